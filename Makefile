@@ -1,0 +1,30 @@
+# Two commands do everything: make demo, make test. Both set up .venv/ first (tools/set_up.py).
+#
+#   make demo                              a simulated campaign to its quantized result
+#   make demo G1=../shared/data/g1         the same with the Unitree G1's walking policy in MuJoCo
+#   make test                              all checks and tests
+#   make PYTHON=python3.12 ...             with that Python (3.10 to 3.13)
+
+PYTHON ?= python3
+G1 ?=
+SPECIFICATION ?= config/g1_locomotion.yaml
+
+.PHONY: demo test lint environment clean
+
+demo:
+	@$(PYTHON) tools/set_up.py $(if $(G1),sim)
+	@.venv/bin/repsq run $(SPECIFICATION) --simulate $(if $(G1),--subject g1 --model $(G1))
+
+environment:
+	@$(PYTHON) tools/set_up.py bags sim dev
+
+lint: environment
+	.venv/bin/ruff check .
+	.venv/bin/ruff format --check .
+	.venv/bin/mypy
+
+test: lint
+	.venv/bin/python3 -m pytest
+
+clean:
+	rm -rf .venv build install log

@@ -1,0 +1,67 @@
+"""The folder of a campaign: each test as it is counted, and the result."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import yaml
+
+from repsq_ros.campaign.records import EstimateRecord, TestRecord
+from repsq_ros.campaign.result import Result
+from repsq_ros.errors import OutputError
+from repsq_ros.specification.model import Specification
+
+TESTS = 'tests.csv'
+RESULT = 'result.yaml'
+COLUMNS = 'index,attempt,valid,psi,weight,samples,mean,half_width,reason'
+
+
+class CampaignFolder:
+    """Writes what a campaign yields, test by test, so that an abort loses nothing.
+
+    :raises OutputError: the folder cannot be written, or holds another campaign
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            # 'x': what an earlier campaign left is never overwritten.
+            self._tests = (folder / TESTS).open('x', encoding='utf-8')
+        except FileExistsError:
+            raise OutputError(
+                f'output {folder}: found the {TESTS} of an earlier campaign, expected a new folder'
+            ) from None
+        except OSError as error:
+            raise OutputError(
+                f'output {folder}: {error.strerror}, expected a folder that can be written'
+            ) from None
+        self._write_line(COLUMNS)
+
+    def _write_line(self, line: str) -> None:
+        self._tests.write(line + '\n')
+        self._tests.flush()
+        os.fsync(self._tests.fileno())
+
+    def add(self, record: TestRecord, estimate: EstimateRecord) -> None:
+        """Write one test, to the disk."""
+        reason = record.reason.replace('"', "'")
+        self._write_line(
+            f'{record.index},{record.attempt},{int(record.valid)},{record.psi!r},'
+            f'{record.weight!r},{record.samples},{estimate.mean!r},{estimate.half_width!r},'
+            f'"{reason}"'
+        )
+
+    def finish(self, result: Result, specification: Specification) -> Path:
+        """Write the result; returns where."""
+        path = self._folder / RESULT
+        text = yaml.safe_dump(result.document(specification), sort_keys=False, width=100)
+        partial = path.with_suffix('.part')
+        partial.write_text(text, encoding='utf-8')
+        partial.replace(path)
+        return path
+
+    def close(self) -> None:
+        """Close the file of tests."""
+        self._tests.close()

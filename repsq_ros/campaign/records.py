@@ -1,0 +1,60 @@
+"""What a campaign counts: cases issued, tests measured, the estimate after each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from repsq_ros.sampling.proposals import Draw
+
+
+@dataclass(frozen=True)
+class Case:
+    """One attempt at one test case."""
+
+    index: int
+    attempt: int
+    draw: Draw
+
+
+@dataclass(frozen=True)
+class TestRecord:
+    """The outcome of one attempt at one test, as TestMeasurement.msg carries it."""
+
+    __test__ = False  # not a test class, whatever its name says to pytest
+
+    index: int
+    attempt: int
+    psi: float
+    weight: float
+    valid: bool
+    reason: str = ''
+    samples: int = 0
+    window_start_ns: int = 0
+    window_end_ns: int = 0
+
+
+@dataclass(frozen=True)
+class EstimateRecord:
+    """The estimate after one test, as Estimate.msg carries it."""
+
+    index: int
+    attempt: int
+    n: int
+    invalid: int
+    mean: float
+    variance: float
+    half_width: float
+    target: float
+    rule: str
+    expected_n: int
+    stopped: bool
+
+    @property
+    def lower(self) -> float:
+        """Lower end of the stopping rule's interval."""
+        return self.mean - self.half_width
+
+    @property
+    def upper(self) -> float:
+        """Upper end of the stopping rule's interval."""
+        return self.mean + self.half_width

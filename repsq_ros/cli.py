@@ -1,0 +1,51 @@
+"""The repsq command."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import Protocol
+
+from repsq_ros import __version__
+from repsq_ros.console import check, reevaluate, run
+from repsq_ros.errors import RepsqError
+
+
+class Command(Protocol):
+    """What a file of `console` offers."""
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Describe the command line."""
+
+    def run(self, arguments: argparse.Namespace) -> int:
+        """Do it; returns the exit code."""
+
+
+COMMANDS: dict[str, tuple[Command, str]] = {
+    'check': (check, 'check a test specification and say what it promises'),
+    'run': (run, 'run a campaign on the robot, or with --simulate on a simulated one'),
+    'reevaluate': (reevaluate, 'compute the measure of every test in a recorded bag'),
+}
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run repsq; returns the exit code (see errors.py; 130 after Ctrl-C)."""
+    parser = argparse.ArgumentParser(
+        prog='repsq', description='Repeatable measures of robot performance by statistical query.'
+    )
+    parser.add_argument('--version', action='version', version=f'repsq_ros {__version__}')
+    words = parser.add_subparsers(dest='word', required=True, metavar='COMMAND')
+    for word, (command, summary) in COMMANDS.items():
+        command.add_arguments(words.add_parser(word, help=summary, description=summary))
+    parsed = parser.parse_args(arguments)
+    try:
+        return COMMANDS[parsed.word][0].run(parsed)
+    except RepsqError as error:
+        print(f'repsq: {error}', file=sys.stderr)
+        return error.exit_code
+    except KeyboardInterrupt:
+        return 130
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""What the repsq command does: one file for each of its words."""

@@ -1,0 +1,93 @@
+"""The nodes of a campaign as processes: started together, watched, stopped in a safe order."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import yaml
+
+STOP_TIMEOUT = 5.0  # [s] before a process that does not stop is killed
+PR_SET_PDEATHSIG = 1
+
+
+@dataclass(frozen=True)
+class NodeProcess:
+    """What to start: a node's name, its parameters and its remappings."""
+
+    name: str
+    parameters: dict[str, object]
+    remappings: tuple[str, ...] = ()
+
+
+@dataclass
+class ProcessGroup:
+    """Processes of nodes, with their parameters and output in files of the campaign's folder."""
+
+    folder: Path
+    running: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
+
+    def start(self, node: NodeProcess) -> None:
+        """Start one node; its effective parameters are kept in <folder>/nodes/<name>.yaml."""
+        nodes = self.folder / 'nodes'
+        nodes.mkdir(parents=True, exist_ok=True)
+        parameters = nodes / f'{node.name}.yaml'
+        parameters.write_text(yaml.safe_dump({'/**': {'ros__parameters': node.parameters}}))
+        remappings = [part for rule in node.remappings for part in ('-r', rule)]
+        command = [
+            sys.executable, '-m', f'repsq_ros.nodes.{node.name}',
+            '--ros-args', '--params-file', str(parameters), *remappings,
+        ]  # fmt: skip
+        with (nodes / f'{node.name}.log').open('wb') as log:
+            # A session of its own: Ctrl-C reaches repsq alone, which stops the nodes in order.
+            self.running[node.name] = subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
+                start_new_session=True, preexec_fn=_die_with_parent,
+            )  # fmt: skip
+
+    def ended(self) -> dict[str, int]:
+        """Return the exit codes of the nodes that have ended."""
+        codes = {name: process.poll() for name, process in self.running.items()}
+        return {name: code for name, code in codes.items() if code is not None}
+
+    def last_words(self, name: str) -> str:
+        """Return the last line that a node printed of its own, for the user."""
+        lines = (self.folder / 'nodes' / f'{name}.log').read_text(errors='replace').splitlines()
+        spoken = [line for line in lines if line.strip()]
+        return spoken[-1].strip() if spoken else f'{name} said nothing'
+
+    def stop(self) -> None:
+        """Interrupt the nodes in the order of their start, and wait for each.
+
+        Who commands the robot is started last and stopped first.
+        """
+        for name in reversed(self.running):
+            process = self.running[name]
+            if process.poll() is None:
+                process.send_signal(signal.SIGINT)
+                try:
+                    process.wait(STOP_TIMEOUT)
+                except subprocess.TimeoutExpired:
+                    process.kill()
+                    process.wait()
+
+
+def _die_with_parent() -> None:
+    """Have the kernel interrupt this process when repsq dies, however it dies (Linux)."""
+    try:
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGINT)
+    except (OSError, AttributeError):
+        return
+    if os.getppid() == 1:
+        os.kill(os.getpid(), signal.SIGINT)
+
+
+def wait_briefly() -> None:
+    """Leave the processor to others for a moment."""
+    time.sleep(0.05)

@@ -1,0 +1,156 @@
+"""repsq run: a whole campaign, its nodes started as processes and stopped cleanly."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import sys
+import time
+from pathlib import Path
+
+from repsq_ros.campaign.folder import RESULT, TESTS
+from repsq_ros.campaign.records import EstimateRecord
+from repsq_ros.console.live import LiveLine
+from repsq_ros.console.processes import NodeProcess, ProcessGroup
+from repsq_ros.errors import CampaignError, MissingError, OutputError
+from repsq_ros.specification.load import load
+from repsq_ros.specification.model import Specification
+from repsq_ros.subjects.build import SUBJECTS
+
+INTERRUPTED = 130  # exit code after Ctrl-C, as of a shell's commands
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the command line."""
+    parser.add_argument('specification', type=Path, help='test specification (YAML)')
+    parser.add_argument('--simulate', action='store_true', help='start a simulated robot as well')
+    parser.add_argument('--subject', choices=SUBJECTS, default='surrogate', help='which robot')
+    parser.add_argument('--model', default='', help="folder of the subject's model (g1)")
+    parser.add_argument(
+        '--speed', type=float, default=0.0,
+        help='simulated s in each real s; 0 (default): as fast as the machine allows',
+    )  # fmt: skip
+    parser.add_argument('--seed', type=int, default=-1, help="default: the specification's")
+    parser.add_argument('--output', type=Path, help='new folder (default: campaigns/<name>-<time>)')
+    parser.add_argument('--monitor', action='store_true', help='publish markers for RViz as well')
+    parser.add_argument(
+        '--remap', action='append', default=[], metavar='FROM:=TO', help='ROS remapping, e.g. odom:=/state'
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run a campaign; the exit code is 0 with a result, else that of what went wrong."""
+    specification = load(arguments.specification)
+    try:
+        from repsq_ros.nodes.observer import Observer
+        from repsq_ros.nodes.runtime import run_node
+    except ImportError as error:
+        raise MissingError(
+            f'repsq run needs ROS 2 and the built messages of this package ({error}). Without ROS: '
+            'make demo sets everything up; with ROS: colcon build, then source install/setup.bash'
+        ) from None
+    if arguments.simulate:
+        # A simulated robot is nobody else's business on the network.
+        os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
+    campaign_id = f'{specification.name}-{time.strftime("%Y%m%d-%H%M%S")}'
+    folder = _new_folder(arguments.output or Path('campaigns') / campaign_id)
+    shutil.copyfile(arguments.specification, folder / 'specification.yaml')
+    print(f'campaign {campaign_id} in {folder}/', flush=True)
+    line = LiveLine(sys.stdout)
+    group = ProcessGroup(folder)
+
+    class Watch(Observer):
+        """Ends when the scheduler does, or when another node ends before it."""
+
+        def work(self, executor: object) -> None:
+            super().work(executor)
+            for name, code in group.ended().items():
+                if name == 'scheduler' and code == 0:
+                    # The scheduler was content, so the result is there or on its way.
+                    self.finished = self.result is not None
+                elif name == 'scheduler' or not self.finished:
+                    raise CampaignError(f'{name} ended: {group.last_words(name)}')
+
+        def shut_down(self, reason: str) -> None:
+            group.stop()
+            line.end()
+
+    def watch() -> Watch:
+        node = Watch(campaign_id, line.show)
+        for process in _nodes(arguments, specification, campaign_id, folder):
+            group.start(process)
+        nonlocal observer
+        observer = node
+        return node
+
+    observer: Watch | None = None
+    code = run_node(watch)
+    result = observer.result if observer else None
+    if result is not None:
+        _show_result(result, folder)
+        return code
+    kept = folder / TESTS
+    if kept.exists():
+        print(f'no result; the tests counted so far are kept in {kept}', file=sys.stderr)
+    return code or INTERRUPTED
+
+
+def _new_folder(folder: Path) -> Path:
+    try:
+        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+            raise OutputError(f'output {folder}: found something there, expected a new folder')
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputError(
+            f'output {folder}: {error.strerror}, expected a folder that can be written'
+        ) from None
+    return folder
+
+
+def _nodes(
+    arguments: argparse.Namespace, specification: Specification, campaign_id: str, folder: Path
+) -> list[NodeProcess]:
+    """List the nodes in the order of their start: who commands the robot comes last."""
+    simulate: bool = arguments.simulate
+    common: dict[str, object] = {'specification': str(folder / 'specification.yaml')}
+    if simulate:
+        common['use_sim_time'] = True
+    seed = specification.tester.seed if arguments.seed < 0 else arguments.seed
+    remappings = tuple(arguments.remap)
+    # In simulation no sample may be lost, however fast it runs.
+    lossless = {
+        f'qos_overrides.{topic}.subscription.reliability': 'reliable'
+        for topic in (['/odom', '/mocap/pose'] if simulate else [])
+    }
+    nodes = [
+        NodeProcess('measurement', {**common, **lossless}, remappings),
+        NodeProcess(
+            'estimator', {**common, 'campaign_id': campaign_id, 'output': str(folder)}, remappings
+        ),
+        NodeProcess('scheduler', {**common, 'campaign_id': campaign_id, 'seed': seed}, remappings),
+    ]
+    if simulate:
+        robot = {
+            'subject': arguments.subject, 'model': str(arguments.model), 'seed': seed,
+            'speed': float(arguments.speed),
+        }  # fmt: skip
+        nodes.insert(0, NodeProcess('simulated_robot', robot, remappings))
+    if arguments.monitor:
+        nodes.insert(0, NodeProcess('monitor', common, remappings))
+    return nodes
+
+
+def _show_result(result: object, folder: Path) -> None:
+    r: EstimateRecord = result  # type: ignore[assignment]
+    print(
+        f'\nresult    {r.value:.6g}  (cell {r.cell}: {r.cell_lower:.6g} to {r.cell_upper:.6g})\n'  # type: ignore[attr-defined]
+        f'estimate  {r.estimate:.6g} +- {r.half_width:.4g} from {r.n} tests, '  # type: ignore[attr-defined]
+        f'{r.invalid} INVALID\n'
+        f'{r.guarantee}\n'  # type: ignore[attr-defined]
+        f'A second lab would return the same value with probability {r.p_same:.2f} (plug-in '  # type: ignore[attr-defined]
+        'estimate, no guarantee).'
+    )
+    for event in r.events:  # type: ignore[attr-defined]
+        print(f'event: {event}')
+    print(f'files     {folder / RESULT}, {folder / TESTS}')

@@ -1,0 +1,53 @@
+"""What a user can do wrong or the field can break: one line each, one exit code per kind."""
+
+from __future__ import annotations
+
+
+class RepsqError(Exception):
+    """Base of all errors whose message is meant for the user: what, where, what was expected."""
+
+    exit_code = 1
+
+
+class SpecificationError(RepsqError):
+    """The test specification (or another configuration file) is not usable."""
+
+    exit_code = 2
+
+    def __init__(self, file: str, key: str, found: str, expected: str) -> None:
+        self.file, self.key, self.found, self.expected = file, key, found, expected
+        where = f'{file}: {key}' if key else file
+        super().__init__(f'{where}: found {found}, expected {expected}')
+
+
+class ParameterError(RepsqError):
+    """A node's parameter or a command line argument is not usable."""
+
+    exit_code = 2
+
+    def __init__(self, name: str, found: str, expected: str) -> None:
+        super().__init__(f'parameter {name}: found {found}, expected {expected}')
+
+
+class CampaignError(RepsqError):
+    """The campaign ended without a result: aborted, a peer lost, a test that stays INVALID."""
+
+    exit_code = 3
+
+
+class BagError(RepsqError):
+    """A recording cannot be read, or does not hold what was asked for."""
+
+    exit_code = 4
+
+
+class MissingError(RepsqError):
+    """Something that has to be installed first is not there."""
+
+    exit_code = 5
+
+
+class OutputError(RepsqError):
+    """Results cannot be written where they were asked for."""
+
+    exit_code = 6

@@ -1,0 +1,1 @@
+"""From weighted outcomes to a quantized result: accumulation, stopping, partition, agreement."""

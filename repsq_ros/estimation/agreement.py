@@ -1,0 +1,27 @@
+"""How probable it is that a second lab returns the same value: an honest plug-in."""
+
+from __future__ import annotations
+
+import math
+
+from scipy.special import ndtr
+
+from repsq_ros.estimation.partition import Partition
+
+
+def probability_same(partition: Partition, estimate: float, standard_error: float) -> float:
+    """Return P(two independent runs fall into one cell), were r* the estimate.
+
+    Both runs are taken as Gaussian around the estimate with the given standard error of the mean,
+    so P = sum over the cells of P(cell)^2. A plug-in from one run's data: it guarantees nothing.
+
+    :param standard_error: sd(r_n) [unit of psi]; NaN gives NaN
+    """
+    if math.isnan(standard_error):
+        return math.nan
+    if standard_error == 0.0:
+        return 1.0
+    # The outer cells also take what lies outside the range.
+    edges = (-math.inf, *partition.edges[1:-1], math.inf)
+    below = [float(ndtr((edge - estimate) / standard_error)) for edge in edges]
+    return sum((high - low) ** 2 for low, high in zip(below, below[1:], strict=False))

@@ -1,0 +1,68 @@
+"""The partition that all testers share, and the quantizer on it."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Quantized:
+    """An estimate on the partition."""
+
+    value: float  # midpoint of the cell [unit of psi]
+    cell: int  # from 0
+    lower: float
+    upper: float
+    edge_distance: float  # from the estimate to the nearest inner edge; +inf if there is none
+    outside: bool  # the estimate lay outside the range and was set to the nearest cell
+
+
+@dataclass(frozen=True)
+class Partition:
+    """Almost uniform alpha-partition of the range M of psi.
+
+    All cells are alpha wide, the first and the last at most alpha. Cells are half-open,
+    [x_{j-1}, x_j), the last one closed.
+    """
+
+    edges: tuple[float, ...]
+
+    @staticmethod
+    def almost_uniform(
+        lower: float, upper: float, alpha: float, first: float | None = None
+    ) -> Partition:
+        """Lay cells from `lower` on: the first one `first` wide (default alpha), then alpha each.
+
+        :raises ValueError: range empty, alpha <= 0, first outside (0, alpha]
+        """
+        if not (lower < upper and alpha > 0):
+            raise ValueError(f'no partition of [{lower}, {upper}] with alpha {alpha}')
+        first = alpha if first is None else first
+        if not 0 < first <= alpha:
+            raise ValueError(f'the first cell must be in (0, {alpha}] wide, not {first}')
+        # A remainder of rounding is no cell: hence the 1e-9 of a cell.
+        whole = max(0, math.ceil((upper - lower - first) / alpha - 1e-9))
+        inner = [lower + first + k * alpha for k in range(whole)]
+        return Partition((lower, *inner, upper))
+
+    def quantize(self, estimate: float) -> Quantized:
+        """Return the cell of an estimate and its midpoint.
+
+        :raises ValueError: where the estimate is NaN
+        """
+        if math.isnan(estimate):
+            raise ValueError('NaN has no cell')
+        last = len(self.edges) - 2
+        cell = min(max(bisect_right(self.edges, estimate) - 1, 0), last)
+        lower, upper = self.edges[cell], self.edges[cell + 1]
+        inner = self.edges[1:-1]
+        return Quantized(
+            value=(lower + upper) / 2,
+            cell=cell,
+            lower=lower,
+            upper=upper,
+            edge_distance=min((abs(estimate - edge) for edge in inner), default=math.inf),
+            outside=not self.edges[0] <= estimate <= self.edges[-1],
+        )

@@ -1,0 +1,1 @@
+"""Stamped samples in, psi or a named reason for INVALID out."""

@@ -1,0 +1,32 @@
+"""Observer: hears a campaign from outside, for the live line of `repsq run`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from repsq_ros.campaign.records import EstimateRecord
+from repsq_ros.msg import Estimate, QuantizedResult
+from repsq_ros.nodes import qos, topics, translate
+from repsq_ros.nodes.runtime import CampaignNode
+
+
+class Observer(CampaignNode):
+    """Passes on the estimates of one campaign and keeps its result."""
+
+    def __init__(self, campaign_id: str, on_estimate: Callable[[EstimateRecord], None]) -> None:
+        super().__init__('repsq_observer')
+        self._campaign_id = campaign_id
+        self._on_estimate = on_estimate
+        self.result: QuantizedResult | None = None
+        self.create_subscription(Estimate, topics.ESTIMATE, self._hear_estimate, qos.RECORD)
+        self.create_subscription(
+            QuantizedResult, topics.QUANTIZED_RESULT, self._hear_result, qos.LATCHED
+        )
+
+    def _hear_estimate(self, message: Estimate) -> None:
+        if message.campaign_id == self._campaign_id:
+            self._on_estimate(translate.estimate_record_of(message))
+
+    def _hear_result(self, message: QuantizedResult) -> None:
+        if message.campaign_id == self._campaign_id:
+            self.result = message

@@ -1,0 +1,96 @@
+"""Node parameters with the checks that rclpy leaves to its users."""
+
+from __future__ import annotations
+
+import difflib
+import math
+from pathlib import Path
+
+from rcl_interfaces.msg import ParameterDescriptor
+from rclpy.node import Node
+
+from repsq_ros.errors import ParameterError
+from repsq_ros.specification.load import load
+from repsq_ros.specification.model import Specification
+from repsq_ros.specification.reader import show
+
+
+class Parameters:
+    """Declares parameters one by one; `finish` warns of unknown ones and logs what is in force.
+
+    Types are checked here and not by rclpy, whose double refuses a plain `50`.
+    """
+
+    def __init__(self, node: Node) -> None:
+        self._node = node
+        self._values: dict[str, object] = {}
+
+    def _value(self, name: str, default: object, description: str) -> object:
+        descriptor = ParameterDescriptor(
+            description=description, dynamic_typing=True, read_only=True
+        )
+        self._node.declare_parameter(name, default, descriptor)
+        value: object = self._node.get_parameter(name).value
+        self._values[name] = value
+        return value
+
+    def text(self, name: str, default: str, description: str) -> str:
+        """Return text; a number, as the command line makes of digits, is taken as its digits."""
+        value = self._value(name, default, description)
+        if isinstance(value, bool) or not isinstance(value, str | int):
+            raise ParameterError(name, show(value), 'text')
+        return str(value)
+
+    def choice(self, name: str, choices: tuple[str, ...], default: str, description: str) -> str:
+        """Return one of the given words."""
+        value = self.text(name, default, f'{description} ({" | ".join(choices)})')
+        if value not in choices:
+            raise ParameterError(name, show(value), f'one of {", ".join(choices)}')
+        return value
+
+    def number(
+        self,
+        name: str,
+        default: float,
+        description: str,
+        *,
+        above: float = -math.inf,
+        at_least: float = -math.inf,
+    ) -> float:
+        """Return a finite number within limits."""
+        value = self._value(name, default, description)
+        limit = f' > {above:g}' if above > -math.inf else ''
+        limit += f' >= {at_least:g}' if at_least > -math.inf else ''
+        good = isinstance(value, int | float) and not isinstance(value, bool)
+        if not good or not (math.isfinite(value) and value > above and value >= at_least):  # type: ignore[arg-type, operator]
+            raise ParameterError(name, show(value), f'a finite number{limit}')
+        return float(value)  # type: ignore[arg-type]
+
+    def whole(self, name: str, default: int, description: str, *, at_least: int) -> int:
+        """Return a whole number within limits."""
+        value = self._value(name, default, description)
+        if isinstance(value, bool) or not isinstance(value, int) or value < at_least:
+            raise ParameterError(name, show(value), f'a whole number >= {at_least}')
+        return value
+
+    def specification(self) -> Specification:
+        """Read the test specification that the parameter of this name points to."""
+        file = self.text('specification', '', 'path of the test specification (YAML)')
+        if not file:
+            raise ParameterError('specification', 'nothing', 'the path of a test specification')
+        return load(Path(file).expanduser())
+
+    def seed(self, specification: Specification) -> int:
+        """Return the seed: the parameter, or where it is -1 the specification's."""
+        value = self.whole('seed', -1, "seed; -1: the specification's", at_least=-1)
+        return specification.tester.seed if value == -1 else value
+
+    def finish(self) -> None:
+        """Warn of parameters that nobody declared, and log those in force."""
+        for name in self._node._parameter_overrides:
+            if not self._node.has_parameter(name) and not name.startswith('qos_overrides.'):
+                near = difflib.get_close_matches(name, self._values, n=1)
+                hint = f'; did you mean {near[0]!r}?' if near else ''
+                self._node.get_logger().warning(f'unknown parameter {name!r} is ignored{hint}')
+        in_force = ', '.join(f'{name}={value!r}' for name, value in self._values.items())
+        self._node.get_logger().info(f'parameters in force: {in_force}')

@@ -1,0 +1,75 @@
+"""How every node starts, spins and ends: one way in, and one way out whatever happens."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Callable
+from types import FrameType
+
+import rclpy
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+from rclpy.signals import SignalHandlerOptions
+
+from repsq_ros.errors import ParameterError, RepsqError
+
+SPIN = 0.1  # [s] at most between two looks at the signals
+
+
+class CampaignNode(Node):
+    """A node with an end: `finished` ends it from inside, `shut_down` is its last word."""
+
+    finished = False
+    exit_code = 0
+
+    def work(self, executor: SingleThreadedExecutor) -> None:
+        """Do the next piece of work; by default, wait for a callback and run it."""
+        executor.spin_once(timeout_sec=SPIN)
+
+    def shut_down(self, reason: str) -> None:
+        """Leave the robot at rest and say why; called on every way out."""
+
+
+class _Signals:
+    """Remembers SIGINT and SIGTERM. rclpy's own handlers would end the context at once, and with
+    it every publisher that could still send a zero command."""
+
+    def __init__(self) -> None:
+        self.name = ''
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, self._remember)
+
+    def _remember(self, number: int, frame: FrameType | None) -> None:
+        self.name = signal.Signals(number).name
+
+
+def run_node(make: Callable[[], CampaignNode], arguments: list[str] | None = None) -> int:
+    """Run a node until it finishes or is told to stop.
+
+    :returns: the exit code: 0, or that of the error that ended the node
+    """
+    signals = _Signals()
+    node: CampaignNode | None = None
+    reason = 'an error in the node'
+    try:
+        try:
+            rclpy.init(args=arguments, signal_handler_options=SignalHandlerOptions.NO)
+        except Exception as error:
+            raise ParameterError('--ros-args', ' '.join(str(error).split()), 'ROS arguments') from None
+        node = make()
+        executor = SingleThreadedExecutor()
+        executor.add_node(node)
+        while not (signals.name or node.finished):
+            node.work(executor)
+        reason = signals.name or 'finished'
+        return node.exit_code
+    except RepsqError as error:
+        reason = str(error)
+        print(f'{sys.argv[0].rsplit("/", 1)[-1]}: {error}', file=sys.stderr, flush=True)
+        return error.exit_code
+    finally:
+        if node is not None:
+            node.shut_down(reason)
+            node.destroy_node()
+        rclpy.try_shutdown()

@@ -1,0 +1,200 @@
+"""Simulated robot: takes cmd_vel, publishes odometry, mocap poses and /clock.
+
+Simulated time is held at the end of each announced phase until the next one and its command are
+there, so that a command takes effect at its stamped instant however fast anything runs.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections import deque
+
+from rclpy.event_handler import QoSLivelinessChangedInfo, SubscriptionEventCallbacks
+from rclpy.executors import SingleThreadedExecutor
+from rosgraph_msgs.msg import Clock
+
+from geometry_msgs.msg import PoseStamped, Twist, TwistStamped
+from nav_msgs.msg import Odometry
+from repsq_ros.msg import TestPhase
+from repsq_ros.nodes import qos, topics, translate
+from repsq_ros.nodes.parameters import Parameters
+from repsq_ros.nodes.runtime import CampaignNode, run_node
+from repsq_ros.protocols.phases import Phase, Span
+from repsq_ros.subjects.build import SUBJECTS, make_subject
+from repsq_ros.subjects.simulation import SensorRates, Simulation
+from repsq_ros.subjects.subject import REST
+from repsq_ros.timebase import NANOSECONDS, to_seconds
+
+EPOCH_NS = NANOSECONDS  # simulated time begins at 1 s: tf2 never finds a transform stamped 0
+HOLD = 0.05  # [s] between two repetitions of a clock that stands still
+PATIENCE = 5.0  # [s] of holding after which the reason is told
+CATCH_UP = 0.1  # [s] of delay that is made good by running faster
+
+
+class SimulatedRobot(CampaignNode):
+    """A subject with its sensors behind the topics of a real robot."""
+
+    def __init__(self) -> None:
+        super().__init__('simulated_robot')
+        parameters = Parameters(self)
+        name = parameters.choice('subject', SUBJECTS, 'surrogate', 'robot to simulate')
+        model = parameters.text('model', '', "folder of the subject's model (g1)")
+        seed = parameters.whole('seed', 0, 'seed of everything random in it', at_least=0)
+        self._speed = parameters.number(
+            'speed', 1.0, 'simulated s in each real s; 0: as fast as possible', at_least=0
+        )
+        rates = SensorRates(
+            parameters.number('odometry_rate', 50.0, 'Hz', above=0),
+            parameters.number('mocap_rate', 100.0, 'Hz', above=0),
+        )
+        clock_rate = parameters.number('clock_rate', 50.0, 'Hz of /clock', above=0)
+        stamped = 'twist_stamped' == parameters.choice(
+            'command_type', ('twist', 'twist_stamped'), 'twist', 'message on cmd_vel'
+        )
+        parameters.finish()
+        self._chunk_ns = round(NANOSECONDS / clock_rate)
+        self._simulation = Simulation(make_subject(name, model), seed, rates, EPOCH_NS)
+        self._now_ns = EPOCH_NS
+        self._command = REST
+        self._span: Span | None = None  # the phase being lived through
+        self._upcoming: deque[Span] = deque()
+        self._last_moved = time.monotonic()  # when now_ns was due in real time
+        self._held_since: float | None = None
+
+        sensor = qos.QoSProfile(depth=10_000, reliability=qos.ReliabilityPolicy.RELIABLE)
+        self._clock = self.create_publisher(Clock, '/clock', 10)
+        self._odometry = self.create_publisher(Odometry, topics.ODOMETRY, sensor)
+        self._mocap = self.create_publisher(PoseStamped, topics.MOCAP_POSE, sensor)
+        if stamped:
+            self.create_subscription(
+                TwistStamped, topics.COMMAND_VELOCITY,
+                lambda message: self._hear_command(message.twist), qos.COMMAND,
+            )  # fmt: skip
+        else:
+            self.create_subscription(
+                Twist, topics.COMMAND_VELOCITY, self._hear_command, qos.COMMAND
+            )
+        self.create_subscription(
+            TestPhase, topics.TEST_PHASE, self._hear_phase, qos.WATCHED_RECORD,
+            event_callbacks=SubscriptionEventCallbacks(liveliness=self._hear_liveliness),
+        )  # fmt: skip
+
+    # Events ---------------------------------------------------------------------------------------
+
+    def _hear_command(self, twist: Twist) -> None:
+        self._command = translate.command_of_twist(twist)
+
+    def _hear_phase(self, message: TestPhase) -> None:
+        span = translate.span_of(message)
+        if span.end_ns is None:  # paused, done, aborted: at once, whatever was planned
+            self._upcoming.clear()
+            self._span = None
+        else:
+            self._upcoming.append(span)
+
+    def _hear_liveliness(self, event: QoSLivelinessChangedInfo) -> None:
+        if event.alive_count == 0:
+            # As a real base does: nobody commands, so stand still.
+            self._command = REST
+            self._upcoming.clear()
+            self._span = None
+
+    # Time -----------------------------------------------------------------------------------------
+
+    def work(self, executor: SingleThreadedExecutor) -> None:
+        """Live through the next piece of time, or wait for what has to come first."""
+        while self._upcoming and self._may_enter(self._upcoming[0]):
+            self._enter(self._upcoming.popleft())
+        horizon_ns = self._horizon_ns()
+        if horizon_ns is not None and horizon_ns <= self._now_ns:
+            self._hold(executor)
+            return
+        self._held_since = None
+        until_ns = self._now_ns + self._chunk_ns
+        if horizon_ns is not None:
+            until_ns = min(until_ns, horizon_ns)
+        if self._wait_until_due(executor, until_ns):
+            self._live_until(until_ns)
+
+    def _may_enter(self, span: Span) -> bool:
+        """Tell whether a phase's time has come and its command is there."""
+        return self._now_ns >= span.start_ns and self._command == tuple(span.command)
+
+    def _horizon_ns(self) -> int | None:
+        """Return the instant beyond which it is not known yet what happens; None if free."""
+        if self._upcoming:
+            return self._upcoming[0].start_ns
+        return self._span.end_ns if self._span is not None else None
+
+    def _enter(self, span: Span) -> None:
+        if self._now_ns > span.start_ns:
+            self.get_logger().error(
+                f'phase {span.phase.name} of test {span.index} came '
+                f'{to_seconds(self._now_ns - span.start_ns):.3f} s of simulated time late: its '
+                'measurement depends on the timing. Raise start_lead of the scheduler'
+            )
+        self._span = span
+        if span.phase is Phase.DWELL:
+            self._simulation.begin(span.index, span.attempt, self._now_ns)
+
+    def _hold(self, executor: SingleThreadedExecutor) -> None:
+        """Stand still in time until a message comes; say the time again for who missed it."""
+        now = time.monotonic()
+        if self._held_since is None:
+            self._held_since = now
+        elif now - self._held_since > PATIENCE:
+            self._held_since = now
+            waiting_for = 'the next phase on repsq/test_phase'
+            if self._upcoming:
+                waiting_for = (
+                    f'command {tuple(self._upcoming[0].command)} on cmd_vel, where '
+                    f'{self._command} was heard last'
+                )
+            self.get_logger().warning(
+                f'simulated time is held at {to_seconds(self._now_ns):.3f} s for {waiting_for}'
+            )
+        executor.spin_once(timeout_sec=HOLD)
+        if time.monotonic() - now >= 0.9 * HOLD:
+            self._publish_clock()
+
+    def _wait_until_due(self, executor: SingleThreadedExecutor, until_ns: int) -> bool:
+        """Take in messages for as long as real time leaves; False if a campaign begins meanwhile."""
+        idle = self._span is None and not self._upcoming
+        # Between tests nobody waits for the simulation: it need not be faster than real time.
+        speed = (min(self._speed, 1.0) or 1.0) if idle else self._speed
+        if speed == 0:
+            executor.spin_once(timeout_sec=0)
+            return True
+        due = self._last_moved + to_seconds(until_ns - self._now_ns) / speed
+        while (left := due - time.monotonic()) > 0:
+            executor.spin_once(timeout_sec=left)
+            if idle and self._upcoming:
+                return False
+        executor.spin_once(timeout_sec=0)
+        # After a hold or a stall, go on from now: no rush to catch up.
+        self._last_moved = due if left > -CATCH_UP else time.monotonic()
+        return True
+
+    def _live_until(self, until_ns: int) -> None:
+        for reading in self._simulation.advance(until_ns, self._command):
+            if reading.sensor == 'odometry':
+                self._odometry.publish(
+                    translate.odometry_of(reading.state, reading.stamp_ns, 'odom', 'base_link')
+                )
+            else:
+                self._mocap.publish(translate.pose_of(reading.state, reading.stamp_ns, 'world'))
+        self._now_ns = until_ns
+        self._publish_clock()
+
+    def _publish_clock(self) -> None:
+        self._clock.publish(Clock(clock=translate.to_time(self._now_ns)))
+
+
+def main() -> int:
+    """Run the simulated robot."""
+    return run_node(SimulatedRobot)
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,13 @@
+"""Names of the topics, relative to the nodes' namespace; remap them as usual."""
+
+TEST_COMMAND = 'repsq/test_command'
+TEST_PHASE = 'repsq/test_phase'
+TEST_MEASUREMENT = 'repsq/test_measurement'
+ESTIMATE = 'repsq/estimate'
+QUANTIZED_RESULT = 'repsq/quantized_result'
+
+COMMAND_VELOCITY = 'cmd_vel'
+ODOMETRY = 'odom'
+MOCAP_POSE = 'mocap/pose'
+
+SENSOR = {'odometry': ODOMETRY, 'mocap': MOCAP_POSE}

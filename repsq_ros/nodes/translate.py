@@ -1,0 +1,268 @@
+"""ROS messages <-> plain values of the core. Every number is cast: rclpy does not check."""
+
+from __future__ import annotations
+
+from builtin_interfaces.msg import Time
+from geometry_msgs.msg import PoseStamped, Twist, TwistStamped
+from nav_msgs.msg import Odometry
+
+from repsq_ros.campaign.records import Case, EstimateRecord, TestRecord
+from repsq_ros.campaign.result import Result
+from repsq_ros.measurement.samples import BodySample
+from repsq_ros.msg import Estimate, QuantizedResult, TestCommand, TestMeasurement, TestPhase
+from repsq_ros.protocols.phases import Phase, Span
+from repsq_ros.specification.model import Specification
+from repsq_ros.subjects.subject import BodyState
+from repsq_ros.timebase import NANOSECONDS
+
+
+def to_time(nanoseconds: int) -> Time:
+    """Turn ns since the epoch into a stamp."""
+    seconds, rest = divmod(int(nanoseconds), NANOSECONDS)
+    return Time(sec=seconds, nanosec=rest)
+
+
+def from_time(stamp: Time) -> int:
+    """Turn a stamp into ns since the epoch."""
+    return int(stamp.sec) * NANOSECONDS + int(stamp.nanosec)
+
+
+# Sensors ------------------------------------------------------------------------------------------
+
+
+def sample_of_odometry(message: Odometry) -> BodySample:
+    """Turn Odometry into a sample; its twist is in the child frame."""
+    pose, twist = message.pose.pose, message.twist.twist
+    position, turn = pose.position, pose.orientation
+    linear, angular = twist.linear, twist.angular
+    return BodySample(
+        from_time(message.header.stamp),
+        (position.x, position.y, position.z),
+        (turn.x, turn.y, turn.z, turn.w),
+        (linear.x, linear.y, linear.z),
+        (angular.x, angular.y, angular.z),
+    )
+
+
+def sample_of_pose(message: PoseStamped) -> BodySample:
+    """Turn a mocap pose into a sample."""
+    position, turn = message.pose.position, message.pose.orientation
+    return BodySample(
+        from_time(message.header.stamp),
+        (position.x, position.y, position.z),
+        (turn.x, turn.y, turn.z, turn.w),
+    )
+
+
+def _fill_pose(pose: object, state: BodyState) -> None:
+    x, y, z = state.position
+    pose.position.x, pose.position.y, pose.position.z = float(x), float(y), float(z)  # type: ignore[attr-defined]
+    turn = pose.orientation  # type: ignore[attr-defined]
+    turn.x, turn.y, turn.z, turn.w = map(float, state.orientation)
+
+
+def odometry_of(state: BodyState, stamp_ns: int, frame: str, child: str) -> Odometry:
+    """Turn a simulated state into Odometry, twist in the child frame."""
+    message = Odometry()
+    message.header.stamp = to_time(stamp_ns)
+    message.header.frame_id, message.child_frame_id = frame, child
+    _fill_pose(message.pose.pose, state)
+    _fill_twist(message.twist.twist, (*state.linear_velocity, *state.angular_velocity))
+    return message
+
+
+def pose_of(state: BodyState, stamp_ns: int, frame: str) -> PoseStamped:
+    """Turn a simulated state into a mocap pose."""
+    message = PoseStamped()
+    message.header.stamp = to_time(stamp_ns)
+    message.header.frame_id = frame
+    _fill_pose(message.pose, state)
+    return message
+
+
+# Commands -----------------------------------------------------------------------------------------
+
+
+def _fill_twist(twist: Twist, components: tuple[float, ...]) -> None:
+    twist.linear.x, twist.linear.y, twist.linear.z = map(float, components[:3])
+    twist.angular.x, twist.angular.y, twist.angular.z = map(float, components[3:])
+
+
+def twist_of(command: tuple[float, ...]) -> Twist:
+    """Turn a locomotion command (v_x, v_y, yaw rate) into a Twist."""
+    twist = Twist()
+    _fill_twist(twist, (command[0], command[1], 0.0, 0.0, 0.0, command[2]))
+    return twist
+
+
+def twist_stamped_of(command: tuple[float, ...], stamp_ns: int, frame: str) -> TwistStamped:
+    """Turn a locomotion command into a TwistStamped."""
+    message = TwistStamped(twist=twist_of(command))
+    message.header.stamp = to_time(stamp_ns)
+    message.header.frame_id = frame
+    return message
+
+
+def command_of_twist(twist: Twist) -> tuple[float, float, float]:
+    """Turn a Twist into (v_x, v_y, yaw rate)."""
+    return (twist.linear.x, twist.linear.y, twist.angular.z)
+
+
+# Records of the campaign --------------------------------------------------------------------------
+
+
+def test_command_of(
+    case: Case, specification: Specification, campaign_id: str, stamp_ns: int
+) -> TestCommand:
+    """Turn a case into its record."""
+    message = TestCommand(
+        campaign_id=campaign_id,
+        specification_digest=specification.digest,
+        index=int(case.index),
+        attempt=int(case.attempt),
+        names=list(specification.target.names),
+        units=list(specification.target.units),
+        x=[float(value) for value in case.draw.x],
+        log_p=float(case.draw.log_p),
+        log_q=float(case.draw.log_q),
+        weight=float(case.draw.weight),
+    )
+    message.header.stamp = to_time(stamp_ns)
+    return message
+
+
+def test_phase_of(span: Span, names: tuple[str, ...], campaign_id: str) -> TestPhase:
+    """Turn a phase into its record."""
+    message = TestPhase(
+        campaign_id=campaign_id,
+        index=int(span.index),
+        attempt=int(span.attempt),
+        phase=int(span.phase),
+        start=to_time(span.start_ns),
+        names=list(names),
+        command=[float(value) for value in span.command],
+        reason=span.reason,
+    )
+    message.header.stamp = message.start
+    if span.end_ns is not None:
+        message.end = to_time(span.end_ns)
+    if span.window is not None:
+        message.window_start, message.window_end = map(to_time, span.window)
+    return message
+
+
+def span_of(message: TestPhase) -> Span:
+    """Turn the record of a phase back into the phase."""
+    end_ns, window_end_ns = from_time(message.end), from_time(message.window_end)
+    return Span(
+        Phase(message.phase),
+        message.index,
+        message.attempt,
+        from_time(message.start),
+        end_ns or None,
+        tuple(message.command),
+        (from_time(message.window_start), window_end_ns) if window_end_ns else None,
+        message.reason,
+    )
+
+
+def test_measurement_of(
+    record: TestRecord, campaign_id: str, digest: str, frame: str
+) -> TestMeasurement:
+    """Turn the outcome of a test into its record."""
+    message = TestMeasurement(
+        campaign_id=campaign_id,
+        specification_digest=digest,
+        index=int(record.index),
+        attempt=int(record.attempt),
+        psi=float(record.psi),
+        weight=float(record.weight),
+        valid=bool(record.valid),
+        reason=record.reason,
+        samples=int(record.samples),
+        window_start=to_time(record.window_start_ns),
+        window_end=to_time(record.window_end_ns),
+    )
+    message.header.stamp = message.window_end
+    message.header.frame_id = frame
+    return message
+
+
+def test_record_of(message: TestMeasurement) -> TestRecord:
+    """Turn the record of an outcome back into the outcome."""
+    return TestRecord(
+        message.index,
+        message.attempt,
+        message.psi,
+        message.weight,
+        message.valid,
+        message.reason,
+        message.samples,
+        from_time(message.window_start),
+        from_time(message.window_end),
+    )
+
+
+def estimate_of(estimate: EstimateRecord, campaign_id: str, stamp: Time) -> Estimate:
+    """Turn an estimate into its message."""
+    message = Estimate(
+        campaign_id=campaign_id,
+        index=int(estimate.index),
+        attempt=int(estimate.attempt),
+        n=int(estimate.n),
+        invalid=int(estimate.invalid),
+        mean=float(estimate.mean),
+        variance=float(estimate.variance),
+        half_width=float(estimate.half_width),
+        lower=float(estimate.lower),
+        upper=float(estimate.upper),
+        rule=estimate.rule,
+        target=float(estimate.target),
+        expected_n=int(estimate.expected_n),
+        stopped=bool(estimate.stopped),
+    )
+    message.header.stamp = stamp
+    return message
+
+
+def estimate_record_of(message: Estimate) -> EstimateRecord:
+    """Turn the message of an estimate back into the estimate."""
+    return EstimateRecord(
+        message.index,
+        message.attempt,
+        message.n,
+        message.invalid,
+        message.mean,
+        message.variance,
+        message.half_width,
+        message.target,
+        message.rule,
+        message.expected_n,
+        message.stopped,
+    )
+
+
+def quantized_result_of(result: Result, stamp: Time) -> QuantizedResult:
+    """Turn a result into its message."""
+    message = QuantizedResult(
+        campaign_id=result.campaign_id,
+        specification_digest=result.specification_digest,
+        value=float(result.value),
+        estimate=float(result.estimate),
+        cell=int(result.cell),
+        cell_lower=float(result.cell_lower),
+        cell_upper=float(result.cell_upper),
+        edge_distance=float(result.edge_distance),
+        outside=bool(result.outside),
+        n=int(result.n),
+        invalid=int(result.invalid),
+        half_width=float(result.half_width),
+        gamma=float(result.gamma),
+        accurate=bool(result.accurate),
+        rule=result.rule,
+        guarantee=result.guarantee,
+        p_same=float(result.p_same),
+        events=list(result.events),
+    )
+    message.header.stamp = stamp
+    return message

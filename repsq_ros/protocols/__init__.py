@@ -1,0 +1,1 @@
+"""The protocols of one test: which phases it has, when, with which command in force."""

@@ -1,0 +1,1 @@
+"""Which case to test next: target densities, proposals, importance weights."""

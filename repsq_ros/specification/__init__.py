@@ -1,0 +1,1 @@
+"""The test specification: what initiator and replicator share, and what a tester may choose."""

