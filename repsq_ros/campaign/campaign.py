@@ -8,7 +8,7 @@ from repsq_ros.campaign.records import EstimateRecord, TestRecord
 from repsq_ros.campaign.result import Result, guarantee
 from repsq_ros.estimation.accumulator import Accumulator
 from repsq_ros.estimation.agreement import probability_same
-from repsq_ros.estimation.stopping import tests_needed
+from repsq_ros.estimation.stopping import smallest_n
 from repsq_ros.specification.model import Specification
 
 LARGEST_COUNT = 2**32 - 1  # of a uint32 field
@@ -73,7 +73,8 @@ class Campaign:
         if not measure.lower <= record.psi <= measure.upper:
             self._events.append(
                 self._event(
-                    record, f'psi {record.psi} outside its range [{measure.lower}, {measure.upper}]'
+                    record,
+                    f'psi {record.psi} outside its range [{measure.lower}, {measure.upper}]',
                 )
             )
         # The allowance is for the rounding of exp(log p - log q).
@@ -102,7 +103,7 @@ class Campaign:
         accurate = half_width <= accuracy.gamma
         expected = 0
         if total.n >= 2:
-            expected = tests_needed(
+            expected = smallest_n(
                 tester.stopping, accuracy.gamma, total.variance, self._z_range, accuracy.c
             )
         return EstimateRecord(

@@ -51,10 +51,13 @@ class Conductor:
         return self._case
 
     def command(self, now_ns: int) -> tuple[float, ...]:
-        """Return the command in force at an instant: zero unless a command phase has begun."""
-        if self.span is None or now_ns < self.span.start_ns:
+        """Return the command in force at an instant: rest before a phase begins and after it."""
+        span = self.span
+        if span is None or now_ns < span.start_ns:
             return self._protocol.rest
-        return self.span.command
+        if span.end_ns is not None and now_ns >= span.end_ns:
+            return self._protocol.rest
+        return span.command
 
     def start(self, start_ns: int) -> list[Action]:
         """Begin with test 0, whose first phase starts at the given time."""

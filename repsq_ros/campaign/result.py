@@ -43,16 +43,18 @@ class Result:
 
 
 def guarantee(specification: Specification, half_width: float, accurate: bool) -> str:
-    """Say in plain words what is promised, and under which assumption."""
-    accuracy = specification.accuracy
-    statement = specification.tester.stopping.statement
+    """Say in one plain sentence what is promised, and under which assumption."""
+    accuracy, rule = specification.accuracy, specification.tester.stopping
+    confidence = rule.confidence(accuracy.c)
     if not accurate:
         return (
-            f'No promise at gamma = {accuracy.gamma:g}: the budget of tests ran out at a '
-            f'half-width of {half_width:.4g} ({statement}).'
+            f'Nothing at gamma = {accuracy.gamma:g}: the budget of tests ran out at a half-width '
+            f'of {half_width:.4g}.'
         )
+    if not confidence:
+        return f'Nothing: {rule.statement}.'
     total = accuracy.gamma + specification.alpha / 2
     return (
-        f'With probability {1 - accuracy.c:g} the true mean is within {accuracy.gamma:g} of the '
-        f'estimate, and so within {total:.4g} of the quantized value ({statement}).'
+        f'{confidence} the true mean is within {total:.4g} of this result, and within '
+        f'{accuracy.gamma:g} of the estimate: {rule.statement}.'
     )

@@ -1,4 +1,4 @@
-"""repsq check: is a test specification sound, and what does it promise?"""
+"""repsq check: whether a test specification is sound, and what it promises."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from repsq_ros.campaign.build import make_proposal
-from repsq_ros.estimation.stopping import tests_needed
+from repsq_ros.estimation.stopping import smallest_n
 from repsq_ros.specification.load import load
 from repsq_ros.timebase import to_seconds
 
@@ -21,7 +21,8 @@ def run(arguments: argparse.Namespace) -> int:
     specification = load(arguments.specification)
     accuracy, tester = specification.accuracy, specification.tester
     z_range = specification.measure.upper * make_proposal(specification).weight_bound
-    least = tests_needed(tester.stopping, accuracy.gamma, 0.0, z_range, accuracy.c)
+    least = smallest_n(tester.stopping, accuracy.gamma, 0.0, z_range, accuracy.c)
+    duration = to_seconds(specification.protocol.duration_ns)
     print(
         f'{specification.file}: sound\n'
         f'name        {specification.name}\n'
@@ -31,7 +32,7 @@ def run(arguments: argparse.Namespace) -> int:
         f'{specification.alpha:.6g}; a quantized value is within '
         f'{accuracy.gamma + specification.alpha / 2:.4g} of the true mean\n'
         f'rule        {tester.stopping.name}: {tester.stopping.statement}\n'
-        f'tests       at least {least}, of {to_seconds(specification.protocol.duration_ns):g} s '
-        f'each: {least * to_seconds(specification.protocol.duration_ns) / 3600:.2f} h of robot time'
+        f'tests       at least {least}, of {duration:g} s '
+        f'each: {least * duration / 3600:.2f} h of robot time'
     )
     return 0

@@ -48,7 +48,7 @@ class ProcessGroup:
             # A session of its own: Ctrl-C reaches repsq alone, which stops the nodes in order.
             self.running[node.name] = subprocess.Popen(
                 command, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
-                start_new_session=True, preexec_fn=_die_with_parent,
+                start_new_session=True, preexec_fn=_die_with_parent,  # noqa: PLW1509 (no threads here)
             )  # fmt: skip
 
     def ended(self) -> dict[str, int]:

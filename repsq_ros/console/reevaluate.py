@@ -1,3 +1,93 @@
-"""stub"""
-def add_arguments(p): pass
-def run(a): return 0
+"""repsq reevaluate: the measure of every test in a recorded bag, by the same code as online."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+from repsq_ros.console.show import show_result
+from repsq_ros.errors import BagError
+from repsq_ros.estimation.accumulator import Accumulator
+from repsq_ros.replay.bag import Bag
+from repsq_ros.replay.reevaluate import Evaluated, evaluate, fold, read_samples
+from repsq_ros.replay.segments import command_segments, own_segments
+from repsq_ros.specification.load import load
+from repsq_ros.timebase import to_nanoseconds, to_seconds
+
+DEFAULT_TOPIC = {'odometry': '/odom', 'mocap': '/mocap/pose'}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the command line."""
+    parser.add_argument(
+        'bag', type=Path, help='folder of a rosbag2 recording, or one of its files'
+    )
+    parser.add_argument(
+        '--specification', type=Path, required=True, help='says what is measured, and how'
+    )
+    parser.add_argument('--sensor-topic', help='default: /odom or /mocap/pose, by the source')
+    parser.add_argument(
+        '--namespace', default='', help="namespace of the package's own topics in the bag"
+    )
+    parser.add_argument(
+        '--command-topic',
+        help="a bag without the package's topics: each message on this Twist topic is one test",
+    )
+    parser.add_argument('--label-topic', default='', help='a String topic that names these tests')
+    parser.add_argument(
+        '--settle', type=float,
+        help='with --command-topic: s after a command that are not measured '
+        '(default: protocol.command - protocol.window)',
+    )  # fmt: skip
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print psi of each test, and the result where the bag holds a whole campaign."""
+    specification = load(arguments.specification)
+    source = specification.measure.source
+    sensor_topic = arguments.sensor_topic or arguments.namespace + DEFAULT_TOPIC[source]
+    with Bag(arguments.bag) as bag:
+        samples = read_samples(bag, sensor_topic, source)
+        if arguments.command_topic:
+            settle_ns = specification.protocol.command_ns - specification.protocol.window_ns
+            if arguments.settle is not None:
+                settle_ns = to_nanoseconds(arguments.settle)
+            segments = command_segments(
+                bag, arguments.command_topic, arguments.label_topic, samples, settle_ns
+            )
+        else:
+            segments = own_segments(bag, arguments.namespace, specification.digest)
+    if not segments:
+        raise BagError(f'{arguments.bag}: found no test, expected at least one command')
+    evaluated = evaluate(specification, samples, segments)
+    _show_tests(evaluated)
+    if arguments.command_topic:
+        print('No estimate of r*: the recording does not say how its cases were drawn.')
+        return 0
+    result = fold(specification, evaluated, str(arguments.bag))
+    if result is None:
+        print('No result: the recorded campaign had not reached its end.')
+    else:
+        show_result(result)
+    return 0
+
+
+def _show_tests(evaluated: Sequence[Evaluated]) -> None:
+    total = Accumulator()
+    print('test  attempt  window [s]  samples  psi       label')
+    for each in evaluated:
+        segment, outcome = each.segment, each.outcome
+        length = to_seconds(segment.window.end_ns - segment.window.start_ns)
+        psi = f'{outcome.psi:.6f}' if outcome.valid else 'INVALID '
+        note = segment.label if outcome.valid else f'{segment.label} {outcome.reason}'.strip()
+        print(
+            f'{segment.index:4d}  {segment.attempt:7d}  {length:10.3f}  {outcome.samples:7d}  '
+            f'{psi}  {note}'
+        )
+        if outcome.valid:
+            total.add(outcome.psi)
+    print(
+        f'{total.n} valid of {len(evaluated)}: mean psi {total.mean:.6f}, '
+        f'standard deviation {total.variance**0.5:.6f}'
+    )

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import shutil
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 from repsq_ros.campaign.folder import RESULT, TESTS
-from repsq_ros.campaign.records import EstimateRecord
+from repsq_ros.campaign.result import Result
 from repsq_ros.console.live import LiveLine
 from repsq_ros.console.processes import NodeProcess, ProcessGroup
-from repsq_ros.errors import CampaignError, MissingError, OutputError
+from repsq_ros.console.show import show_result
+from repsq_ros.errors import CampaignError, MissingError, OutputError, ParameterError
 from repsq_ros.specification.load import load
 from repsq_ros.specification.model import Specification
 from repsq_ros.subjects.build import SUBJECTS
@@ -32,23 +35,31 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help='simulated s in each real s; 0 (default): as fast as the machine allows',
     )  # fmt: skip
     parser.add_argument('--seed', type=int, default=-1, help="default: the specification's")
-    parser.add_argument('--output', type=Path, help='new folder (default: campaigns/<name>-<time>)')
+    parser.add_argument(
+        '--output', type=Path, help='new folder (default: campaigns/<name>-<time>)'
+    )
     parser.add_argument('--monitor', action='store_true', help='publish markers for RViz as well')
     parser.add_argument(
-        '--remap', action='append', default=[], metavar='FROM:=TO', help='ROS remapping, e.g. odom:=/state'
+        '--remap',
+        action='append',
+        default=[],
+        metavar='FROM:=TO',
+        help='ROS remapping, e.g. odom:=/state',
     )
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Run a campaign; the exit code is 0 with a result, else that of what went wrong."""
     specification = load(arguments.specification)
+    if not (math.isfinite(arguments.speed) and arguments.speed >= 0):
+        raise ParameterError('speed', f'{arguments.speed}', 'a finite number >= 0')
     try:
         from repsq_ros.nodes.observer import Observer
         from repsq_ros.nodes.runtime import run_node
     except ImportError as error:
         raise MissingError(
-            f'repsq run needs ROS 2 and the built messages of this package ({error}). Without ROS: '
-            'make demo sets everything up; with ROS: colcon build, then source install/setup.bash'
+            f'repsq run needs ROS 2 and the built messages of this package ({error}). Without '
+            'ROS: make demo sets everything up. With ROS: colcon build, . install/setup.bash'
         ) from None
     if arguments.simulate:
         # A simulated robot is nobody else's business on the network.
@@ -63,32 +74,32 @@ def run(arguments: argparse.Namespace) -> int:
     class Watch(Observer):
         """Ends when the scheduler does, or when another node ends before it."""
 
-        def work(self, executor: object) -> None:
+        def work(self, executor: Any) -> None:
             super().work(executor)
             for name, code in group.ended().items():
                 if name == 'scheduler' and code == 0:
                     # The scheduler was content, so the result is there or on its way.
                     self.finished = self.result is not None
-                elif name == 'scheduler' or not self.finished:
+                elif not self.finished:
                     raise CampaignError(f'{name} ended: {group.last_words(name)}')
 
         def shut_down(self, reason: str) -> None:
             group.stop()
             line.end()
 
+    results: list[Result] = []
+
     def watch() -> Watch:
-        node = Watch(campaign_id, line.show)
+        node = Watch(campaign_id, line.show, results.append)
         for process in _nodes(arguments, specification, campaign_id, folder):
             group.start(process)
-        nonlocal observer
-        observer = node
         return node
 
-    observer: Watch | None = None
     code = run_node(watch)
-    result = observer.result if observer else None
-    if result is not None:
-        _show_result(result, folder)
+    if results:
+        print()
+        show_result(results[0])
+        print(f'files     {folder / RESULT}, {folder / TESTS}')
         return code
     kept = folder / TESTS
     if kept.exists():
@@ -139,18 +150,3 @@ def _nodes(
     if arguments.monitor:
         nodes.insert(0, NodeProcess('monitor', common, remappings))
     return nodes
-
-
-def _show_result(result: object, folder: Path) -> None:
-    r: EstimateRecord = result  # type: ignore[assignment]
-    print(
-        f'\nresult    {r.value:.6g}  (cell {r.cell}: {r.cell_lower:.6g} to {r.cell_upper:.6g})\n'  # type: ignore[attr-defined]
-        f'estimate  {r.estimate:.6g} +- {r.half_width:.4g} from {r.n} tests, '  # type: ignore[attr-defined]
-        f'{r.invalid} INVALID\n'
-        f'{r.guarantee}\n'  # type: ignore[attr-defined]
-        f'A second lab would return the same value with probability {r.p_same:.2f} (plug-in '  # type: ignore[attr-defined]
-        'estimate, no guarantee).'
-    )
-    for event in r.events:  # type: ignore[attr-defined]
-        print(f'event: {event}')
-    print(f'files     {folder / RESULT}, {folder / TESTS}')

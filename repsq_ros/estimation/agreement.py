@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
 from scipy.special import ndtr
 
@@ -24,4 +25,4 @@ def probability_same(partition: Partition, estimate: float, standard_error: floa
     # The outer cells also take what lies outside the range.
     edges = (-math.inf, *partition.edges[1:-1], math.inf)
     below = [float(ndtr((edge - estimate) / standard_error)) for edge in edges]
-    return sum((high - low) ** 2 for low, high in zip(below, below[1:], strict=False))
+    return sum((high - low) ** 2 for low, high in pairwise(below))

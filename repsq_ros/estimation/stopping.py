@@ -18,6 +18,9 @@ class StoppingRule(Protocol):
     def statement(self) -> str:
         """Say in one sentence what the rule guarantees, and under which assumption."""
 
+    def confidence(self, c: float) -> str:
+        """Say how sure the interval is, e.g. 'With probability 0.95'; '' where nothing holds."""
+
     def half_width(self, n: int, variance: float, z_range: float, c: float) -> float:
         """Return the half-width of the interval around the mean.
 
@@ -51,15 +54,19 @@ class EmpiricalBernstein:
         """Say what holds."""
         if self.range_power != 1:
             return (
-                'the range enters squared, as the paper prints it: this bounds nothing where '
-                'the range is below 1, and serves only to reproduce its counts'
+                'the range enters squared, as the paper prints it, which bounds nothing where '
+                'the range is below 1: it serves only to reproduce the counts of the paper'
             )
-        sides = 'two-sided' if self.two_sided else 'one-sided constant, as the paper prints it'
         return (
-            f'empirical Bernstein bound ({sides}): holds for independent tests and a number of '
-            'tests fixed beforehand; a campaign that looks after every test, as this one does, '
-            'has it approximately'
+            'the empirical Bernstein bound holds for independent tests and a number of tests '
+            'fixed beforehand, so only approximately where, as here, each test may be the last'
         )
+
+    def confidence(self, c: float) -> str:
+        """Say how sure the interval is."""
+        if self.range_power != 1:
+            return ''
+        return f'With probability {1 - c:g}' + ('' if self.two_sided else ' on each side')
 
     def half_width(self, n: int, variance: float, z_range: float, c: float) -> float:
         """Return the half-width (see StoppingRule.half_width)."""
@@ -82,18 +89,20 @@ class Hoeffding:
     def statement(self) -> str:
         """Say what holds."""
         return (
-            'Hoeffding bound: holds for independent tests, and since the number of tests follows '
-            'from gamma, c and the range alone, it is fixed beforehand'
+            'the Hoeffding bound holds for independent tests; their number follows from gamma, c '
+            'and the range alone, so that it is fixed beforehand'
         )
+
+    def confidence(self, c: float) -> str:
+        """Say how sure the interval is."""
+        return f'With probability {1 - c:g}'
 
     def half_width(self, n: int, variance: float, z_range: float, c: float) -> float:
         """Return the half-width (see StoppingRule.half_width)."""
         return z_range * math.sqrt(math.log(2.0 / c) / (2.0 * n)) if n > 0 else math.inf
 
 
-def tests_needed(
-    rule: StoppingRule, gamma: float, variance: float, z_range: float, c: float
-) -> int:
+def smallest_n(rule: StoppingRule, gamma: float, variance: float, z_range: float, c: float) -> int:
     """Return the smallest n whose half-width is <= gamma while the variance stays as it is."""
 
     def within(n: int) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from repsq_ros import messages
 from repsq_ros.campaign.build import make_proposal
 from repsq_ros.campaign.campaign import Campaign
 from repsq_ros.campaign.folder import CampaignFolder
@@ -32,9 +33,7 @@ class Estimator(CampaignNode):
         self._results = self.create_publisher(
             QuantizedResult, topics.QUANTIZED_RESULT, qos.LATCHED
         )
-        self.create_subscription(
-            TestMeasurement, topics.TEST_MEASUREMENT, self._hear, qos.RECORD
-        )
+        self.create_subscription(TestMeasurement, topics.TEST_MEASUREMENT, self._hear, qos.RECORD)
 
     def _hear(self, message: TestMeasurement) -> None:
         if message.specification_digest != self._specification.digest:
@@ -52,7 +51,7 @@ class Estimator(CampaignNode):
                 f'{message.campaign_id!r}, not to {self._campaign_id!r}'
             )
             return
-        record = translate.test_record_of(message)
+        record = messages.test_record_of(message)
         estimate = self._campaign.add(record)
         if estimate is None:
             self.get_logger().warning(

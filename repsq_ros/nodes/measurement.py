@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import sys
 
+from geometry_msgs.msg import PoseStamped
+from nav_msgs.msg import Odometry
 from rclpy.clock import Clock, ClockType
 from rclpy.qos_overriding_options import QoSOverridingOptions
 
-from geometry_msgs.msg import PoseStamped
-from nav_msgs.msg import Odometry
+from repsq_ros import messages
 from repsq_ros.campaign.records import TestRecord
 from repsq_ros.measurement.measure import Outcome
 from repsq_ros.measurement.recorder import Recorder, Window
@@ -48,8 +49,8 @@ class Measurement(CampaignNode):
         self.create_subscription(TestPhase, topics.TEST_PHASE, self._hear_phase, qos.RECORD)
         source = self._specification.measure.source
         self._to_sample = {
-            'odometry': translate.sample_of_odometry,
-            'mocap': translate.sample_of_pose,
+            'odometry': messages.sample_of_odometry,
+            'mocap': messages.sample_of_pose,
         }[source]
         self.create_subscription(
             {'odometry': Odometry, 'mocap': PoseStamped}[source],
@@ -65,7 +66,7 @@ class Measurement(CampaignNode):
         self._open()
 
     def _hear_phase(self, message: TestPhase) -> None:
-        span = translate.span_of(message)
+        span = messages.span_of(message)
         if span.window is not None:
             self._span, self._over_since_ns = span, None
             self._open()

@@ -4,20 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from repsq_ros import messages
 from repsq_ros.campaign.records import EstimateRecord
+from repsq_ros.campaign.result import Result
 from repsq_ros.msg import Estimate, QuantizedResult
-from repsq_ros.nodes import qos, topics, translate
+from repsq_ros.nodes import qos, topics
 from repsq_ros.nodes.runtime import CampaignNode
 
 
 class Observer(CampaignNode):
     """Passes on the estimates of one campaign and keeps its result."""
 
-    def __init__(self, campaign_id: str, on_estimate: Callable[[EstimateRecord], None]) -> None:
+    def __init__(
+        self,
+        campaign_id: str,
+        on_estimate: Callable[[EstimateRecord], None],
+        on_result: Callable[[Result], None],
+    ) -> None:
         super().__init__('repsq_observer')
         self._campaign_id = campaign_id
         self._on_estimate = on_estimate
-        self.result: QuantizedResult | None = None
+        self._on_result = on_result
+        self.result: Result | None = None
         self.create_subscription(Estimate, topics.ESTIMATE, self._hear_estimate, qos.RECORD)
         self.create_subscription(
             QuantizedResult, topics.QUANTIZED_RESULT, self._hear_result, qos.LATCHED
@@ -25,8 +33,9 @@ class Observer(CampaignNode):
 
     def _hear_estimate(self, message: Estimate) -> None:
         if message.campaign_id == self._campaign_id:
-            self._on_estimate(translate.estimate_record_of(message))
+            self._on_estimate(messages.estimate_record_of(message))
 
     def _hear_result(self, message: QuantizedResult) -> None:
         if message.campaign_id == self._campaign_id:
-            self.result = message
+            self.result = messages.result_of(message)
+            self._on_result(self.result)

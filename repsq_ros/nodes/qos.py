@@ -5,7 +5,10 @@ from __future__ import annotations
 from rclpy.duration import Duration
 from rclpy.qos import DurabilityPolicy, LivelinessPolicy, QoSProfile, ReliabilityPolicy
 
-# A peer that says nothing for so long is taken as lost; its middleware asserts it by itself.
+# A watched peer's middleware says that it lives several times in each lease, by itself; who
+# watches takes it as lost after a whole lease of silence. One announcement more or less, on a busy
+# machine, is then no death.
+ANNOUNCED_LEASE = Duration(nanoseconds=100_000_000)
 PEER_LEASE = Duration(nanoseconds=500_000_000)
 
 # Records of the campaign: none may be lost, and who joins late sees the last ones.
@@ -15,8 +18,15 @@ RECORD = QoSProfile(
     durability=DurabilityPolicy.TRANSIENT_LOCAL,
 )
 
-# Records of a peer whose death must be noticed. Offered to anybody; asked for by who watches.
+# The same, of a peer whose death must be noticed: what the peer offers, and what who watches asks.
 WATCHED_RECORD = QoSProfile(
+    depth=100,
+    reliability=ReliabilityPolicy.RELIABLE,
+    durability=DurabilityPolicy.TRANSIENT_LOCAL,
+    liveliness=LivelinessPolicy.AUTOMATIC,
+    liveliness_lease_duration=ANNOUNCED_LEASE,
+)
+WATCHING = QoSProfile(
     depth=100,
     reliability=ReliabilityPolicy.RELIABLE,
     durability=DurabilityPolicy.TRANSIENT_LOCAL,

@@ -32,8 +32,11 @@ class CampaignNode(Node):
 
 
 class _Signals:
-    """Remembers SIGINT and SIGTERM. rclpy's own handlers would end the context at once, and with
-    it every publisher that could still send a zero command."""
+    """Remembers SIGINT and SIGTERM.
+
+    rclpy's own handlers would end the context at once, and with it every publisher that could
+    still send a zero command.
+    """
 
     def __init__(self) -> None:
         self.name = ''
@@ -56,7 +59,9 @@ def run_node(make: Callable[[], CampaignNode], arguments: list[str] | None = Non
         try:
             rclpy.init(args=arguments, signal_handler_options=SignalHandlerOptions.NO)
         except Exception as error:
-            raise ParameterError('--ros-args', ' '.join(str(error).split()), 'ROS arguments') from None
+            raise ParameterError(
+                '--ros-args', ' '.join(str(error).split()), 'ROS arguments'
+            ) from None
         node = make()
         executor = SingleThreadedExecutor()
         executor.add_node(node)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import sys
 import time
 
+from geometry_msgs.msg import Twist, TwistStamped
 from rclpy.clock import Clock, ClockType
 from rclpy.event_handler import QoSLivelinessChangedInfo, SubscriptionEventCallbacks
+from rclpy.time import Time
 from rosgraph_msgs.msg import Clock as ClockMessage
 
-from geometry_msgs.msg import Twist, TwistStamped
+from repsq_ros import messages
 from repsq_ros.campaign.build import make_proposal
 from repsq_ros.campaign.conductor import Action, Conductor
 from repsq_ros.campaign.records import Case
@@ -22,6 +24,7 @@ from repsq_ros.protocols.phases import Phase
 from repsq_ros.timebase import NANOSECONDS, to_nanoseconds, to_seconds
 
 LINGER = 1.0  # [s] of zero commands after the last test
+CLOCK_TIMEOUT = 2.0  # [s] without a message on /clock after which a simulated clock is lost
 
 
 class Scheduler(CampaignNode):
@@ -35,8 +38,11 @@ class Scheduler(CampaignNode):
         self._campaign_id = parameters.text('campaign_id', '', 'name of the campaign') or (
             f'{specification.name}-{time.strftime("%Y%m%d-%H%M%S")}'
         )
-        stamped = 'twist_stamped' == parameters.choice(
-            'command_type', ('twist', 'twist_stamped'), 'twist', 'message on cmd_vel'
+        stamped = (
+            parameters.choice(
+                'command_type', ('twist', 'twist_stamped'), 'twist', 'message on cmd_vel'
+            )
+            == 'twist_stamped'
         )
         self._command_frame = parameters.text(
             'command_frame', 'base_link', 'frame_id of a stamped command'
@@ -45,7 +51,9 @@ class Scheduler(CampaignNode):
         self._lead_ns = to_nanoseconds(
             parameters.number('start_lead', 2.0, 's of rest before the first test', at_least=0)
         )
-        self._peer_timeout = parameters.number('peer_timeout', 30.0, 's to wait for peers', above=0)
+        self._peer_timeout = parameters.number(
+            'peer_timeout', 30.0, 's to wait for peers', above=0
+        )
         self._answer_timeout = parameters.number(
             'measurement_timeout', 30.0, 's to wait for a measurement and its estimate', above=0
         )
@@ -59,11 +67,14 @@ class Scheduler(CampaignNode):
         self._cases = self.create_publisher(TestCommand, topics.TEST_COMMAND, qos.RECORD)
         self._phases = self.create_publisher(TestPhase, topics.TEST_PHASE, qos.WATCHED_RECORD)
         self._lost = ''
-        self._watch(TestMeasurement, topics.TEST_MEASUREMENT, self._hear_measurement, 'measurement')
+        self._watch(
+            TestMeasurement, topics.TEST_MEASUREMENT, self._hear_measurement, 'measurement'
+        )
         self._watch(Estimate, topics.ESTIMATE, self._hear_estimate, 'estimator')
         self._steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._began = self._steady.now()
         self._phase_since = self._steady.now()
+        self._clock_heard = self._steady.now()
         self._last_ns = 0
         self._simulated_ns = 0 if self.get_parameter('use_sim_time').value else None
         self.create_timer(1.0 / rate, self._tick, clock=self._steady)
@@ -78,24 +89,25 @@ class Scheduler(CampaignNode):
                 self._lost = f'lost node: {peer} is gone'
 
         self.create_subscription(
-            kind, topic, callback, qos.WATCHED_RECORD,
+            kind, topic, callback, qos.WATCHING,
             event_callbacks=SubscriptionEventCallbacks(liveliness=changed),
         )  # fmt: skip
 
-    # Events ---------------------------------------------------------------------------------------
+    # Events --------------------------------------------------------------------------------------
 
     def _hear_clock(self, message: ClockMessage) -> None:
-        self._simulated_ns = translate.from_time(message.clock)
+        self._simulated_ns = messages.from_time(message.clock)
+        self._clock_heard = self._steady.now()
         self._step(self._simulated_ns)
 
     def _hear_measurement(self, message: TestMeasurement) -> None:
         if message.campaign_id == self._campaign_id:
-            self._conductor.hear_measurement(translate.test_record_of(message))
+            self._conductor.hear_measurement(messages.test_record_of(message))
             self._step(self._now_ns())
 
     def _hear_estimate(self, message: Estimate) -> None:
         if message.campaign_id == self._campaign_id:
-            self._conductor.hear_estimate(translate.estimate_record_of(message))
+            self._conductor.hear_estimate(messages.estimate_record_of(message))
             self._step(self._now_ns())
 
     def _now_ns(self) -> int:
@@ -110,13 +122,18 @@ class Scheduler(CampaignNode):
             self._try_to_begin()
         elif self._commands.get_subscription_count() == 0:
             self._lost = f'lost robot: nobody takes commands on {self._commands.topic_name}'
+        elif (
+            self._simulated_ns is not None
+            and self._seconds_since(self._clock_heard) > CLOCK_TIMEOUT
+        ):
+            self._lost = f'lost clock: nothing on /clock for {CLOCK_TIMEOUT:g} s'
         self._step(self._now_ns())
         self._publish_command()
-        if self._conductor.finished and self._seconds_in_phase() > LINGER:
+        if self._conductor.finished and self._seconds_since(self._phase_since) > LINGER:
             self.finished = True
 
-    def _seconds_in_phase(self) -> float:
-        return to_seconds((self._steady.now() - self._phase_since).nanoseconds)
+    def _seconds_since(self, instant: Time) -> float:
+        return to_seconds((self._steady.now() - instant).nanoseconds)
 
     def _missing_peers(self) -> list[str]:
         source = topics.SENSOR[self._specification.measure.source]
@@ -146,7 +163,7 @@ class Scheduler(CampaignNode):
         if not missing:
             self.get_logger().info(f'campaign {self._campaign_id}: all peers are there')
             self._carry_out(self._conductor.start(now_ns + self._lead_ns))
-        elif to_seconds((self._steady.now() - self._began).nanoseconds) > self._peer_timeout:
+        elif self._seconds_since(self._began) > self._peer_timeout:
             raise CampaignError(
                 f'nothing was commanded: after {self._peer_timeout:g} s still missing '
                 f'{"; ".join(missing)}'
@@ -163,7 +180,10 @@ class Scheduler(CampaignNode):
         self._last_ns = max(now_ns, self._last_ns)
         if self._lost:
             self._carry_out(self._conductor.abort(self._last_ns, self._lost))
-        elif self._conductor.waiting and self._seconds_in_phase() > self._answer_timeout:
+        elif (
+            self._conductor.waiting
+            and self._seconds_since(self._phase_since) > self._answer_timeout
+        ):
             self._carry_out(self._conductor.abort(self._last_ns, self._no_answer()))
         else:
             self._carry_out(self._conductor.advance(self._last_ns))
@@ -175,7 +195,7 @@ class Scheduler(CampaignNode):
             f'{self._answer_timeout:g} s; see the output of the measurement and estimator nodes'
         )
 
-    # What is published ----------------------------------------------------------------------------
+    # What is published ---------------------------------------------------------------------------
 
     def _carry_out(self, actions: list[Action]) -> None:
         for action in actions:

@@ -10,12 +10,13 @@ import sys
 import time
 from collections import deque
 
+from geometry_msgs.msg import PoseStamped, Twist, TwistStamped
+from nav_msgs.msg import Odometry
 from rclpy.event_handler import QoSLivelinessChangedInfo, SubscriptionEventCallbacks
 from rclpy.executors import SingleThreadedExecutor
 from rosgraph_msgs.msg import Clock
 
-from geometry_msgs.msg import PoseStamped, Twist, TwistStamped
-from nav_msgs.msg import Odometry
+from repsq_ros import messages
 from repsq_ros.msg import TestPhase
 from repsq_ros.nodes import qos, topics, translate
 from repsq_ros.nodes.parameters import Parameters
@@ -49,8 +50,11 @@ class SimulatedRobot(CampaignNode):
             parameters.number('mocap_rate', 100.0, 'Hz', above=0),
         )
         clock_rate = parameters.number('clock_rate', 50.0, 'Hz of /clock', above=0)
-        stamped = 'twist_stamped' == parameters.choice(
-            'command_type', ('twist', 'twist_stamped'), 'twist', 'message on cmd_vel'
+        stamped = (
+            parameters.choice(
+                'command_type', ('twist', 'twist_stamped'), 'twist', 'message on cmd_vel'
+            )
+            == 'twist_stamped'
         )
         parameters.finish()
         self._chunk_ns = round(NANOSECONDS / clock_rate)
@@ -76,17 +80,17 @@ class SimulatedRobot(CampaignNode):
                 Twist, topics.COMMAND_VELOCITY, self._hear_command, qos.COMMAND
             )
         self.create_subscription(
-            TestPhase, topics.TEST_PHASE, self._hear_phase, qos.WATCHED_RECORD,
+            TestPhase, topics.TEST_PHASE, self._hear_phase, qos.WATCHING,
             event_callbacks=SubscriptionEventCallbacks(liveliness=self._hear_liveliness),
         )  # fmt: skip
 
-    # Events ---------------------------------------------------------------------------------------
+    # Events --------------------------------------------------------------------------------------
 
     def _hear_command(self, twist: Twist) -> None:
-        self._command = translate.command_of_twist(twist)
+        self._command = messages.command_of_twist(twist)
 
     def _hear_phase(self, message: TestPhase) -> None:
-        span = translate.span_of(message)
+        span = messages.span_of(message)
         if span.end_ns is None:  # paused, done, aborted: at once, whatever was planned
             self._upcoming.clear()
             self._span = None
@@ -100,7 +104,7 @@ class SimulatedRobot(CampaignNode):
             self._upcoming.clear()
             self._span = None
 
-    # Time -----------------------------------------------------------------------------------------
+    # Time ----------------------------------------------------------------------------------------
 
     def work(self, executor: SingleThreadedExecutor) -> None:
         """Live through the next piece of time, or wait for what has to come first."""
@@ -159,7 +163,7 @@ class SimulatedRobot(CampaignNode):
             self._publish_clock()
 
     def _wait_until_due(self, executor: SingleThreadedExecutor, until_ns: int) -> bool:
-        """Take in messages for as long as real time leaves; False if a campaign begins meanwhile."""
+        """Take in messages while real time leaves some; False if a campaign begins meanwhile."""
         idle = self._span is None and not self._upcoming
         # Between tests nobody waits for the simulation: it need not be faster than real time.
         speed = (min(self._speed, 1.0) or 1.0) if idle else self._speed

@@ -1,4 +1,7 @@
-"""ROS messages <-> plain values of the core. Every number is cast: rclpy does not check."""
+"""Plain values of the core to ROS messages. Every number is cast: rclpy does not check.
+
+The other way round is repsq_ros.messages, which bags share.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +11,8 @@ from nav_msgs.msg import Odometry
 
 from repsq_ros.campaign.records import Case, EstimateRecord, TestRecord
 from repsq_ros.campaign.result import Result
-from repsq_ros.measurement.samples import BodySample
 from repsq_ros.msg import Estimate, QuantizedResult, TestCommand, TestMeasurement, TestPhase
-from repsq_ros.protocols.phases import Phase, Span
+from repsq_ros.protocols.phases import Span
 from repsq_ros.specification.model import Specification
 from repsq_ros.subjects.subject import BodyState
 from repsq_ros.timebase import NANOSECONDS
@@ -22,36 +24,7 @@ def to_time(nanoseconds: int) -> Time:
     return Time(sec=seconds, nanosec=rest)
 
 
-def from_time(stamp: Time) -> int:
-    """Turn a stamp into ns since the epoch."""
-    return int(stamp.sec) * NANOSECONDS + int(stamp.nanosec)
-
-
-# Sensors ------------------------------------------------------------------------------------------
-
-
-def sample_of_odometry(message: Odometry) -> BodySample:
-    """Turn Odometry into a sample; its twist is in the child frame."""
-    pose, twist = message.pose.pose, message.twist.twist
-    position, turn = pose.position, pose.orientation
-    linear, angular = twist.linear, twist.angular
-    return BodySample(
-        from_time(message.header.stamp),
-        (position.x, position.y, position.z),
-        (turn.x, turn.y, turn.z, turn.w),
-        (linear.x, linear.y, linear.z),
-        (angular.x, angular.y, angular.z),
-    )
-
-
-def sample_of_pose(message: PoseStamped) -> BodySample:
-    """Turn a mocap pose into a sample."""
-    position, turn = message.pose.position, message.pose.orientation
-    return BodySample(
-        from_time(message.header.stamp),
-        (position.x, position.y, position.z),
-        (turn.x, turn.y, turn.z, turn.w),
-    )
+# Sensors -----------------------------------------------------------------------------------------
 
 
 def _fill_pose(pose: object, state: BodyState) -> None:
@@ -80,7 +53,7 @@ def pose_of(state: BodyState, stamp_ns: int, frame: str) -> PoseStamped:
     return message
 
 
-# Commands -----------------------------------------------------------------------------------------
+# Commands ----------------------------------------------------------------------------------------
 
 
 def _fill_twist(twist: Twist, components: tuple[float, ...]) -> None:
@@ -103,12 +76,7 @@ def twist_stamped_of(command: tuple[float, ...], stamp_ns: int, frame: str) -> T
     return message
 
 
-def command_of_twist(twist: Twist) -> tuple[float, float, float]:
-    """Turn a Twist into (v_x, v_y, yaw rate)."""
-    return (twist.linear.x, twist.linear.y, twist.angular.z)
-
-
-# Records of the campaign --------------------------------------------------------------------------
+# Records of the campaign -------------------------------------------------------------------------
 
 
 def test_command_of(
@@ -151,21 +119,6 @@ def test_phase_of(span: Span, names: tuple[str, ...], campaign_id: str) -> TestP
     return message
 
 
-def span_of(message: TestPhase) -> Span:
-    """Turn the record of a phase back into the phase."""
-    end_ns, window_end_ns = from_time(message.end), from_time(message.window_end)
-    return Span(
-        Phase(message.phase),
-        message.index,
-        message.attempt,
-        from_time(message.start),
-        end_ns or None,
-        tuple(message.command),
-        (from_time(message.window_start), window_end_ns) if window_end_ns else None,
-        message.reason,
-    )
-
-
 def test_measurement_of(
     record: TestRecord, campaign_id: str, digest: str, frame: str
 ) -> TestMeasurement:
@@ -188,21 +141,6 @@ def test_measurement_of(
     return message
 
 
-def test_record_of(message: TestMeasurement) -> TestRecord:
-    """Turn the record of an outcome back into the outcome."""
-    return TestRecord(
-        message.index,
-        message.attempt,
-        message.psi,
-        message.weight,
-        message.valid,
-        message.reason,
-        message.samples,
-        from_time(message.window_start),
-        from_time(message.window_end),
-    )
-
-
 def estimate_of(estimate: EstimateRecord, campaign_id: str, stamp: Time) -> Estimate:
     """Turn an estimate into its message."""
     message = Estimate(
@@ -223,23 +161,6 @@ def estimate_of(estimate: EstimateRecord, campaign_id: str, stamp: Time) -> Esti
     )
     message.header.stamp = stamp
     return message
-
-
-def estimate_record_of(message: Estimate) -> EstimateRecord:
-    """Turn the message of an estimate back into the estimate."""
-    return EstimateRecord(
-        message.index,
-        message.attempt,
-        message.n,
-        message.invalid,
-        message.mean,
-        message.variance,
-        message.half_width,
-        message.target,
-        message.rule,
-        message.expected_n,
-        message.stopped,
-    )
 
 
 def quantized_result_of(result: Result, stamp: Time) -> QuantizedResult:

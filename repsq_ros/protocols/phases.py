@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass
 
+
 class Phase(enum.IntEnum):
     """Phases of a test; the values are those of TestPhase.msg."""
 

@@ -46,12 +46,16 @@ def _target(section: Section, protocol: LocomotionProtocol) -> UniformBox:
     if not box.keys():
         raise section.fail('dimensions', 'an empty mapping', f'at least one of {expected}')
     units = dict(zip(protocol.command_names, protocol.command_units, strict=True))
-    dimensions = []
-    for name in box.keys():
+    for name in box.keys():  # noqa: SIM118 (a Section is no dict)
         if name not in units:
             raise box.fail(name, 'an unknown dimension', f'one of {expected}')
+    dimensions = []
+    # The order of the protocol, not of the file: two files that say the same draw the same cases.
+    for name, expected_unit in units.items():
+        if not box.has(name):
+            continue
         dimension = box.section(name)
-        unit = dimension.choice('unit', (units[name],))
+        unit = dimension.choice('unit', (expected_unit,))
         lower = dimension.number('lower')
         upper = dimension.number('upper')
         if not lower < upper:

@@ -1,4 +1,4 @@
-"""Strict reading of YAML: every key known, every value checked, every complaint names its place."""
+"""Strict reading of YAML: every key known, every value checked, each complaint in its place."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class _Loader(yaml.SafeLoader):
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
         seen: set[Any] = set()
         for key_node, _ in node.value:
-            key = self.construct_object(key_node, deep=True)  # type: ignore[no-untyped-call]
+            key = self.construct_object(key_node, deep=True)
             if not isinstance(key, str):
                 raise yaml.constructor.ConstructorError(
                     None, None, f'key {key!r} is not text', key_node.start_mark
@@ -152,7 +152,9 @@ class Section:
         for key in self._content:
             if key not in self._asked:
                 near = difflib.get_close_matches(key, self._asked, n=1)
-                known = f'{near[0]!r}?' if near else f'one of {", ".join(dict.fromkeys(self._asked))}'
+                known = (
+                    f'{near[0]!r}?' if near else f'one of {", ".join(dict.fromkeys(self._asked))}'
+                )
                 raise self.fail(key, 'an unknown key', known)
 
 
@@ -173,7 +175,7 @@ def read(file: Path) -> Section:
             name, '', f'no readable file ({error.strerror})', 'a YAML test specification'
         ) from None
     try:
-        content = yaml.load(text, _Loader)  # noqa: S506 (a subclass of SafeLoader)
+        content = yaml.load(text, _Loader)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
         line = f'line {mark.line + 1}, column {mark.column + 1}' if mark else ''

@@ -70,7 +70,9 @@ class G1Mujoco:
         missing = [name for name in FILES if not (folder / name).is_file()]
         if missing:
             raise ParameterError(
-                'model', f'{folder} without {", ".join(missing)}', f'a folder with {", ".join(FILES)}'
+                'model',
+                f'{folder} without {", ".join(missing)}',
+                f'a folder with {", ".join(FILES)}',
             )
         try:
             self._model = mujoco.MjModel.from_xml_path(str(folder / 'scene.xml'))
@@ -92,8 +94,8 @@ class G1Mujoco:
         self._kp = np.array(config['kps'], dtype=np.float64)
         self._kd = np.array(config['kds'], dtype=np.float64)
         self._default = np.array(config['default_angles'], dtype=np.float64)
-        self._scale = {key: float(config[key]) for key in
-                       ('ang_vel_scale', 'dof_pos_scale', 'dof_vel_scale', 'action_scale')}  # fmt: skip
+        scales = ('ang_vel_scale', 'dof_pos_scale', 'dof_vel_scale', 'action_scale')
+        self._scale = {key: float(config[key]) for key in scales}
         self._command_scale = np.array(config['cmd_scale'], dtype=np.float64)
         self._seconds = step
 
@@ -121,7 +123,7 @@ class G1Mujoco:
         w, x, y, z = data.qpos[3:7]
         gravity = (2 * (w * y - x * z), -2 * (y * z + w * x), 1 - 2 * (w * w + z * z))
         phase = 2 * math.pi * ((self._ticks * self._seconds) % GAIT_PERIOD) / GAIT_PERIOD
-        return np.concatenate(
+        observation: Array = np.concatenate(
             [
                 data.qvel[3:6] * scale['ang_vel_scale'],
                 gravity,
@@ -132,16 +134,22 @@ class G1Mujoco:
                 (math.sin(phase), math.cos(phase)),
             ]
         ).astype(np.float32)
+        return observation
 
     def state(self) -> BodyState:
         """Return the state of the pelvis now."""
         data = self._data
-        position = data.qpos[:3].tolist()
-        w, x, y, z = data.qpos[3:7].tolist()
+        x, y, z = data.qpos[:3].tolist()
+        turn_w, turn_x, turn_y, turn_z = data.qpos[3:7].tolist()
         in_body = np.zeros(3)
         turned_back = np.zeros(4)
         self._mujoco.mju_negQuat(turned_back, data.qpos[3:7])
         self._mujoco.mju_rotVecQuat(in_body, data.qvel[:3], turned_back)
+        forward, leftward, upward = in_body.tolist()
+        roll, pitch, yaw = data.qvel[3:6].tolist()
         return BodyState(
-            tuple(position), (x, y, z, w), tuple(in_body.tolist()), tuple(data.qvel[3:6].tolist())
+            (x, y, z),
+            (turn_x, turn_y, turn_z, turn_w),
+            (forward, leftward, upward),
+            (roll, pitch, yaw),
         )

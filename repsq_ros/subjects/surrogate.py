@@ -10,6 +10,7 @@ import numpy as np
 from repsq_ros.subjects.subject import BodyState, SensorNoise, Vector
 
 TICK_NS = 2_000_000
+NOISE = SensorNoise(linear_velocity=0.01, angular_velocity=0.01, position=0.0005)
 
 
 @dataclass(frozen=True)
@@ -17,11 +18,11 @@ class SurrogateParameters:
     """Behaviour of the surrogate. The defaults give a tracking loss near a small humanoid's."""
 
     lag: float = 0.25  # [s] time constant of each component
-    response: Vector = (0.90, 0.80, 0.85)  # steady velocity over commanded velocity
+    response: Vector = (0.80, 0.65, 0.75)  # steady velocity over commanded velocity
     bias: Vector = (0.010, -0.015, 0.020)  # [m/s, m/s, rad/s] steady drift
     stride: float = 0.8  # [s] period of the gait; lateral sway has it, forward sway half of it
-    sway: Vector = (0.035, 0.110, 0.080)  # [m/s, m/s, rad/s] amplitude
-    noise: SensorNoise = SensorNoise(0.01, 0.01, 0.0005)
+    sway: Vector = (0.030, 0.085, 0.060)  # [m/s, m/s, rad/s] amplitude
+    noise: SensorNoise = NOISE
 
 
 class Surrogate:

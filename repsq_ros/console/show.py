@@ -1,0 +1,20 @@
+"""How a result is shown to a person."""
+
+from __future__ import annotations
+
+from repsq_ros.campaign.result import Result
+
+
+def show_result(result: Result) -> None:
+    """Print a result: value, estimate, guarantee, agreement, events."""
+    print(
+        f'result    {result.value:.6g}  (cell {result.cell}: {result.cell_lower:.6g} to '
+        f'{result.cell_upper:.6g})\n'
+        f'estimate  {result.estimate:.6g} +- {result.half_width:.4g} from {result.n} tests, '
+        f'{result.invalid} INVALID\n'
+        f'promise   {result.guarantee}\n'
+        f'agreement A second lab would return the same value with probability '
+        f'{result.p_same:.2f} (plug-in estimate, no guarantee).'
+    )
+    for event in result.events:
+        print(f'event     {event}')

@@ -1,0 +1,102 @@
+"""Messages to plain values of the core.
+
+The messages may be rclpy's or a bag reader's: only their fields count. So online and replay share
+every line of this, and no ROS is needed to read a bag.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from repsq_ros.campaign.records import EstimateRecord, TestRecord
+from repsq_ros.campaign.result import Result
+from repsq_ros.measurement.samples import BodySample
+from repsq_ros.protocols.phases import Phase, Span
+from repsq_ros.timebase import NANOSECONDS
+
+
+def from_time(stamp: Any) -> int:
+    """Turn a stamp into ns since the epoch."""
+    return int(stamp.sec) * NANOSECONDS + int(stamp.nanosec)
+
+
+def sample_of_odometry(message: Any) -> BodySample:
+    """Turn Odometry into a sample; its twist is in the child frame."""
+    pose, twist = message.pose.pose, message.twist.twist
+    position, turn = pose.position, pose.orientation
+    linear, angular = twist.linear, twist.angular
+    return BodySample(
+        from_time(message.header.stamp),
+        (position.x, position.y, position.z),
+        (turn.x, turn.y, turn.z, turn.w),
+        (linear.x, linear.y, linear.z),
+        (angular.x, angular.y, angular.z),
+    )
+
+
+def sample_of_pose(message: Any) -> BodySample:
+    """Turn a mocap pose into a sample."""
+    position, turn = message.pose.position, message.pose.orientation
+    return BodySample(
+        from_time(message.header.stamp),
+        (position.x, position.y, position.z),
+        (turn.x, turn.y, turn.z, turn.w),
+    )
+
+
+def command_of_twist(twist: Any) -> tuple[float, float, float]:
+    """Turn a Twist into (v_x, v_y, yaw rate)."""
+    return (twist.linear.x, twist.linear.y, twist.angular.z)
+
+
+def span_of(message: Any) -> Span:
+    """Turn the record of a phase back into the phase."""
+    end_ns, window_end_ns = from_time(message.end), from_time(message.window_end)
+    return Span(
+        Phase(message.phase),
+        message.index,
+        message.attempt,
+        from_time(message.start),
+        end_ns or None,
+        tuple(message.command),
+        (from_time(message.window_start), window_end_ns) if window_end_ns else None,
+        message.reason,
+    )
+
+
+def test_record_of(message: Any) -> TestRecord:
+    """Turn the record of an outcome back into the outcome."""
+    return TestRecord(
+        message.index,
+        message.attempt,
+        message.psi,
+        message.weight,
+        message.valid,
+        message.reason,
+        message.samples,
+        from_time(message.window_start),
+        from_time(message.window_end),
+    )
+
+
+def estimate_record_of(message: Any) -> EstimateRecord:
+    """Turn the message of an estimate back into the estimate."""
+    return EstimateRecord(
+        message.index,
+        message.attempt,
+        message.n,
+        message.invalid,
+        message.mean,
+        message.variance,
+        message.half_width,
+        message.target,
+        message.rule,
+        message.expected_n,
+        message.stopped,
+    )
+
+
+def result_of(message: Any) -> Result:
+    """Turn the message of a result back into the result."""
+    fields = {name: getattr(message, name) for name in Result.__dataclass_fields__}
+    return Result(**{**fields, 'events': tuple(message.events)})

@@ -1,0 +1,114 @@
+"""Monitor: a campaign as markers for RViz."""
+
+from __future__ import annotations
+
+import sys
+
+from rclpy.clock import Clock, ClockType
+from visualization_msgs.msg import MarkerArray
+
+from repsq_ros import messages
+from repsq_ros.campaign.records import EstimateRecord
+from repsq_ros.campaign.result import Result
+from repsq_ros.msg import Estimate, QuantizedResult, TestCommand, TestMeasurement, TestPhase
+from repsq_ros.nodes import qos, topics
+from repsq_ros.nodes.markers import Scene
+from repsq_ros.nodes.parameters import Parameters
+from repsq_ros.nodes.runtime import CampaignNode, run_node
+from repsq_ros.protocols.phases import Span
+
+REFRESH = 0.5  # [s] between two publications, at most
+
+
+class Monitor(CampaignNode):
+    """Listens to the records of a campaign and shows them."""
+
+    def __init__(self) -> None:
+        super().__init__('monitor')
+        parameters = Parameters(self)
+        self._specification = parameters.specification()
+        frame = parameters.text('frame', 'repsq', 'frame in which everything is drawn')
+        parameters.finish()
+        self._scene = Scene(self._specification, frame)
+        self._cases: dict[tuple[int, int], tuple[float, ...]] = {}
+        self._tests: dict[int, tuple[tuple[float, ...], float]] = {}
+        self._estimate: EstimateRecord | None = None
+        self._result: Result | None = None
+        self._span: Span | None = None
+        self._campaign_id = ''
+        self._stale = True
+        self._markers = self.create_publisher(MarkerArray, '~/markers', qos.LATCHED)
+        for kind, topic, callback, profile in (
+            (TestCommand, topics.TEST_COMMAND, self._hear_case, qos.RECORD),
+            (TestPhase, topics.TEST_PHASE, self._hear_phase, qos.RECORD),
+            (TestMeasurement, topics.TEST_MEASUREMENT, self._hear_measurement, qos.RECORD),
+            (Estimate, topics.ESTIMATE, self._hear_estimate, qos.RECORD),
+            (QuantizedResult, topics.QUANTIZED_RESULT, self._hear_result, qos.LATCHED),
+        ):
+            self.create_subscription(kind, topic, callback, profile)
+        self.create_timer(REFRESH, self._show, clock=Clock(clock_type=ClockType.STEADY_TIME))
+
+    def _hear_case(self, message: TestCommand) -> None:
+        if message.campaign_id != self._campaign_id:  # another campaign begins: clear the scene
+            self._campaign_id = message.campaign_id
+            self._cases.clear()
+            self._tests.clear()
+            self._estimate = self._result = None
+        self._cases[message.index, message.attempt] = tuple(message.x)
+        self._stale = True
+
+    def _hear_phase(self, message: TestPhase) -> None:
+        self._span = messages.span_of(message)
+        self._stale = True
+
+    def _hear_measurement(self, message: TestMeasurement) -> None:
+        x = self._cases.pop((message.index, message.attempt), None)
+        if message.valid and x is not None:
+            self._tests[message.index] = (x, message.psi)
+            self._stale = True
+
+    def _hear_estimate(self, message: Estimate) -> None:
+        self._estimate = messages.estimate_record_of(message)
+        self._stale = True
+
+    def _hear_result(self, message: QuantizedResult) -> None:
+        self._result = messages.result_of(message)
+        self._stale = True
+
+    def _show(self) -> None:
+        if not self._stale:
+            return
+        self._stale = False
+        quantized = None
+        if self._result is not None:
+            quantized = self._specification.partition.quantize(self._result.estimate)
+        self._markers.publish(
+            self._scene.markers(
+                list(self._tests.values()), self._estimate, quantized, self._text()
+            )
+        )
+
+    def _text(self) -> str:
+        """Return the text panel."""
+        lines = [f'{self._specification.name}   {self._campaign_id}']
+        if self._span is not None:
+            span = self._span
+            lines.append(f'test {span.index}, attempt {span.attempt}: {span.phase.name}')
+            if span.reason:
+                lines.append(span.reason)
+        if self._estimate is not None:
+            e = self._estimate
+            lines.append(f'{e.n} tests of about {e.expected_n}, {e.invalid} INVALID')
+            lines.append(f'estimate {e.mean:.4f} +- {e.half_width:.4f}, to reach {e.target:g}')
+        if self._result is not None:
+            lines.append(f'RESULT {self._result.value:.4f}')
+        return '\n'.join(lines)
+
+
+def main() -> int:
+    """Run the monitor."""
+    return run_node(Monitor)
+
+
+if __name__ == '__main__':
+    sys.exit(main())

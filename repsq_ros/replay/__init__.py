@@ -1,0 +1,1 @@
+"""Recordings in, the same campaign out."""

@@ -1,0 +1,102 @@
+"""Where the tests are in a recording: by the package's own topics, or by changes of command."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from repsq_ros import messages
+from repsq_ros.errors import BagError
+from repsq_ros.measurement.recorder import Window
+from repsq_ros.measurement.samples import BodySample
+from repsq_ros.replay.bag import Bag
+from repsq_ros.timebase import NANOSECONDS
+
+PAUSE_NS = NANOSECONDS  # a sensor that is silent for so long separates two segments
+
+
+@dataclass(frozen=True)
+class Segment:
+    """One test in a recording."""
+
+    index: int
+    attempt: int
+    label: str
+    weight: float
+    window: Window
+
+
+def own_segments(bag: Bag, prefix: str, specification_digest: str) -> list[Segment]:
+    """Return the tests of a campaign that was recorded with the package's own topics.
+
+    :param prefix: namespace of the topics, e.g. '' or '/lab'
+    :raises BagError: the topics are missing, or the campaign had another specification
+    """
+    command_topic = f'{prefix}/repsq/test_command'
+    phase_topic = f'{prefix}/repsq/test_phase'
+    bag.require(command_topic, 'repsq_ros/msg/TestCommand')
+    bag.require(phase_topic, 'repsq_ros/msg/TestPhase')
+    weights: dict[tuple[int, int], float] = {}
+    windows: dict[tuple[int, int], Window] = {}
+    for item in bag.messages(command_topic, phase_topic):
+        key = (item.message.index, item.message.attempt)
+        if item.topic == command_topic:
+            digest = item.message.specification_digest
+            if digest != specification_digest:
+                raise BagError(
+                    f'{bag.path}: found a campaign with specification digest {digest[:12]}, '
+                    f'expected {specification_digest[:12]}'
+                )
+            weights[key] = item.message.weight
+            continue
+        span = messages.span_of(item.message)
+        if span.window is not None:
+            windows[key] = Window(*span.window, span.command)
+    return [
+        Segment(index, attempt, '', weights[index, attempt], window)
+        for (index, attempt), window in sorted(windows.items())
+        if (index, attempt) in weights
+    ]
+
+
+def command_segments(
+    bag: Bag, command_topic: str, label_topic: str, samples: Sequence[BodySample], settle_ns: int
+) -> list[Segment]:
+    """Return one segment for each message on a Twist topic.
+
+    A segment ends where the next command comes, or where the sensor pauses for a second; it is
+    measured from `settle_ns` after the command to its end. Weights are 1: the recording does not
+    say how its cases were drawn.
+    """
+    bag.require(command_topic, 'geometry_msgs/msg/Twist', 'geometry_msgs/msg/TwistStamped')
+    labels: dict[int, str] = {}
+    if label_topic:
+        bag.require(label_topic, 'std_msgs/msg/String')
+        labels = {item.log_ns: item.message.data for item in bag.messages(label_topic)}
+    commands = []
+    for item in bag.messages(command_topic):
+        stamped = hasattr(item.message, 'twist')
+        at_ns = messages.from_time(item.message.header.stamp) if stamped else item.log_ns
+        twist = item.message.twist if stamped else item.message
+        label = max(((t, text) for t, text in labels.items() if t <= item.log_ns), default=(0, ''))
+        commands.append((at_ns, label[1], messages.command_of_twist(twist)))
+    ends = [at_ns for at_ns, _, _ in commands[1:]] + [2**63 - 1]
+    return [
+        Segment(
+            index, 0, label, 1.0,
+            Window(at_ns + settle_ns, _end_of_motion(samples, at_ns, end_ns), command),
+        )
+        for index, ((at_ns, label, command), end_ns) in enumerate(zip(commands, ends, strict=True))
+    ]  # fmt: skip
+
+
+def _end_of_motion(samples: Sequence[BodySample], start_ns: int, end_ns: int) -> int:
+    """Return the instant just after the last sample before a pause or the given end."""
+    stamps = [sample.stamp_ns for sample in samples if start_ns <= sample.stamp_ns < end_ns]
+    if not stamps:
+        return end_ns if end_ns < 2**63 - 1 else start_ns
+    for sooner, later in pairwise(stamps):
+        if later - sooner > PAUSE_NS:
+            return sooner + 1
+    return stamps[-1] + 1

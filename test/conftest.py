@@ -1,0 +1,53 @@
+"""What the tests share: where things are, and small specifications."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parent.parent
+SHARED_DATA = ROOT.parent / 'shared' / 'data'
+
+
+@pytest.fixture
+def g1_model() -> str:
+    pytest.importorskip('mujoco')
+    folder = SHARED_DATA / 'g1'
+    if not folder.is_dir():
+        pytest.skip(f'the G1 model is not in {folder}')
+    return str(folder)
+
+
+@pytest.fixture
+def recordings() -> Path:
+    pytest.importorskip('rosbags')
+    if not SHARED_DATA.is_dir():
+        pytest.skip(f'no recordings in {SHARED_DATA}')
+    return SHARED_DATA
+
+
+@pytest.fixture
+def content() -> dict:
+    """The demo's specification, to be changed by a test."""
+    return yaml.safe_load((ROOT / 'config' / 'g1_locomotion.yaml').read_text())
+
+
+@pytest.fixture
+def write(tmp_path):
+    """Write a specification and return its path."""
+
+    def writer(content, name='specification.yaml'):
+        path = tmp_path / name
+        path.write_text(content if isinstance(content, str) else yaml.safe_dump(content))
+        return path
+
+    return writer
+
+
+@pytest.fixture
+def short(content) -> dict:
+    """A campaign of about 60 tests of 2 s each."""
+    content['protocol'].update(dwell=0.5, command=1.5, window=1.0)
+    content['accuracy']['gamma'] = 0.15
+    del content['partition']['first']
+    return content

@@ -1,0 +1,171 @@
+"""A campaign is a fold: each test once, in order, whatever else arrives."""
+
+import math
+
+import pytest
+import yaml
+
+from repsq_ros.campaign.campaign import Campaign
+from repsq_ros.campaign.folder import CampaignFolder
+from repsq_ros.campaign.records import TestRecord
+from repsq_ros.errors import OutputError
+from repsq_ros.specification.load import load
+
+
+@pytest.fixture
+def specification(content, write):
+    content['tester']['max_tests'] = 300
+    return load(write(content))
+
+
+def record(index, psi=0.5, attempt=0, weight=1.0, valid=True, reason=''):
+    return TestRecord(index, attempt, psi, weight, valid, reason)
+
+
+def psi_of(index):
+    return 0.4 + 0.1 * math.sin(index)
+
+
+def run(campaign, count=10_000):
+    for index in range(count):
+        if campaign.stopped:
+            break
+        campaign.add(record(index, psi_of(index)))
+    return campaign
+
+
+def test_the_campaign_stops_as_soon_as_the_bound_says_so(specification):
+    campaign = Campaign(specification, 1.0)
+    widths = []
+    while not campaign.stopped:
+        widths.append(campaign.add(record(len(widths), psi_of(len(widths)))).half_width)
+    assert widths[-1] <= 0.04 < widths[-2]
+    result = campaign.result('lab')
+    assert result.accurate
+    assert result.n == len(widths) == campaign.latest.expected_n
+    assert result.value == specification.partition.quantize(result.estimate).value
+    assert result.specification_digest == specification.digest
+    assert result.guarantee.startswith(
+        'With probability 0.95 on each side the true mean is within 0.07789 of this result'
+    )
+    assert 0 < result.p_same <= 1
+    assert result.events == ()
+
+
+def test_doubled_late_and_early_records_change_nothing(specification):
+    straight = run(Campaign(specification, 1.0)).result('lab')
+    campaign = Campaign(specification, 1.0)
+    for index in range(10_000):
+        if campaign.stopped:
+            break
+        assert campaign.add(record(index + 1, 1.0)) is None  # not due yet
+        assert campaign.add(record(index, psi_of(index))) is not None
+        assert campaign.add(record(index, psi_of(index))) is None  # counted already
+        assert campaign.add(record(max(index - 1, 0), 0.9)) is None
+    assert campaign.add(record(straight.n, 0.5)) is None  # after the end
+    assert campaign.result('lab') == straight
+
+
+def test_invalid_tests_are_counted_listed_and_not_estimated(specification):
+    straight = run(Campaign(specification, 1.0)).result('lab')
+    campaign = Campaign(specification, 1.0)
+    campaign.add(record(0, psi_of(0)))
+    estimate = campaign.add(record(1, valid=False, reason='gap: 0.4 s'))
+    assert (estimate.n, estimate.invalid) == (1, 1)
+    for index in range(1, 10_000):
+        if campaign.stopped:
+            break
+        campaign.add(record(index, psi_of(index), attempt=int(index == 1)))
+    result = campaign.result('lab')
+    assert (result.n, result.estimate, result.value) == (
+        straight.n, straight.estimate, straight.value,
+    )  # fmt: skip
+    assert result.invalid == 1
+    assert result.events == ('test 1, attempt 0: INVALID: gap: 0.4 s',)
+
+
+@pytest.mark.parametrize(
+    ('psi', 'weight'),
+    [(math.nan, 1.0), (math.inf, 1.0), (0.5, math.nan), (0.5, math.inf), (0.5, 0.0), (0.5, -1.0)],
+)
+def test_what_is_not_a_number_never_enters_the_estimate(psi, weight, specification):
+    campaign = Campaign(specification, 1.0)
+    campaign.add(record(0, 0.5))
+    estimate = campaign.add(record(1, psi, weight=weight))
+    assert (estimate.n, estimate.invalid, estimate.mean) == (1, 1, 0.5)
+    # The same test may still come right, as its next attempt.
+    assert campaign.add(record(1, 0.5, attempt=1)).n == 2
+
+
+def test_values_beyond_their_bounds_are_events_on_the_result(specification):
+    campaign = Campaign(specification, 1.0)
+    campaign.add(record(0, 1.5))
+    campaign.add(record(1, 0.5, weight=1.2))
+    for index in range(2, 10_000):
+        if campaign.stopped:
+            break
+        campaign.add(record(index, 0.5))
+    assert campaign.result('lab').events[:2] == (
+        'test 0, attempt 0: psi 1.5 outside its range [0.0, 1.0]',
+        'test 1, attempt 0: weight 1.2 above its bound 1.0',
+    )
+
+
+def test_a_budget_that_runs_out_gives_a_result_without_promise(content, write):
+    content['tester']['max_tests'] = 20
+    campaign = run(Campaign(load(write(content)), 1.0))
+    result = campaign.result('lab')
+    assert (result.n, result.accurate) == (20, False)
+    assert result.half_width > result.gamma
+    assert result.guarantee.startswith('Nothing at gamma = 0.04: the budget of tests ran out')
+    assert 'stopped by max_tests' in result.events[-1]
+
+
+def test_an_estimate_outside_the_range_is_set_to_the_nearest_cell_and_flagged(content, write):
+    content['tester']['max_tests'] = 20
+    campaign = Campaign(load(write(content)), 4.0)
+    for index in range(20):
+        campaign.add(record(index, 0.9, weight=3.0))
+    result = campaign.result('lab')
+    assert result.outside
+    assert result.cell == 13
+    assert any('outside the range' in event for event in result.events)
+
+
+def test_there_is_no_result_before_the_stop(specification):
+    campaign = Campaign(specification, 1.0)
+    campaign.add(record(0))
+    with pytest.raises(RuntimeError, match='not stopped'):
+        campaign.result('lab')
+
+
+def test_the_folder_keeps_every_test_and_the_result_to_the_last_bit(specification, tmp_path):
+    folder = CampaignFolder(tmp_path / 'new' / 'campaign')
+    campaign = Campaign(specification, 1.0)
+    bad = record(0, valid=False, reason='a "quoted" reason, with a comma')
+    folder.add(bad, campaign.add(bad))
+    while not campaign.stopped:
+        each = record(campaign.latest.n, psi_of(campaign.latest.n), attempt=1)
+        folder.add(each, campaign.add(each))
+    path = folder.finish(campaign.result('lab'), specification)
+    folder.close()
+    document = yaml.safe_load(path.read_text())
+    result = campaign.result('lab')
+    for name in ('value', 'estimate', 'half_width', 'p_same', 'n', 'invalid', 'guarantee'):
+        assert document[name] == getattr(result, name)
+    lines = (path.parent / 'tests.csv').read_text().splitlines()
+    assert len(lines) == 1 + result.n + result.invalid
+    assert lines[1].endswith('"a \'quoted\' reason, with a comma"')
+
+
+def test_an_earlier_campaign_is_never_overwritten(tmp_path):
+    CampaignFolder(tmp_path).close()
+    with pytest.raises(OutputError, match=r'found the tests\.csv of an earlier campaign'):
+        CampaignFolder(tmp_path)
+
+
+def test_an_output_that_cannot_be_written_is_told(tmp_path):
+    file = tmp_path / 'file'
+    file.touch()
+    with pytest.raises(OutputError, match='expected a folder that can be written'):
+        CampaignFolder(file / 'below')

@@ -1,0 +1,80 @@
+"""The repsq command: what a test engineer reads."""
+
+import io
+import subprocess
+import sys
+
+import pytest
+
+from repsq_ros.campaign.records import EstimateRecord
+from repsq_ros.cli import main
+from repsq_ros.console.live import LiveLine
+
+
+def estimate(n, half_width=0.2, expected_n=245, invalid=0, stopped=False):
+    return EstimateRecord(
+        n, 0, n, invalid, 0.4571, 0.002, half_width, 0.04, 'empirical_bernstein', expected_n,
+        stopped,
+    )  # fmt: skip
+
+
+def test_check_says_what_a_specification_promises(content, write, capsys):
+    assert main(['check', str(write(content))]) == 0
+    printed = capsys.readouterr().out
+    assert 'sound' in printed
+    assert 'within 0.07789 of the true mean' in printed
+    assert 'at least 217, of 8 s each: 0.48 h of robot time' in printed
+
+
+def test_the_live_line_tells_progress_and_time_left():
+    line = LiveLine(io.StringIO())
+    assert line.text(estimate(1, float('inf'), 0), 0.0) == (
+        'tests 1 | estimate 0.4571 | half-width inf, to reach 0.04 | time left unknown'
+    )
+    line.show(estimate(5))
+    assert line.text(estimate(105, invalid=2), 50.0) == (
+        'tests 105 of about 245 (2 INVALID) | estimate 0.4571 | half-width 0.2000, to reach 0.04 '
+        '| about 1:10 min left'
+    )
+
+
+def test_off_a_terminal_the_live_line_speaks_rarely_and_says_the_end():
+    out = io.StringIO()
+    line = LiveLine(out, interval=60.0)
+    for n in range(1, 200):
+        line.show(estimate(n))
+    line.show(estimate(200, 0.039, stopped=True))
+    line.end()
+    assert [text.split(' |')[0] for text in out.getvalue().splitlines()] == [
+        'tests 1 of about 245', 'tests 200 of about 245',
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    'arguments', [[], ['dance'], ['run'], ['check', 'a', 'b'], ['run', 'x', '--speed', 'fast']]
+)
+def test_a_wrong_command_line_is_told_and_ends_with_2(arguments, capsys):
+    with pytest.raises(SystemExit) as ended:
+        main(arguments)
+    assert ended.value.code == 2
+    assert 'usage: repsq' in capsys.readouterr().err
+
+
+def test_without_ros_repsq_run_says_how_to_get_it(content, write):
+    """In an interpreter that has the core alone, as after pip install."""
+    code = (
+        'import sys; sys.modules["rclpy"] = None; from repsq_ros.cli import main; '
+        f'sys.exit(main(["run", {str(write(content))!r}, "--simulate"]))'
+    )
+    done = subprocess.run(
+        [sys.executable, '-c', code], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 5
+    assert done.stderr.count('\n') == 1
+    assert 'repsq run needs ROS 2' in done.stderr
+
+
+@pytest.mark.parametrize('speed', ['-1', 'nan', 'inf'])
+def test_an_impossible_speed_is_refused_before_anything_starts(speed, content, write, capsys):
+    assert main(['run', str(write(content)), '--simulate', f'--speed={speed}']) == 2
+    assert 'parameter speed: found' in capsys.readouterr().err

@@ -1,0 +1,190 @@
+"""From stamped samples to psi, or to a named reason."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from repsq_ros.measurement.measure import TrackingLoss
+from repsq_ros.measurement.recorder import Recorder, Window
+from repsq_ros.measurement.samples import BodySample, SampleBuffer
+from repsq_ros.measurement.tracking_loss import soft_linf
+from repsq_ros.measurement.velocity import from_poses, yaw_of
+
+SECOND = 1_000_000_000
+ZERO = (0.0, 0.0, 0.0)
+UPRIGHT = (0.0, 0.0, 0.0, 1.0)
+
+
+def loss(source='odometry', reduction='rms'):
+    return TrackingLoss(6.0, reduction, source, largest_gap_ns=SECOND // 5)
+
+
+def odometry(t_ns, velocity=(0.1, 0.0, 0.0), turn=(0.0, 0.0, 0.0)):
+    return BodySample(t_ns, ZERO, UPRIGHT, velocity, turn)
+
+
+def stream(start_ns=0, count=150, period_ns=20_000_000, **changes):
+    return [odometry(start_ns + k * period_ns, **changes) for k in range(count)]
+
+
+def measure(samples, start_ns=0, end_ns=3 * SECOND, command=(0.1, 0.0, 0.0), **options):
+    recorder = Recorder(loss(**options))
+    for sample in samples:
+        recorder.add(sample)
+    recorder.open(Window(start_ns, end_ns, command))
+    return recorder.close()
+
+
+# The loss ----------------------------------------------------------------------------------------
+
+
+def test_reference_values_of_the_loss():
+    every = np.full((150, 3), 0.02)
+    assert soft_linf(every, 6.0, 'sum') == pytest.approx(0.6604044743550609, rel=1e-9)
+    assert soft_linf(every, 6.0, 'mean') == pytest.approx(0.007174142096186609, rel=1e-9)
+    forward = np.tile([0.3, 0.0, 0.0], (150, 1))
+    assert soft_linf(forward, 6.0, 'sum') == pytest.approx(1.0, abs=1e-12)
+    assert soft_linf(forward, 6.0, 'mean') == pytest.approx(0.41725174762601036, rel=1e-9)
+    assert soft_linf(forward, 6.0, 'rms') == pytest.approx(1 - math.exp(-6 * 0.3), rel=1e-9)
+
+
+@given(
+    scale=st.floats(0, 1e3),
+    count=st.integers(1, 50),
+    reduction=st.sampled_from(['sum', 'mean', 'rms']),
+)
+def test_the_loss_is_bounded_and_zero_only_without_error(scale, count, reduction):
+    psi = soft_linf(np.full((count, 3), scale), 6.0, reduction)
+    assert 0.0 <= psi <= 1.0
+    if scale == 0.0:
+        assert psi == 0.0
+
+
+def test_perfect_tracking_gives_zero_and_an_error_its_loss():
+    assert measure(stream()).psi == 0.0
+    outcome = measure(stream(), command=(0.4, 0.0, 0.0))
+    assert outcome.valid
+    assert outcome.samples == 150
+    assert outcome.psi == pytest.approx(1 - math.exp(-6 * 0.3), rel=1e-9)
+
+
+# The window --------------------------------------------------------------------------------------
+
+
+def test_the_window_is_half_open_and_counts_each_stamp_once():
+    samples = stream(count=200)
+    samples.insert(70, samples[70])  # published twice
+    assert measure(samples).samples == 150  # [0, 3) s at 50 Hz: not the one at 3 s
+
+
+def test_psi_depends_on_differences_of_stamps_alone():
+    late = 1_795_819_319 * SECOND + 123_456_789
+    early = measure(stream(count=151), command=(0.2, 0.1, 0.05))
+    shifted = measure(stream(late, count=151), late, late + 3 * SECOND, command=(0.2, 0.1, 0.05))
+    assert shifted == early
+
+
+def test_the_order_of_arrival_means_nothing():
+    samples = stream(count=151)
+    swapped = samples.copy()
+    for k in range(0, 150, 7):
+        swapped[k], swapped[k + 1] = swapped[k + 1], swapped[k]
+    assert measure(swapped, command=(0.2, 0.1, 0.0)) == measure(samples, command=(0.2, 0.1, 0.0))
+
+
+def test_a_window_is_complete_with_the_first_sample_after_it():
+    recorder = Recorder(loss())
+    recorder.open(Window(0, SECOND, ZERO))
+    for sample in stream(count=50):
+        recorder.add(sample)
+        assert not recorder.complete
+    recorder.add(odometry(SECOND))
+    assert recorder.complete
+
+
+def test_time_that_jumps_back_empties_the_buffer():
+    buffer = SampleBuffer()
+    buffer.extend(stream(10 * SECOND))
+    buffer.add(odometry(0))
+    assert buffer.newest_ns == 0
+    assert buffer.cut(0, 100 * SECOND) == (None, [odometry(0)])
+
+
+# Faults ------------------------------------------------------------------------------------------
+
+
+def with_change(index, sample):
+    samples = stream()
+    samples[index] = sample
+    return samples
+
+
+NAN_VELOCITY = odometry(2 * SECOND, velocity=(math.nan, 0.0, 0.0))
+INFINITE_TURN = odometry(2 * SECOND, turn=(0.0, 0.0, math.inf))
+NO_QUATERNION = BodySample(2 * SECOND, ZERO, (0.0, 0.0, 0.0, 0.0), ZERO, ZERO)
+
+FAULTS = [
+    ([], 'silent: no sample in a window of 3 s'),
+    (stream(-3 * SECOND), 'silent: no sample in a window of 3 s'),
+    (stream(count=50), 'gap: 2.020 s without a sample from 0.980 s of the window on, at most 0.2'),
+    (stream(SECOND), 'gap: 1.000 s without a sample from 0.000 s'),
+    (stream()[:60] + stream()[80:], 'gap: 0.420 s without a sample from 1.180 s'),
+    (with_change(100, NAN_VELOCITY), 'not finite: NaN or infinity in a sample at 2.000 s'),
+    (with_change(100, INFINITE_TURN), 'not finite: NaN or infinity in a sample at 2.000 s'),
+    (with_change(100, NO_QUATERNION), 'no orientation: a quaternion of norm zero'),
+    ([BodySample(s.stamp_ns, ZERO, UPRIGHT) for s in stream()], 'no velocity'),
+]
+
+
+@pytest.mark.parametrize(('samples', 'reason'), FAULTS)
+def test_a_sensor_fault_is_a_named_reason(samples, reason):
+    outcome = measure(samples)
+    assert not outcome.valid
+    assert outcome.psi == 0.0
+    assert outcome.reason.startswith(reason)
+
+
+def test_one_pose_gives_no_velocity():
+    alone = [BodySample(SECOND // 10, ZERO, UPRIGHT)]
+    outcome = measure(alone, end_ns=SECOND // 5, source='mocap')
+    assert outcome.reason == 'one pose only: no velocity can be formed'
+
+
+# Velocity from poses -----------------------------------------------------------------------------
+
+
+def circle(rate, count, speed=0.3, turn=0.5, heading=0.0, flip=None):
+    """Poses of a body that drives a circle forward, seen at `rate` Hz."""
+    poses = []
+    for k in range(count):
+        t = k / rate
+        yaw = heading + turn * t
+        position = (speed / turn * math.sin(yaw), -speed / turn * math.cos(yaw), 0.0)
+        sign = -1.0 if flip is not None and k >= flip else 1.0
+        quaternion = (0.0, 0.0, sign * math.sin(yaw / 2), sign * math.cos(yaw / 2))
+        poses.append(BodySample(round(t * 1e9), position, quaternion))
+    return poses
+
+
+@pytest.mark.parametrize('rate', [50, 100, 360])
+@pytest.mark.parametrize('heading', [0.0, math.pi / 2, math.pi - 0.01])
+@pytest.mark.parametrize('flip', [None, 60])
+def test_velocity_on_a_circle(rate, heading, flip):
+    first, *rest = circle(rate, 3 * rate, heading=heading, flip=flip)
+    velocity = from_poses(first, rest)
+    assert velocity == pytest.approx(np.tile([0.3, 0.0, 0.5], (len(rest), 1)), abs=2e-4)
+
+
+def test_mocap_and_odometry_agree_on_a_circle():
+    poses = circle(100, 301)
+    by_pose = measure(poses, command=(0.3, 0.0, 0.5), source='mocap')
+    assert by_pose.valid
+    assert by_pose.psi < 2e-3
+
+
+def test_heading_of_quaternions_of_any_length():
+    quaternions = np.array([[0, 0, 1, 1], [0, 0, 2, 2], [0, 0, -0.5, -0.5]], dtype=float)
+    assert yaw_of(quaternions) == pytest.approx([math.pi / 2] * 3)

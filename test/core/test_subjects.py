@@ -1,0 +1,152 @@
+"""Simulated robots: what a test gives depends on seed, index, attempt and command alone."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+
+from repsq_ros.campaign.in_process import run_in_process
+from repsq_ros.errors import MissingError, ParameterError
+from repsq_ros.specification.load import load
+from repsq_ros.subjects.build import make_subject
+from repsq_ros.subjects.simulation import SensorRates, Simulation
+from repsq_ros.subjects.surrogate import Surrogate
+
+SECOND = 1_000_000_000
+REST = (0.0, 0.0, 0.0)
+COMMAND = (0.2, -0.1, 0.3)
+
+
+def readings(simulation, index, start_ns, chunk_ns=SECOND, attempt=0):
+    """Dwell for 1 s and obey a command for 2 s; stamps from the start of the test."""
+    simulation.begin(index, attempt, start_ns)
+    seen = []
+    for until_ns, command in ((SECOND, REST), (3 * SECOND, COMMAND)):
+        while simulation.now_ns - start_ns < until_ns:
+            target = min(simulation.now_ns + chunk_ns, start_ns + until_ns)
+            seen += simulation.advance(target, command)
+    return [(r.sensor, r.stamp_ns - start_ns, r.state) for r in seen]
+
+
+def simulation(seed=1, **rates):
+    return Simulation(Surrogate(), seed, SensorRates(**rates), 0)
+
+
+def test_a_test_is_the_same_whenever_and_however_it_runs():
+    fresh = readings(simulation(), 5, 0)
+    worn = simulation()
+    readings(worn, 4, 0)
+    assert readings(worn, 5, 1_795_819_319 * SECOND + 987_654_321) == fresh
+    assert readings(worn, 5, 9 * SECOND, chunk_ns=20_000_000) == fresh
+
+
+def test_seed_index_and_attempt_change_the_noise():
+    fresh = readings(simulation(), 5, 0)
+    assert readings(simulation(seed=2), 5, 0) != fresh
+    assert readings(simulation(), 6, 0) != fresh
+    assert readings(simulation(), 5, 0, attempt=1) != fresh
+
+
+def test_sensors_report_at_their_rates_and_do_not_disturb_each_other():
+    seen = readings(simulation(odometry=50, mocap=250), 0, 0)
+    odometry = [r for r in seen if r[0] == 'odometry']
+    assert [stamp for _, stamp, _ in odometry] == [k * 20_000_000 for k in range(1, 151)]
+    assert sum(r[0] == 'mocap' for r in seen) == 750
+    alone = readings(simulation(odometry=50, mocap=1), 0, 0)
+    assert [r for r in alone if r[0] == 'odometry'] == odometry
+
+
+@pytest.mark.parametrize('rate', [0.0, -50.0, 360.0, 1000.0, float('nan')])
+def test_a_rate_that_does_not_divide_the_ticks_is_refused(rate):
+    with pytest.raises(ParameterError, match=r'mocap_rate: found .* Hz, expected a rate of which'):
+        simulation(mocap=rate)
+
+
+def test_odometry_and_mocap_tell_of_one_motion():
+    """The pose moves as the twist says, up to noise."""
+    seen = readings(simulation(), 0, 0)
+    poses = [state for sensor, _, state in seen if sensor == 'odometry']
+    step = np.diff([state.position[0] for state in poses[100:]]) / 0.02
+    heading = 2 * np.arctan2(*np.array([s.orientation[2:] for s in poses[100:]]).T)
+    along = [s.linear_velocity[0] * np.cos(h) - s.linear_velocity[1] * np.sin(h)
+             for s, h in zip(poses[100:], heading, strict=True)]  # fmt: skip
+    assert step == pytest.approx(np.array(along[1:]), abs=0.06)
+
+
+def test_the_surrogate_gives_a_plausible_loss(content, write):
+    psi = []
+    result = run_in_process(
+        load(write(content)), Surrogate(), 1, on_test=lambda r, e: psi.append(r.psi)
+    )
+    assert 0.35 < result.estimate < 0.55
+    assert 0.01 < np.std(psi) < 0.2
+
+
+# The G1 ------------------------------------------------------------------------------------------
+
+
+def test_the_g1_walks_as_measured_outside_the_project(content, write, g1_model):
+    """0.459 on average with a standard deviation of 0.043 (300 tests); 60 tests here."""
+    content['tester']['max_tests'] = 60
+    psi = []
+    run_in_process(
+        load(write(content)), make_subject('g1', g1_model), 3,
+        on_test=lambda r, e: psi.append(r.psi),
+    )  # fmt: skip
+    assert np.mean(psi) == pytest.approx(0.459, abs=4 * 0.043 / 60**0.5)
+    assert np.std(psi) == pytest.approx(0.043, abs=0.015)
+
+
+def test_the_g1_stands_in_place_and_follows_a_command(g1_model):
+    g1 = make_subject('g1', g1_model)
+    walk = Simulation(g1, 0, SensorRates(), 0)
+    walk.begin(0, 0, 0)
+    list(walk.advance(3 * SECOND, REST))
+    assert np.hypot(*g1.state().position[:2]) < 0.3
+    before = g1.state().position[0]
+    list(walk.advance(8 * SECOND, (0.3, 0.0, 0.0)))
+    assert g1.state().position[0] - before == pytest.approx(1.5, abs=0.4)
+    assert 0.6 < g1.state().position[2] < 0.9
+
+
+def test_a_second_g1_test_equals_the_first(g1_model):
+    g1 = make_subject('g1', g1_model)
+    walk = Simulation(g1, 0, SensorRates(), 0)
+    assert readings(walk, 0, 0) == readings(walk, 0, 7 * SECOND)
+
+
+@pytest.mark.parametrize(
+    ('damage', 'told'),
+    [
+        (lambda folder: (folder / 'walking_policy.npz').unlink(), 'without walking_policy.npz'),
+        (lambda folder: (folder / 'scene.xml').write_text('<mujoco'), 'XML'),
+        (lambda folder: (folder / 'g1.yaml').write_text('kps: [1]'), 'simulation_dt'),
+        (lambda folder: (folder / 'walking_policy.npz').write_bytes(b'nothing'), 'pickle'),
+    ],
+)
+def test_a_damaged_model_is_told_in_one_line(damage, told, g1_model, tmp_path):
+    for file in Path(g1_model).iterdir():
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    damage(tmp_path)
+    with pytest.raises(ParameterError) as caught:
+        make_subject('g1', str(tmp_path))
+    assert '\n' not in str(caught.value)
+    assert str(tmp_path) in str(caught.value)
+    assert told in str(caught.value)
+
+
+def test_the_g1_needs_a_folder_and_mujoco(monkeypatch, tmp_path):
+    with pytest.raises(ParameterError, match='found nothing, expected the folder'):
+        make_subject('g1', '')
+    monkeypatch.setitem(__import__('sys').modules, 'mujoco', None)
+    with pytest.raises(MissingError, match='pip install'):
+        make_subject('g1', str(tmp_path))
+
+
+def test_the_demo_specification_names_no_file_of_another_machine():
+    from conftest import ROOT
+
+    assert 'shared' not in yaml.safe_dump(
+        yaml.safe_load((ROOT / 'config' / 'g1_locomotion.yaml').read_text())
+    )

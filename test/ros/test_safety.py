@@ -1,0 +1,172 @@
+"""A robot moves on our word: every way out leads to a zero command."""
+
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from support.graph import at_rest
+
+from repsq_ros.msg import TestPhase
+from repsq_ros.nodes import topics
+
+REAL_TIME = {'speed': 1.0, 'seed': 7}
+
+
+@pytest.fixture
+def moving(nodes, short, write):
+    """A campaign in the middle of its first command, in real time."""
+    short['protocol'].update(dwell=0.3, command=30.0, window=1.0)
+    nodes.start_campaign(write(short), REAL_TIME, seed=7, start_lead=0.3)
+    nodes.listener.until(
+        lambda: nodes.listener.commands() and not at_rest(nodes.listener.commands()[-1]), 20
+    )
+    return nodes
+
+
+def assert_zero_within(nodes, seconds):
+    began = time.monotonic()
+    nodes.listener.until(lambda: at_rest(nodes.listener.commands()[-1]), seconds)
+    elapsed = time.monotonic() - began
+    # ... and nothing but zero from then on.
+    count = len(nodes.listener.commands())
+    nodes.listener.until(lambda: time.monotonic() - began > elapsed + 0.5, 5)
+    assert all(map(at_rest, nodes.listener.commands()[count:]))
+
+
+@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_to_the_scheduler_stops_the_robot(moving, number):
+    moving.signal('scheduler', number)
+    assert_zero_within(moving, 1.0)
+    assert moving.wait('scheduler') == 0
+    last = moving.listener.phases()[-1]
+    assert (last.phase, last.reason) == (TestPhase.ABORTED, number.name)
+
+
+@pytest.mark.parametrize('number', [signal.SIGKILL, signal.SIGTERM])
+@pytest.mark.parametrize('peer', ['measurement', 'estimator'])
+def test_the_death_of_a_peer_stops_the_robot(moving, peer, number):
+    moving.signal(peer, number)
+    assert_zero_within(moving, 1.5)
+    assert moving.wait('scheduler') == 3
+    last = moving.listener.phases()[-1]
+    assert (last.phase, last.reason) == (TestPhase.ABORTED, f'lost node: {peer} is gone')
+
+
+def test_the_death_of_the_robot_stops_the_command(moving):
+    moving.signal('simulated_robot', signal.SIGKILL)
+    assert_zero_within(moving, 4.0)
+    assert moving.wait('scheduler') == 3
+    assert 'nothing on /clock for 2 s' in moving.listener.phases()[-1].reason
+
+
+def test_the_simulated_robot_stops_when_the_scheduler_is_killed(moving):
+    """As a real base does by itself; whatever the scheduler last said, it says no more."""
+    moving.signal('scheduler', signal.SIGKILL)
+    moving.wait('scheduler')
+    count = len(moving.listener.commands())
+    began = time.monotonic()
+    moving.listener.until(lambda: time.monotonic() - began > 0.5, 5)
+    assert len(moving.listener.commands()) == count
+
+
+def test_ctrl_c_of_repsq_run_stops_the_robot(nodes, short, write, tmp_path):
+    """The whole way: repsq run gets the signal and ends its nodes, the scheduler first."""
+    short['protocol'].update(dwell=0.3, command=30.0, window=1.0)
+    output = tmp_path / 'campaign'
+    process = subprocess.Popen(
+        [sys.executable, '-m', 'repsq_ros.cli', 'run', str(write(short)), '--simulate',
+         '--speed', '1', '--output', str(output)],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    nodes.listener.until(
+        lambda: nodes.listener.commands() and not at_rest(nodes.listener.commands()[-1]), 30
+    )
+    process.send_signal(signal.SIGINT)
+    assert_zero_within(nodes, 1.5)
+    _, err = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert 'no result; the tests counted so far are kept in' in err
+    assert (output / 'tests.csv').read_text().startswith('index,attempt,valid,psi')
+
+
+def test_the_death_of_repsq_run_stops_the_robot(nodes, short, write, tmp_path):
+    short['protocol'].update(dwell=0.3, command=30.0, window=1.0)
+    process = subprocess.Popen(
+        [sys.executable, '-m', 'repsq_ros.cli', 'run', str(write(short)), '--simulate',
+         '--speed', '1', '--output', str(tmp_path / 'campaign')],
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    nodes.listener.until(
+        lambda: nodes.listener.commands() and not at_rest(nodes.listener.commands()[-1]), 30
+    )
+    process.kill()
+    assert_zero_within(nodes, 1.5)
+
+
+BROKEN = """
+import sys
+from repsq_ros.nodes.runtime import run_node
+from repsq_ros.nodes.scheduler import Scheduler
+
+
+class Broken(Scheduler):
+    def _tick(self):
+        super()._tick()
+        if self._conductor.span and self._conductor.span.phase == 2:
+            if self._seconds_since(self._phase_since) > 0.5:
+                raise ZeroDivisionError('a fault in the middle of a command')
+
+
+sys.exit(run_node(Broken))
+"""
+
+
+def test_an_exception_in_the_scheduler_stops_the_robot(nodes, short, write, tmp_path):
+    short['protocol'].update(dwell=0.3, command=30.0, window=1.0)
+    file = write(short)
+    nodes.start('simulated_robot', REAL_TIME)
+    nodes.start('measurement', {'specification': str(file), 'use_sim_time': True})
+    nodes.start('estimator', {'specification': str(file), 'use_sim_time': True})
+    broken = tmp_path / 'broken.py'
+    broken.write_text(BROKEN)
+    process = subprocess.Popen(
+        [sys.executable, str(broken), '--ros-args', '-p', f'specification:={file}',
+         '-p', 'use_sim_time:=true', '-p', 'start_lead:=0.3'],
+        stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    nodes.listener.until(
+        lambda: nodes.listener.commands() and not at_rest(nodes.listener.commands()[-1]), 20
+    )
+    assert_zero_within(nodes, 2.0)
+    _, err = process.communicate(timeout=10)
+    assert process.returncode == 1
+    assert 'ZeroDivisionError: a fault in the middle of a command' in err
+
+
+def test_nothing_is_commanded_before_all_peers_are_there(nodes, short, write):
+    common = {'specification': str(write(short)), 'use_sim_time': True}
+    nodes.start('simulated_robot', REAL_TIME)
+    nodes.start('measurement', common)
+    nodes.start('scheduler', {**common, 'peer_timeout': 2.0})
+    assert nodes.wait('scheduler', 15) == 3
+    assert (
+        nodes.output('scheduler')
+        .strip()
+        .splitlines()[-1]
+        .endswith('nothing was commanded: after 2 s still missing the estimator node')
+    )
+    nodes.listener.until(lambda: True, 1)
+    assert all(map(at_rest, nodes.listener.commands()))
+    assert nodes.listener.heard[topics.TEST_COMMAND] == []
+
+
+def test_a_second_scheduler_is_refused(moving, short, write):
+    process = subprocess.run(
+        [sys.executable, '-m', 'repsq_ros.nodes.scheduler', '--ros-args', '-p',
+         f'specification:={write(short, "other.yaml")}', '-r', '__node:=second'],
+        check=False, capture_output=True, text=True, timeout=20,
+    )  # fmt: skip
+    assert process.returncode == 3
+    assert 'another scheduler publishes on /repsq/test_phase' in process.stderr

@@ -1,0 +1,146 @@
+"""The real nodes as processes over real DDS, and a peer that listens to them."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+
+import rclpy
+from geometry_msgs.msg import Twist
+from rclpy.executors import SingleThreadedExecutor
+
+from repsq_ros.console.processes import NodeProcess, ProcessGroup
+from repsq_ros.msg import Estimate, QuantizedResult, TestCommand, TestMeasurement, TestPhase
+from repsq_ros.nodes import qos, topics
+
+KEPT = {
+    topics.TEST_COMMAND: (TestCommand, qos.RECORD),
+    topics.TEST_PHASE: (TestPhase, qos.RECORD),
+    topics.TEST_MEASUREMENT: (TestMeasurement, qos.RECORD),
+    topics.ESTIMATE: (Estimate, qos.RECORD),
+    topics.QUANTIZED_RESULT: (QuantizedResult, qos.LATCHED),
+    topics.COMMAND_VELOCITY: (Twist, qos.COMMAND),
+}
+
+
+class Listener:
+    """Keeps everything that is said on the campaign's topics and on cmd_vel."""
+
+    def __init__(self, context):
+        self.node = rclpy.create_node('listener', context=context)
+        self.executor = SingleThreadedExecutor(context=context)
+        self.executor.add_node(self.node)
+        self.heard = {topic: [] for topic in KEPT}
+        for topic, (kind, profile) in KEPT.items():
+            self.node.create_subscription(kind, topic, self.heard[topic].append, profile)
+
+    def until(self, condition, timeout):
+        """Listen until a condition holds; fail with what was heard otherwise."""
+        end = time.monotonic() + timeout
+        while not condition():
+            if time.monotonic() > end:
+                counts = {topic: len(kept) for topic, kept in self.heard.items()}
+                raise AssertionError(f'not within {timeout} s: {condition}; heard {counts}')
+            self.executor.spin_once(timeout_sec=0.05)
+
+    def phases(self):
+        return self.heard[topics.TEST_PHASE]
+
+    def commands(self):
+        return self.heard[topics.COMMAND_VELOCITY]
+
+    def results(self):
+        return self.heard[topics.QUANTIZED_RESULT]
+
+
+def at_rest(twist):
+    return not any(
+        (twist.linear.x, twist.linear.y, twist.linear.z,
+         twist.angular.x, twist.angular.y, twist.angular.z)
+    )  # fmt: skip
+
+
+class Graph:
+    """The nodes of one campaign on a ROS domain of their own."""
+
+    def __init__(self, folder, listener):
+        self.listener = listener
+        self.group = ProcessGroup(folder)
+
+    def start(self, name, parameters, remappings=()):
+        self.group.start(NodeProcess(name, parameters, remappings))
+
+    def start_campaign(self, specification, robot, **scheduler):
+        """Start all four nodes of a simulated campaign."""
+        common = {'specification': str(specification), 'use_sim_time': True}
+        lossless = {
+            f'qos_overrides.{topic}.subscription.reliability': 'reliable'
+            for topic in ('/odom', '/mocap/pose')
+        }
+        self.start('simulated_robot', robot)
+        self.start('measurement', {**common, **lossless})
+        self.start('estimator', common)
+        self.start('scheduler', {**common, 'campaign_id': 'lab', **scheduler})
+
+    def process(self, name):
+        return self.group.running[name]
+
+    def signal(self, name, number):
+        self.process(name).send_signal(number)
+
+    def wait(self, name, timeout=10):
+        return self.process(name).wait(timeout)
+
+    def output(self, name):
+        return (self.group.folder / 'nodes' / f'{name}.log').read_text()
+
+    def result(self, timeout):
+        """Listen until the result is there; the nodes have to live until then."""
+
+        def there():
+            ended = self.group.ended()
+            ended.pop('scheduler', None)
+            assert not ended, f'{ended}: {[self.group.last_words(name) for name in ended]}'
+            return bool(self.listener.results())
+
+        self.listener.until(there, timeout)
+        return self.listener.results()[-1]
+
+
+@contextmanager
+def graph(folder):
+    """Give a graph on a domain of its own; whatever happens, its processes end."""
+    domain = random.SystemRandom().randint(1, 100)
+    before = dict(os.environ)
+    os.environ.update(
+        ROS_DOMAIN_ID=str(domain),
+        ROS_AUTOMATIC_DISCOVERY_RANGE='LOCALHOST',
+        # A killed process would leave shared memory behind.
+        FASTDDS_BUILTIN_TRANSPORTS='UDPv4',
+        ROS_PYTHON_CHECK_FIELDS='1',
+    )
+    context = rclpy.Context()
+    rclpy.init(context=context, domain_id=domain)
+    made = Graph(folder, Listener(context))
+    try:
+        yield made
+    finally:
+        made.group.stop()
+        made.listener.node.destroy_node()
+        rclpy.shutdown(context=context)
+        os.environ.clear()
+        os.environ.update(before)
+
+
+@contextmanager
+def busy_core():
+    """Keep one core busy."""
+    burner = subprocess.Popen([sys.executable, '-c', 'while True: pass'])
+    try:
+        yield
+    finally:
+        burner.send_signal(signal.SIGKILL)
+        burner.wait()
