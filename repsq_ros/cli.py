@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from typing import Protocol
 
@@ -43,6 +44,10 @@ def main(arguments: list[str] | None = None) -> int:
     except RepsqError as error:
         print(f'repsq: {error}', file=sys.stderr)
         return error.exit_code
+    except BrokenPipeError:
+        # Who read our output has had enough (repsq ... | head); Python must not complain at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141
     except KeyboardInterrupt:
         return 130
 

@@ -43,11 +43,10 @@ def run_in_process(
                 _live_through(action, simulation, recorder, specification.measure.source)
         span, case = conductor.span, conductor.case
         if span is not None and case is not None and span.phase is Phase.COMMAND:
-            outcome = recorder.close()
-            start_ns, end_ns = span.window or (0, 0)
+            window, outcome = recorder.close((case.index, case.attempt))
             record = TestRecord(
                 case.index, case.attempt, outcome.psi, case.draw.weight, outcome.valid,
-                outcome.reason, outcome.samples, start_ns, end_ns,
+                outcome.reason, outcome.samples, window.start_ns, window.end_ns,
             )  # fmt: skip
             estimate = campaign.add(record)
             if estimate is None:
@@ -67,7 +66,7 @@ def _live_through(span: Span, simulation: Simulation, recorder: Recorder, source
     if span.phase is Phase.DWELL:
         simulation.begin(span.index, span.attempt, span.start_ns)
     if span.window is not None:
-        recorder.open(Window(*span.window, span.command))
+        recorder.open((span.index, span.attempt), Window(*span.window, span.command))
     if span.end_ns is None:
         return
     command = (span.command[0], span.command[1], span.command[2])

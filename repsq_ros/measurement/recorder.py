@@ -1,4 +1,4 @@
-"""Collects samples and cuts the window of a test out of them."""
+"""Collects samples and cuts the windows of tests out of them."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from repsq_ros.measurement.measure import Outcome, TrackingLoss
 from repsq_ros.measurement.samples import BodySample, SampleBuffer
+
+Key = tuple[int, int]  # (index, attempt) of a test
 
 
 @dataclass(frozen=True)
@@ -18,43 +20,50 @@ class Window:
 
 
 class Recorder:
-    """Sensor samples on one side, one window at a time on the other.
+    """Sensor samples on one side, the windows of tests on the other.
 
-    Samples and windows may come in any order: what decides are the stamps.
+    Samples and windows may come in any order, and the next window before the samples of the last:
+    what decides are the stamps.
     """
 
     def __init__(self, measure: TrackingLoss) -> None:
         self._measure = measure
         self._buffer = SampleBuffer()
-        self.window: Window | None = None
+        self._windows: dict[Key, Window] = {}
 
     def add(self, sample: BodySample) -> None:
         """Take in one sample of the measure's source."""
         self._buffer.add(sample)
 
-    def open(self, window: Window) -> None:
-        """Say what is to be measured next; an earlier window is given up."""
-        self.window = window
+    def open(self, key: Key, window: Window) -> None:
+        """Say what is to be measured."""
+        self._windows[key] = window
 
     def abandon(self) -> None:
-        """Give up the window, if one is open."""
-        self.window = None
+        """Give up all open windows."""
+        self._windows.clear()
 
     @property
-    def complete(self) -> bool:
-        """True once a sample at or after the window's end has come."""
+    def open_keys(self) -> tuple[Key, ...]:
+        """Return the tests whose windows are open, in the order in which they were opened."""
+        return tuple(self._windows)
+
+    @property
+    def complete_keys(self) -> tuple[Key, ...]:
+        """Return the tests for which a sample at or after the window's end has come."""
         newest = self._buffer.newest_ns
-        return self.window is not None and newest is not None and newest >= self.window.end_ns
+        if newest is None or not self._windows:
+            return ()
+        return tuple(key for key, window in self._windows.items() if newest >= window.end_ns)
 
-    def close(self) -> Outcome:
-        """Measure the open window with the samples that are there.
+    def close(self, key: Key) -> tuple[Window, Outcome]:
+        """Measure an open window with the samples that are there.
 
-        :raises RuntimeError: no window is open
+        :raises KeyError: no such window is open
         """
-        if self.window is None:
-            raise RuntimeError('no window is open')
-        window, self.window = self.window, None
+        window = self._windows.pop(key)
         before, samples = self._buffer.cut(window.start_ns, window.end_ns)
-        return self._measure.evaluate(
+        outcome = self._measure.evaluate(
             before, samples, window.start_ns, window.end_ns, window.command
         )
+        return window, outcome

@@ -7,20 +7,21 @@ import sys
 from geometry_msgs.msg import PoseStamped
 from nav_msgs.msg import Odometry
 from rclpy.clock import Clock, ClockType
+from rclpy.publisher import Publisher
 from rclpy.qos_overriding_options import QoSOverridingOptions
 
 from repsq_ros import messages
 from repsq_ros.campaign.records import TestRecord
 from repsq_ros.measurement.measure import Outcome
-from repsq_ros.measurement.recorder import Recorder, Window
+from repsq_ros.measurement.recorder import Key, Recorder, Window
 from repsq_ros.msg import TestCommand, TestMeasurement, TestPhase
 from repsq_ros.nodes import qos, topics, translate
 from repsq_ros.nodes.parameters import Parameters
 from repsq_ros.nodes.runtime import CampaignNode, run_node
-from repsq_ros.protocols.phases import Phase, Span
+from repsq_ros.protocols.phases import Phase
 from repsq_ros.timebase import to_nanoseconds
 
-PATIENCE = 0.1  # [s] between two looks at a window that waits for its last sample
+PATIENCE = 0.1  # [s] between two looks for windows whose last sample does not come
 
 
 class Measurement(CampaignNode):
@@ -32,19 +33,20 @@ class Measurement(CampaignNode):
         self._specification = parameters.specification()
         self._grace_ns = to_nanoseconds(
             parameters.number(
-                'arrival_grace', 0.5, 's to wait for late samples after a test', at_least=0
+                'arrival_grace', 0.5, 's of sensor silence after a test that end it', at_least=0
             )
         )
         parameters.finish()
         self._recorder = Recorder(self._specification.measure)
-        self._case: TestCommand | None = None
-        self._span: Span | None = None  # the phase whose window is to be measured
+        self._cases: dict[Key, TestCommand] = {}
+        self._windows: dict[Key, Window] = {}  # of phases whose case is not known yet
+        self._over: set[Key] = set()  # tests whose phases are over
         self._frame = ''
-        self._over_since_ns: int | None = None
         self._steady = Clock(clock_type=ClockType.STEADY_TIME)
-        self._measurements = self.create_publisher(
-            TestMeasurement, topics.TEST_MEASUREMENT, qos.WATCHED_RECORD
-        )
+        self._last_arrival_ns = self._steady.now().nanoseconds
+        # Made when the sensor is heard for the first time: until then there is no measurement node
+        # for the scheduler, which begins only once there is one.
+        self._measurements: Publisher | None = None
         self.create_subscription(TestCommand, topics.TEST_COMMAND, self._hear_case, qos.RECORD)
         self.create_subscription(TestPhase, topics.TEST_PHASE, self._hear_phase, qos.RECORD)
         source = self._specification.measure.source
@@ -62,54 +64,57 @@ class Measurement(CampaignNode):
         self.create_timer(PATIENCE, self._look, clock=self._steady)
 
     def _hear_case(self, message: TestCommand) -> None:
-        self._case = message
-        self._open()
+        self._cases[message.index, message.attempt] = message
+        self._open((message.index, message.attempt))
 
     def _hear_phase(self, message: TestPhase) -> None:
         span = messages.span_of(message)
+        key = (span.index, span.attempt)
+        self._last_arrival_ns = self._steady.now().nanoseconds
         if span.window is not None:
-            self._span, self._over_since_ns = span, None
-            self._open()
+            self._windows[key] = Window(*span.window, span.command)
+            self._open(key)
         elif span.phase in (Phase.PAUSED, Phase.ABORTED):
-            self._span = None
+            self._windows.clear()
+            self._cases.clear()
             self._recorder.abandon()
-        elif span.phase is Phase.IDLE and self._span is not None:
-            self._over_since_ns = self._steady.now().nanoseconds
-            self._measure_if_complete()
+        elif span.phase is Phase.IDLE:
+            self._over.add(key)
 
-    def _open(self) -> None:
-        """Open the window once both the case and its phase are known."""
-        case, span = self._case, self._span
-        if case is None or span is None or span.window is None or self._recorder.window:
-            return
-        if (case.index, case.attempt) != (span.index, span.attempt):
-            return
-        self._recorder.open(Window(*span.window, span.command))
-        self._measure_if_complete()
+    def _open(self, key: Key) -> None:
+        """Open a window once both the case and its phase are known."""
+        if key in self._cases and key in self._windows:
+            self._recorder.open(key, self._windows.pop(key))
+            self._measure(self._recorder.complete_keys)
+
+    def _publisher(self) -> Publisher:
+        if self._measurements is None:
+            self._measurements = self.create_publisher(
+                TestMeasurement, topics.TEST_MEASUREMENT, qos.WATCHED_RECORD
+            )
+        return self._measurements
 
     def _hear_sensor(self, message: Odometry | PoseStamped) -> None:
+        self._publisher()
         self._frame = message.header.frame_id
+        self._last_arrival_ns = self._steady.now().nanoseconds
         self._recorder.add(self._to_sample(message))
-        if self._recorder.complete:
-            self._measure()
-
-    def _measure_if_complete(self) -> None:
-        if self._recorder.complete:
-            self._measure()
+        self._measure(self._recorder.complete_keys)
 
     def _look(self) -> None:
-        """Measure with what is there when the test is over and no further sample comes."""
-        if self._over_since_ns is None or self._recorder.window is None:
-            return
-        if self._steady.now().nanoseconds - self._over_since_ns > self._grace_ns:
-            self._measure()
+        """Measure with what is there when a test is over and the sensor has fallen silent."""
+        silent_ns = self._steady.now().nanoseconds - self._last_arrival_ns
+        if silent_ns > self._grace_ns:
+            self._measure(tuple(key for key in self._recorder.open_keys if key in self._over))
 
-    def _measure(self) -> None:
-        case, span = self._case, self._span
-        self._span, self._over_since_ns = None, None
-        outcome = self._recorder.close()
-        if case is None or span is None or span.window is None:
-            return
+    def _measure(self, keys: tuple[Key, ...]) -> None:
+        for key in keys:
+            window, outcome = self._recorder.close(key)
+            case = self._cases.pop(key)
+            self._over.discard(key)
+            self._publish(case, window, outcome)
+
+    def _publish(self, case: TestCommand, window: Window, outcome: Outcome) -> None:
         if case.specification_digest != self._specification.digest:
             outcome = Outcome.invalid(
                 f'the scheduler and {self._specification.file} of the measurement node differ: '
@@ -121,9 +126,9 @@ class Measurement(CampaignNode):
             )
         record = TestRecord(
             case.index, case.attempt, outcome.psi, case.weight, outcome.valid, outcome.reason,
-            outcome.samples, *span.window,
+            outcome.samples, window.start_ns, window.end_ns,
         )  # fmt: skip
-        self._measurements.publish(
+        self._publisher().publish(
             translate.test_measurement_of(
                 record, case.campaign_id, case.specification_digest, self._frame
             )

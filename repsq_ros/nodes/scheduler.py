@@ -142,7 +142,9 @@ class Scheduler(CampaignNode):
                 self._commands.get_subscription_count()
             ),
             f'a sensor on {self.resolve_topic_name(source)}': self._publishers_on(source),
-            'the measurement node': self._publishers_on(topics.TEST_MEASUREMENT),
+            'the measurement node (does it run, and hear the sensor?)': self._publishers_on(
+                topics.TEST_MEASUREMENT
+            ),
             'the estimator node': self._publishers_on(topics.ESTIMATE),
         }
         return [name for name, count in wanted.items() if count == 0]

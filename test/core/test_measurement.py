@@ -34,8 +34,8 @@ def measure(samples, start_ns=0, end_ns=3 * SECOND, command=(0.1, 0.0, 0.0), **o
     recorder = Recorder(loss(**options))
     for sample in samples:
         recorder.add(sample)
-    recorder.open(Window(start_ns, end_ns, command))
-    return recorder.close()
+    recorder.open((0, 0), Window(start_ns, end_ns, command))
+    return recorder.close((0, 0))[1]
 
 
 # The loss ----------------------------------------------------------------------------------------
@@ -97,12 +97,27 @@ def test_the_order_of_arrival_means_nothing():
 
 def test_a_window_is_complete_with_the_first_sample_after_it():
     recorder = Recorder(loss())
-    recorder.open(Window(0, SECOND, ZERO))
+    recorder.open((4, 1), Window(0, SECOND, ZERO))
     for sample in stream(count=50):
         recorder.add(sample)
-        assert not recorder.complete
+        assert recorder.complete_keys == ()
     recorder.add(odometry(SECOND))
-    assert recorder.complete
+    assert recorder.complete_keys == ((4, 1),)
+
+
+def test_windows_may_be_announced_long_before_their_samples_come():
+    """As in a replay, where nobody waits: every window gets its own samples."""
+    recorder = Recorder(loss())
+    for index in range(3):
+        recorder.open((index, 0), Window(index * SECOND, (index + 1) * SECOND, (0.1, 0.0, 0.0)))
+    measured = []
+    for sample in stream(count=160):
+        recorder.add(sample)
+        measured += [recorder.close(key) for key in recorder.complete_keys]
+    assert [(w.start_ns, o.psi, o.samples) for w, o in measured] == [
+        (0, 0.0, 50), (SECOND, 0.0, 50), (2 * SECOND, 0.0, 50),
+    ]  # fmt: skip
+    assert recorder.open_keys == ()
 
 
 def test_time_that_jumps_back_empties_the_buffer():

@@ -80,7 +80,8 @@ class Graph:
             f'qos_overrides.{topic}.subscription.reliability': 'reliable'
             for topic in ('/odom', '/mocap/pose')
         }
-        self.start('simulated_robot', robot)
+        if 'simulated_robot' not in self.group.running:
+            self.start('simulated_robot', robot)
         self.start('measurement', {**common, **lossless})
         self.start('estimator', common)
         self.start('scheduler', {**common, 'campaign_id': 'lab', **scheduler})

@@ -1,0 +1,69 @@
+"""Launch files, with the real launch where it is installed."""
+
+import importlib.util
+import shutil
+import signal
+import subprocess
+import time
+
+import pytest
+import yaml
+from conftest import ROOT
+
+pytest.importorskip('launch')
+pytest.importorskip('launch_ros')
+
+FILES = sorted((ROOT / 'launch').glob('*.launch.py'))
+
+
+@pytest.mark.parametrize('path', FILES, ids=lambda p: p.name)
+def test_every_argument_is_described(path):
+    from launch.actions import DeclareLaunchArgument
+
+    spec = importlib.util.spec_from_file_location(path.stem.replace('.', '_'), path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    arguments = [
+        entity
+        for entity in module.generate_launch_description().entities
+        if isinstance(entity, DeclareLaunchArgument)
+    ]
+    assert arguments
+    for argument in arguments:
+        assert argument.description != 'no description given', argument.name
+
+
+needs_ros2_launch = pytest.mark.skipif(
+    shutil.which('ros2') is None, reason='the ros2 command is not installed'
+)
+
+
+@needs_ros2_launch
+def test_ros2_launch_runs_a_simulated_campaign_to_its_end(short, write, tmp_path):
+    output = tmp_path / 'campaign'
+    done = subprocess.run(
+        ['ros2', 'launch', 'repsq_ros', 'simulation.launch.py', f'specification:={write(short)}',
+         f'output:={output}', 'seed:=7', 'campaign_id:=20261127', 'monitor:=true'],
+        capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    result = yaml.safe_load((output / 'result.yaml').read_text())
+    assert result['campaign_id'] == '20261127'
+    assert result['accurate']
+
+
+@needs_ros2_launch
+def test_ctrl_c_of_ros2_launch_leaves_no_node_behind(short, write, tmp_path):
+    short['protocol'].update(command=30.0)
+    process = subprocess.Popen(
+        ['ros2', 'launch', 'repsq_ros', 'simulation.launch.py', f'specification:={write(short)}',
+         f'output:={tmp_path / "campaign"}', 'speed:=1'],
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+    )  # fmt: skip
+    time.sleep(8)
+    process.send_signal(signal.SIGINT)
+    out, _ = process.communicate(timeout=20)
+    assert 'aborted: SIGINT' in out
+    for node in ('scheduler', 'measurement', 'estimator', 'simulated_robot'):
+        assert f'[INFO] [{node}-' in out
+        assert 'process has finished cleanly' in out

@@ -1,0 +1,89 @@
+"""A recorded campaign gives its result again: from the bag alone, and played over DDS."""
+
+import pytest
+from conftest import ROOT
+from support.graph import KEPT, graph
+
+from repsq_ros import messages
+from repsq_ros.cli import main
+from repsq_ros.nodes import topics
+from repsq_ros.replay.bag import Bag
+from repsq_ros.replay.reevaluate import evaluate, fold, read_samples
+from repsq_ros.replay.segments import own_segments
+from repsq_ros.specification.load import load
+
+pytest.importorskip('rosbags')
+
+from support.recording import SENSORS, Recorder, play
+
+
+@pytest.fixture(scope='module')
+def recorded(tmp_path_factory):
+    """A short campaign over DDS with everything it said, and its result."""
+    import yaml
+
+    folder = tmp_path_factory.mktemp('recorded')
+    content = yaml.safe_load((ROOT / 'config' / 'g1_locomotion.yaml').read_text())
+    content['protocol'].update(dwell=0.5, command=1.5, window=1.0)
+    content['accuracy']['gamma'] = 0.15
+    del content['partition']['first']
+    specification = folder / 'specification.yaml'
+    specification.write_text(yaml.safe_dump(content))
+    with graph(folder) as nodes:
+        recorder = Recorder(nodes.listener.node)
+        robot = {'speed': 0.0, 'seed': 7}
+        nodes.start('simulated_robot', robot)
+        nodes.listener.until(lambda: recorder.heard >= set(SENSORS), 20)
+        nodes.start_campaign(specification, robot, seed=7)
+        result = messages.result_of(nodes.result(timeout=120))
+        nodes.listener.until(lambda: nodes.listener.phases()[-1].phase == 7, 5)
+    recorder.write(folder / 'bag', ROOT)
+    return folder / 'bag', specification, result
+
+
+@pytest.mark.parametrize('source', ['odometry', 'mocap'])
+def test_the_bag_alone_gives_the_recorded_result_to_the_last_bit(recorded, source):
+    bag_path, file, result = recorded
+    specification = load(file)
+    with Bag(bag_path) as bag:
+        segments = own_segments(bag, '', specification.digest)
+        samples = read_samples(bag, {'odometry': '/odom', 'mocap': '/mocap/pose'}[source], source)
+    assert len(segments) == result.n
+    if source == 'odometry':
+        again = fold(specification, evaluate(specification, samples, segments), 'lab')
+        assert again == result
+    else:
+        from dataclasses import replace
+
+        by_pose = replace(specification, measure=replace(specification.measure, source='mocap'))
+        assert all(e.outcome.valid for e in evaluate(by_pose, samples, segments))
+
+
+def test_reevaluate_prints_the_recorded_result(recorded, capsys):
+    bag, file, result = recorded
+    assert main(['reevaluate', str(bag), '--specification', str(file)]) == 0
+    printed = capsys.readouterr().out
+    assert f'result    {result.value:.6g}' in printed
+    assert f'from {result.n} tests' in printed
+
+
+def test_another_specification_is_refused(recorded, short, write, capsys):
+    short['measure']['gain'] = 5.0
+    assert main(['reevaluate', str(recorded[0]), '--specification', str(write(short))]) == 4
+    assert 'found a campaign with specification digest' in capsys.readouterr().err
+
+
+def test_the_bag_played_over_dds_gives_the_recorded_result(recorded, tmp_path):
+    bag, file, result = recorded
+    played = {'/odom': SENSORS['/odom']} | {
+        f'/{topic}': KEPT[topic] for topic in (topics.TEST_COMMAND, topics.TEST_PHASE)
+    }
+    with graph(tmp_path) as nodes:
+        common = {'specification': str(file), 'use_sim_time': True}
+        nodes.start('measurement', common)
+        nodes.start('estimator', {**common, 'output': str(tmp_path / 'again')})
+        player, _ = play(bag, played, nodes.listener.node.context, speed=1.0)
+        again = messages.result_of(nodes.result(timeout=30))
+        player.destroy_node()
+    assert again == result
+    assert (tmp_path / 'again' / 'result.yaml').exists()
