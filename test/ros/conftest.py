@@ -1,6 +1,7 @@
 """Tests of the nodes: they need ROS 2 and the built messages."""
 
 import pytest
+import yaml
 
 pytest.importorskip('rclpy')
 pytest.importorskip('repsq_ros.msg')
@@ -12,3 +13,32 @@ def nodes(tmp_path):
 
     with graph(tmp_path) as made:
         yield made
+
+
+@pytest.fixture(scope='session')
+def recorded(tmp_path_factory):
+    """A short campaign over DDS with everything it said, and its result."""
+    pytest.importorskip('rosbags')
+    from conftest import ROOT
+    from support.graph import graph
+    from support.recording import SENSORS, Recorder
+
+    from repsq_ros import messages
+
+    folder = tmp_path_factory.mktemp('recorded')
+    content = yaml.safe_load((ROOT / 'config' / 'g1_locomotion.yaml').read_text())
+    content['protocol'].update(dwell=0.5, command=1.5, window=1.0)
+    content['accuracy']['gamma'] = 0.15
+    del content['partition']['first']
+    specification = folder / 'specification.yaml'
+    specification.write_text(yaml.safe_dump(content))
+    with graph(folder) as nodes:
+        recorder = Recorder(nodes.listener.node)
+        robot = {'speed': 0.0, 'seed': 7}
+        nodes.start('simulated_robot', robot)
+        nodes.listener.until(lambda: recorder.heard >= set(SENSORS), 20)
+        nodes.start_campaign(specification, robot, seed=7)
+        result = messages.result_of(nodes.result(timeout=120))
+        nodes.listener.until(lambda: nodes.listener.phases()[-1].phase == 7, 5)
+    recorder.write(folder / 'bag', ROOT)
+    return folder / 'bag', specification, result

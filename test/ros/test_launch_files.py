@@ -53,6 +53,23 @@ def test_ros2_launch_runs_a_simulated_campaign_to_its_end(short, write, tmp_path
 
 
 @needs_ros2_launch
+def test_ros2_launch_replays_a_recorded_campaign(recorded, tmp_path):
+    """The real ros2 bag play into the real nodes gives the recorded result again."""
+    bag, specification, result = recorded
+    output = tmp_path / 'again'
+    done = subprocess.run(
+        ['ros2', 'launch', 'repsq_ros', 'replay.launch.py', f'bag:={bag}',
+         f'specification:={specification}', f'output:={output}', 'rviz:=false',
+         'end_with_bag:=true'],
+        capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    assert (output / 'result.yaml').exists(), done.stdout + done.stderr
+    again = yaml.safe_load((output / 'result.yaml').read_text())
+    for name in ('estimate', 'value', 'n', 'half_width', 'p_same', 'specification_digest'):
+        assert again[name] == getattr(result, name)
+
+
+@needs_ros2_launch
 def test_ctrl_c_of_ros2_launch_leaves_no_node_behind(short, write, tmp_path):
     short['protocol'].update(command=30.0)
     process = subprocess.Popen(

@@ -1,7 +1,6 @@
 """A recorded campaign gives its result again: from the bag alone, and played over DDS."""
 
 import pytest
-from conftest import ROOT
 from support.graph import KEPT, graph
 
 from repsq_ros import messages
@@ -14,31 +13,7 @@ from repsq_ros.specification.load import load
 
 pytest.importorskip('rosbags')
 
-from support.recording import SENSORS, Recorder, play
-
-
-@pytest.fixture(scope='module')
-def recorded(tmp_path_factory):
-    """A short campaign over DDS with everything it said, and its result."""
-    import yaml
-
-    folder = tmp_path_factory.mktemp('recorded')
-    content = yaml.safe_load((ROOT / 'config' / 'g1_locomotion.yaml').read_text())
-    content['protocol'].update(dwell=0.5, command=1.5, window=1.0)
-    content['accuracy']['gamma'] = 0.15
-    del content['partition']['first']
-    specification = folder / 'specification.yaml'
-    specification.write_text(yaml.safe_dump(content))
-    with graph(folder) as nodes:
-        recorder = Recorder(nodes.listener.node)
-        robot = {'speed': 0.0, 'seed': 7}
-        nodes.start('simulated_robot', robot)
-        nodes.listener.until(lambda: recorder.heard >= set(SENSORS), 20)
-        nodes.start_campaign(specification, robot, seed=7)
-        result = messages.result_of(nodes.result(timeout=120))
-        nodes.listener.until(lambda: nodes.listener.phases()[-1].phase == 7, 5)
-    recorder.write(folder / 'bag', ROOT)
-    return folder / 'bag', specification, result
+from support.recording import SENSORS, play
 
 
 @pytest.mark.parametrize('source', ['odometry', 'mocap'])

@@ -1,0 +1,184 @@
+"""What reaches measurement and estimator may be late, doubled, foreign or broken."""
+
+import math
+import time
+
+import pytest
+from builtin_interfaces.msg import Time
+from nav_msgs.msg import Odometry
+
+from repsq_ros.msg import TestCommand, TestMeasurement, TestPhase
+from repsq_ros.nodes import qos, topics
+from repsq_ros.specification.load import load
+
+
+def stamp(seconds):
+    nanoseconds = round(seconds * 1e9)
+    return Time(sec=nanoseconds // 1_000_000_000, nanosec=nanoseconds % 1_000_000_000)
+
+
+class Bench:
+    """Speaks as scheduler and sensor to a measurement node."""
+
+    def __init__(self, nodes, file):
+        self.nodes, self.digest = nodes, load(file).digest
+        node = nodes.listener.node
+        self.command = node.create_publisher(TestCommand, topics.TEST_COMMAND, qos.RECORD)
+        self.phase = node.create_publisher(TestPhase, topics.TEST_PHASE, qos.WATCHED_RECORD)
+        self.odometry = node.create_publisher(Odometry, 'odom', qos.COMMAND)
+        nodes.start('measurement', {'specification': str(file)})
+        nodes.listener.until(
+            lambda: all(
+                p.get_subscription_count() > count
+                for p, count in ((self.command, 1), (self.phase, 1), (self.odometry, 0))
+            ),
+            20,
+        )
+
+    def wake(self):
+        """Speak as the sensor until the node shows that it hears it."""
+        listener = self.nodes.listener
+
+        def heard():
+            self.say_odometry(1.0, 1.02)
+            return listener.node.count_publishers(topics.TEST_MEASUREMENT) > 0
+
+        listener.until(heard, 20)
+        return self
+
+    def say_command(self, index=0, digest=None):
+        self.command.publish(
+            TestCommand(
+                campaign_id='lab', specification_digest=digest or self.digest, index=index,
+                weight=1.0, names=['linear_x'], x=[0.1],
+            )
+        )  # fmt: skip
+
+    def say_phase(self, index=0, phase=TestPhase.COMMAND, window=(10.0, 11.0)):
+        message = TestPhase(campaign_id='lab', index=index, phase=phase, start=stamp(9.0))
+        message.command = [0.1, 0.0, 0.0]
+        message.end = stamp(11.0)
+        if window:
+            message.window_start, message.window_end = map(stamp, window)
+        self.phase.publish(message)
+
+    def say_odometry(self, begin=9.5, end=11.1, velocity=0.1, broken_at=None, w=1.0):
+        for k in range(round((end - begin) * 50)):
+            message = Odometry()
+            message.header.stamp = stamp(begin + k / 50)
+            message.header.frame_id = 'odom'
+            message.pose.pose.orientation.w = w
+            message.twist.twist.linear.x = math.nan if k == broken_at else velocity
+            self.odometry.publish(message)
+            time.sleep(0.001)
+
+    def measured(self, timeout=5):
+        heard = self.nodes.listener.heard[topics.TEST_MEASUREMENT]
+        self.nodes.listener.until(lambda: heard, timeout)
+        return heard[-1]
+
+
+@pytest.fixture
+def bench(nodes, content, write):
+    return Bench(nodes, write(content)).wake()
+
+
+def test_a_window_is_measured_whatever_comes_first(bench):
+    bench.say_odometry()
+    bench.say_phase()
+    bench.say_command()
+    message = bench.measured()
+    assert (message.valid, message.psi, message.samples, message.weight) == (True, 0.0, 50, 1.0)
+    assert message.header.frame_id == 'odom'
+    assert message.window_start == stamp(10.0)
+    assert message.header.stamp == message.window_end == stamp(11.0)
+
+
+@pytest.mark.parametrize(
+    ('odometry', 'reason'),
+    [
+        ({'broken_at': 50}, 'not finite: NaN or infinity in a sample at 0.500 s of the window'),
+        ({'w': 0.0}, 'no orientation: a quaternion of norm zero'),
+        ({'begin': 10.4}, 'gap: 0.400 s without a sample from 0.000 s'),
+    ],
+)
+def test_a_spoiled_window_is_invalid_with_its_reason(bench, odometry, reason):
+    bench.say_command()
+    bench.say_phase()
+    bench.say_odometry(**odometry)
+    message = bench.measured()
+    assert not message.valid
+    assert message.psi == 0.0
+    assert message.reason.startswith(reason)
+
+
+def test_a_sensor_that_falls_silent_is_told_soon_after_the_test(bench):
+    bench.say_command()
+    bench.say_phase()
+    bench.say_odometry(end=10.2)
+    bench.say_phase(phase=TestPhase.IDLE, window=None)
+    message = bench.measured()
+    assert message.reason.startswith('gap: 0.820 s without a sample from 0.180 s')
+
+
+def test_a_sensor_that_was_never_heard_is_told(nodes, content, write):
+    bench = Bench(nodes, write(content))
+    bench.say_command()
+    bench.say_phase()
+    bench.say_phase(phase=TestPhase.IDLE, window=None)
+    assert bench.measured().reason == 'silent: no sample in a window of 1 s'
+
+
+def test_another_specification_of_the_scheduler_is_told(bench):
+    bench.say_command(digest='0' * 64)
+    bench.say_phase()
+    bench.say_odometry()
+    message = bench.measured()
+    assert not message.valid
+    assert 'of the measurement node differ: digests 000000000000 and' in message.reason
+
+
+def test_an_aborted_test_is_not_measured(bench):
+    bench.say_command()
+    bench.say_phase()
+    bench.say_phase(phase=TestPhase.ABORTED, window=None)
+    time.sleep(0.3)
+    bench.say_odometry()
+    bench.say_command(index=1)
+    bench.say_phase(index=1)
+    assert bench.measured().index == 1
+    assert len(bench.nodes.listener.heard[topics.TEST_MEASUREMENT]) == 1
+
+
+def test_the_estimator_counts_each_test_of_its_campaign_once(nodes, content, write):
+    file = write(content)
+    digest = load(file).digest
+    publisher = nodes.listener.node.create_publisher(
+        TestMeasurement, topics.TEST_MEASUREMENT, qos.WATCHED_RECORD
+    )
+    nodes.start('estimator', {'specification': str(file)})
+
+    def say(index, psi, campaign='lab', of=digest, valid=True, attempt=0):
+        publisher.publish(
+            TestMeasurement(
+                campaign_id=campaign, specification_digest=of, index=index, attempt=attempt,
+                psi=psi, weight=1.0, valid=valid, reason='' if valid else 'gap',
+            )
+        )  # fmt: skip
+
+    say(0, 0.4)
+    say(0, 0.4)  # doubled
+    say(2, 0.9)  # not due yet
+    say(1, 0.9, campaign='another')
+    say(1, 0.9, of='0' * 64)
+    say(1, 0.0, valid=False)
+    say(1, math.nan, attempt=1)
+    say(1, 0.6, attempt=2)
+    heard = nodes.listener.heard[topics.ESTIMATE]
+    nodes.listener.until(lambda: heard and heard[-1].n == 2, 20)
+    last = heard[-1]
+    assert (last.n, last.invalid, last.mean, last.campaign_id) == (2, 2, 0.5, 'lab')
+    assert [(e.index, e.attempt) for e in heard] == [(0, 0), (1, 0), (1, 1), (1, 2)]
+    output = nodes.output('estimator')
+    assert "it belongs to campaign 'another', not to 'lab'" in output
+    assert 'its specification digest is 000000000000' in output
