@@ -28,6 +28,12 @@ def generate_launch_description() -> LaunchDescription:
                 description='Take the time from /clock (simulation, replay)',
             ),
             DeclareLaunchArgument(
+                'durability',
+                default_value='transient_local',
+                choices=['transient_local', 'volatile'],
+                description='Asked of the campaign topics; volatile in a replay',
+            ),
+            DeclareLaunchArgument(
                 'rviz',
                 default_value='true',
                 choices=['true', 'false'],
@@ -43,6 +49,12 @@ def generate_launch_description() -> LaunchDescription:
                             LaunchConfiguration('specification'), value_type=str
                         ),
                         'use_sim_time': sim_time,
+                        **{
+                            f'qos_overrides./repsq/{topic}.subscription.durability': (
+                                ParameterValue(LaunchConfiguration('durability'), value_type=str)
+                            )
+                            for topic in ('test_command', 'test_phase')
+                        },
                     }
                 ],
             ),

@@ -22,6 +22,7 @@ from launch_ros.substitutions import FindPackageShare
 
 from launch import LaunchDescription
 
+DISCOVERY = '5.0'  # [s] for the listeners to find the player before it plays
 LEFT_OUT = ('/clock', '/repsq/test_measurement', '/repsq/estimate', '/repsq/quantized_result')
 
 
@@ -30,6 +31,11 @@ def generate_launch_description() -> LaunchDescription:
     share = FindPackageShare('repsq_ros')
     specification = ParameterValue(LaunchConfiguration('specification'), value_type=str)
     common = {'specification': specification, 'use_sim_time': True}
+    # Whatever the bag says of its topics' durability, and many say nothing, is accepted.
+    volatile = {
+        f'qos_overrides./repsq/{topic}.subscription.durability': 'volatile'
+        for topic in ('test_command', 'test_phase')
+    }
     arguments = [
         DeclareLaunchArgument('bag', description='Folder of the rosbag2 recording'),
         DeclareLaunchArgument(
@@ -38,7 +44,10 @@ def generate_launch_description() -> LaunchDescription:
             description='Test specification (YAML) of the recorded campaign',
         ),
         DeclareLaunchArgument(
-            'rate', default_value='1.0', description='How many times as fast as recorded'
+            'rate',
+            default_value='1.0',
+            description='How many times as fast as recorded; below 1 for a simulated campaign that '
+            'ran as fast as possible',
         ),
         DeclareLaunchArgument(
             'output',
@@ -72,8 +81,11 @@ def generate_launch_description() -> LaunchDescription:
     ]
     player = ExecuteProcess(
         cmd=[
-            'ros2', 'bag', 'play', LaunchConfiguration('bag'), '--clock', '100',
-            '--rate', LaunchConfiguration('rate'), '--exclude-topics', *LEFT_OUT,
+            'ros2', 'bag', 'play', LaunchConfiguration('bag'),
+            '--clock', '100',
+            '--rate', LaunchConfiguration('rate'),
+            '--delay', DISCOVERY,
+            '--exclude-topics', *LEFT_OUT,
         ],
         output='screen',
     )  # fmt: skip
@@ -82,7 +94,7 @@ def generate_launch_description() -> LaunchDescription:
             package='repsq_ros',
             executable='measurement',
             output='screen',
-            parameters=[common],
+            parameters=[{**common, **volatile}],
             remappings=[
                 ('odom', LaunchConfiguration('odometry_topic')),
                 ('mocap/pose', LaunchConfiguration('mocap_topic')),
@@ -108,6 +120,7 @@ def generate_launch_description() -> LaunchDescription:
             'specification': LaunchConfiguration('specification'),
             'use_sim_time': 'true',
             'rviz': LaunchConfiguration('rviz'),
+            'durability': 'volatile',
         }.items(),
         condition=IfCondition(LaunchConfiguration('monitor')),
     )
@@ -116,8 +129,7 @@ def generate_launch_description() -> LaunchDescription:
             *arguments,
             *nodes,
             monitor,
-            # The listeners first: what is played before they are there is lost to them.
-            TimerAction(period=3.0, actions=[player]),
+            player,
             RegisterEventHandler(
                 OnProcessExit(
                     target_action=player,

@@ -8,7 +8,6 @@ from geometry_msgs.msg import PoseStamped
 from nav_msgs.msg import Odometry
 from rclpy.clock import Clock, ClockType
 from rclpy.publisher import Publisher
-from rclpy.qos_overriding_options import QoSOverridingOptions
 
 from repsq_ros import messages
 from repsq_ros.campaign.records import TestRecord
@@ -47,8 +46,13 @@ class Measurement(CampaignNode):
         # Made when the sensor is heard for the first time: until then there is no measurement node
         # for the scheduler, which begins only once there is one.
         self._measurements: Publisher | None = None
-        self.create_subscription(TestCommand, topics.TEST_COMMAND, self._hear_case, qos.RECORD)
-        self.create_subscription(TestPhase, topics.TEST_PHASE, self._hear_phase, qos.RECORD)
+        for kind, topic, callback in (
+            (TestCommand, topics.TEST_COMMAND, self._hear_case),
+            (TestPhase, topics.TEST_PHASE, self._hear_phase),
+        ):
+            self.create_subscription(
+                kind, topic, callback, qos.RECORD, qos_overriding_options=qos.OVERRIDABLE
+            )
         source = self._specification.measure.source
         self._to_sample = {
             'odometry': messages.sample_of_odometry,
@@ -59,7 +63,7 @@ class Measurement(CampaignNode):
             topics.SENSOR[source],
             self._hear_sensor,
             qos.SENSOR,
-            qos_overriding_options=QoSOverridingOptions.with_default_policies(),
+            qos_overriding_options=qos.OVERRIDABLE,
         )
         self.create_timer(PATIENCE, self._look, clock=self._steady)
 

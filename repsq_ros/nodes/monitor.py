@@ -45,7 +45,9 @@ class Monitor(CampaignNode):
             (Estimate, topics.ESTIMATE, self._hear_estimate, qos.RECORD),
             (QuantizedResult, topics.QUANTIZED_RESULT, self._hear_result, qos.LATCHED),
         ):
-            self.create_subscription(kind, topic, callback, profile)
+            self.create_subscription(
+                kind, topic, callback, profile, qos_overriding_options=qos.OVERRIDABLE
+            )
         self.create_timer(REFRESH, self._show, clock=Clock(clock_type=ClockType.STEADY_TIME))
 
     def _hear_case(self, message: TestCommand) -> None:

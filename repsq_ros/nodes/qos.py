@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rclpy.duration import Duration
 from rclpy.qos import DurabilityPolicy, LivelinessPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.qos_overriding_options import QoSOverridingOptions, QoSPolicyKind
 
 # A watched peer's middleware says that it lives several times in each lease, by itself; who
 # watches takes it as lost after a whole lease of silence. One announcement more or less, on a busy
@@ -48,3 +49,13 @@ COMMAND = QoSProfile(depth=10, reliability=ReliabilityPolicy.RELIABLE)
 
 # /clock: only the newest counts; simulated_robot repeats a clock that stands still.
 CLOCK = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
+
+# For subscriptions whose publishers are not ours (sensors, a bag player): parameters may override.
+OVERRIDABLE = QoSOverridingOptions(
+    policy_kinds=(
+        QoSPolicyKind.HISTORY,
+        QoSPolicyKind.DEPTH,
+        QoSPolicyKind.RELIABILITY,
+        QoSPolicyKind.DURABILITY,
+    )
+)
