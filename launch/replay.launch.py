@@ -46,8 +46,7 @@ def generate_launch_description() -> LaunchDescription:
         DeclareLaunchArgument(
             'rate',
             default_value='1.0',
-            description='How many times as fast as recorded; below 1 for a simulated campaign that '
-            'ran as fast as possible',
+            description='How many times as fast as recorded',
         ),
         DeclareLaunchArgument(
             'output',

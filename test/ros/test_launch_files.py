@@ -54,17 +54,13 @@ def test_ros2_launch_runs_a_simulated_campaign_to_its_end(short, write, tmp_path
 
 @needs_ros2_launch
 def test_ros2_launch_replays_a_recorded_campaign(recorded, tmp_path):
-    """The real ros2 bag play into the real nodes gives the recorded result again.
-
-    Slower than it was recorded, at many times real time: a player that ends takes with it what its
-    listeners have not yet read.
-    """
+    """The real ros2 bag play into the real nodes gives the recorded result again."""
     bag, specification, result = recorded
     output = tmp_path / 'again'
     done = subprocess.run(
         ['ros2', 'launch', 'repsq_ros', 'replay.launch.py', f'bag:={bag}',
          f'specification:={specification}', f'output:={output}', 'rviz:=false',
-         'end_with_bag:=true', 'rate:=0.3'],
+         'end_with_bag:=true'],
         capture_output=True, text=True, timeout=120, check=False,
     )  # fmt: skip
     assert (output / 'result.yaml').exists(), done.stdout + done.stderr
