@@ -55,4 +55,5 @@ def from_poses(before: BodySample, samples: Sequence[BodySample]) -> Array:
     cosine, sine = np.cos(middle), np.sin(middle)
     forward = cosine * moved[:, 0] + sine * moved[:, 1]
     leftward = -sine * moved[:, 0] + cosine * moved[:, 1]
-    return np.column_stack([forward, leftward, np.diff(heading)]) / step[:, None]
+    velocity: Array = np.column_stack([forward, leftward, np.diff(heading)]) / step[:, None]
+    return velocity
