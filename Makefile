@@ -24,7 +24,7 @@ lint: environment
 	.venv/bin/mypy
 
 test: lint
-	.venv/bin/python3 -m pytest
+	.venv/bin/with_repsq python3 -m pytest
 
 clean:
 	rm -rf .venv build install log

@@ -32,9 +32,11 @@ REQUIREMENTS = ROOT / 'tools' / 'requirements-ros-jazzy.txt'
 CONSTRAINTS = ROOT / 'tools' / 'constraints.txt'
 SUPPORTED = ((3, 10), (3, 13))
 
+# What is made in .venv/bin: repsq, and with_repsq to run any other command in this environment.
+WRAPPERS = {'repsq': f'"{VENV}/lib/repsq_ros/repsq" "$@"', 'with_repsq': '"$@"'}
 WRAPPER = """#!/bin/sh
-# Made by tools/set_up.py: runs repsq in this environment, without anything being sourced.
-{source}exec {repsq} "$@"
+# Made by tools/set_up.py: runs in this environment, without anything being sourced.
+{source}PATH="{bin}:$PATH" exec {command}
 """
 
 
@@ -220,10 +222,11 @@ def build(from_wheels: bool) -> None:
         'building the messages and the package', environment,
     )  # fmt: skip
     source = '' if from_wheels else f'. "{VENV}/setup.sh"\n'
-    wrapper = VENV / 'bin' / 'repsq'
-    wrapper.unlink(missing_ok=True)
-    wrapper.write_text(WRAPPER.format(source=source, repsq=f'"{VENV}/lib/repsq_ros/repsq"'))
-    wrapper.chmod(0o755)
+    for name, command in WRAPPERS.items():
+        wrapper = VENV / 'bin' / name
+        wrapper.unlink(missing_ok=True)
+        wrapper.write_text(WRAPPER.format(source=source, bin=VENV / 'bin', command=command))
+        wrapper.chmod(0o755)
 
 
 def package_files() -> list[str]:
