@@ -95,7 +95,7 @@ def run(arguments: argparse.Namespace) -> int:
             group.start(process)
         return node
 
-    code = run_node(watch)
+    code = run_node('repsq', watch)
     if results:
         print()
         show_result(results[0])

@@ -83,7 +83,7 @@ class Estimator(CampaignNode):
 
 def main() -> int:
     """Run the estimator."""
-    return run_node(Estimator)
+    return run_node('estimator', Estimator)
 
 
 if __name__ == '__main__':

@@ -141,7 +141,7 @@ class Measurement(CampaignNode):
 
 def main() -> int:
     """Run the measurement node."""
-    return run_node(Measurement)
+    return run_node('measurement', Measurement)
 
 
 if __name__ == '__main__':

@@ -30,8 +30,8 @@ class Monitor(CampaignNode):
         frame = parameters.text('frame', 'repsq', 'frame in which everything is drawn')
         parameters.finish()
         self._scene = Scene(self._specification, frame)
-        self._cases: dict[tuple[int, int], tuple[float, ...]] = {}
-        self._tests: dict[int, tuple[tuple[float, ...], float]] = {}
+        self._cases: dict[int, tuple[float, ...]] = {}  # x of each test, by its index
+        self._psi: dict[int, float] = {}  # psi of each valid test
         self._estimate: EstimateRecord | None = None
         self._result: Result | None = None
         self._span: Span | None = None
@@ -50,32 +50,37 @@ class Monitor(CampaignNode):
             )
         self.create_timer(REFRESH, self._show, clock=Clock(clock_type=ClockType.STEADY_TIME))
 
-    def _hear_case(self, message: TestCommand) -> None:
-        if message.campaign_id != self._campaign_id:  # another campaign begins: clear the scene
-            self._campaign_id = message.campaign_id
-            self._cases.clear()
-            self._tests.clear()
-            self._estimate = self._result = None
-        self._cases[message.index, message.attempt] = tuple(message.x)
+    def _enter(self, campaign_id: str) -> None:
+        """Note that a campaign was heard of; another one than before clears the scene."""
         self._stale = True
+        if campaign_id != self._campaign_id:
+            self._campaign_id = campaign_id
+            self._cases.clear()
+            self._psi.clear()
+            self._estimate = self._result = self._span = None
+
+    # Messages of different topics come in any order, above all to one who joins late.
+
+    def _hear_case(self, message: TestCommand) -> None:
+        self._enter(message.campaign_id)
+        self._cases[message.index] = tuple(message.x)  # the same in every attempt
 
     def _hear_phase(self, message: TestPhase) -> None:
+        self._enter(message.campaign_id)
         self._span = messages.span_of(message)
-        self._stale = True
 
     def _hear_measurement(self, message: TestMeasurement) -> None:
-        x = self._cases.pop((message.index, message.attempt), None)
-        if message.valid and x is not None:
-            self._tests[message.index] = (x, message.psi)
-            self._stale = True
+        self._enter(message.campaign_id)
+        if message.valid:
+            self._psi[message.index] = message.psi
 
     def _hear_estimate(self, message: Estimate) -> None:
+        self._enter(message.campaign_id)
         self._estimate = messages.estimate_record_of(message)
-        self._stale = True
 
     def _hear_result(self, message: QuantizedResult) -> None:
+        self._enter(message.campaign_id)
         self._result = messages.result_of(message)
-        self._stale = True
 
     def _show(self) -> None:
         if not self._stale:
@@ -84,11 +89,8 @@ class Monitor(CampaignNode):
         quantized = None
         if self._result is not None:
             quantized = self._specification.partition.quantize(self._result.estimate)
-        self._markers.publish(
-            self._scene.markers(
-                list(self._tests.values()), self._estimate, quantized, self._text()
-            )
-        )
+        tests = [(self._cases[i], psi) for i, psi in self._psi.items() if i in self._cases]
+        self._markers.publish(self._scene.markers(tests, self._estimate, quantized, self._text()))
 
     def _text(self) -> str:
         """Return the text panel."""
@@ -109,7 +111,7 @@ class Monitor(CampaignNode):
 
 def main() -> int:
     """Run the monitor."""
-    return run_node(Monitor)
+    return run_node('monitor', Monitor)
 
 
 if __name__ == '__main__':

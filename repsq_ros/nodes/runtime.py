@@ -47,9 +47,10 @@ class _Signals:
         self.name = signal.Signals(number).name
 
 
-def run_node(make: Callable[[], CampaignNode], arguments: list[str] | None = None) -> int:
+def run_node(name: str, make: Callable[[], CampaignNode]) -> int:
     """Run a node until it finishes or is told to stop.
 
+    :param name: said before what goes wrong
     :returns: the exit code: 0, or that of the error that ended the node
     """
     signals = _Signals()
@@ -57,7 +58,7 @@ def run_node(make: Callable[[], CampaignNode], arguments: list[str] | None = Non
     reason = 'an error in the node'
     try:
         try:
-            rclpy.init(args=arguments, signal_handler_options=SignalHandlerOptions.NO)
+            rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
         except Exception as error:
             raise ParameterError(
                 '--ros-args', ' '.join(str(error).split()), 'ROS arguments'
@@ -71,7 +72,7 @@ def run_node(make: Callable[[], CampaignNode], arguments: list[str] | None = Non
         return node.exit_code
     except RepsqError as error:
         reason = str(error)
-        print(f'{sys.argv[0].rsplit("/", 1)[-1]}: {error}', file=sys.stderr, flush=True)
+        print(f'{name}: {error}', file=sys.stderr, flush=True)
         return error.exit_code
     finally:
         if node is not None:

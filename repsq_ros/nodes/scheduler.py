@@ -24,6 +24,7 @@ from repsq_ros.protocols.phases import Phase
 from repsq_ros.timebase import NANOSECONDS, to_nanoseconds, to_seconds
 
 LINGER = 1.0  # [s] of zero commands after the last test
+DISCOVERY = 4.0  # [s] within which DDS shows another scheduler: its second announcement takes 3 s
 CLOCK_TIMEOUT = 2.0  # [s] without a message on /clock after which a simulated clock is lost
 
 
@@ -51,6 +52,9 @@ class Scheduler(CampaignNode):
         self._lead_ns = to_nanoseconds(
             parameters.number('start_lead', 2.0, 's of rest before the first test', at_least=0)
         )
+        self._look_around = parameters.number(
+            'look_around', DISCOVERY, 's to look for another scheduler', at_least=0
+        )
         self._peer_timeout = parameters.number(
             'peer_timeout', 30.0, 's to wait for peers', above=0
         )
@@ -71,6 +75,7 @@ class Scheduler(CampaignNode):
             TestMeasurement, topics.TEST_MEASUREMENT, self._hear_measurement, 'measurement'
         )
         self._watch(Estimate, topics.ESTIMATE, self._hear_estimate, 'estimator')
+        self.create_subscription(TestPhase, topics.TEST_PHASE, self._hear_phase, qos.RECORD)
         self._steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._began = self._steady.now()
         self._phase_since = self._steady.now()
@@ -109,6 +114,12 @@ class Scheduler(CampaignNode):
         if message.campaign_id == self._campaign_id:
             self._conductor.hear_estimate(messages.estimate_record_of(message))
             self._step(self._now_ns())
+
+    def _hear_phase(self, message: TestPhase) -> None:
+        """Stop if another scheduler moves the robot, whoever came first."""
+        running = self._conductor.span is not None
+        if message.campaign_id != self._campaign_id and message.phase == Phase.COMMAND and running:
+            self._lost = f'another scheduler commands the robot: campaign {message.campaign_id}'
 
     def _now_ns(self) -> int:
         # One source of time: rclpy's own hears /clock apart, and may be ahead or behind.
@@ -158,6 +169,8 @@ class Scheduler(CampaignNode):
                 f'another scheduler publishes on {self._phases.topic_name}: two must not command '
                 'one robot. Stop it, or use another namespace or ROS_DOMAIN_ID'
             )
+        if self._seconds_since(self._began) < self._look_around:
+            return
         missing = self._missing_peers()
         now_ns = self._now_ns()
         if now_ns == 0:
@@ -246,7 +259,7 @@ class Scheduler(CampaignNode):
 
 def main() -> int:
     """Run the scheduler."""
-    return run_node(Scheduler)
+    return run_node('scheduler', Scheduler)
 
 
 if __name__ == '__main__':

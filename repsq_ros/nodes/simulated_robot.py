@@ -1,7 +1,8 @@
 """Simulated robot: takes cmd_vel, publishes odometry, mocap poses and /clock.
 
 Simulated time is held at the end of each announced phase until the next one and its command are
-there, so that a command takes effect at its stamped instant however fast anything runs.
+there, so that a command takes effect at its stamped instant however fast anything runs. With
+`clock: system` it behaves as a real robot does: on the system's time, whatever phase it is.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from rclpy.executors import SingleThreadedExecutor
 from rosgraph_msgs.msg import Clock
 
 from repsq_ros import messages
+from repsq_ros.errors import ParameterError
 from repsq_ros.msg import TestPhase
 from repsq_ros.nodes import qos, topics, translate
 from repsq_ros.nodes.parameters import Parameters
@@ -30,6 +32,7 @@ from repsq_ros.timebase import NANOSECONDS, to_seconds
 EPOCH_NS = NANOSECONDS  # simulated time begins at 1 s: tf2 never finds a transform stamped 0
 HOLD = 0.05  # [s] between two repetitions of a clock that stands still
 PATIENCE = 5.0  # [s] of holding after which the reason is told
+BASE_TIMEOUT = 0.5  # [s] without a command after which a base on the system's clock stops
 CATCH_UP = 0.1  # [s] of delay that is made good by running faster
 
 
@@ -49,6 +52,12 @@ class SimulatedRobot(CampaignNode):
             parameters.number('odometry_rate', 50.0, 'Hz', above=0),
             parameters.number('mocap_rate', 100.0, 'Hz', above=0),
         )
+        self._system_clock = (
+            parameters.choice(
+                'clock', ('simulated', 'system'), 'simulated', 'whose time the stamps tell'
+            )
+            == 'system'
+        )
         clock_rate = parameters.number('clock_rate', 50.0, 'Hz of /clock', above=0)
         stamped = (
             parameters.choice(
@@ -58,16 +67,21 @@ class SimulatedRobot(CampaignNode):
         )
         parameters.finish()
         self._chunk_ns = round(NANOSECONDS / clock_rate)
-        self._simulation = Simulation(make_subject(name, model), seed, rates, EPOCH_NS)
-        self._now_ns = EPOCH_NS
+        if self._system_clock and self._speed != 1.0:
+            raise ParameterError('speed', f'{self._speed:g}', "1.0 with clock 'system'")
+        self._now_ns = time.time_ns() if self._system_clock else EPOCH_NS
+        self._simulation = Simulation(make_subject(name, model), seed, rates, self._now_ns)
         self._command = REST
         self._span: Span | None = None  # the phase being lived through
         self._upcoming: deque[Span] = deque()
         self._last_moved = time.monotonic()  # when now_ns was due in real time
         self._held_since: float | None = None
+        self._command_heard = time.monotonic()
 
         sensor = qos.QoSProfile(depth=10_000, reliability=qos.ReliabilityPolicy.RELIABLE)
-        self._clock = self.create_publisher(Clock, '/clock', 10)
+        self._clock_topic = (
+            None if self._system_clock else self.create_publisher(Clock, '/clock', 10)
+        )
         self._odometry = self.create_publisher(Odometry, topics.ODOMETRY, sensor)
         self._mocap = self.create_publisher(PoseStamped, topics.MOCAP_POSE, sensor)
         if stamped:
@@ -79,6 +93,9 @@ class SimulatedRobot(CampaignNode):
             self.create_subscription(
                 Twist, topics.COMMAND_VELOCITY, self._hear_command, qos.COMMAND
             )
+        if self._system_clock:
+            self.create_timer(BASE_TIMEOUT / 5, self._watch_command)
+            return
         self.create_subscription(
             TestPhase, topics.TEST_PHASE, self._hear_phase, qos.WATCHING,
             event_callbacks=SubscriptionEventCallbacks(liveliness=self._hear_liveliness),
@@ -88,6 +105,12 @@ class SimulatedRobot(CampaignNode):
 
     def _hear_command(self, twist: Twist) -> None:
         self._command = messages.command_of_twist(twist)
+        self._command_heard = time.monotonic()
+
+    def _watch_command(self) -> None:
+        """Stand still, as the bridges of real bases do, when commands cease."""
+        if time.monotonic() - self._command_heard > BASE_TIMEOUT:
+            self._command = REST
 
     def _hear_phase(self, message: TestPhase) -> None:
         span = messages.span_of(message)
@@ -170,6 +193,11 @@ class SimulatedRobot(CampaignNode):
         if speed == 0:
             executor.spin_once(timeout_sec=0)
             return True
+        if self._system_clock:
+            while (left := to_seconds(until_ns - time.time_ns())) > 0:
+                executor.spin_once(timeout_sec=left)
+            executor.spin_once(timeout_sec=0)
+            return True
         due = self._last_moved + to_seconds(until_ns - self._now_ns) / speed
         while (left := due - time.monotonic()) > 0:
             executor.spin_once(timeout_sec=left)
@@ -192,12 +220,13 @@ class SimulatedRobot(CampaignNode):
         self._publish_clock()
 
     def _publish_clock(self) -> None:
-        self._clock.publish(Clock(clock=translate.to_time(self._now_ns)))
+        if self._clock_topic is not None:
+            self._clock_topic.publish(Clock(clock=translate.to_time(self._now_ns)))
 
 
 def main() -> int:
     """Run the simulated robot."""
-    return run_node(SimulatedRobot)
+    return run_node('simulated_robot', SimulatedRobot)
 
 
 if __name__ == '__main__':

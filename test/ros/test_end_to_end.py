@@ -31,6 +31,9 @@ def over_dds(folder, file, **robot):
         nodes.start_campaign(file, {**AS_FAST_AS_POSSIBLE, **robot}, seed=7)
         result = nodes.result(timeout=120)
         assert nodes.wait('scheduler') == 0
+        # The result may be heard before the last measurement that led to it.
+        measured = nodes.listener.heard[topics.TEST_MEASUREMENT]
+        nodes.listener.until(lambda: len(measured) >= result.n, 10)
         return messages.result_of(result), nodes.listener.heard
 
 

@@ -9,8 +9,8 @@ import time
 import pytest
 import yaml
 from conftest import ROOT
+from support.graph import domain_of_its_own
 
-pytest.importorskip('launch')
 pytest.importorskip('launch_ros')
 
 FILES = sorted((ROOT / 'launch').glob('*.launch.py'))
@@ -31,6 +31,13 @@ def test_every_argument_is_described(path):
     assert arguments
     for argument in arguments:
         assert argument.description != 'no description given', argument.name
+
+
+@pytest.fixture(autouse=True)
+def own_domain(monkeypatch):
+    with domain_of_its_own() as domain:
+        monkeypatch.setenv('ROS_DOMAIN_ID', str(domain))
+        yield
 
 
 needs_ros2_launch = pytest.mark.skipif(

@@ -1,12 +1,15 @@
 """The real nodes as processes over real DDS, and a peer that listens to them."""
 
+import fcntl
 import os
 import random
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from contextlib import contextmanager
+from pathlib import Path
 
 import rclpy
 from geometry_msgs.msg import Twist
@@ -84,7 +87,8 @@ class Graph:
             self.start('simulated_robot', robot)
         self.start('measurement', {**common, **lossless})
         self.start('estimator', common)
-        self.start('scheduler', {**common, 'campaign_id': 'lab', **scheduler})
+        # Nobody else is on this domain.
+        self.start('scheduler', {**common, 'campaign_id': 'lab', 'look_around': 0.0, **scheduler})
 
     def process(self, name):
         return self.group.running[name]
@@ -112,9 +116,29 @@ class Graph:
 
 
 @contextmanager
+def domain_of_its_own():
+    """Give a ROS domain that no other test run on this machine uses meanwhile."""
+    folder = Path(tempfile.gettempdir()) / 'repsq_ros_test_domains'
+    folder.mkdir(exist_ok=True)
+    for domain in random.SystemRandom().sample(range(1, 101), 100):
+        with (folder / str(domain)).open('w') as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                continue
+            yield domain
+            return
+    raise RuntimeError('all ROS domains are in use by other test runs')
+
+
+@contextmanager
 def graph(folder):
     """Give a graph on a domain of its own; whatever happens, its processes end."""
-    domain = random.SystemRandom().randint(1, 100)
+    with domain_of_its_own() as domain:
+        yield from _graph(folder, domain)
+
+
+def _graph(folder, domain):
     before = dict(os.environ)
     os.environ.update(
         ROS_DOMAIN_ID=str(domain),

@@ -1,0 +1,41 @@
+"""A node that overwrites an attribute of rclpy's Node breaks in places far away."""
+
+import ast
+
+import pytest
+import rclpy
+from conftest import ROOT
+from rclpy.node import Node
+
+FILES = sorted((ROOT / 'repsq_ros' / 'nodes').glob('*.py'))
+
+
+@pytest.fixture(scope='module')
+def taken():
+    context = rclpy.Context()
+    rclpy.init(context=context)
+    node = Node('probe', context=context)
+    names = set(vars(node)) | set(dir(Node))
+    node.destroy_node()
+    rclpy.shutdown(context=context)
+    return names
+
+
+@pytest.mark.parametrize('path', FILES, ids=lambda p: p.name)
+def test_no_attribute_of_rclpys_node_is_overwritten(path, taken):
+    for cls in ast.walk(ast.parse(path.read_text())):
+        if not isinstance(cls, ast.ClassDef) or not any(
+            isinstance(base, ast.Name) and base.id in ('CampaignNode', 'Observer', 'Node')
+            for base in cls.bases
+        ):
+            continue
+        defined = {f.name for f in cls.body if isinstance(f, ast.FunctionDef)} - {'__init__'}
+        for node in ast.walk(cls):
+            if (
+                isinstance(node, ast.Attribute)
+                and isinstance(node.ctx, ast.Store)
+                and isinstance(node.value, ast.Name)
+                and node.value.id == 'self'
+            ):
+                defined.add(node.attr)
+        assert not defined & taken, f'{cls.name}: {sorted(defined & taken)}'

@@ -1,0 +1,27 @@
+"""As on a real robot: the system's time, sensors at their rate, nobody waits for anybody."""
+
+import pytest
+import yaml
+
+from repsq_ros.cli import main
+from repsq_ros.nodes import topics
+
+
+@pytest.mark.parametrize('source', ['odometry', 'mocap'])
+def test_a_campaign_on_the_systems_time(source, nodes, short, write, tmp_path):
+    short['measure']['source'] = source
+    short['tester'].update(max_tests=3)
+    file, output = write(short), tmp_path / 'campaign'
+    nodes.start('simulated_robot', {'clock': 'system', 'seed': 7})
+    assert main(['run', str(file), '--seed', '7', '--output', str(output)]) == 0
+    result = yaml.safe_load((output / 'result.yaml').read_text())
+    assert (result['n'], result['invalid'], result['accurate']) == (3, 0, False)
+    assert 0.2 < result['estimate'] < 0.8
+    nodes.listener.until(lambda: len(nodes.listener.phases()) >= 10, 5)
+    phases = nodes.listener.phases()
+    assert [p.phase for p in phases] == [1, 2, 0] * 3 + [7]
+    for measured in nodes.listener.heard[topics.TEST_MEASUREMENT]:
+        length = measured.window_end.sec - measured.window_start.sec
+        length += (measured.window_end.nanosec - measured.window_start.nanosec) * 1e-9
+        assert length == pytest.approx(1.0)
+        assert measured.samples == pytest.approx(50 if source == 'odometry' else 100, abs=3)
