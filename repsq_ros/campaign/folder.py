@@ -40,9 +40,18 @@ class CampaignFolder:
         self._write_line(COLUMNS)
 
     def _write_line(self, line: str) -> None:
-        self._tests.write(line + '\n')
-        self._tests.flush()
-        os.fsync(self._tests.fileno())
+        try:
+            self._tests.write(line + '\n')
+            self._tests.flush()
+            os.fsync(self._tests.fileno())
+        except OSError as error:
+            raise self._full(error) from None
+
+    def _full(self, error: OSError) -> OutputError:
+        return OutputError(
+            f'output {self._folder}: {error.strerror}, expected room for the tests; those before '
+            f'are kept in {TESTS}'
+        )
 
     def add(self, record: TestRecord, estimate: EstimateRecord) -> None:
         """Write one test, to the disk."""
@@ -58,8 +67,11 @@ class CampaignFolder:
         path = self._folder / RESULT
         text = yaml.safe_dump(result.document(specification), sort_keys=False, width=100)
         partial = path.with_suffix('.part')
-        partial.write_text(text, encoding='utf-8')
-        partial.replace(path)
+        try:
+            partial.write_text(text, encoding='utf-8')
+            partial.replace(path)
+        except OSError as error:
+            raise self._full(error) from None
         return path
 
     def close(self) -> None:

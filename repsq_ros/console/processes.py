@@ -32,6 +32,7 @@ class ProcessGroup:
 
     folder: Path
     running: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
+    _ended_at: dict[str, float] = field(default_factory=dict)
 
     def start(self, node: NodeProcess) -> None:
         """Start one node; its effective parameters are kept in <folder>/nodes/<name>.yaml."""
@@ -54,7 +55,14 @@ class ProcessGroup:
     def ended(self) -> dict[str, int]:
         """Return the exit codes of the nodes that have ended."""
         codes = {name: process.poll() for name, process in self.running.items()}
-        return {name: code for name, code in codes.items() if code is not None}
+        ended = {name: code for name, code in codes.items() if code is not None}
+        for name in ended:
+            self._ended_at.setdefault(name, time.monotonic())
+        return ended
+
+    def seconds_since_end(self, name: str) -> float:
+        """Return how long ago `ended` has first told of a node."""
+        return time.monotonic() - self._ended_at[name]
 
     def last_words(self, name: str) -> str:
         """Return the last line that a node printed of its own, for the user."""
@@ -63,10 +71,7 @@ class ProcessGroup:
         return spoken[-1].strip() if spoken else f'{name} said nothing'
 
     def stop(self) -> None:
-        """Interrupt the nodes in the order of their start, and wait for each.
-
-        Who commands the robot is started last and stopped first.
-        """
+        """Interrupt the nodes and wait for each, the last one started (the scheduler) first."""
         for name in reversed(self.running):
             process = self.running[name]
             if process.poll() is None:
@@ -86,8 +91,3 @@ def _die_with_parent() -> None:
         return
     if os.getppid() == 1:
         os.kill(os.getpid(), signal.SIGINT)
-
-
-def wait_briefly() -> None:
-    """Leave the processor to others for a moment."""
-    time.sleep(0.05)

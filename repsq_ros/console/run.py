@@ -21,6 +21,7 @@ from repsq_ros.specification.load import load
 from repsq_ros.specification.model import Specification
 from repsq_ros.subjects.build import SUBJECTS
 
+RESULT_TIMEOUT = 5.0  # [s] after the scheduler's end for the result to arrive
 INTERRUPTED = 130  # exit code after Ctrl-C, as of a shell's commands
 
 
@@ -34,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         '--speed', type=float, default=0.0,
         help='simulated s in each real s; 0 (default): as fast as the machine allows',
     )  # fmt: skip
-    parser.add_argument('--seed', type=int, default=-1, help="default: the specification's")
+    parser.add_argument('--seed', type=int, help="default: the specification's")
     parser.add_argument(
         '--output', type=Path, help='new folder (default: campaigns/<name>-<time>)'
     )
@@ -53,6 +54,8 @@ def run(arguments: argparse.Namespace) -> int:
     specification = load(arguments.specification)
     if not (math.isfinite(arguments.speed) and arguments.speed >= 0):
         raise ParameterError('speed', f'{arguments.speed}', 'a finite number >= 0')
+    if arguments.seed is not None and arguments.seed < 0:
+        raise ParameterError('seed', f'{arguments.seed}', 'a whole number >= 0')
     try:
         from repsq_ros.nodes.observer import Observer
         from repsq_ros.nodes.runtime import run_node
@@ -77,10 +80,11 @@ def run(arguments: argparse.Namespace) -> int:
         def work(self, executor: Any) -> None:
             super().work(executor)
             for name, code in group.ended().items():
-                if name == 'scheduler' and code == 0:
-                    # The scheduler was content, so the result is there or on its way.
-                    self.finished = self.result is not None
-                elif not self.finished:
+                # A scheduler that ends with 0 has heard the end: the result is on its way.
+                on_its_way = name == 'scheduler' and code == 0
+                if on_its_way and self.result is not None:
+                    self.finished = True
+                elif not on_its_way or group.seconds_since_end(name) > RESULT_TIMEOUT:
                     raise CampaignError(f'{name} ended: {group.last_words(name)}')
 
         def shut_down(self, reason: str) -> None:
@@ -127,7 +131,7 @@ def _nodes(
     common: dict[str, object] = {'specification': str(folder / 'specification.yaml')}
     if simulate:
         common['use_sim_time'] = True
-    seed = specification.tester.seed if arguments.seed < 0 else arguments.seed
+    seed = specification.tester.seed if arguments.seed is None else arguments.seed
     remappings = tuple(arguments.remap)
     # In simulation no sample may be lost, however fast it runs.
     lossless = {

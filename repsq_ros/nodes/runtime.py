@@ -32,7 +32,7 @@ class CampaignNode(Node):
 
 
 class _Signals:
-    """Remembers SIGINT and SIGTERM.
+    """Remembers Ctrl-C, a terminal that is closed, and whatever else asks a process to end.
 
     rclpy's own handlers would end the context at once, and with it every publisher that could
     still send a zero command.
@@ -40,7 +40,7 @@ class _Signals:
 
     def __init__(self) -> None:
         self.name = ''
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
             signal.signal(number, self._remember)
 
     def _remember(self, number: int, frame: FrameType | None) -> None:

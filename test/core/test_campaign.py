@@ -1,6 +1,8 @@
 """A campaign is a fold: each test once, in order, whatever else arrives."""
 
 import math
+import subprocess
+import sys
 
 import pytest
 import yaml
@@ -169,3 +171,34 @@ def test_an_output_that_cannot_be_written_is_told(tmp_path):
     file.touch()
     with pytest.raises(OutputError, match='expected a folder that can be written'):
         CampaignFolder(file / 'below')
+
+
+FULL = """
+import resource, sys
+from pathlib import Path
+from repsq_ros.campaign.folder import CampaignFolder
+from repsq_ros.campaign.records import EstimateRecord, TestRecord
+from repsq_ros.errors import OutputError
+
+folder = CampaignFolder(Path(sys.argv[1]))
+resource.setrlimit(resource.RLIMIT_FSIZE, (200, 200))  # as a disk that is full
+try:
+    for index in range(100):
+        folder.add(
+            TestRecord(index, 0, 0.5, 1.0, True),
+            EstimateRecord(index, 0, 1, 0, 0.5, 0.0, 0.1, 0.04, 'rule', 9, False),
+        )
+except OutputError as error:
+    print(error)
+    sys.exit(error.exit_code)
+"""
+
+
+def test_a_full_disk_is_told_and_the_tests_before_are_kept(tmp_path):
+    done = subprocess.run(
+        [sys.executable, '-c', FULL, str(tmp_path)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 6, done.stderr
+    assert 'File too large, expected room for the tests' in done.stdout
+    lines = (tmp_path / 'tests.csv').read_text().splitlines()
+    assert lines[1].startswith('0,0,1,0.5,1.0')

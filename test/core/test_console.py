@@ -74,7 +74,10 @@ def test_without_ros_repsq_run_says_how_to_get_it(content, write):
     assert 'repsq run needs ROS 2' in done.stderr
 
 
-@pytest.mark.parametrize('speed', ['-1', 'nan', 'inf'])
-def test_an_impossible_speed_is_refused_before_anything_starts(speed, content, write, capsys):
-    assert main(['run', str(write(content)), '--simulate', f'--speed={speed}']) == 2
-    assert 'parameter speed: found' in capsys.readouterr().err
+@pytest.mark.parametrize('option', ['--speed=-1', '--speed=nan', '--speed=inf', '--seed=-1'])
+def test_an_impossible_number_is_refused_before_anything_starts(option, content, write, capsys):
+    assert main(['run', str(write(content)), '--simulate', option]) == 2
+    name, value = option.strip('-').split('=')
+    told = capsys.readouterr().err
+    assert f'parameter {name}: found' in told
+    assert value.lstrip('-') in told

@@ -1,9 +1,11 @@
 """A robot moves on our word: every way out leads to a zero command."""
 
+import os
 import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 from support.graph import at_rest
@@ -35,7 +37,7 @@ def assert_zero_within(nodes, seconds):
     assert all(map(at_rest, nodes.listener.commands()[count:]))
 
 
-@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT])
 def test_a_signal_to_the_scheduler_stops_the_robot(moving, number):
     moving.signal('scheduler', number)
     assert_zero_within(moving, 1.0)
@@ -184,3 +186,27 @@ def test_a_scheduler_stops_when_it_hears_another_one_command(moving):
     assert_zero_within(moving, 5.0)
     assert moving.wait('scheduler') == 3
     assert 'another scheduler commands the robot: campaign other' in moving.output('scheduler')
+
+
+def test_repsq_run_ends_when_its_scheduler_is_stopped(nodes, short, write, tmp_path):
+    """Not by us, and before the end: there is no result to wait for."""
+    short['protocol'].update(dwell=0.3, command=30.0, window=1.0)
+    process = subprocess.Popen(
+        [sys.executable, '-m', 'repsq_ros.cli', 'run', str(write(short)), '--simulate',
+         '--speed', '1', '--output', str(tmp_path / 'campaign')],
+        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    nodes.listener.until(
+        lambda: nodes.listener.commands() and not at_rest(nodes.listener.commands()[-1]), 30
+    )
+    children = Path(f'/proc/{process.pid}/task/{process.pid}/children').read_text().split()
+    (scheduler,) = [
+        int(pid) for pid in children
+        if b'nodes.scheduler' in Path(f'/proc/{pid}/cmdline').read_bytes()
+    ]  # fmt: skip
+    os.kill(scheduler, signal.SIGTERM)
+    assert_zero_within(nodes, 1.5)
+    _, err = process.communicate(timeout=20)
+    assert process.returncode == 3
+    assert 'scheduler ended' in err
+    assert 'aborted: SIGTERM' in err
