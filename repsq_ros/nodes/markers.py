@@ -100,11 +100,15 @@ class Scene:
     def _cases(self, tests: Sequence[tuple[tuple[float, ...], float]]) -> Marker:
         marker = self._marker('cases', Marker.SPHERE_LIST, (0.03, 0.03, 0.03))
         marker.color = _rgba(WHITE)
-        measure = self._specification.measure
+        values = [psi for _, psi in tests]
+        # The whole scale for the values that occurred: they are often near each other.
+        lowest, spread = (
+            min(values, default=0.0),
+            max(values, default=0.0) - min(values, default=0),
+        )
         for x, psi in tests:
             marker.points.append(self._place(x))
-            fraction = (psi - measure.lower) / (measure.upper - measure.lower)
-            marker.colors.append(colour_of(fraction))
+            marker.colors.append(colour_of((psi - lowest) / spread if spread > 0 else 0.5))
         if not tests:  # RViz complains of an empty list
             marker.action = Marker.DELETE
         return marker

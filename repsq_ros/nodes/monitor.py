@@ -104,6 +104,9 @@ class Monitor(CampaignNode):
             e = self._estimate
             lines.append(f'{e.n} tests of about {e.expected_n}, {e.invalid} INVALID')
             lines.append(f'estimate {e.mean:.4f} +- {e.half_width:.4f}, to reach {e.target:g}')
+        if self._psi:
+            low, high = min(self._psi.values()), max(self._psi.values())
+            lines.append(f'colours: psi from {low:.3f} (dark) to {high:.3f} (bright)')
         if self._result is not None:
             lines.append(f'RESULT {self._result.value:.4f}')
         return '\n'.join(lines)

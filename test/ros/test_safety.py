@@ -8,9 +8,10 @@ import time
 from pathlib import Path
 
 import pytest
+from rosgraph_msgs.msg import Clock
 from support.graph import at_rest
 
-from repsq_ros.msg import TestPhase
+from repsq_ros.msg import TestMeasurement, TestPhase
 from repsq_ros.nodes import qos, topics
 
 REAL_TIME = {'speed': 1.0, 'seed': 7}
@@ -210,3 +211,27 @@ def test_repsq_run_ends_when_its_scheduler_is_stopped(nodes, short, write, tmp_p
     assert process.returncode == 3
     assert 'scheduler ended' in err
     assert 'aborted: SIGTERM' in err
+
+
+def test_time_that_jumps_back_stops_the_robot(moving):
+    clock = moving.listener.node.create_publisher(Clock, '/clock', 10)
+    moving.listener.until(lambda: clock.get_subscription_count() >= 3, 10)
+    began = time.monotonic()
+    moving.listener.until(lambda: time.monotonic() - began > 2, 5)  # well past the first second
+    clock.publish(Clock())
+    assert_zero_within(moving, 1.0)
+    assert moving.wait('scheduler') == 3
+    assert 'time jumped back by' in moving.listener.phases()[-1].reason
+
+
+def test_a_measurement_that_never_comes_ends_the_campaign(nodes, short, write):
+    """A measurement node that lives, but does not speak."""
+    nodes.listener.node.create_publisher(
+        TestMeasurement, topics.TEST_MEASUREMENT, qos.WATCHED_RECORD
+    )
+    common = {'specification': str(write(short)), 'use_sim_time': True}
+    nodes.start('simulated_robot', {'speed': 0.0})
+    nodes.start('estimator', common)
+    nodes.start('scheduler', {**common, 'look_around': 0.0, 'measurement_timeout': 1.0})
+    assert nodes.wait('scheduler', 30) == 3
+    assert 'test 0: no measurement with its estimate came within 1 s' in nodes.output('scheduler')
