@@ -32,7 +32,8 @@ class Bag:
             from rosbags.typesys import Stores, get_typestore
         except ImportError:
             raise MissingError(
-                "reading a bag needs rosbags, not installed here: pip install 'rosbags>=0.11.7'"
+                "reading a bag needs rosbags, not installed here: pip install 'rosbags>=0.11.7' "
+                '(or make environment)'
             ) from None
         if path.is_dir() and not (path / 'metadata.yaml').exists():
             files = [file.name for file in path.iterdir() if file.suffix in ('.mcap', '.db3')]

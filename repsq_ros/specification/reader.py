@@ -86,7 +86,8 @@ class Section:
         """Return a required value as it stands."""
         self._asked.append(key)
         if key not in self._content:
-            raise self.fail(key, 'nothing', expected)
+            near = difflib.get_close_matches(key, self._content, n=1)
+            raise self.fail(key, f'nothing, but {near[0]!r}' if near else 'nothing', expected)
         return self._content[key]
 
     def section(self, key: str) -> Section:

@@ -64,7 +64,8 @@ class G1Mujoco:
             import mujoco
         except ImportError:
             raise MissingError(
-                "the subject g1 needs MuJoCo, which is not installed: pip install 'mujoco>=3.3,<4'"
+                "the subject g1 needs MuJoCo, not installed here: pip install 'mujoco>=3.3,<4' "
+                '(or make environment)'
             ) from None
         self._mujoco: Any = mujoco
         missing = [name for name in FILES if not (folder / name).is_file()]

@@ -63,6 +63,7 @@ FAULTS = [
     ('accuracy.c', 1, '1', '> 0 and < 1'),
     ('accuracy.beta', 0, '0', '> 0 and < 1'),
     ('accuracy.gama', 0.04, 'an unknown key', "'gamma'?"),
+    ('protocol.comand', 5.0, 'an unknown key', "'command'?"),
     ('surprise', 1, 'an unknown key', 'one of'),
     ('format', 2, '2', 'the number 1'),
     ('format', REMOVED, 'nothing', 'the number 1'),
@@ -106,6 +107,12 @@ def test_a_fault_is_told_in_one_line(path, value, found, expected, content, writ
     assert line.startswith(f'repsq: {file}: {path}: found ')
     assert found in line
     assert expected in line.split('expected ', 1)[1]
+
+
+def test_a_misspelt_key_is_named_where_the_right_one_is_missing(content, write):
+    content['accuracy']['gama'] = content['accuracy'].pop('gamma')
+    with pytest.raises(SpecificationError, match=r"accuracy\.gamma: found nothing, but 'gama'"):
+        load(write(content))
 
 
 def test_papers_alpha_needs_a_small_enough_c(content, write):
