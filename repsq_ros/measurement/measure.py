@@ -64,10 +64,15 @@ class TrackingLoss:
                 return Outcome.invalid('no velocity: the source reports poses only', len(samples))
             measured = velocity.from_twist(samples)
         else:
-            if before is None or sample_fault(before):
+            if before is None or not self._continues(before, samples[0]):
                 before, samples = samples[0], samples[1:]
             if not samples:
                 return Outcome.invalid('one pose only: no velocity can be formed', 1)
             measured = velocity.from_poses(before, samples)
         errors = measured - np.asarray(command, dtype=np.float64)
         return Outcome(soft_linf(errors, self.gain, self.reduction), True, '', len(samples))
+
+    def _continues(self, before: BodySample, first: BodySample) -> bool:
+        """Tell whether a velocity can be formed from the last sample before the window."""
+        gap_ns = first.stamp_ns - before.stamp_ns
+        return gap_ns <= self.largest_gap_ns and not sample_fault(before)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from repsq_ros.measurement.measure import Outcome, TrackingLoss
 from repsq_ros.measurement.samples import BodySample, SampleBuffer
+from repsq_ros.timebase import to_seconds
 
 Key = tuple[int, int]  # (index, attempt) of a test
 
@@ -66,4 +67,12 @@ class Recorder:
         outcome = self._measure.evaluate(
             before, samples, window.start_ns, window.end_ns, window.command
         )
+        newest_ns = self._buffer.newest_ns
+        if not samples and newest_ns is not None:
+            away = to_seconds(newest_ns - window.end_ns)
+            outcome = Outcome.invalid(
+                f'{outcome.reason}; the newest stamp is {abs(away):.3f} s '
+                f'{"after" if away >= 0 else "before"} its end: do sensor and scheduler share a '
+                'clock?'
+            )
         return window, outcome

@@ -21,6 +21,7 @@ from repsq_ros.protocols.phases import Phase
 from repsq_ros.timebase import to_nanoseconds
 
 PATIENCE = 0.1  # [s] between two looks for windows whose last sample does not come
+OVERDUE_NS = 5_000_000_000  # after a test, for a sensor whose stamps stay behind
 
 
 class Measurement(CampaignNode):
@@ -39,7 +40,7 @@ class Measurement(CampaignNode):
         self._recorder = Recorder(self._specification.measure)
         self._cases: dict[Key, TestCommand] = {}
         self._windows: dict[Key, Window] = {}  # of phases whose case is not known yet
-        self._over: set[Key] = set()  # tests whose phases are over
+        self._over_since_ns: dict[Key, int] = {}  # tests whose phases are over
         self._frame = ''
         self._steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._last_arrival_ns = self._steady.now().nanoseconds
@@ -81,9 +82,10 @@ class Measurement(CampaignNode):
         elif span.phase in (Phase.PAUSED, Phase.ABORTED):
             self._windows.clear()
             self._cases.clear()
+            self._over_since_ns.clear()
             self._recorder.abandon()
         elif span.phase is Phase.IDLE:
-            self._over.add(key)
+            self._over_since_ns[key] = self._steady.now().nanoseconds
 
     def _open(self, key: Key) -> None:
         """Open a window once both the case and its phase are known."""
@@ -106,16 +108,22 @@ class Measurement(CampaignNode):
         self._measure(self._recorder.complete_keys)
 
     def _look(self) -> None:
-        """Measure with what is there when a test is over and the sensor has fallen silent."""
-        silent_ns = self._steady.now().nanoseconds - self._last_arrival_ns
-        if silent_ns > self._grace_ns:
-            self._measure(tuple(key for key in self._recorder.open_keys if key in self._over))
+        """Measure with what is there when a test is over and no sample of it can be hoped for.
+
+        The sensor has fallen silent, or it speaks on, but never of a time after the window.
+        """
+        now_ns = self._steady.now().nanoseconds
+        silent = now_ns - self._last_arrival_ns > self._grace_ns
+        for key in self._recorder.open_keys:
+            over_since_ns = self._over_since_ns.get(key)
+            if over_since_ns is not None and (silent or now_ns - over_since_ns > OVERDUE_NS):
+                self._measure((key,))
 
     def _measure(self, keys: tuple[Key, ...]) -> None:
         for key in keys:
             window, outcome = self._recorder.close(key)
             case = self._cases.pop(key)
-            self._over.discard(key)
+            self._over_since_ns.pop(key, None)
             self._publish(case, window, outcome)
 
     def _publish(self, case: TestCommand, window: Window, outcome: Outcome) -> None:

@@ -143,7 +143,14 @@ NO_QUATERNION = BodySample(2 * SECOND, ZERO, (0.0, 0.0, 0.0, 0.0), ZERO, ZERO)
 
 FAULTS = [
     ([], 'silent: no sample in a window of 3 s'),
-    (stream(-3 * SECOND), 'silent: no sample in a window of 3 s'),
+    (
+        stream(-4 * SECOND),
+        'silent: no sample in a window of 3 s; the newest stamp is 4.020 s before',
+    ),
+    (
+        stream(9 * SECOND),
+        'silent: no sample in a window of 3 s; the newest stamp is 8.980 s after',
+    ),
     (stream(count=50), 'gap: 2.020 s without a sample from 0.980 s of the window on, at most 0.2'),
     (stream(SECOND), 'gap: 1.000 s without a sample from 0.000 s'),
     (stream()[:60] + stream()[80:], 'gap: 0.420 s without a sample from 1.180 s'),
@@ -191,6 +198,16 @@ def test_velocity_on_a_circle(rate, heading, flip):
     first, *rest = circle(rate, 3 * rate, heading=heading, flip=flip)
     velocity = from_poses(first, rest)
     assert velocity == pytest.approx(np.tile([0.3, 0.0, 0.5], (len(rest), 1)), abs=2e-4)
+
+
+def test_a_pose_long_before_the_window_gives_no_velocity():
+    """The body may have been anywhere meanwhile: the first pose of the window is the base."""
+    poses = circle(100, 301)
+    far = BodySample(-SECOND, (100.0, 0.0, 0.0), UPRIGHT)
+    alone = measure(poses, command=(0.3, 0.0, 0.5), source='mocap')
+    assert measure([far, *poses], command=(0.3, 0.0, 0.5), source='mocap') == alone
+    near = BodySample(-SECOND // 100, poses[0].position, poses[0].orientation)
+    assert measure([near, *poses], command=(0.3, 0.0, 0.5), source='mocap').samples == 300
 
 
 def test_mocap_and_odometry_agree_on_a_circle():

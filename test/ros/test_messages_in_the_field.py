@@ -129,6 +129,22 @@ def test_a_sensor_that_was_never_heard_is_told(nodes, content, write):
     assert bench.measured().reason == 'silent: no sample in a window of 1 s'
 
 
+def test_a_sensor_that_lives_at_another_time_is_told(bench):
+    """Stamps of zero, or of a machine whose clock is off, never reach the window."""
+    bench.say_command()
+    bench.say_phase()
+    bench.say_phase(phase=TestPhase.IDLE, window=None)
+
+    def heard():
+        bench.say_odometry(2.0, 2.1)
+        return bench.nodes.listener.heard[topics.TEST_MEASUREMENT]
+
+    bench.nodes.listener.until(heard, 15)
+    assert bench.measured().reason.startswith(
+        'silent: no sample in a window of 1 s; the newest stamp is 8.920 s before its end: do'
+    )
+
+
 def test_another_specification_of_the_scheduler_is_told(bench):
     bench.say_command(digest='0' * 64)
     bench.say_phase()
