@@ -7,6 +7,7 @@ there, so that a command takes effect at its stamped instant however fast anythi
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 from collections import deque
@@ -77,6 +78,7 @@ class SimulatedRobot(CampaignNode):
         self._last_moved = time.monotonic()  # when now_ns was due in real time
         self._held_since: float | None = None
         self._command_heard = time.monotonic()
+        self._clock_told = 0.0  # when /clock was published last
 
         sensor = qos.QoSProfile(depth=10_000, reliability=qos.ReliabilityPolicy.RELIABLE)
         self._clock_topic = (
@@ -104,7 +106,11 @@ class SimulatedRobot(CampaignNode):
     # Events --------------------------------------------------------------------------------------
 
     def _hear_command(self, twist: Twist) -> None:
-        self._command = messages.command_of_twist(twist)
+        command = messages.command_of_twist(twist)
+        if not all(map(math.isfinite, command)):
+            self.get_logger().warning(f'cmd_vel {command} is not finite: ignored')
+            return
+        self._command = command
         self._command_heard = time.monotonic()
 
     def _watch_command(self) -> None:
@@ -182,7 +188,7 @@ class SimulatedRobot(CampaignNode):
                 f'simulated time is held at {to_seconds(self._now_ns):.3f} s for {waiting_for}'
             )
         executor.spin_once(timeout_sec=HOLD)
-        if time.monotonic() - now >= 0.9 * HOLD:
+        if time.monotonic() - self._clock_told >= HOLD:
             self._publish_clock()
 
     def _wait_until_due(self, executor: SingleThreadedExecutor, until_ns: int) -> bool:
@@ -220,6 +226,7 @@ class SimulatedRobot(CampaignNode):
         self._publish_clock()
 
     def _publish_clock(self) -> None:
+        self._clock_told = time.monotonic()
         if self._clock_topic is not None:
             self._clock_topic.publish(Clock(clock=translate.to_time(self._now_ns)))
 

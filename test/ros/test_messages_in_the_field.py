@@ -5,6 +5,7 @@ import time
 
 import pytest
 from builtin_interfaces.msg import Time
+from geometry_msgs.msg import Twist
 from nav_msgs.msg import Odometry
 
 from repsq_ros.msg import TestCommand, TestMeasurement, TestPhase
@@ -198,3 +199,19 @@ def test_the_estimator_counts_each_test_of_its_campaign_once(nodes, content, wri
     output = nodes.output('estimator')
     assert "it belongs to campaign 'another', not to 'lab'" in output
     assert 'its specification digest is 000000000000' in output
+
+
+def test_the_simulated_robot_ignores_a_command_that_is_not_finite(nodes):
+    heard = []
+    node = nodes.listener.node
+    node.create_subscription(Odometry, '/odom', heard.append, qos.COMMAND)
+    publisher = node.create_publisher(Twist, 'cmd_vel', qos.COMMAND)
+    nodes.start('simulated_robot', {'speed': 1.0})
+    nodes.listener.until(lambda: publisher.get_subscription_count() > 1 and heard, 20)
+    broken = Twist()
+    broken.linear.x = math.nan
+    publisher.publish(broken)
+    nodes.listener.until(lambda: 'is not finite: ignored' in nodes.output('simulated_robot'), 5)
+    count = len(heard)
+    nodes.listener.until(lambda: len(heard) > count + 10, 5)
+    assert all(math.isfinite(m.twist.twist.linear.x) for m in heard)
