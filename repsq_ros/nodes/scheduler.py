@@ -25,6 +25,7 @@ from repsq_ros.timebase import NANOSECONDS, to_nanoseconds, to_seconds
 
 LINGER = 1.0  # [s] of zero commands after the last test
 DISCOVERY = 4.0  # [s] within which DDS shows another scheduler: its second announcement takes 3 s
+SETTLED = 1.0  # [s] of signs of life from a peer before it is relied on; two of its leases
 CLOCK_TIMEOUT = 2.0  # [s] without a message on /clock after which a simulated clock is lost
 
 
@@ -71,12 +72,13 @@ class Scheduler(CampaignNode):
         self._cases = self.create_publisher(TestCommand, topics.TEST_COMMAND, qos.RECORD)
         self._phases = self.create_publisher(TestPhase, topics.TEST_PHASE, qos.WATCHED_RECORD)
         self._lost = ''
+        self._steady = Clock(clock_type=ClockType.STEADY_TIME)
+        self._alive_since: dict[str, Time] = {}  # the watched peers that show signs of life
         self._watch(
             TestMeasurement, topics.TEST_MEASUREMENT, self._hear_measurement, 'measurement'
         )
         self._watch(Estimate, topics.ESTIMATE, self._hear_estimate, 'estimator')
         self.create_subscription(TestPhase, topics.TEST_PHASE, self._hear_phase, qos.RECORD)
-        self._steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._began = self._steady.now()
         self._phase_since = self._steady.now()
         self._clock_heard = self._steady.now()
@@ -90,7 +92,11 @@ class Scheduler(CampaignNode):
 
     def _watch(self, kind: type, topic: str, callback: object, peer: str) -> None:
         def changed(event: QoSLivelinessChangedInfo) -> None:
-            if event.alive_count == 0 and self._conductor.span is not None:
+            if event.alive_count > 0:
+                self._alive_since.setdefault(peer, self._steady.now())
+                return
+            self._alive_since.pop(peer, None)
+            if self._conductor.span is not None:
                 self._lost = f'lost node: {peer} is gone'
 
         self.create_subscription(
@@ -153,12 +159,21 @@ class Scheduler(CampaignNode):
                 self._commands.get_subscription_count()
             ),
             f'a sensor on {self.resolve_topic_name(source)}': self._publishers_on(source),
-            'the measurement node (does it run, and hear the sensor?)': self._publishers_on(
-                topics.TEST_MEASUREMENT
+            'the measurement node (does it run, and hear the sensor?)': (
+                self._lives('measurement')
             ),
-            'the estimator node': self._publishers_on(topics.ESTIMATE),
+            'the estimator node': self._lives('estimator'),
         }
         return [name for name, count in wanted.items() if count == 0]
+
+    def _lives(self, peer: str) -> bool:
+        """Tell whether a peer has shown signs of life for a while.
+
+        On a busy machine the first ones may be late, and a peer that has just been found is then
+        taken for lost for a moment.
+        """
+        since = self._alive_since.get(peer)
+        return since is not None and self._seconds_since(since) > SETTLED
 
     def _publishers_on(self, topic: str) -> int:
         return int(self.count_publishers(self.resolve_topic_name(topic)))
