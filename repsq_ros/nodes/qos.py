@@ -12,23 +12,26 @@ from rclpy.qos_overriding_options import QoSOverridingOptions, QoSPolicyKind
 ANNOUNCED_LEASE = Duration(nanoseconds=100_000_000)
 PEER_LEASE = Duration(nanoseconds=500_000_000)
 
+# Kept for who joins late: some 300 tests with their phases.
+HISTORY = 1000
+
 # Records of the campaign: none may be lost, and who joins late sees the last ones.
 RECORD = QoSProfile(
-    depth=100,
+    depth=HISTORY,
     reliability=ReliabilityPolicy.RELIABLE,
     durability=DurabilityPolicy.TRANSIENT_LOCAL,
 )
 
 # The same, of a peer whose death must be noticed: what the peer offers, and what who watches asks.
 WATCHED_RECORD = QoSProfile(
-    depth=100,
+    depth=HISTORY,
     reliability=ReliabilityPolicy.RELIABLE,
     durability=DurabilityPolicy.TRANSIENT_LOCAL,
     liveliness=LivelinessPolicy.AUTOMATIC,
     liveliness_lease_duration=ANNOUNCED_LEASE,
 )
 WATCHING = QoSProfile(
-    depth=100,
+    depth=HISTORY,
     reliability=ReliabilityPolicy.RELIABLE,
     durability=DurabilityPolicy.TRANSIENT_LOCAL,
     liveliness=LivelinessPolicy.AUTOMATIC,

@@ -39,7 +39,8 @@ def recorded(tmp_path_factory):
         robot = {'speed': 0.0, 'seed': 7}
         nodes.start('simulated_robot', robot)
         nodes.listener.until(lambda: recorder.heard >= set(SENSORS), 20)
-        nodes.start_campaign(specification, robot, seed=7)
+        # As by default, the scheduler is there for a while before it commands: to be found.
+        nodes.start_campaign(specification, robot, seed=7, look_around=4.5)
         result = messages.result_of(nodes.result(timeout=120))
         nodes.listener.until(lambda: nodes.listener.phases()[-1].phase == 7, 5)
         # As a recording does that is stopped by hand; a player that ends takes with it what its
