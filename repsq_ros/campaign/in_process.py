@@ -7,7 +7,7 @@ from collections.abc import Callable
 from repsq_ros.campaign.build import make_proposal
 from repsq_ros.campaign.campaign import Campaign
 from repsq_ros.campaign.conductor import Action, Conductor
-from repsq_ros.campaign.records import EstimateRecord, TestRecord
+from repsq_ros.campaign.records import EstimateRecord, TestRecord, record_of
 from repsq_ros.campaign.result import Result
 from repsq_ros.errors import CampaignError
 from repsq_ros.measurement.recorder import Recorder, Window
@@ -43,11 +43,8 @@ def run_in_process(
                 _live_through(action, simulation, recorder, specification.measure.source)
         span, case = conductor.span, conductor.case
         if span is not None and case is not None and span.phase is Phase.COMMAND:
-            window, outcome = recorder.close((case.index, case.attempt))
-            record = TestRecord(
-                case.index, case.attempt, outcome.psi, case.draw.weight, outcome.valid,
-                outcome.reason, outcome.samples, window.start_ns, window.end_ns,
-            )  # fmt: skip
+            key = (case.index, case.attempt)
+            record = record_of(key, case.draw.weight, *recorder.close(key))
             estimate = campaign.add(record)
             if estimate is None:
                 raise RuntimeError(f'{record} does not continue the campaign')

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from repsq_ros.measurement.measure import Outcome
+from repsq_ros.measurement.recorder import Key, Window
 from repsq_ros.sampling.proposals import Draw
 
 
@@ -31,6 +33,17 @@ class TestRecord:
     samples: int = 0
     window_start_ns: int = 0
     window_end_ns: int = 0
+
+
+def record_of(key: Key, weight: float, window: Window, outcome: Outcome) -> TestRecord:
+    """Make the record of a test from what its window gave.
+
+    :param key: (index, attempt) of the test
+    """
+    return TestRecord(
+        *key, outcome.psi, weight, outcome.valid, outcome.reason, outcome.samples,
+        window.start_ns, window.end_ns,
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)

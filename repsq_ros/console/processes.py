@@ -13,8 +13,16 @@ from pathlib import Path
 
 import yaml
 
+from repsq_ros import topics
+
 STOP_TIMEOUT = 5.0  # [s] before a process that does not stop is killed
 PR_SET_PDEATHSIG = 1
+
+# Parameters of a measurement node in simulation: no sample may be lost, however fast it runs.
+LOSSLESS = {
+    f'qos_overrides./{topic}.subscription.reliability': 'reliable'
+    for topic in topics.SENSOR.values()
+}
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
+from repsq_ros import topics
 from repsq_ros.console.show import show_result
 from repsq_ros.errors import BagError
 from repsq_ros.estimation.accumulator import Accumulator
@@ -14,8 +15,6 @@ from repsq_ros.replay.reevaluate import Evaluated, evaluate, fold, read_samples
 from repsq_ros.replay.segments import command_segments, own_segments
 from repsq_ros.specification.load import load
 from repsq_ros.timebase import to_nanoseconds, to_seconds
-
-DEFAULT_TOPIC = {'odometry': '/odom', 'mocap': '/mocap/pose'}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -46,7 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Print psi of each test, and the result where the bag holds a whole campaign."""
     specification = load(arguments.specification)
     source = specification.measure.source
-    sensor_topic = arguments.sensor_topic or arguments.namespace + DEFAULT_TOPIC[source]
+    sensor_topic = arguments.sensor_topic or f'{arguments.namespace}/{topics.SENSOR[source]}'
     with Bag(arguments.bag) as bag:
         samples = read_samples(bag, sensor_topic, source)
         if arguments.command_topic:

@@ -14,7 +14,7 @@ from typing import Any
 from repsq_ros.campaign.folder import RESULT, TESTS
 from repsq_ros.campaign.result import Result
 from repsq_ros.console.live import LiveLine
-from repsq_ros.console.processes import NodeProcess, ProcessGroup
+from repsq_ros.console.processes import LOSSLESS, NodeProcess, ProcessGroup
 from repsq_ros.console.show import show_result
 from repsq_ros.errors import CampaignError, MissingError, OutputError, ParameterError
 from repsq_ros.specification.load import load
@@ -133,13 +133,8 @@ def _nodes(
         common['use_sim_time'] = True
     seed = specification.tester.seed if arguments.seed is None else arguments.seed
     remappings = tuple(arguments.remap)
-    # In simulation no sample may be lost, however fast it runs.
-    lossless = {
-        f'qos_overrides.{topic}.subscription.reliability': 'reliable'
-        for topic in (['/odom', '/mocap/pose'] if simulate else [])
-    }
     nodes = [
-        NodeProcess('measurement', {**common, **lossless}, remappings),
+        NodeProcess('measurement', {**common, **(LOSSLESS if simulate else {})}, remappings),
         NodeProcess(
             'estimator', {**common, 'campaign_id': campaign_id, 'output': str(folder)}, remappings
         ),

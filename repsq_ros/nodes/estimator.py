@@ -5,12 +5,12 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from repsq_ros import messages
+from repsq_ros import messages, topics
 from repsq_ros.campaign.build import make_proposal
 from repsq_ros.campaign.campaign import Campaign
 from repsq_ros.campaign.folder import CampaignFolder
 from repsq_ros.msg import Estimate, QuantizedResult, TestMeasurement
-from repsq_ros.nodes import qos, topics, translate
+from repsq_ros.nodes import qos, translate
 from repsq_ros.nodes.parameters import Parameters
 from repsq_ros.nodes.runtime import CampaignNode, run_node
 

@@ -9,12 +9,12 @@ from nav_msgs.msg import Odometry
 from rclpy.clock import Clock, ClockType
 from rclpy.publisher import Publisher
 
-from repsq_ros import messages
-from repsq_ros.campaign.records import TestRecord
+from repsq_ros import messages, topics
+from repsq_ros.campaign.records import record_of
 from repsq_ros.measurement.measure import Outcome
 from repsq_ros.measurement.recorder import Key, Recorder, Window
 from repsq_ros.msg import TestCommand, TestMeasurement, TestPhase
-from repsq_ros.nodes import qos, topics, translate
+from repsq_ros.nodes import qos, translate
 from repsq_ros.nodes.parameters import Parameters
 from repsq_ros.nodes.runtime import CampaignNode, run_node
 from repsq_ros.protocols.phases import Phase
@@ -55,10 +55,7 @@ class Measurement(CampaignNode):
                 kind, topic, callback, qos.RECORD, qos_overriding_options=qos.OVERRIDABLE
             )
         source = self._specification.measure.source
-        self._to_sample = {
-            'odometry': messages.sample_of_odometry,
-            'mocap': messages.sample_of_pose,
-        }[source]
+        self._to_sample = messages.SAMPLE_OF[source]
         self.create_subscription(
             {'odometry': Odometry, 'mocap': PoseStamped}[source],
             topics.SENSOR[source],
@@ -84,7 +81,7 @@ class Measurement(CampaignNode):
             self._cases.clear()
             self._over_since_ns.clear()
             self._recorder.abandon()
-        elif span.phase is Phase.IDLE:
+        elif span.phase is Phase.IDLE and (key in self._cases or key in self._windows):
             self._over_since_ns[key] = self._steady.now().nanoseconds
 
     def _open(self, key: Key) -> None:
@@ -136,10 +133,7 @@ class Measurement(CampaignNode):
             self.get_logger().warning(
                 f'test {case.index}, attempt {case.attempt}: INVALID: {outcome.reason}'
             )
-        record = TestRecord(
-            case.index, case.attempt, outcome.psi, case.weight, outcome.valid, outcome.reason,
-            outcome.samples, window.start_ns, window.end_ns,
-        )  # fmt: skip
+        record = record_of((case.index, case.attempt), case.weight, window, outcome)
         self._publisher().publish(
             translate.test_measurement_of(
                 record, case.campaign_id, case.specification_digest, self._frame

@@ -7,11 +7,11 @@ import sys
 from rclpy.clock import Clock, ClockType
 from visualization_msgs.msg import MarkerArray
 
-from repsq_ros import messages
+from repsq_ros import messages, topics
 from repsq_ros.campaign.records import EstimateRecord
 from repsq_ros.campaign.result import Result
 from repsq_ros.msg import Estimate, QuantizedResult, TestCommand, TestMeasurement, TestPhase
-from repsq_ros.nodes import qos, topics
+from repsq_ros.nodes import qos
 from repsq_ros.nodes.markers import Scene
 from repsq_ros.nodes.parameters import Parameters
 from repsq_ros.nodes.runtime import CampaignNode, run_node

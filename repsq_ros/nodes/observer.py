@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from repsq_ros import messages
+from repsq_ros import messages, topics
 from repsq_ros.campaign.records import EstimateRecord
 from repsq_ros.campaign.result import Result
 from repsq_ros.msg import Estimate, QuantizedResult
-from repsq_ros.nodes import qos, topics
+from repsq_ros.nodes import qos
 from repsq_ros.nodes.runtime import CampaignNode
 
 

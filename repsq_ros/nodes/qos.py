@@ -15,28 +15,24 @@ PEER_LEASE = Duration(nanoseconds=500_000_000)
 # Kept for who joins late: some 300 tests with their phases.
 HISTORY = 1000
 
+
+def _record(**liveliness: object) -> QoSProfile:
+    return QoSProfile(
+        depth=HISTORY,
+        reliability=ReliabilityPolicy.RELIABLE,
+        durability=DurabilityPolicy.TRANSIENT_LOCAL,
+        **liveliness,
+    )
+
+
 # Records of the campaign: none may be lost, and who joins late sees the last ones.
-RECORD = QoSProfile(
-    depth=HISTORY,
-    reliability=ReliabilityPolicy.RELIABLE,
-    durability=DurabilityPolicy.TRANSIENT_LOCAL,
-)
+RECORD = _record()
 
 # The same, of a peer whose death must be noticed: what the peer offers, and what who watches asks.
-WATCHED_RECORD = QoSProfile(
-    depth=HISTORY,
-    reliability=ReliabilityPolicy.RELIABLE,
-    durability=DurabilityPolicy.TRANSIENT_LOCAL,
-    liveliness=LivelinessPolicy.AUTOMATIC,
-    liveliness_lease_duration=ANNOUNCED_LEASE,
+WATCHED_RECORD = _record(
+    liveliness=LivelinessPolicy.AUTOMATIC, liveliness_lease_duration=ANNOUNCED_LEASE
 )
-WATCHING = QoSProfile(
-    depth=HISTORY,
-    reliability=ReliabilityPolicy.RELIABLE,
-    durability=DurabilityPolicy.TRANSIENT_LOCAL,
-    liveliness=LivelinessPolicy.AUTOMATIC,
-    liveliness_lease_duration=PEER_LEASE,
-)
+WATCHING = _record(liveliness=LivelinessPolicy.AUTOMATIC, liveliness_lease_duration=PEER_LEASE)
 
 # What is in force now: a late joiner gets the last one.
 LATCHED = QoSProfile(

@@ -11,13 +11,13 @@ from rclpy.event_handler import QoSLivelinessChangedInfo, SubscriptionEventCallb
 from rclpy.time import Time
 from rosgraph_msgs.msg import Clock as ClockMessage
 
-from repsq_ros import messages
+from repsq_ros import messages, topics
 from repsq_ros.campaign.build import make_proposal
 from repsq_ros.campaign.conductor import Action, Conductor
 from repsq_ros.campaign.records import Case
 from repsq_ros.errors import CampaignError
 from repsq_ros.msg import Estimate, TestCommand, TestMeasurement, TestPhase
-from repsq_ros.nodes import qos, topics, translate
+from repsq_ros.nodes import qos, translate
 from repsq_ros.nodes.parameters import Parameters
 from repsq_ros.nodes.runtime import CampaignNode, run_node
 from repsq_ros.protocols.phases import Phase

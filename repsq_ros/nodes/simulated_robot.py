@@ -18,10 +18,10 @@ from rclpy.event_handler import QoSLivelinessChangedInfo, SubscriptionEventCallb
 from rclpy.executors import SingleThreadedExecutor
 from rosgraph_msgs.msg import Clock
 
-from repsq_ros import messages
+from repsq_ros import messages, topics
 from repsq_ros.errors import ParameterError
 from repsq_ros.msg import TestPhase
-from repsq_ros.nodes import qos, topics, translate
+from repsq_ros.nodes import qos, translate
 from repsq_ros.nodes.parameters import Parameters
 from repsq_ros.nodes.runtime import CampaignNode, run_node
 from repsq_ros.protocols.phases import Phase, Span

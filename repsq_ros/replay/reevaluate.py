@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from repsq_ros import messages
 from repsq_ros.campaign.build import make_proposal
 from repsq_ros.campaign.campaign import Campaign
-from repsq_ros.campaign.records import TestRecord
+from repsq_ros.campaign.records import record_of
 from repsq_ros.campaign.result import Result
 from repsq_ros.measurement.measure import Outcome
 from repsq_ros.measurement.samples import BodySample, SampleBuffer
@@ -30,8 +30,8 @@ class Evaluated:
 def read_samples(bag: Bag, topic: str, source: str) -> list[BodySample]:
     """Return the samples of a sensor topic, as the measurement node would make them."""
     bag.require(topic, TYPES[source])
-    translate = messages.sample_of_odometry if source == 'odometry' else messages.sample_of_pose
-    return [translate(item.message) for item in bag.messages(topic)]
+    to_sample = messages.SAMPLE_OF[source]
+    return [to_sample(item.message) for item in bag.messages(topic)]
 
 
 def evaluate(
@@ -58,10 +58,6 @@ def fold(
     campaign = Campaign(specification, make_proposal(specification).weight_bound)
     for each in evaluated:
         segment, outcome = each.segment, each.outcome
-        campaign.add(
-            TestRecord(
-                segment.index, segment.attempt, outcome.psi, segment.weight, outcome.valid,
-                outcome.reason, outcome.samples, segment.window.start_ns, segment.window.end_ns,
-            )
-        )  # fmt: skip
+        key = (segment.index, segment.attempt)
+        campaign.add(record_of(key, segment.weight, segment.window, outcome))
     return campaign.result(campaign_id) if campaign.stopped else None

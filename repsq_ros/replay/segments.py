@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from repsq_ros import messages
+from repsq_ros import messages, topics
 from repsq_ros.errors import BagError
 from repsq_ros.measurement.recorder import Window
 from repsq_ros.measurement.samples import BodySample
@@ -33,8 +33,8 @@ def own_segments(bag: Bag, prefix: str, specification_digest: str) -> list[Segme
     :param prefix: namespace of the topics, e.g. '' or '/lab'
     :raises BagError: the topics are missing, or the campaign had another specification
     """
-    command_topic = f'{prefix}/repsq/test_command'
-    phase_topic = f'{prefix}/repsq/test_phase'
+    command_topic = f'{prefix}/{topics.TEST_COMMAND}'
+    phase_topic = f'{prefix}/{topics.TEST_PHASE}'
     bag.require(command_topic, 'repsq_ros/msg/TestCommand')
     bag.require(phase_topic, 'repsq_ros/msg/TestPhase')
     weights: dict[tuple[int, int], float] = {}

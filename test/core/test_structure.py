@@ -9,7 +9,7 @@ from conftest import ROOT
 PACKAGE = ROOT / 'repsq_ros'
 
 # Each room may import from those listed; the last part of a name may be a single file.
-LEAVES = {'errors', 'timebase', 'seeds', ''}
+LEAVES = {'errors', 'timebase', 'seeds', 'topics', ''}
 ROOMS = {
     'sampling': LEAVES,
     'estimation': LEAVES,
@@ -26,7 +26,7 @@ ROOMS = {
     'console': LEAVES | {'sampling', 'estimation', 'measurement', 'subjects', 'specification',
                          'campaign', 'replay', 'nodes'},
     'cli': LEAVES | {'console'},
-    'errors': set(), 'timebase': set(), 'seeds': set(),
+    'errors': set(), 'timebase': set(), 'seeds': set(), 'topics': set(),
 }  # fmt: skip
 FILES = sorted(PACKAGE.rglob('*.py'))
 

@@ -6,11 +6,10 @@ import pytest
 import yaml
 from support.graph import busy_core, graph
 
-from repsq_ros import messages
+from repsq_ros import messages, topics
 from repsq_ros.campaign.in_process import run_in_process
 from repsq_ros.campaign.result import Result
 from repsq_ros.cli import main
-from repsq_ros.nodes import topics
 from repsq_ros.specification.load import load
 from repsq_ros.subjects.build import make_subject
 

@@ -8,8 +8,9 @@ from builtin_interfaces.msg import Time
 from geometry_msgs.msg import Twist
 from nav_msgs.msg import Odometry
 
+from repsq_ros import topics
 from repsq_ros.msg import TestCommand, TestMeasurement, TestPhase
-from repsq_ros.nodes import qos, topics
+from repsq_ros.nodes import qos
 from repsq_ros.specification.load import load
 
 

@@ -3,8 +3,8 @@
 import pytest
 import yaml
 
+from repsq_ros import topics
 from repsq_ros.cli import main
-from repsq_ros.nodes import topics
 
 
 @pytest.mark.parametrize('source', ['odometry', 'mocap'])

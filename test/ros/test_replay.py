@@ -3,9 +3,8 @@
 import pytest
 from support.graph import KEPT, graph
 
-from repsq_ros import messages
+from repsq_ros import messages, topics
 from repsq_ros.cli import main
-from repsq_ros.nodes import topics
 from repsq_ros.replay.bag import Bag
 from repsq_ros.replay.reevaluate import evaluate, fold, read_samples
 from repsq_ros.replay.segments import own_segments

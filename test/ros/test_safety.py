@@ -11,8 +11,9 @@ import pytest
 from rosgraph_msgs.msg import Clock
 from support.graph import at_rest
 
+from repsq_ros import topics
 from repsq_ros.msg import TestMeasurement, TestPhase
-from repsq_ros.nodes import qos, topics
+from repsq_ros.nodes import qos
 
 REAL_TIME = {'speed': 1.0, 'seed': 7}
 

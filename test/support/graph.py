@@ -15,9 +15,10 @@ import rclpy
 from geometry_msgs.msg import Twist
 from rclpy.executors import SingleThreadedExecutor
 
-from repsq_ros.console.processes import NodeProcess, ProcessGroup
+from repsq_ros import topics
+from repsq_ros.console.processes import LOSSLESS, NodeProcess, ProcessGroup
 from repsq_ros.msg import Estimate, QuantizedResult, TestCommand, TestMeasurement, TestPhase
-from repsq_ros.nodes import qos, topics
+from repsq_ros.nodes import qos
 
 KEPT = {
     topics.TEST_COMMAND: (TestCommand, qos.RECORD),
@@ -79,13 +80,9 @@ class Graph:
     def start_campaign(self, specification, robot, **scheduler):
         """Start all four nodes of a simulated campaign."""
         common = {'specification': str(specification), 'use_sim_time': True}
-        lossless = {
-            f'qos_overrides.{topic}.subscription.reliability': 'reliable'
-            for topic in ('/odom', '/mocap/pose')
-        }
         if 'simulated_robot' not in self.group.running:
             self.start('simulated_robot', robot)
-        self.start('measurement', {**common, **lossless})
+        self.start('measurement', {**common, **LOSSLESS})
         self.start('estimator', common)
         # Nobody else is on this domain.
         self.start('scheduler', {**common, 'campaign_id': 'lab', 'look_around': 0.0, **scheduler})

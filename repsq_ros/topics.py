@@ -1,4 +1,7 @@
-"""Names of the topics, relative to the nodes' namespace; remap them as usual."""
+"""Names of the topics, relative to the nodes' namespace; remap them as usual.
+
+Bags and nodes share them, so no ROS is needed here.
+"""
 
 TEST_COMMAND = 'repsq/test_command'
 TEST_PHASE = 'repsq/test_phase'
