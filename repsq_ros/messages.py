@@ -12,6 +12,7 @@ from repsq_ros.campaign.records import EstimateRecord, TestRecord
 from repsq_ros.campaign.result import Result
 from repsq_ros.measurement.samples import BodySample
 from repsq_ros.protocols.phases import Phase, Span
+from repsq_ros.sampling.proposals import Draw
 from repsq_ros.timebase import NANOSECONDS
 
 
@@ -79,7 +80,14 @@ def test_record_of(message: Any) -> TestRecord:
         message.samples,
         from_time(message.window_start),
         from_time(message.window_end),
+        tuple(message.x),
+        message.weight_bound,
     )
+
+
+def draw_of(message: Any) -> Draw:
+    """Turn the record of a case back into the case."""
+    return Draw(tuple(message.x), message.log_p, message.log_q, message.weight_bound)
 
 
 def _values(kind: type[EstimateRecord] | type[Result], message: Any) -> dict[str, Any]:

@@ -14,6 +14,9 @@ class Stream(enum.IntEnum):
     SUBJECT = 1
     ODOMETRY = 2
     MOCAP = 3
+    SOBOL = 4
+    PARTITION = 5
+    STUDY = 6
 
 
 def generator(seed: int, stream: Stream, *key: int) -> np.random.Generator:

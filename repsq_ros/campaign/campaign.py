@@ -4,28 +4,37 @@ from __future__ import annotations
 
 import math
 
+from repsq_ros.campaign.conclusion import conclude
 from repsq_ros.campaign.records import EstimateRecord, TestRecord
-from repsq_ros.campaign.result import Result, guarantee
+from repsq_ros.campaign.result import Result
 from repsq_ros.estimation.accumulator import Accumulator
-from repsq_ros.estimation.agreement import probability_same
-from repsq_ros.estimation.stopping import smallest_n
+from repsq_ros.estimation.stopping import Bounds, Question
+from repsq_ros.estimation.weights import Weights, z_bounds
 from repsq_ros.specification.model import Specification
 
 LARGEST_COUNT = 2**32 - 1  # of a uint32 field
 
 
 class Campaign:
-    """Counts tests, in their order and each once, until the stopping rule is met.
+    """Counts tests, in their order and each once, until the stopping rule is met."""
 
-    :param weight_bound: w_max of the proposal, so that R = m w_max bounds the range of z = psi w
-    """
-
-    def __init__(self, specification: Specification, weight_bound: float) -> None:
+    def __init__(self, specification: Specification) -> None:
         self._specification = specification
-        self._accumulator = Accumulator()
-        self._weight_bound = weight_bound
-        self._z_range = (specification.measure.upper - specification.measure.lower) * weight_bound
-        self._invalid = 0
+        self._proposal = proposal = specification.make_proposal()  # for its bounds alone
+        choice = specification.tester.proposal
+        self._truncation = math.inf if choice.truncation is None else choice.truncation
+        self._bias = choice.truncation_bias
+        accuracy, partition = specification.accuracy, specification.partition
+        self.question = Question(
+            accuracy.gamma - self._bias,
+            accuracy.c,
+            self._bounds(proposal.largest_weight_bound),
+            partition.edges if partition is not None else (),
+        )
+        self._progress = specification.tester.stopping.begin(self.question)
+        self._total = Accumulator()
+        self._weights = Weights()
+        self._invalid = self._truncated = self._violations = 0
         self._last: tuple[int, int] = (0, -1)  # (index, attempt) counted last
         self._next_index = 0
         self._events: list[str] = []
@@ -35,6 +44,12 @@ class Campaign:
     def stopped(self) -> bool:
         """True once a result can be had."""
         return self.latest is not None and self.latest.stopped
+
+    def _bounds(self, weight_bound: float) -> Bounds:
+        measure = self._specification.measure
+        return z_bounds(
+            measure.lower, measure.upper, weight_bound, self._proposal.unweighted, self._truncation
+        )
 
     def is_due(self, record: TestRecord) -> bool:
         """Tell whether a record continues the campaign: neither counted before nor out of turn."""
@@ -63,12 +78,27 @@ class Campaign:
             )
         else:
             self._next_index += 1
-            self._accumulator.add(z)
-            self._check_bound(record)
+            self._count(record, z)
         self.latest = self._estimate(record)
         return self.latest
 
-    def _check_bound(self, record: TestRecord) -> None:
+    def _count(self, record: TestRecord, z: float) -> None:
+        largest = self._proposal.largest_weight_bound
+        bounds = self._bounds(min(record.weight_bound, largest))
+        self._check(record, min(record.weight_bound, largest))
+        if z > self._truncation:
+            z = self._truncation
+            self._truncated += 1
+        if not bounds.hold(z):
+            self._violations += 1
+        self._total.add(z)
+        self._weights.add(record.weight)
+        known = len(self._progress.events)
+        self._progress.add(self._total, z, bounds)
+        for event in self._progress.events[known:]:
+            self._events.append(self._event(record, event))
+
+    def _check(self, record: TestRecord, weight_bound: float) -> None:
         measure = self._specification.measure
         if not measure.lower <= record.psi <= measure.upper:
             self._events.append(
@@ -77,35 +107,20 @@ class Campaign:
                     f'psi {record.psi} outside its range [{measure.lower}, {measure.upper}]',
                 )
             )
-        # The allowance is for the rounding of exp(log p - log q).
-        if record.weight > self._weight_bound * (1 + 1e-12):
+        if not Bounds(0.0, weight_bound).hold(record.weight):
             self._events.append(
-                self._event(record, f'weight {record.weight} above its bound {self._weight_bound}')
+                self._event(record, f'weight {record.weight} above its bound {weight_bound}')
             )
 
     @staticmethod
     def _event(record: TestRecord, text: str) -> str:
         return f'test {record.index}, attempt {record.attempt}: {text}'
 
-    def _half_width(self) -> float:
-        specification = self._specification
-        return specification.tester.stopping.half_width(
-            self._accumulator.n,
-            self._accumulator.variance,
-            self._z_range,
-            specification.accuracy.c,
-        )
-
     def _estimate(self, record: TestRecord) -> EstimateRecord:
-        specification, total = self._specification, self._accumulator
-        accuracy, tester = specification.accuracy, specification.tester
-        half_width = self._half_width() if total.n else math.inf
-        accurate = half_width <= accuracy.gamma
-        expected = 0
-        if total.n >= 2:
-            expected = smallest_n(
-                tester.stopping, accuracy.gamma, total.variance, self._z_range, accuracy.c
-            )
+        total, tester = self._total, self._specification.tester
+        progress = self._progress
+        upper = progress.upper + self._bias
+        half_width = max(upper - total.mean, total.mean - progress.lower) if total.n else math.inf
         return EstimateRecord(
             index=record.index,
             attempt=record.attempt,
@@ -113,11 +128,15 @@ class Campaign:
             invalid=self._invalid,
             mean=total.mean,
             variance=total.variance,
+            lower=progress.lower,
+            upper=upper,
             half_width=half_width,
-            target=accuracy.gamma,
+            target=self._specification.accuracy.gamma,
             rule=tester.stopping.name,
-            expected_n=min(expected, tester.max_tests, LARGEST_COUNT),
-            stopped=accurate or total.n >= tester.max_tests,
+            expected_n=min(progress.expected_n(total), tester.max_tests, LARGEST_COUNT),
+            effective_sample_size=self._weights.effective_sample_size,
+            largest_weight=self._weights.largest,
+            stopped=progress.reached or total.n >= tester.max_tests,
         )
 
     def result(self, campaign_id: str) -> Result:
@@ -125,34 +144,12 @@ class Campaign:
 
         :raises RuntimeError: the campaign has not stopped yet
         """
-        latest, specification = self.latest, self._specification
-        if latest is None or not latest.stopped:
+        if self.latest is None or not self.latest.stopped:
             raise RuntimeError('the campaign has not stopped yet')
-        accurate = latest.half_width <= latest.target
-        quantized = specification.partition.quantize(latest.mean)
         events = list(self._events)
-        if quantized.outside:
-            events.append(f'the estimate {latest.mean} lies outside the range of psi')
-        if not accurate:
-            events.append(f'stopped by max_tests at a half-width of {latest.half_width:.6g}')
-        standard_error = math.sqrt(self._accumulator.unbiased_variance / latest.n)
-        return Result(
-            campaign_id=campaign_id,
-            specification_digest=specification.digest,
-            value=quantized.value,
-            estimate=latest.mean,
-            cell=quantized.cell,
-            cell_lower=quantized.lower,
-            cell_upper=quantized.upper,
-            edge_distance=quantized.edge_distance,
-            outside=quantized.outside,
-            n=latest.n,
-            invalid=latest.invalid,
-            half_width=latest.half_width,
-            gamma=latest.target,
-            accurate=accurate,
-            rule=latest.rule,
-            guarantee=guarantee(specification, latest.half_width, accurate),
-            p_same=probability_same(specification.partition, latest.mean, standard_error),
-            events=tuple(events),
-        )
+        if self._truncated:
+            events.append(f'{self._truncated} values cut to the truncation {self._truncation:g}')
+        return conclude(
+            campaign_id, self._specification, self._proposal, self._progress, self.latest,
+            math.sqrt(self._total.unbiased_variance / self._total.n), self._violations, events,
+        )  # fmt: skip

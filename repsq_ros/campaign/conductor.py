@@ -10,7 +10,6 @@ from repsq_ros.campaign.records import Case, EstimateRecord, TestRecord
 from repsq_ros.errors import CampaignError
 from repsq_ros.protocols.phases import Phase, Span
 from repsq_ros.sampling.proposals import Proposal
-from repsq_ros.seeds import Stream, generator
 from repsq_ros.specification.model import Specification
 
 Action = Case | Span  # a case to be issued, or a phase that begins
@@ -33,6 +32,7 @@ class Conductor:
         self._case: Case | None = None
         self._measured: TestRecord | None = None
         self._estimated: EstimateRecord | None = None
+        self._told = False  # the proposal has heard of the test under way
         self.span: Span | None = None  # the phase in force
 
     @property
@@ -44,6 +44,16 @@ class Conductor:
     def waiting(self) -> bool:
         """True while the phases of a test are over and its answers have not all come."""
         return self.span is not None and self.span.phase is Phase.IDLE
+
+    @property
+    def awaits_case(self) -> bool:
+        """True while a test is over and the next case has not been drawn by another program."""
+        return self.waiting and self._told
+
+    @property
+    def can_start(self) -> bool:
+        """True once the first case can be drawn."""
+        return self._proposal.ready(0)
 
     @property
     def case(self) -> Case | None:
@@ -111,12 +121,12 @@ class Conductor:
         return case is not None and (index, attempt) == (case.index, case.attempt)
 
     def _command_of(self, case: Case) -> tuple[float, ...]:
-        return self._protocol.command(self._specification.target.names, case.draw.x)
+        return self._protocol.command(self._specification.box.names, case.draw.x)
 
     def _issue(self, index: int, attempt: int, start_ns: int) -> list[Action]:
         if attempt == 0 or self._case is None:
-            draw = self._proposal.draw(generator(self._seed, Stream.CASE, index))
-            if not self._specification.target.contains(draw.x):
+            draw = self._proposal.draw(index, self._seed)
+            if not self._specification.box.contains(draw.x):
                 raise CampaignError(
                     f'test {index}: the proposal drew {draw.x}, outside the box of '
                     f'{self._specification.file}: nothing was commanded'
@@ -125,6 +135,7 @@ class Conductor:
             draw = self._case.draw
         self._case = Case(index, attempt, draw)
         self._measured = self._estimated = None
+        self._told = False
         self.span = self._protocol.first(index, attempt, start_ns)
         return [self._case, self.span]
 
@@ -138,8 +149,12 @@ class Conductor:
             )
             return [self.span]
         if measured.valid:
-            self._proposal.tell(case.draw.x, measured.psi, case.draw.weight)
-            return self._issue(case.index + 1, 0, now_ns)
+            if not self._told:
+                self._proposal.tell(case.draw.x, measured.psi, case.draw.weight)
+                self._told = True
+            # Another program may still be at work on the next case.
+            ready = self._proposal.ready(case.index + 1)
+            return self._issue(case.index + 1, 0, now_ns) if ready else []
         if case.attempt + 1 < self._specification.tester.max_attempts:
             return self._issue(case.index, case.attempt + 1, now_ns)
         return self.abort(

@@ -10,11 +10,13 @@ import yaml
 from repsq_ros.campaign.records import EstimateRecord, TestRecord
 from repsq_ros.campaign.result import Result
 from repsq_ros.errors import OutputError
+from repsq_ros.specification.copies import write_replication
 from repsq_ros.specification.model import Specification
 
 TESTS = 'tests.csv'
+REPLICATION = 'replication.yaml'
 RESULT = 'result.yaml'
-COLUMNS = 'index,attempt,valid,psi,weight,samples,mean,half_width,reason'
+COLUMNS = 'psi,weight,weight_bound,samples,mean,half_width,reason'  # after those of the case
 
 
 class CampaignFolder:
@@ -23,8 +25,8 @@ class CampaignFolder:
     :raises OutputError: the folder cannot be written, or holds another campaign
     """
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    def __init__(self, folder: Path, specification: Specification) -> None:
+        self._folder, self._specification = folder, specification
         try:
             folder.mkdir(parents=True, exist_ok=True)
             # 'x': what an earlier campaign left is never overwritten.
@@ -37,7 +39,8 @@ class CampaignFolder:
             raise OutputError(
                 f'output {folder}: {error.strerror}, expected a folder that can be written'
             ) from None
-        self._write_line(COLUMNS)
+        names = ','.join(specification.box.names)
+        self._write_line(f'index,attempt,valid,{names},{COLUMNS}')
 
     def _write_line(self, line: str) -> None:
         try:
@@ -57,19 +60,29 @@ class CampaignFolder:
         """Write one test, to the disk."""
         reason = record.reason.replace('"', "'")
         self._write_line(
-            f'{record.index},{record.attempt},{int(record.valid)},{record.psi!r},'
-            f'{record.weight!r},{record.samples},{estimate.mean!r},{estimate.half_width!r},'
-            f'"{reason}"'
+            f'{record.index},{record.attempt},{int(record.valid)},'
+            f'{",".join(map(repr, record.x))},{record.psi!r},{record.weight!r},'
+            f'{record.weight_bound!r},{record.samples},{estimate.mean!r},'
+            f'{estimate.half_width!r},"{reason}"'
         )
 
-    def finish(self, result: Result, specification: Specification) -> Path:
-        """Write the result; returns where."""
+    def finish(self, result: Result) -> Path:
+        """Write the result, and what replicators need where it is not the specification itself.
+
+        :returns: the file of the result
+        """
+        specification = self._specification
         path = self._folder / RESULT
         text = yaml.safe_dump(result.document(specification), sort_keys=False, width=100)
         partial = path.with_suffix('.part')
         try:
             partial.write_text(text, encoding='utf-8')
             partial.replace(path)
+            if specification.partition is None:
+                write_replication(
+                    Path(specification.file), self._folder / REPLICATION, result.estimate,
+                    specification.cells.half_width,
+                )  # fmt: skip
         except OSError as error:
             raise self._full(error) from None
         return path

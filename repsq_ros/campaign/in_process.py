@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from repsq_ros.campaign.build import make_proposal
 from repsq_ros.campaign.campaign import Campaign
 from repsq_ros.campaign.conductor import Action, Conductor
 from repsq_ros.campaign.records import EstimateRecord, TestRecord, record_of
@@ -31,11 +30,12 @@ def run_in_process(
     :param on_test: called after each test with its record and the estimate
     :raises CampaignError: a test stayed INVALID
     """
-    proposal = make_proposal(specification)
-    conductor = Conductor(specification, proposal, seed)
-    campaign = Campaign(specification, proposal.weight_bound)
+    conductor = Conductor(specification, specification.make_proposal(), seed)
+    campaign = Campaign(specification)
     recorder = Recorder(specification.measure)
     simulation = Simulation(subject, seed, rates or SensorRates(), 0)
+    if not conductor.can_start:
+        raise CampaignError('cases of another program come by a topic: run it with repsq run')
     actions: list[Action] = conductor.start(0)
     while not conductor.finished:
         for action in actions:
@@ -44,7 +44,7 @@ def run_in_process(
         span, case = conductor.span, conductor.case
         if span is not None and case is not None and span.phase is Phase.COMMAND:
             key = (case.index, case.attempt)
-            record = record_of(key, case.draw.weight, *recorder.close(key))
+            record = record_of(key, case.draw, *recorder.close(key))
             estimate = campaign.add(record)
             if estimate is None:
                 raise RuntimeError(f'{record} does not continue the campaign')

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from repsq_ros.measurement.measure import Outcome
@@ -33,16 +34,23 @@ class TestRecord:
     samples: int = 0
     window_start_ns: int = 0
     window_end_ns: int = 0
+    x: tuple[float, ...] = ()
+    weight_bound: float = math.inf  # of the proposal that drew x; +inf: that of the campaign
 
 
-def record_of(key: Key, weight: float, window: Window, outcome: Outcome) -> TestRecord:
-    """Make the record of a test from what its window gave.
+def record_of(
+    key: Key,
+    draw: Draw,
+    window: Window,
+    outcome: Outcome,
+) -> TestRecord:
+    """Make the record of a test from its case and from what its window gave.
 
     :param key: (index, attempt) of the test
     """
     return TestRecord(
-        *key, outcome.psi, weight, outcome.valid, outcome.reason, outcome.samples,
-        window.start_ns, window.end_ns,
+        *key, outcome.psi, draw.weight, outcome.valid, outcome.reason, outcome.samples,
+        window.start_ns, window.end_ns, draw.x, draw.weight_bound,
     )  # fmt: skip
 
 
@@ -56,18 +64,12 @@ class EstimateRecord:
     invalid: int
     mean: float
     variance: float
+    lower: float
+    upper: float
     half_width: float
     target: float
     rule: str
     expected_n: int
+    effective_sample_size: float
+    largest_weight: float
     stopped: bool
-
-    @property
-    def lower(self) -> float:
-        """Lower end of the stopping rule's interval."""
-        return self.mean - self.half_width
-
-    @property
-    def upper(self) -> float:
-        """Upper end of the stopping rule's interval."""
-        return self.mean + self.half_width

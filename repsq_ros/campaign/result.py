@@ -1,11 +1,20 @@
-"""The result of a campaign, and what may be said of it."""
+"""The result of a campaign."""
 
 from __future__ import annotations
 
+import enum
 from dataclasses import asdict, dataclass
 
 from repsq_ros import __version__
 from repsq_ros.specification.model import Specification
+
+
+class Outcome(enum.Enum):
+    """How a campaign came to its end."""
+
+    REACHED = 'reached'  # the stopping rule was met
+    BUDGET = 'budget'  # max_tests came first
+    UNRESOLVED = 'unresolved'  # ... and more than one cell may still hold r*
 
 
 @dataclass(frozen=True)
@@ -14,6 +23,7 @@ class Result:
 
     campaign_id: str
     specification_digest: str
+    replication_digest: str
     value: float
     estimate: float
     cell: int
@@ -23,12 +33,22 @@ class Result:
     outside: bool
     n: int
     invalid: int
+    selection_bound: float
+    lower: float
+    upper: float
     half_width: float
     gamma: float
+    outcome: str
     accurate: bool
     rule: str
     guarantee: str
+    weight_bound: float
+    bound_proven: bool
+    largest_weight: float
+    effective_sample_size: float
+    truncation_bias: float
     p_same: float
+    agreement: str
     events: tuple[str, ...]
 
     def document(self, specification: Specification) -> dict[str, object]:
@@ -38,23 +58,5 @@ class Result:
             **asdict(self),
             'events': list(self.events),
             'software': f'repsq_ros {__version__}',
-            'specification': specification.shared(),
+            'specification': specification.anchored_at(self.estimate).shared(),
         }
-
-
-def guarantee(specification: Specification, half_width: float, accurate: bool) -> str:
-    """Say in one plain sentence what is promised, and under which assumption."""
-    accuracy, rule = specification.accuracy, specification.tester.stopping
-    confidence = rule.confidence(accuracy.c)
-    if not accurate:
-        return (
-            f'Nothing at gamma = {accuracy.gamma:g}: the budget of tests ran out at a half-width '
-            f'of {half_width:.4g}.'
-        )
-    if not confidence:
-        return f'Nothing: {rule.statement}.'
-    total = accuracy.gamma + specification.alpha / 2
-    return (
-        f'{confidence} the true mean is within {total:.4g} of this result, and within '
-        f'{accuracy.gamma:g} of the estimate: {rule.statement}.'
-    )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import math
 import os
-import shutil
 import sys
 import time
 from pathlib import Path
@@ -17,6 +16,7 @@ from repsq_ros.console.live import LiveLine
 from repsq_ros.console.processes import LOSSLESS, NodeProcess, ProcessGroup
 from repsq_ros.console.show import show_result
 from repsq_ros.errors import CampaignError, MissingError, OutputError, ParameterError
+from repsq_ros.specification.copies import copy_specification
 from repsq_ros.specification.load import load
 from repsq_ros.specification.model import Specification
 from repsq_ros.subjects.build import SUBJECTS
@@ -69,7 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
         os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
     campaign_id = f'{specification.name}-{time.strftime("%Y%m%d-%H%M%S")}'
     folder = _new_folder(arguments.output or Path('campaigns') / campaign_id)
-    shutil.copyfile(arguments.specification, folder / 'specification.yaml')
+    copy_specification(arguments.specification, folder / 'specification.yaml')
     print(f'campaign {campaign_id} in {folder}/', flush=True)
     line = LiveLine(sys.stdout)
     group = ProcessGroup(folder)

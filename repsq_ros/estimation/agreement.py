@@ -14,7 +14,8 @@ def probability_same(partition: Partition, estimate: float, standard_error: floa
     """Return P(two independent runs fall into one cell), were r* the estimate.
 
     Both runs are taken as Gaussian around the estimate with the given standard error of the mean,
-    so P = sum over the cells of P(cell)^2. A plug-in from one run's data: it guarantees nothing.
+    so P = sum over the cells of P(cell)^2. With an anchor it is the probability that a replicator
+    returns the anchor. A plug-in from one run's data: it guarantees nothing.
 
     :param standard_error: sd(r_n) [unit of psi]; NaN gives NaN
     """
@@ -22,6 +23,13 @@ def probability_same(partition: Partition, estimate: float, standard_error: floa
         return math.nan
     if standard_error == 0.0:
         return 1.0
+    if partition.anchor is not None:
+        cell, both = partition.anchor_cell, math.sqrt(2.0) * standard_error
+        high, low = partition.edges[cell + 1], partition.edges[cell]
+        # Beyond the ends of the range, too, the outer cells are returned.
+        high = math.inf if cell == len(partition.edges) - 2 else high
+        low = -math.inf if cell == 0 else low
+        return float(ndtr((high - estimate) / both) - ndtr((low - estimate) / both))
     # The outer cells also take what lies outside the range.
     edges = (-math.inf, *partition.edges[1:-1], math.inf)
     below = [float(ndtr((edge - estimate) / standard_error)) for edge in edges]

@@ -1,26 +1,67 @@
-"""How wide the cells of the partition are: alpha from gamma, c and beta."""
+"""How wide the cells of the partition are: alpha from gamma, c, beta and the number of runs."""
 
 from __future__ import annotations
 
 import math
 
 
-def paper_alpha_exists(c: float, beta: float) -> bool:
-    """Tell whether the paper's alpha is defined: (1 - c)^2 >= 1 - beta."""
-    return (1.0 - c) ** 2 >= 1.0 - beta
+def agreement_exists(c: float, beta: float, runs: int = 2) -> bool:
+    """Tell whether (1 - c)^runs >= 1 - beta: all runs must be accurate for them to agree."""
+    return bool((1.0 - c) ** runs >= 1.0 - beta)
 
 
-def paper_alpha(gamma: float, c: float, beta: float) -> float:
-    """Return the paper's alpha (Theorem 2).
+def _kept(c: float, beta: float, runs: int) -> float:
+    if not agreement_exists(c, beta, runs):
+        raise ValueError(f'(1-c)^{runs} = {(1 - c) ** runs:g} is below 1-beta = {1 - beta:g}')
+    return float((1.0 - c) ** runs)
 
-    alpha = 2 gamma ((1-c) - sqrt((1-c)^2 - (1-beta))) / (1-c)
+
+def paper_alpha(gamma: float, c: float, beta: float, runs: int = 2) -> float:
+    """Return the paper's alpha (Theorem 2), which does not give the agreement that it claims.
+
+    alpha = 2 gamma ((1-c) - sqrt((1-c)^runs - (1-beta))) / (1-c)
 
     :param gamma: accuracy of one run [unit of psi]
     :param c: probability that one run misses it
-    :param beta: probability that two runs may differ
-    :raises ValueError: where (1-c)^2 < 1-beta
+    :param beta: probability that the runs may differ
+    :raises ValueError: where (1-c)^runs < 1-beta
     """
-    if not paper_alpha_exists(c, beta):
-        raise ValueError(f'(1-c)^2 = {(1 - c) ** 2:g} is below 1-beta = {1 - beta:g}')
+    kept = _kept(c, beta, runs)
     keep = 1.0 - c
-    return 2.0 * gamma * (keep - math.sqrt(keep**2 - (1.0 - beta))) / keep
+    return 2.0 * gamma * (keep - math.sqrt(kept - (1.0 - beta))) / keep
+
+
+def distinct_alpha(gamma: float, c: float, beta: float, runs: int = 2) -> float:
+    """Return an alpha that holds for any algorithms, over a random offset that all share.
+
+    Accurate runs lie within 2 gamma of one another, and an edge falls between them with
+    probability 2 gamma / alpha at most: alpha = 2 gamma k / (k - (1-beta)), k = (1-c)^runs.
+
+    :raises ValueError: where (1-c)^runs <= 1-beta
+    """
+    kept = _kept(c, beta, runs)
+    if kept <= 1.0 - beta:
+        raise ValueError(f'(1-c)^{runs} = {kept:g} is not above 1-beta')
+    return 2.0 * gamma * kept / (kept - (1.0 - beta))
+
+
+def iid_alpha(gamma: float, c: float, beta: float, runs: int = 2) -> float:
+    """Return an alpha that holds for runs of one law, over a random offset that all share.
+
+    The range of `runs` values of one law within r* +- gamma is 2 gamma (1 - 2^(1-runs)) at most
+    in the mean (half of `distinct` for two runs).
+
+    :raises ValueError: where (1-c)^runs <= 1-beta
+    """
+    return distinct_alpha(gamma, c, beta, runs) * (1.0 - 2.0 ** (1 - runs))
+
+
+ALPHA_RULES = {'paper': paper_alpha, 'iid': iid_alpha, 'distinct': distinct_alpha}
+
+
+def anchored_c(beta: float, runs: int = 2) -> float:
+    """Return the largest c with which `runs` accurate runs agree: c = 1 - (1-beta)^(1/runs).
+
+    `runs` counts the initiator and its replicators.
+    """
+    return float(1.0 - (1.0 - beta) ** (1.0 / runs))

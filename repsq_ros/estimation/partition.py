@@ -11,7 +11,7 @@ from dataclasses import dataclass
 class Quantized:
     """An estimate on the partition."""
 
-    value: float  # midpoint of the cell [unit of psi]
+    value: float  # midpoint of the cell, or the anchor in it [unit of psi]
     cell: int  # from 0
     lower: float
     upper: float
@@ -24,10 +24,12 @@ class Partition:
     """Almost uniform alpha-partition of the range M of psi.
 
     All cells are alpha wide, the first and the last at most alpha. Cells are half-open,
-    [x_{j-1}, x_j), the last one closed.
+    [x_{j-1}, x_j), the last one closed. An anchored partition has an initiator's estimate in the
+    middle of one cell, which is closed on both sides and whose value is that estimate.
     """
 
     edges: tuple[float, ...]
+    anchor: float | None = None
 
     @staticmethod
     def almost_uniform(
@@ -47,6 +49,33 @@ class Partition:
         inner = [lower + first + k * alpha for k in range(whole)]
         return Partition((lower, *inner, upper))
 
+    @staticmethod
+    def anchored(lower: float, upper: float, anchor: float, half_width: float) -> Partition:
+        """Lay cells 2 half_width wide, the anchor in the middle of one; those at the ends are cut.
+
+        :param anchor: the initiator's estimate; one outside the range is moved to its end
+        :raises ValueError: range empty, half_width <= 0
+        """
+        if not (lower < upper and half_width > 0):
+            raise ValueError(f'no partition of [{lower}, {upper}] with {half_width}')
+        anchor = min(max(anchor, lower), upper)
+        alpha = 2.0 * half_width
+        below = math.ceil((anchor - half_width - lower) / alpha - 1e-9)
+        above = math.ceil((upper - anchor - half_width) / alpha - 1e-9)
+        inner = [anchor + half_width + k * alpha for k in range(-below - 1, above)]
+        inside = [edge for edge in inner if lower < edge < upper]
+        return Partition((lower, *inside, upper), anchor)
+
+    @property
+    def anchor_cell(self) -> int:
+        """Index of the cell that holds the anchor.
+
+        :raises ValueError: there is none
+        """
+        if self.anchor is None:
+            raise ValueError('the partition has no anchor')
+        return min(max(bisect_right(self.edges, self.anchor) - 1, 0), len(self.edges) - 2)
+
     def quantize(self, estimate: float) -> Quantized:
         """Return the cell of an estimate and its midpoint.
 
@@ -56,10 +85,16 @@ class Partition:
             raise ValueError('NaN has no cell')
         last = len(self.edges) - 2
         cell = min(max(bisect_right(self.edges, estimate) - 1, 0), last)
+        value = None
+        if self.anchor is not None:
+            middle = self.anchor_cell
+            if estimate == self.edges[middle + 1]:
+                cell = middle  # closed on both sides
+            value = self.anchor if cell == middle else None
         lower, upper = self.edges[cell], self.edges[cell + 1]
         inner = self.edges[1:-1]
         return Quantized(
-            value=(lower + upper) / 2,
+            value=(lower + upper) / 2 if value is None else value,
             cell=cell,
             lower=lower,
             upper=upper,

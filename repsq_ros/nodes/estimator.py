@@ -6,7 +6,6 @@ import sys
 from pathlib import Path
 
 from repsq_ros import messages, topics
-from repsq_ros.campaign.build import make_proposal
 from repsq_ros.campaign.campaign import Campaign
 from repsq_ros.campaign.folder import CampaignFolder
 from repsq_ros.msg import Estimate, QuantizedResult, TestMeasurement
@@ -27,8 +26,8 @@ class Estimator(CampaignNode):
         )
         output = parameters.text('output', '', 'folder for tests.csv and result.yaml; empty: none')
         parameters.finish()
-        self._folder = CampaignFolder(Path(output).expanduser()) if output else None
-        self._campaign = Campaign(specification, make_proposal(specification).weight_bound)
+        self._folder = CampaignFolder(Path(output).expanduser(), specification) if output else None
+        self._campaign = Campaign(specification)
         self._estimates = self.create_publisher(Estimate, topics.ESTIMATE, qos.WATCHED_RECORD)
         self._results = self.create_publisher(
             QuantizedResult, topics.QUANTIZED_RESULT, qos.LATCHED
@@ -72,7 +71,7 @@ class Estimator(CampaignNode):
         self._results.publish(translate.quantized_result_of(result, message.header.stamp))
         self.get_logger().info(f'result {result.value!r} (estimate {result.estimate!r})')
         if self._folder is not None:
-            path = self._folder.finish(result, self._specification)
+            path = self._folder.finish(result)
             self.get_logger().info(f'result written to {path}')
 
     def shut_down(self, reason: str) -> None:

@@ -13,7 +13,7 @@ from std_msgs.msg import ColorRGBA
 from visualization_msgs.msg import Marker, MarkerArray
 
 from repsq_ros.campaign.records import EstimateRecord
-from repsq_ros.estimation.partition import Quantized
+from repsq_ros.campaign.result import Result
 from repsq_ros.specification.model import Specification
 
 CORNERS = (-0.5, 0.5)
@@ -52,7 +52,7 @@ class Scene:
         self,
         tests: Sequence[tuple[tuple[float, ...], float]],
         estimate: EstimateRecord | None,
-        result: Quantized | None,
+        result: Result | None,
         text: str,
     ) -> MarkerArray:
         """Return all markers.
@@ -89,7 +89,7 @@ class Scene:
 
     def _place(self, x: Sequence[float]) -> Point:
         """Scale a case to the cube; dimensions beyond the third are not shown."""
-        dimensions = self._specification.target.dimensions
+        dimensions = self._specification.box.dimensions
         shown = [
             (value - d.lower) / (d.upper - d.lower) - 0.5
             for d, value in zip(dimensions, x, strict=True)
@@ -121,7 +121,9 @@ class Scene:
     def _cells(self) -> Marker:
         marker = self._marker('cells', Marker.LINE_LIST, (0.004, 0.0, 0.0))
         marker.color = _rgba(GREY)
-        edges = self._specification.partition.edges
+        cells, measure = self._specification.partition, self._specification.measure
+        # An anchored partition is laid by its initiator's result alone.
+        edges = (measure.lower, measure.upper) if cells is None else cells.edges
         for edge in edges:
             marker.points += [self._on_axis(edge, -0.56), self._on_axis(edge, -0.44)]
         marker.points += [self._on_axis(edges[0], -0.5), self._on_axis(edges[-1], -0.5)]
@@ -142,9 +144,12 @@ class Scene:
         marker.pose.position = self._on_axis(estimate.mean, -0.5)
         return marker
 
-    def _result(self, result: Quantized) -> Marker:
+    def _result(self, result: Result) -> Marker:
         marker = self._marker('result', Marker.CUBE, (0.0, 0.02, 0.12))
-        lower, upper = self._on_axis(result.lower, -0.5), self._on_axis(result.upper, -0.5)
+        lower, upper = (
+            self._on_axis(result.cell_lower, -0.5),
+            self._on_axis(result.cell_upper, -0.5),
+        )
         marker.color = _rgba(ORANGE, 0.4)
         marker.scale.x = upper.x - lower.x
         marker.pose.position = Point(x=(lower.x + upper.x) / 2, y=AXIS_Y, z=-0.5)

@@ -133,7 +133,7 @@ class Measurement(CampaignNode):
             self.get_logger().warning(
                 f'test {case.index}, attempt {case.attempt}: INVALID: {outcome.reason}'
             )
-        record = record_of((case.index, case.attempt), case.weight, window, outcome)
+        record = record_of((case.index, case.attempt), messages.draw_of(case), window, outcome)
         self._publisher().publish(
             translate.test_measurement_of(
                 record, case.campaign_id, case.specification_digest, self._frame

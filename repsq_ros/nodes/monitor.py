@@ -86,11 +86,10 @@ class Monitor(CampaignNode):
         if not self._stale:
             return
         self._stale = False
-        quantized = None
-        if self._result is not None:
-            quantized = self._specification.partition.quantize(self._result.estimate)
         tests = [(self._cases[i], psi) for i, psi in self._psi.items() if i in self._cases]
-        self._markers.publish(self._scene.markers(tests, self._estimate, quantized, self._text()))
+        self._markers.publish(
+            self._scene.markers(tests, self._estimate, self._result, self._text())
+        )
 
     def _text(self) -> str:
         """Return the text panel."""

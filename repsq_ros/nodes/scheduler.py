@@ -12,12 +12,12 @@ from rclpy.time import Time
 from rosgraph_msgs.msg import Clock as ClockMessage
 
 from repsq_ros import messages, topics
-from repsq_ros.campaign.build import make_proposal
 from repsq_ros.campaign.conductor import Action, Conductor
 from repsq_ros.campaign.records import Case
 from repsq_ros.errors import CampaignError
 from repsq_ros.msg import Estimate, TestCommand, TestMeasurement, TestPhase
 from repsq_ros.nodes import qos, translate
+from repsq_ros.nodes.external_cases import listen_for_cases
 from repsq_ros.nodes.parameters import Parameters
 from repsq_ros.nodes.runtime import CampaignNode, run_node
 from repsq_ros.protocols.phases import Phase
@@ -64,7 +64,9 @@ class Scheduler(CampaignNode):
         )
         parameters.finish()
 
-        self._conductor = Conductor(specification, make_proposal(specification), seed)
+        proposal = specification.make_proposal()
+        self._conductor = Conductor(specification, proposal, seed)
+        self._external = listen_for_cases(self, proposal, specification, self._campaign_id)
         self._stamped = stamped
         self._commands = self.create_publisher(
             TwistStamped if stamped else Twist, topics.COMMAND_VELOCITY, qos.COMMAND
@@ -190,6 +192,9 @@ class Scheduler(CampaignNode):
         now_ns = self._now_ns()
         if now_ns == 0:
             missing.append('a publisher of /clock (use_sim_time is set)')
+        if not self._conductor.can_start:
+            topic = self.resolve_topic_name(topics.EXTERNAL_CASE)
+            missing.append(f'the first case of another program on {topic}')
         if not missing:
             self.get_logger().info(f'campaign {self._campaign_id}: all peers are there')
             self._carry_out(self._conductor.start(now_ns + self._lead_ns))
@@ -208,6 +213,7 @@ class Scheduler(CampaignNode):
             self._carry_out(self._conductor.abort(now_ns, f'time jumped back by {back:.3f} s'))
             return
         self._last_ns = max(now_ns, self._last_ns)
+        self._lost = self._lost or self._external.fault
         if self._lost:
             self._carry_out(self._conductor.abort(self._last_ns, self._lost))
         elif (
@@ -220,6 +226,9 @@ class Scheduler(CampaignNode):
 
     def _no_answer(self) -> str:
         span = self._conductor.span
+        if self._conductor.awaits_case:
+            topic = self.resolve_topic_name(topics.EXTERNAL_CASE)
+            return f'no case came on {topic} within {self._answer_timeout:g} s'
         return (
             f'test {span.index if span else "?"}: no measurement with its estimate came within '
             f'{self._answer_timeout:g} s; see the output of the measurement and estimator nodes'

@@ -88,12 +88,13 @@ def test_command_of(
         specification_digest=specification.digest,
         index=int(case.index),
         attempt=int(case.attempt),
-        names=list(specification.target.names),
-        units=list(specification.target.units),
+        names=list(specification.box.names),
+        units=list(specification.box.units),
         x=[float(value) for value in case.draw.x],
         log_p=float(case.draw.log_p),
         log_q=float(case.draw.log_q),
         weight=float(case.draw.weight),
+        weight_bound=float(case.draw.weight_bound),
     )
     message.header.stamp = to_time(stamp_ns)
     return message
@@ -135,6 +136,8 @@ def test_measurement_of(
         samples=int(record.samples),
         window_start=to_time(record.window_start_ns),
         window_end=to_time(record.window_end_ns),
+        x=[float(value) for value in record.x],
+        weight_bound=float(record.weight_bound),
     )
     message.header.stamp = message.window_end
     message.header.frame_id = frame
@@ -157,6 +160,8 @@ def estimate_of(estimate: EstimateRecord, campaign_id: str, stamp: Time) -> Esti
         rule=estimate.rule,
         target=float(estimate.target),
         expected_n=int(estimate.expected_n),
+        effective_sample_size=float(estimate.effective_sample_size),
+        largest_weight=float(estimate.largest_weight),
         stopped=bool(estimate.stopped),
     )
     message.header.stamp = stamp
@@ -168,6 +173,7 @@ def quantized_result_of(result: Result, stamp: Time) -> QuantizedResult:
     message = QuantizedResult(
         campaign_id=result.campaign_id,
         specification_digest=result.specification_digest,
+        replication_digest=result.replication_digest,
         value=float(result.value),
         estimate=float(result.estimate),
         cell=int(result.cell),
@@ -177,12 +183,22 @@ def quantized_result_of(result: Result, stamp: Time) -> QuantizedResult:
         outside=bool(result.outside),
         n=int(result.n),
         invalid=int(result.invalid),
+        selection_bound=float(result.selection_bound),
+        lower=float(result.lower),
+        upper=float(result.upper),
         half_width=float(result.half_width),
         gamma=float(result.gamma),
+        outcome=result.outcome,
         accurate=bool(result.accurate),
         rule=result.rule,
         guarantee=result.guarantee,
+        weight_bound=float(result.weight_bound),
+        bound_proven=bool(result.bound_proven),
+        largest_weight=float(result.largest_weight),
+        effective_sample_size=float(result.effective_sample_size),
+        truncation_bias=float(result.truncation_bias),
         p_same=float(result.p_same),
+        agreement=result.agreement,
         events=list(result.events),
     )
     message.header.stamp = stamp

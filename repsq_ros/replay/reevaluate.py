@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from repsq_ros import messages
-from repsq_ros.campaign.build import make_proposal
 from repsq_ros.campaign.campaign import Campaign
 from repsq_ros.campaign.records import record_of
 from repsq_ros.campaign.result import Result
@@ -55,9 +54,9 @@ def fold(
     specification: Specification, evaluated: Sequence[Evaluated], campaign_id: str
 ) -> Result | None:
     """Return the result that a recorded campaign gives, or None where it did not get so far."""
-    campaign = Campaign(specification, make_proposal(specification).weight_bound)
+    campaign = Campaign(specification)
     for each in evaluated:
         segment, outcome = each.segment, each.outcome
         key = (segment.index, segment.attempt)
-        campaign.add(record_of(key, segment.weight, segment.window, outcome))
+        campaign.add(record_of(key, segment.draw, segment.window, outcome))
     return campaign.result(campaign_id) if campaign.stopped else None

@@ -11,6 +11,7 @@ from repsq_ros.errors import BagError
 from repsq_ros.measurement.recorder import Window
 from repsq_ros.measurement.samples import BodySample
 from repsq_ros.replay.bag import Bag
+from repsq_ros.sampling.proposals import Draw
 from repsq_ros.timebase import NANOSECONDS
 
 PAUSE_NS = NANOSECONDS  # a sensor that is silent for so long separates two segments
@@ -23,7 +24,7 @@ class Segment:
     index: int
     attempt: int
     label: str
-    weight: float
+    draw: Draw
     window: Window
 
 
@@ -37,7 +38,7 @@ def own_segments(bag: Bag, prefix: str, specification_digest: str) -> list[Segme
     phase_topic = f'{prefix}/{topics.TEST_PHASE}'
     bag.require(command_topic, 'repsq_ros/msg/TestCommand')
     bag.require(phase_topic, 'repsq_ros/msg/TestPhase')
-    weights: dict[tuple[int, int], float] = {}
+    draws: dict[tuple[int, int], Draw] = {}
     windows: dict[tuple[int, int], Window] = {}
     for item in bag.messages(command_topic, phase_topic):
         key = (item.message.index, item.message.attempt)
@@ -48,15 +49,15 @@ def own_segments(bag: Bag, prefix: str, specification_digest: str) -> list[Segme
                     f'{bag.path}: found a campaign with specification digest {digest[:12]}, '
                     f'expected {specification_digest[:12]}'
                 )
-            weights[key] = item.message.weight
+            draws[key] = messages.draw_of(item.message)
             continue
         span = messages.span_of(item.message)
         if span.window is not None:
             windows[key] = Window(*span.window, span.command)
     return [
-        Segment(index, attempt, '', weights[index, attempt], window)
+        Segment(index, attempt, '', draws[index, attempt], window)
         for (index, attempt), window in sorted(windows.items())
-        if (index, attempt) in weights
+        if (index, attempt) in draws
     ]
 
 
@@ -84,7 +85,7 @@ def command_segments(
     ends = [at_ns for at_ns, _, _ in commands[1:]] + [2**63 - 1]
     return [
         Segment(
-            index, 0, label, 1.0,
+            index, 0, label, Draw((), 0.0, 0.0),
             Window(at_ns + settle_ns, _end_of_motion(samples, at_ns, end_ns), command),
         )
         for index, ((at_ns, label, command), end_ns) in enumerate(zip(commands, ends, strict=True))

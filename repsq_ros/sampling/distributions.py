@@ -1,57 +1,194 @@
-"""Target densities p on a box X."""
+"""Target densities p on a box X, and whatever a proposal q is made of."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Protocol
 
 import numpy as np
 
-
-@dataclass(frozen=True)
-class Dimension:
-    """One dimension of a test case: its name, unit (SI) and range."""
-
-    name: str
-    unit: str
-    lower: float
-    upper: float
+from repsq_ros.sampling.box import Box
+from repsq_ros.sampling.marginals import Marginal, Uniform, log_density
 
 
-@dataclass(frozen=True)
-class UniformBox:
-    """The uniform density on a box: p(x) = 1 / prod_d (upper_d - lower_d)."""
-
-    dimensions: tuple[Dimension, ...]
+class Distribution(Protocol):
+    """What a target density needs; a user's own class too (then `describe` is made for it)."""
 
     @property
-    def names(self) -> tuple[str, ...]:
-        """Names of the dimensions, in order."""
-        return tuple(dimension.name for dimension in self.dimensions)
-
-    @property
-    def units(self) -> tuple[str, ...]:
-        """Units of the dimensions, in order."""
-        return tuple(dimension.unit for dimension in self.dimensions)
+    def box(self) -> Box:
+        """Return the support, or a box around it."""
 
     def sample(self, generator: np.random.Generator) -> tuple[float, ...]:
-        """Draw one case x ~ p, in the units of the dimensions."""
-        uniform = generator.random(len(self.dimensions))
-        return tuple(
-            # The clip is for the last bit: lower + u (upper - lower) may round up to upper.
-            min(d.lower + float(u) * (d.upper - d.lower), d.upper)
-            for d, u in zip(self.dimensions, uniform, strict=True)
+        """Draw one case, in the units of the dimensions."""
+
+    def logpdf(self, x: Sequence[float]) -> float:
+        """Return ln p(x); -inf outside the support. For discrete cases: ln of the probability."""
+
+    def describe(self) -> dict[str, object]:
+        """Say what it is, in plain values: it is part of the contract and of its digest."""
+
+
+class FromUniform(Distribution, Protocol):
+    """A distribution that turns uniform numbers into a case: it serves Sobol points as well."""
+
+    @property
+    def uniforms(self) -> int:
+        """How many uniform numbers one case takes."""
+
+    def from_uniform(self, v: Sequence[float]) -> tuple[float, ...]:
+        """Turn numbers in [0, 1) into a case."""
+
+
+@dataclass(frozen=True)
+class Product:
+    """Independent dimensions: p(x) = prod_d f_d(u_d) / (upper_d - lower_d)."""
+
+    box: Box
+    marginals: tuple[Marginal, ...]
+
+    @property
+    def uniforms(self) -> int:
+        """How many uniform numbers one case takes."""
+        return len(self.marginals)
+
+    def from_uniform(self, v: Sequence[float]) -> tuple[float, ...]:
+        """Turn numbers in [0, 1) into a case."""
+        return self.box.from_unit(
+            [m.inverse(float(each)) for m, each in zip(self.marginals, v, strict=True)]
         )
+
+    def sample(self, generator: np.random.Generator) -> tuple[float, ...]:
+        """Draw one case."""
+        return self.from_uniform(generator.random(self.uniforms).tolist())
 
     def logpdf(self, x: Sequence[float]) -> float:
         """Return ln p(x); -inf outside the box."""
-        if not self.contains(x):
+        if not self.box.contains(x):
             return -math.inf
-        return -sum(math.log(d.upper - d.lower) for d in self.dimensions)
+        inside = [
+            # u is clipped as it is drawn, so that a density is never read as infinite.
+            log_density(m, min(max(u, 1e-12), 1.0 - 1e-12))
+            for m, u in zip(self.marginals, self.box.to_unit(x), strict=True)
+        ]
+        return sum(inside) - self.box.log_volume
 
-    def contains(self, x: Sequence[float]) -> bool:
-        """Tell whether x lies in the box; NaN and a wrong length do not."""
-        return len(x) == len(self.dimensions) and all(
-            d.lower <= value <= d.upper for d, value in zip(self.dimensions, x, strict=True)
-        )
+    def describe(self) -> dict[str, object]:
+        """Say what it is."""
+        names = self.box.names
+        return {
+            'type': 'product',
+            'marginals': {
+                name: m.describe() for name, m in zip(names, self.marginals, strict=True)
+            },
+        }
+
+
+def uniform(box: Box) -> Product:
+    """Return the uniform density on a box: p(x) = 1 / prod_d (upper_d - lower_d)."""
+    return Product(box, (Uniform(),) * len(box.dimensions))
+
+
+@dataclass(frozen=True)
+class Cases:
+    """A table of cases, each with its probability: a grid, or what was seen in the field.
+
+    `logpdf` is ln of the probability of a case; equal cases must have been merged.
+
+    :raises ValueError: no case, a case twice, a probability that is not > 0
+    """
+
+    box: Box
+    points: tuple[tuple[float, ...], ...]
+    weights: tuple[float, ...]  # > 0, in any unit
+    _places: dict[tuple[float, ...], int] = field(init=False, repr=False, compare=False)
+    _cumulative: tuple[float, ...] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Check, and prepare for drawing."""
+        places = {point: place for place, point in enumerate(self.points)}
+        if not self.points or len(places) != len(self.points):
+            raise ValueError('a table of cases needs cases, each one once')
+        if not all(w > 0.0 and math.isfinite(w) for w in self.weights):
+            raise ValueError('the weight of a case must be > 0')
+        total = math.fsum(self.weights)
+        cumulative = np.cumsum(np.array(self.weights) / total)
+        object.__setattr__(self, '_places', places)
+        object.__setattr__(self, '_cumulative', cumulative)
+
+    uniforms = 1
+
+    def from_uniform(self, v: Sequence[float]) -> tuple[float, ...]:
+        """Turn a number in [0, 1) into a case."""
+        place = int(np.searchsorted(self._cumulative, v[0], side='right'))
+        return self.points[min(place, len(self.points) - 1)]
+
+    def sample(self, generator: np.random.Generator) -> tuple[float, ...]:
+        """Draw one case."""
+        return self.from_uniform([generator.random()])
+
+    def logpdf(self, x: Sequence[float]) -> float:
+        """Return ln of the probability of a case; -inf for any other."""
+        place = self._places.get(tuple(x))
+        if place is None:
+            return -math.inf
+        return math.log(self.weights[place] / math.fsum(self.weights))
+
+    def describe(self) -> dict[str, object]:
+        """Say what it is."""
+        return {
+            'type': 'cases',
+            'points': [list(point) for point in self.points],
+            'weights': list(self.weights),
+        }
+
+
+@dataclass(frozen=True)
+class Mixture:
+    """p = sum_k share_k p_k, the shares adding up to 1."""
+
+    parts: tuple[FromUniform, ...]
+    shares: tuple[float, ...]
+
+    @property
+    def box(self) -> Box:
+        """Return the box of its parts."""
+        return self.parts[0].box
+
+    @property
+    def uniforms(self) -> int:
+        """How many uniform numbers one case takes: the first one picks the part."""
+        return 1 + max(part.uniforms for part in self.parts)
+
+    def from_uniform(self, v: Sequence[float]) -> tuple[float, ...]:
+        """Turn numbers in [0, 1) into a case."""
+        place, passed = 0, self.shares[0]
+        while v[0] >= passed and place < len(self.parts) - 1:
+            place += 1
+            passed += self.shares[place]
+        part = self.parts[place]
+        return part.from_uniform(v[1 : 1 + part.uniforms])
+
+    def sample(self, generator: np.random.Generator) -> tuple[float, ...]:
+        """Draw one case."""
+        return self.from_uniform(generator.random(self.uniforms).tolist())
+
+    def logpdf(self, x: Sequence[float]) -> float:
+        """Return ln p(x)."""
+        logs = [
+            math.log(share) + part.logpdf(x)
+            for share, part in zip(self.shares, self.parts, strict=True)
+        ]
+        highest = max(logs)
+        if math.isinf(highest):
+            return highest
+        return highest + math.log(math.fsum(math.exp(log - highest) for log in logs))
+
+    def describe(self) -> dict[str, object]:
+        """Say what it is."""
+        return {
+            'type': 'mixture',
+            'shares': list(self.shares),
+            'parts': [part.describe() for part in self.parts],
+        }

@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+import enum
 import math
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
+from scipy.stats import qmc
 
-from repsq_ros.sampling.distributions import UniformBox
+from repsq_ros.sampling.distributions import Distribution, FromUniform
+from repsq_ros.sampling.weight_bound import largest_ratio
+from repsq_ros.seeds import Stream, generator
+
+
+class Dependence(enum.Enum):
+    """How the cases of a campaign depend on one another."""
+
+    INDEPENDENT = 'independent'
+    ADAPTIVE = 'adaptive'  # q_i depends on earlier tests, and on nothing else
+    LOW_DISCREPANCY = 'low-discrepancy'  # points that avoid one another: no rule's bound holds
 
 
 @dataclass(frozen=True)
@@ -18,6 +30,7 @@ class Draw:
     x: tuple[float, ...]
     log_p: float
     log_q: float
+    weight_bound: float = 1.0  # w_max of the proposal that drew it, known before the draw
 
     @property
     def weight(self) -> float:
@@ -30,10 +43,32 @@ class Proposal(Protocol):
 
     @property
     def weight_bound(self) -> float:
-        """Return the largest p(x)/q(x) that the proposal in force can give (w_max)."""
+        """Return a bound of the weights of the proposal in force."""
 
-    def draw(self, generator: np.random.Generator) -> Draw:
-        """Draw the next case from the proposal in force."""
+    @property
+    def largest_weight_bound(self) -> float:
+        """Return a bound of every weight of the campaign (w_max), fixed before it begins."""
+
+    @property
+    def proven(self) -> bool:
+        """Tell whether the bounds follow from p and q; false: the tester declared them."""
+
+    @property
+    def dependence(self) -> Dependence:
+        """Tell how the cases depend on one another."""
+
+    @property
+    def unweighted(self) -> bool:
+        """Tell whether every weight is 1."""
+
+    def ready(self, index: int) -> bool:
+        """Tell whether case `index` can be drawn now."""
+
+    def draw(self, index: int, seed: int) -> Draw:
+        """Draw case `index` of a campaign from the proposal in force.
+
+        The same index, seed and history give the same case, whatever was drawn before.
+        """
 
     def tell(self, x: tuple[float, ...], psi: float, weight: float) -> None:
         """Hear the outcome of a valid test, before the next draw."""
@@ -42,16 +77,84 @@ class Proposal(Protocol):
 class MonteCarlo:
     """q = p: every weight is 1."""
 
-    weight_bound = 1.0
+    weight_bound = largest_weight_bound = 1.0
+    proven = unweighted = True
+    dependence = Dependence.INDEPENDENT
 
-    def __init__(self, target: UniformBox) -> None:
+    def __init__(self, target: Distribution) -> None:
         self._target = target
 
-    def draw(self, generator: np.random.Generator) -> Draw:
+    def ready(self, index: int) -> bool:
+        """Tell whether a case can be drawn: always."""
+        return True
+
+    def draw(self, index: int, seed: int) -> Draw:
         """Draw x ~ p."""
-        x = self._target.sample(generator)
+        x = self._target.sample(generator(seed, Stream.CASE, index))
         log_p = self._target.logpdf(x)
         return Draw(x, log_p, log_p)
 
     def tell(self, x: tuple[float, ...], psi: float, weight: float) -> None:
         """Hear the outcome; plain Monte Carlo does not learn."""
+
+
+class SobolMonteCarlo(MonteCarlo):
+    """q = p on a scrambled Sobol sequence (Owen's scrambling, by scipy.stats.qmc).
+
+    Each case by itself is drawn from p, and the mean usually comes closer than that of
+    independent cases; but the cases are not independent, so that no bound of a rule holds.
+    """
+
+    dependence = Dependence.LOW_DISCREPANCY
+
+    def __init__(self, target: FromUniform) -> None:
+        super().__init__(target)
+        self._from_uniform = target.from_uniform
+        self._uniforms = target.uniforms
+        self._engine: qmc.Sobol | None = None
+        self._seed = self._next = -1
+
+    def draw(self, index: int, seed: int) -> Draw:
+        """Return point `index` of the sequence."""
+        if self._engine is None or seed != self._seed or index < self._next:
+            scramble = generator(seed, Stream.SOBOL)
+            self._engine = qmc.Sobol(self._uniforms, scramble=True, seed=scramble)
+            self._seed, self._next = seed, 0
+        if index > self._next:
+            self._engine.fast_forward(index - self._next)
+        point = np.asarray(self._engine.random(1))[0]
+        self._next = index + 1
+        x = self._from_uniform(point.tolist())
+        log_p = self._target.logpdf(x)
+        return Draw(x, log_p, log_p)
+
+
+class Importance:
+    """One fixed q.
+
+    :param declared_bound: w_max as the tester declares it, in place of the computed one
+    """
+
+    unweighted = False
+    dependence = Dependence.INDEPENDENT
+
+    def __init__(
+        self, target: Distribution, proposal: Distribution, declared_bound: float | None = None
+    ) -> None:
+        self._target, self._proposal = target, proposal
+        provable = largest_ratio(target, proposal)
+        self.proven = declared_bound is None or declared_bound >= provable
+        self.weight_bound = provable if declared_bound is None else declared_bound
+        self.largest_weight_bound = self.weight_bound
+
+    def ready(self, index: int) -> bool:
+        """Tell whether a case can be drawn: always."""
+        return True
+
+    def draw(self, index: int, seed: int) -> Draw:
+        """Draw x ~ q."""
+        x = self._proposal.sample(generator(seed, Stream.CASE, index))
+        return Draw(x, self._target.logpdf(x), self._proposal.logpdf(x), self.weight_bound)
+
+    def tell(self, x: tuple[float, ...], psi: float, weight: float) -> None:
+        """Hear the outcome; a fixed proposal does not learn."""

@@ -4,35 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 
 from repsq_ros.estimation.partition import Partition
-from repsq_ros.estimation.stopping import StoppingRule
 from repsq_ros.measurement.measure import TrackingLoss
 from repsq_ros.protocols.locomotion import LocomotionProtocol
-from repsq_ros.sampling.distributions import UniformBox
+from repsq_ros.sampling.box import Box
+from repsq_ros.sampling.distributions import Distribution
+from repsq_ros.sampling.proposals import Proposal
+from repsq_ros.specification.accuracy import Accuracy
+from repsq_ros.specification.partition import PartitionChoice
+from repsq_ros.specification.tester import Tester
 
 FORMAT = 1
-
-
-@dataclass(frozen=True)
-class Accuracy:
-    """What is asked for: |r - r*| <= gamma with probability 1 - c, agreement with 1 - beta."""
-
-    gamma: float  # [unit of psi]
-    c: float
-    beta: float
-
-
-@dataclass(frozen=True)
-class Tester:
-    """What each tester chooses alone; the result may depend on it, its meaning may not."""
-
-    proposal: str
-    seed: int
-    stopping: StoppingRule
-    max_tests: int
-    max_attempts: int
 
 
 @dataclass(frozen=True)
@@ -41,27 +26,52 @@ class Specification:
 
     file: str
     name: str
-    target: UniformBox
+    target: Distribution
     protocol: LocomotionProtocol
     measure: TrackingLoss
     accuracy: Accuracy
-    alpha: float
-    partition: Partition
+    cells: PartitionChoice
     tester: Tester
+
+    @property
+    def box(self) -> Box:
+        """The box X of the cases."""
+        return self.target.box
+
+    @property
+    def alpha(self) -> float:
+        """Width of a cell [unit of psi]."""
+        return self.cells.alpha
+
+    @property
+    def partition(self) -> Partition | None:
+        """Return the partition; None for the initiator of an anchored one."""
+        return self.cells.partition
+
+    def make_proposal(self) -> Proposal:
+        """Make the tester's proposal, at the beginning of a campaign."""
+        return self.tester.proposal.make(self.target)
+
+    def anchored_at(self, estimate: float) -> Specification:
+        """Return what an initiator's replicators share: its partition is laid by now."""
+        return replace(self, cells=self.cells.around(estimate))
 
     def shared(self) -> dict[str, object]:
         """Return what must be equal for two results to be comparable."""
         return {
             'format': FORMAT,
             'name': self.name,
-            'target': {'distribution': 'uniform', **asdict(self.target)},
+            'target': {
+                'dimensions': [asdict(d) for d in self.box.dimensions],
+                'distribution': self.target.describe(),
+            },
             'protocol': {'type': 'locomotion', **asdict(self.protocol)},
             'measure': {'type': 'soft_linf', **asdict(self.measure)},
             'accuracy': asdict(self.accuracy),
-            'partition': {'edges': list(self.partition.edges)},
+            'partition': self.cells.describe(),
         }
 
-    @property
+    @cached_property
     def digest(self) -> str:
         """SHA-256 (hex) of the shared part, in a canonical form."""
         canonical = json.dumps(self.shared(), sort_keys=True, separators=(',', ':'))

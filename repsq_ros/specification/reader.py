@@ -64,6 +64,7 @@ class Section:
             raise SpecificationError(file, path, show(content), 'a mapping of keys to values')
         self._content: dict[str, object] = content
         self._asked: list[str] = []
+        self._plain = False  # a single word stood where a mapping may stand
 
     def fail(self, key: str, found: str, expected: str) -> SpecificationError:
         """Make the error for one key of this section."""
@@ -71,7 +72,13 @@ class Section:
 
     def where(self, key: str) -> str:
         """Return the dotted path of a key."""
+        if self._plain:
+            return self.path
         return f'{self.path}.{key}' if self.path else key
+
+    def content(self) -> dict[str, object]:
+        """Return a copy of the mapping as it stands."""
+        return dict(self._content)
 
     def keys(self) -> list[str]:
         """Return the keys that are there, in the file's order."""
@@ -137,6 +144,55 @@ class Section:
         if not isinstance(found, str) or not found.strip():
             raise self.fail(key, show(found), 'text (put it in quotes if it looks like a number)')
         return found.strip()
+
+    def numbers(self, key: str, length: int | None = None) -> tuple[float, ...]:
+        """Return a list of finite numbers."""
+        expected = f'a list of {length or "at least one"} finite number{"s" * (length != 1)}'
+        found = self.value(key, expected)
+        if not isinstance(found, list) or not found or len(found) != (length or len(found)):
+            raise self.fail(key, show(found), expected)
+        for each in found:
+            if isinstance(each, bool) or not isinstance(each, int | float):
+                raise self.fail(key, f'{show(each)} in the list', expected)
+            if not math.isfinite(each):
+                raise self.fail(key, f'{each} in the list', expected)
+        return tuple(map(float, found))
+
+    def flag(self, key: str, default: bool = False) -> bool:
+        """Return true or false."""
+        if not self.has(key):
+            return default
+        found = self.value(key, 'true or false')
+        if not isinstance(found, bool):
+            raise self.fail(key, show(found), 'true or false')
+        return found
+
+    def mapping(self, key: str) -> dict[str, object]:
+        """Return an optional mapping as it stands."""
+        if not self.has(key):
+            return {}
+        return self.section(key).content()
+
+    def sections(self, key: str) -> list[Section]:
+        """Return a required list of mappings."""
+        found = self.value(key, 'a list of mappings')
+        if not isinstance(found, list) or not found:
+            raise self.fail(key, show(found), 'a list of mappings')
+        return [
+            Section(self.file, f'{self.where(key)}[{place}]', each)
+            for place, each in enumerate(found)
+        ]
+
+    def word_or_section(self, key: str, word_for: str) -> Section:
+        """Return a mapping; a single word stands for a mapping with that word alone.
+
+        :param word_for: the key of the mapping that the word is the value of
+        """
+        found = self.value(key, 'a word, or a mapping of keys to values')
+        content = {word_for: found} if isinstance(found, str) else found
+        inner = Section(self.file, self.where(key), content)
+        inner._plain = isinstance(found, str)
+        return inner
 
     def choice(self, key: str, choices: tuple[str, ...], default: str | None = None) -> str:
         """Return one of the given words."""

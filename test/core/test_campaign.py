@@ -37,7 +37,7 @@ def run(campaign, count=10_000):
 
 
 def test_the_campaign_stops_as_soon_as_the_bound_says_so(specification):
-    campaign = Campaign(specification, 1.0)
+    campaign = Campaign(specification)
     widths = []
     while not campaign.stopped:
         widths.append(campaign.add(record(len(widths), psi_of(len(widths)))).half_width)
@@ -55,8 +55,8 @@ def test_the_campaign_stops_as_soon_as_the_bound_says_so(specification):
 
 
 def test_doubled_late_and_early_records_change_nothing(specification):
-    straight = run(Campaign(specification, 1.0)).result('lab')
-    campaign = Campaign(specification, 1.0)
+    straight = run(Campaign(specification)).result('lab')
+    campaign = Campaign(specification)
     for index in range(10_000):
         if campaign.stopped:
             break
@@ -69,8 +69,8 @@ def test_doubled_late_and_early_records_change_nothing(specification):
 
 
 def test_invalid_tests_are_counted_listed_and_not_estimated(specification):
-    straight = run(Campaign(specification, 1.0)).result('lab')
-    campaign = Campaign(specification, 1.0)
+    straight = run(Campaign(specification)).result('lab')
+    campaign = Campaign(specification)
     campaign.add(record(0, psi_of(0)))
     estimate = campaign.add(record(1, valid=False, reason='gap: 0.4 s'))
     assert (estimate.n, estimate.invalid) == (1, 1)
@@ -91,7 +91,7 @@ def test_invalid_tests_are_counted_listed_and_not_estimated(specification):
     [(math.nan, 1.0), (math.inf, 1.0), (0.5, math.nan), (0.5, math.inf), (0.5, 0.0), (0.5, -1.0)],
 )
 def test_what_is_not_a_number_never_enters_the_estimate(psi, weight, specification):
-    campaign = Campaign(specification, 1.0)
+    campaign = Campaign(specification)
     campaign.add(record(0, 0.5))
     estimate = campaign.add(record(1, psi, weight=weight))
     assert (estimate.n, estimate.invalid, estimate.mean) == (1, 1, 0.5)
@@ -100,7 +100,7 @@ def test_what_is_not_a_number_never_enters_the_estimate(psi, weight, specificati
 
 
 def test_values_beyond_their_bounds_are_events_on_the_result(specification):
-    campaign = Campaign(specification, 1.0)
+    campaign = Campaign(specification)
     campaign.add(record(0, 1.5))
     campaign.add(record(1, 0.5, weight=1.2))
     for index in range(2, 10_000):
@@ -115,7 +115,7 @@ def test_values_beyond_their_bounds_are_events_on_the_result(specification):
 
 def test_a_budget_that_runs_out_gives_a_result_without_promise(content, write):
     content['tester']['max_tests'] = 20
-    campaign = run(Campaign(load(write(content)), 1.0))
+    campaign = run(Campaign(load(write(content))))
     result = campaign.result('lab')
     assert (result.n, result.accurate) == (20, False)
     assert result.half_width > result.gamma
@@ -125,7 +125,12 @@ def test_a_budget_that_runs_out_gives_a_result_without_promise(content, write):
 
 def test_an_estimate_outside_the_range_is_set_to_the_nearest_cell_and_flagged(content, write):
     content['tester']['max_tests'] = 20
-    campaign = Campaign(load(write(content)), 4.0)
+    content['tester']['proposal'] = {
+        'type': 'importance',
+        'distribution': {'type': 'mixture', 'components': [
+            {'share': 0.25, 'type': 'uniform'}, {'share': 0.75, 'type': 'beta'}]},
+    }  # fmt: skip
+    campaign = Campaign(load(write(content)))
     for index in range(20):
         campaign.add(record(index, 0.9, weight=3.0))
     result = campaign.result('lab')
@@ -135,21 +140,21 @@ def test_an_estimate_outside_the_range_is_set_to_the_nearest_cell_and_flagged(co
 
 
 def test_there_is_no_result_before_the_stop(specification):
-    campaign = Campaign(specification, 1.0)
+    campaign = Campaign(specification)
     campaign.add(record(0))
     with pytest.raises(RuntimeError, match='not stopped'):
         campaign.result('lab')
 
 
 def test_the_folder_keeps_every_test_and_the_result_to_the_last_bit(specification, tmp_path):
-    folder = CampaignFolder(tmp_path / 'new' / 'campaign')
-    campaign = Campaign(specification, 1.0)
+    folder = CampaignFolder(tmp_path / 'new' / 'campaign', specification)
+    campaign = Campaign(specification)
     bad = record(0, valid=False, reason='a "quoted" reason, with a comma')
     folder.add(bad, campaign.add(bad))
     while not campaign.stopped:
         each = record(campaign.latest.n, psi_of(campaign.latest.n), attempt=1)
         folder.add(each, campaign.add(each))
-    path = folder.finish(campaign.result('lab'), specification)
+    path = folder.finish(campaign.result('lab'))
     folder.close()
     document = yaml.safe_load(path.read_text())
     result = campaign.result('lab')
@@ -160,17 +165,17 @@ def test_the_folder_keeps_every_test_and_the_result_to_the_last_bit(specificatio
     assert lines[1].endswith('"a \'quoted\' reason, with a comma"')
 
 
-def test_an_earlier_campaign_is_never_overwritten(tmp_path):
-    CampaignFolder(tmp_path).close()
+def test_an_earlier_campaign_is_never_overwritten(specification, tmp_path):
+    CampaignFolder(tmp_path, specification).close()
     with pytest.raises(OutputError, match=r'found the tests\.csv of an earlier campaign'):
-        CampaignFolder(tmp_path)
+        CampaignFolder(tmp_path, specification)
 
 
-def test_an_output_that_cannot_be_written_is_told(tmp_path):
+def test_an_output_that_cannot_be_written_is_told(specification, tmp_path):
     file = tmp_path / 'file'
     file.touch()
     with pytest.raises(OutputError, match='expected a folder that can be written'):
-        CampaignFolder(file / 'below')
+        CampaignFolder(file / 'below', specification)
 
 
 FULL = """
@@ -179,14 +184,17 @@ from pathlib import Path
 from repsq_ros.campaign.folder import CampaignFolder
 from repsq_ros.campaign.records import EstimateRecord, TestRecord
 from repsq_ros.errors import OutputError
+from repsq_ros.specification.load import load
 
-folder = CampaignFolder(Path(sys.argv[1]))
-resource.setrlimit(resource.RLIMIT_FSIZE, (200, 200))  # as a disk that is full
+folder = CampaignFolder(Path(sys.argv[1]), load(sys.argv[2]))
+resource.setrlimit(resource.RLIMIT_FSIZE, (400, 400))  # as a disk that is full
 try:
     for index in range(100):
         folder.add(
-            TestRecord(index, 0, 0.5, 1.0, True),
-            EstimateRecord(index, 0, 1, 0, 0.5, 0.0, 0.1, 0.04, 'rule', 9, False),
+            TestRecord(index, 0, 0.5, 1.0, True, x=(0.1, 0.1, 0.1)),
+            EstimateRecord(
+                index, 0, 1, 0, 0.5, 0.0, 0.4, 0.6, 0.1, 0.04, 'rule', 9, 1.0, 1.0, False
+            ),
         )
 except OutputError as error:
     print(error)
@@ -194,11 +202,14 @@ except OutputError as error:
 """
 
 
-def test_a_full_disk_is_told_and_the_tests_before_are_kept(tmp_path):
+def test_a_full_disk_is_told_and_the_tests_before_are_kept(specification, tmp_path):
     done = subprocess.run(
-        [sys.executable, '-c', FULL, str(tmp_path)], capture_output=True, text=True, check=False
+        [sys.executable, '-c', FULL, str(tmp_path / 'full'), specification.file],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 6, done.stderr
     assert 'File too large, expected room for the tests' in done.stdout
-    lines = (tmp_path / 'tests.csv').read_text().splitlines()
-    assert lines[1].startswith('0,0,1,0.5,1.0')
+    lines = (tmp_path / 'full' / 'tests.csv').read_text().splitlines()
+    assert lines[1].startswith('0,0,1,0.1,0.1,0.1,0.5,1.0')

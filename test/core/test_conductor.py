@@ -4,7 +4,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from repsq_ros.campaign.build import make_proposal
 from repsq_ros.campaign.conductor import Conductor
 from repsq_ros.campaign.records import Case, EstimateRecord, TestRecord
 from repsq_ros.errors import CampaignError
@@ -23,14 +22,30 @@ def specification(content, write):
 
 @pytest.fixture
 def conductor(specification):
-    return Conductor(specification, make_proposal(specification), seed=1)
+    return Conductor(specification, specification.make_proposal(), seed=1)
 
 
 def answer(conductor, case, valid=True, stopped=False):
     record = TestRecord(case.index, case.attempt, 0.5, 1.0, valid, '' if valid else 'gap')
     conductor.hear_measurement(record)
     conductor.hear_estimate(
-        EstimateRecord(case.index, case.attempt, 1, 0, 0.5, 0.0, 0.1, 0.04, 'rule', 9, stopped)
+        EstimateRecord(
+            case.index,
+            case.attempt,
+            1,
+            0,
+            0.5,
+            0.0,
+            0.4,
+            0.6,
+            0.1,
+            0.04,
+            'rule',
+            9,
+            1.0,
+            1.0,
+            stopped,
+        )
     )
 
 
@@ -126,7 +141,7 @@ def test_an_invalid_test_is_repeated_with_the_same_case(conductor, specification
 
 
 def test_an_invalid_test_does_not_shift_the_cases_that_follow(conductor, specification):
-    straight = Conductor(specification, make_proposal(specification), seed=1)
+    straight = Conductor(specification, specification.make_proposal(), seed=1)
     first, _ = straight.start(0)
     now = run_test(straight, 0)
     answer(straight, first)
@@ -169,9 +184,10 @@ def test_a_campaign_can_be_aborted_before_it_begins(conductor):
 
 def test_a_case_outside_the_box_is_never_commanded(specification):
     class Runaway:
-        weight_bound = 1.0
+        def ready(self, index):
+            return True
 
-        def draw(self, generator):
+        def draw(self, index, seed):
             return Draw((0.1, 0.1, 3.0), 0.0, 0.0)
 
         def tell(self, x, psi, weight):
@@ -197,7 +213,7 @@ EVENTS = st.one_of(
 @given(events=st.lists(EVENTS, max_size=40))
 def test_no_sequence_of_events_moves_the_robot_outside_a_command_phase(events, tmp_path_factory):
     specification = demo_specification()
-    conductor = Conductor(specification, make_proposal(specification), seed=1)
+    conductor = Conductor(specification, specification.make_proposal(), seed=1)
     conductor.start(0)
     now = 0
     for event in events:
@@ -213,7 +229,7 @@ def test_no_sequence_of_events_moves_the_robot_outside_a_command_phase(events, t
             if due:
                 conductor.advance(now)
             command, span = conductor.command(now), conductor.span
-            assert specification.target.contains(command)
+            assert specification.box.contains(command)
             if command != REST:
                 assert span.phase is Phase.COMMAND
                 assert span.start_ns <= now < span.end_ns

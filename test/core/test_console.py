@@ -13,8 +13,8 @@ from repsq_ros.console.live import LiveLine
 
 def estimate(n, half_width=0.2, expected_n=245, invalid=0, stopped=False):
     return EstimateRecord(
-        n, 0, n, invalid, 0.4571, 0.002, half_width, 0.04, 'empirical_bernstein', expected_n,
-        stopped,
+        n, 0, n, invalid, 0.4571, 0.002, 0.4571 - half_width, 0.4571 + half_width, half_width,
+        0.04, 'empirical_bernstein', expected_n, n, 1.0, stopped,
     )  # fmt: skip
 
 
@@ -23,7 +23,7 @@ def test_check_says_what_a_specification_promises(content, write, capsys):
     printed = capsys.readouterr().out
     assert 'sound' in printed
     assert 'within 0.07789 of the true mean' in printed
-    assert 'at least 217, of 8 s each: 0.48 h of robot time' in printed
+    assert '217 if all were alike: 0.48 h, 8 s each' in printed
 
 
 def test_the_live_line_tells_progress_and_time_left():

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from repsq_ros.estimation.accumulator import Accumulator
 from repsq_ros.estimation.agreement import probability_same
 from repsq_ros.estimation.alpha import paper_alpha
+from repsq_ros.estimation.moments import EmpiricalBernstein, Hoeffding, smallest_n
 from repsq_ros.estimation.partition import Partition
-from repsq_ros.estimation.stopping import EmpiricalBernstein, Hoeffding, smallest_n
 
 PRINTED = EmpiricalBernstein()
 SQUARED = EmpiricalBernstein(range_power=2)

@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from repsq_ros.sampling.distributions import Dimension, UniformBox
+from repsq_ros.sampling.box import Box, Dimension
+from repsq_ros.sampling.distributions import uniform
 from repsq_ros.sampling.proposals import MonteCarlo
 from repsq_ros.seeds import Stream, generator
 
-BOX = UniformBox((Dimension('a', 'm/s', -0.3, 0.3), Dimension('b', 'rad/s', 0.0, 2.0)))
+BOX = uniform(Box((Dimension('a', 'm/s', -0.3, 0.3), Dimension('b', 'rad/s', 0.0, 2.0))))
 
 
 def test_cases_are_uniform_on_the_box():
@@ -38,11 +39,11 @@ FIRST_CASE = (0.22892948240237482, 1.789040398336166)
 def test_density_and_support():
     assert BOX.logpdf((0.1, 1.0)) == pytest.approx(-math.log(0.6 * 2.0), rel=1e-12)
     for outside in ((0.4, 1.0), (0.1, -0.1), (math.nan, 1.0), (0.1,), (0.1, 1.0, 0.0)):
-        assert not BOX.contains(outside)
+        assert not BOX.box.contains(outside)
         assert BOX.logpdf(outside) == -math.inf
 
 
 def test_monte_carlo_weights_are_exactly_one():
-    draw = MonteCarlo(BOX).draw(generator(1, Stream.CASE, 3))
+    draw = MonteCarlo(BOX).draw(3, 1)
     assert draw.weight == 1.0
     assert draw.log_p == draw.log_q

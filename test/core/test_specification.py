@@ -9,7 +9,7 @@ from repsq_ros.specification.load import load
 
 def test_the_demo_specification_is_sound(content, write):
     specification = load(write(content))
-    assert specification.target.names == ('linear_x', 'linear_y', 'angular_z')
+    assert specification.box.names == ('linear_x', 'linear_y', 'angular_z')
     assert specification.protocol.duration_ns == 8_000_000_000
     assert specification.alpha == pytest.approx(0.07578947368421057, rel=1e-12)
 
@@ -83,7 +83,7 @@ FAULTS = [
     ('measure.reduction', 'max', "text 'max'", 'one of sum, mean, rms'),
     ('measure.gain', '6,0', "text '6,0'", 'a finite number > 0'),
     ('measure.largest_gap', 0, '0', 'a finite number > 0'),
-    ('partition.alpha', 'wide', "text 'wide'", "'paper', or a number above 0"),
+    ('partition.alpha', 'wide', "text 'wide'", "'paper', 'iid', 'distinct', or a number above 0"),
     ('partition.alpha', 0, '0', 'a finite number > 0'),
     ('partition.first', 0.2, '0.2', 'at most alpha'),
     ('partition', REMOVED, 'nothing', 'a mapping'),

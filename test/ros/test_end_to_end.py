@@ -1,5 +1,6 @@
 """A whole campaign over DDS equals the same campaign in one process, to the last bit."""
 
+import csv
 from pathlib import Path
 
 import pytest
@@ -82,8 +83,12 @@ def test_repsq_run_ends_with_a_result_and_its_files(short, write, tmp_path, capf
     assert f'result    {expected.value:.6g}' in printed
     assert f'promise   {expected.guarantee}' in printed
     assert 'to reach 0.15' in printed
-    lines = (output / 'tests.csv').read_text().splitlines()[1:]
-    assert [float(line.split(',')[3]) for line in lines] == [r.psi for r, _ in tests]
+    with (output / 'tests.csv').open(newline='') as opened:
+        rows = list(csv.DictReader(opened))
+    assert [float(row['psi']) for row in rows] == [r.psi for r, _ in tests]
+    assert [(float(row['linear_x']), float(row['angular_z'])) for row in rows] == [
+        (r.x[0], r.x[2]) for r, _ in tests
+    ]
     assert {p.name for p in Path(output / 'nodes').glob('*.yaml')} == {
         'simulated_robot.yaml', 'measurement.yaml', 'estimator.yaml', 'scheduler.yaml',
     }  # fmt: skip

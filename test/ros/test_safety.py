@@ -92,7 +92,7 @@ def test_ctrl_c_of_repsq_run_stops_the_robot(nodes, short, write, tmp_path):
     _, err = process.communicate(timeout=20)
     assert process.returncode == 130
     assert 'no result; the tests counted so far are kept in' in err
-    assert (output / 'tests.csv').read_text().startswith('index,attempt,valid,psi')
+    assert (output / 'tests.csv').read_text().startswith('index,attempt,valid,linear_x')
 
 
 def test_the_death_of_repsq_run_stops_the_robot(nodes, short, write, tmp_path):

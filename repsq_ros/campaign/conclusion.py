@@ -1,0 +1,95 @@
+"""From the last estimate of a campaign to its result."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from repsq_ros.campaign.promise import agreement, guarantee, objection
+from repsq_ros.campaign.records import EstimateRecord
+from repsq_ros.campaign.result import Outcome, Result
+from repsq_ros.estimation.agreement import probability_same
+from repsq_ros.estimation.stopping import Progress
+from repsq_ros.sampling.proposals import Proposal
+from repsq_ros.specification.model import Specification
+
+
+def conclude(
+    campaign_id: str,
+    specification: Specification,
+    proposal: Proposal,
+    progress: Progress,
+    latest: EstimateRecord,
+    standard_error: float,
+    violations: int,
+    events: Sequence[str],
+) -> Result:
+    """Return the result of a campaign that has stopped.
+
+    :param standard_error: of the mean [unit of psi]
+    :param violations: values that lay outside their bounds
+    :param events: everything out of the ordinary so far
+    """
+    published = specification.anchored_at(latest.mean)
+    partition = published.partition
+    if partition is None:
+        raise RuntimeError('an anchored partition has not been laid')
+    outcome = _outcome(progress)
+    quantized = partition.quantize(latest.mean)
+    edge_distance, outside = quantized.edge_distance, quantized.outside
+    told = list(events)
+    if outside:
+        told.append(f'the estimate {latest.mean} lies outside the range of psi')
+    if outcome is Outcome.BUDGET:
+        told.append(f'stopped by max_tests at a half-width of {latest.half_width:.6g}')
+    elif progress.cells is not None:
+        first, last = progress.cells
+        if outcome is Outcome.UNRESOLVED:
+            told.append(f'unresolved between cells {first} and {last}')
+        else:
+            # The cell that holds r*: the mean itself may lie beyond its edge.
+            quantized = partition.quantize(
+                (partition.edges[first] + partition.edges[last + 1]) / 2
+            )
+    accurate = outcome is Outcome.REACHED and not objection(specification, proposal, violations)
+    if progress.cells is None:
+        accurate = accurate and latest.half_width <= latest.target
+    measure = specification.measure
+    return Result(
+        campaign_id=campaign_id,
+        specification_digest=specification.digest,
+        replication_digest=published.digest,
+        value=quantized.value,
+        estimate=latest.mean,
+        cell=quantized.cell,
+        cell_lower=quantized.lower,
+        cell_upper=quantized.upper,
+        edge_distance=edge_distance,
+        outside=outside,
+        n=latest.n,
+        invalid=latest.invalid,
+        selection_bound=latest.invalid
+        / (latest.n + latest.invalid)
+        * (measure.upper - measure.lower),
+        lower=latest.lower,
+        upper=latest.upper,
+        half_width=latest.half_width,
+        gamma=latest.target,
+        outcome=outcome.value,
+        accurate=accurate,
+        rule=latest.rule,
+        guarantee=guarantee(specification, proposal, outcome, latest.half_width, violations),
+        weight_bound=proposal.largest_weight_bound,
+        bound_proven=proposal.proven,
+        largest_weight=latest.largest_weight,
+        effective_sample_size=latest.effective_sample_size,
+        truncation_bias=specification.tester.proposal.truncation_bias,
+        p_same=probability_same(partition, latest.mean, standard_error),
+        agreement=agreement(specification, proposal, outcome),
+        events=tuple(told),
+    )
+
+
+def _outcome(progress: Progress) -> Outcome:
+    if progress.reached:
+        return Outcome.REACHED
+    return Outcome.BUDGET if progress.cells is None else Outcome.UNRESOLVED

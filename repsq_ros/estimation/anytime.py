@@ -1,0 +1,111 @@
+"""The `anytime` rule: an interval that holds at every n and for adaptive proposals."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from repsq_ros.estimation.accumulator import Accumulator
+from repsq_ros.estimation.betting import Bet, LowerSequence
+from repsq_ros.estimation.forecast import tests_to_distance
+from repsq_ros.estimation.stopping import Bounds, Question, Validity
+
+
+@dataclass(frozen=True)
+class Anytime:
+    """Betting confidence sequence: P(r* leaves [L_n, U_n] at any n) <= c.
+
+    Stops at max(U_n - r_n, r_n - L_n) <= gamma (statistics: Waudby-Smith & Ramdas 2024).
+    """
+
+    name = 'anytime'
+    sides = ''
+    validity = Validity.ANY_N
+    statement = (
+        'the betting confidence sequence holds at every number of tests and for adaptive '
+        'proposals, as long as each weighted value stays within the bounds known before its draw'
+    )
+
+    def begin(self, question: Question) -> AnytimeProgress:
+        """Begin a campaign."""
+        return AnytimeProgress(question)
+
+
+class AnytimeProgress:
+    """L and U along a campaign: U is the lower sequence of -z."""
+
+    cells: tuple[int, int] | None = None
+
+    def __init__(self, question: Question) -> None:
+        self._question = question
+        start = question.bounds
+        self._bet: Bet | None = None
+        gamma, threshold = question.gamma, 2.0 / question.c
+        self._above = LowerSequence(gamma, threshold, start.lower)
+        self._below = LowerSequence(gamma, threshold, -start.upper)
+        self._lower_stands = self._upper_stands = True
+        self.events: tuple[str, ...] = ()
+        self.reached = False
+
+    @property
+    def lower(self) -> float:
+        """L_n; -inf once a z below its bound has voided it."""
+        return self._above.bound if self._lower_stands else -math.inf
+
+    @property
+    def upper(self) -> float:
+        """U_n; +inf once a z above its bound has voided it."""
+        return -self._below.bound if self._upper_stands else math.inf
+
+    def add(self, total: Accumulator, z: float, bounds: Bounds) -> None:
+        """Take in one value (see Progress.add)."""
+        if self.reached:
+            return
+        if self._bet is None:
+            self._bet = Bet(self._question.gamma, bounds.lower, bounds.upper)
+        self._check(z, bounds)
+        stake = self._bet.stake
+        whole = self._question.bounds
+        if self._lower_stands:
+            self._above.add(z, stake, bounds.lower, whole.upper)
+        if self._upper_stands:
+            self._below.add(-z, stake, -bounds.upper, -whole.lower)
+        self._bet.learn(z)
+        if self.lower > self.upper:
+            # Impossible under the assumptions: it ends every claim, and never the campaign.
+            self._void(
+                f'at n = {total.n} the interval is empty ({self.lower:.6g} > {self.upper:.6g}): '
+                'the mean drifts or a bound is wrong; neither side stands'
+            )
+            self._lower_stands = self._upper_stands = False
+        wide = max(self.upper - total.mean, total.mean - self.lower)
+        self.reached = wide <= self._question.gamma
+
+    def _check(self, z: float, bounds: Bounds) -> None:
+        if bounds.hold(z):
+            return
+        if self._upper_stands and z > bounds.upper:
+            self._upper_stands = False
+            self._void(
+                f'z = {z:.6g} above its bound {bounds.upper:.6g}: the interval\'s upper end is '
+                'void, the lower end still stands'
+            )  # fmt: skip
+        if self._lower_stands and z < bounds.lower:
+            self._lower_stands = False
+            self._void(
+                f'z = {z:.6g} below its bound {bounds.lower:.6g}: the interval\'s lower end is '
+                'void, the upper end still stands'
+            )  # fmt: skip
+
+    def _void(self, event: str) -> None:
+        self.events = (*self.events, event)
+
+    def expected_n(self, total: Accumulator) -> int:
+        """Return n at the stop if mean and variance stay as they are; 0 where unknown."""
+        if total.n < 2:
+            return 0
+        question = self._question
+        found = tests_to_distance(
+            total.mean, total.variance, question.bounds, question.gamma, question.c
+        )
+        return max(found, total.n + (not self.reached)) if found else 0

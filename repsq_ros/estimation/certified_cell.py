@@ -1,0 +1,156 @@
+"""The `certified_cell` rule: stop when the confidence sequence lies inside one cell."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from repsq_ros.estimation.accumulator import Accumulator
+from repsq_ros.estimation.betting import CAPS, Bet
+from repsq_ros.estimation.forecast import tests_to_reject
+from repsq_ros.estimation.partition import Partition
+from repsq_ros.estimation.stopping import Bounds, Question, Validity
+
+SMALLEST_GAP = 0.1  # of the narrowest cell: the bet at an edge near the mean aims no closer
+
+
+@dataclass(frozen=True)
+class CertifiedCell:
+    """Bets at every edge of the partition until r* is known to lie between two neighbours."""
+
+    name = 'certified_cell'
+    sides = ''
+    validity = Validity.ANY_N
+    statement = (
+        'the cell holds the true mean, by a betting confidence sequence at every edge that holds '
+        'at every number of tests and for adaptive proposals'
+    )
+
+    def begin(self, question: Question) -> CertifiedCellProgress:
+        """Begin a campaign.
+
+        :raises ValueError: the question has no partition
+        """
+        return CertifiedCellProgress(question)
+
+
+class CertifiedCellProgress:
+    """Which edges r* is known to lie above, and below."""
+
+    def __init__(self, question: Question) -> None:
+        if len(question.edges) < 2:
+            raise ValueError('certified_cell needs a partition')
+        self._question = question
+        self._edges = np.array(question.edges[1:-1])
+        self._ends = (question.edges[0], question.edges[-1])
+        self._wanted = math.log(2.0 / question.c)
+        self._gap = SMALLEST_GAP * float(np.min(np.diff(question.edges)))
+        self._bet: Bet | None = None
+        caps = np.array(CAPS)[:, None]
+        self._caps = caps
+        self._above = np.zeros((len(CAPS), self._edges.size))  # ln K+ of each cap at each edge
+        self._below = np.zeros_like(self._above)
+        self._first, self._last = 0, self._edges.size  # r* lies in one of the cells first..last
+        self._lower_stands = self._upper_stands = True
+        self.events: tuple[str, ...] = ()
+
+    @property
+    def lower(self) -> float:
+        """The highest edge that r* is known to lie above."""
+        return float(self._edges[self._first - 1]) if self._first > 0 else self._ends[0]
+
+    @property
+    def upper(self) -> float:
+        """The lowest edge that r* is known to lie below."""
+        inside = self._last < self._edges.size
+        return float(self._edges[self._last]) if inside else self._ends[1]
+
+    @property
+    def reached(self) -> bool:
+        """True once one cell is left."""
+        return self._first == self._last
+
+    @property
+    def cells(self) -> tuple[int, int]:
+        """First and last of the cells that are left."""
+        return self._first, self._last
+
+    def add(self, total: Accumulator, z: float, bounds: Bounds) -> None:
+        """Take in one value (see Progress.add)."""
+        if self.reached:
+            return
+        if self._bet is None:
+            self._bet = Bet(1.0, bounds.lower, bounds.upper)
+        if not bounds.hold(z):
+            self._check(z, bounds)
+        mean, variance = self._bet.mean, self._bet.variance
+        distance = np.maximum(np.abs(mean - self._edges), self._gap)
+        stake = distance / (variance + distance**2)
+        away = z - self._edges
+        if self._lower_stands:
+            self._above += np.log1p(self._capped(stake, self._edges - bounds.lower) * away)
+            passed = np.flatnonzero(_mean_capital(self._above) >= self._wanted)
+            if passed.size:
+                self._first = max(self._first, int(passed[-1]) + 1)
+        if self._upper_stands:
+            self._below += np.log1p(-self._capped(stake, bounds.upper - self._edges) * away)
+            passed = np.flatnonzero(_mean_capital(self._below) >= self._wanted)
+            if passed.size:
+                self._last = min(self._last, int(passed[0]))
+        self._bet.learn(z)
+        if self._first > self._last:
+            self._void(f'at n = {total.n} no cell is left: the mean drifts or a bound is wrong')
+            self._first, self._last = 0, self._edges.size
+            self._lower_stands = self._upper_stands = False
+
+    def _capped(
+        self, stake: NDArray[np.float64], room: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        with np.errstate(divide='ignore'):
+            capped: NDArray[np.float64] = np.minimum(stake, self._caps / np.maximum(room, 0.0))
+        return capped
+
+    def _check(self, z: float, bounds: Bounds) -> None:
+        if self._upper_stands and z > bounds.upper:
+            self._upper_stands = False
+            self._void(
+                f'z = {z:.6g} above its bound {bounds.upper:.6g}: no edge is passed from above '
+                'any more'
+            )
+        if self._lower_stands and z < bounds.lower:
+            self._lower_stands = False
+            self._void(
+                f'z = {z:.6g} below its bound {bounds.lower:.6g}: no edge is passed from below '
+                'any more'
+            )
+
+    def _void(self, event: str) -> None:
+        self.events = (*self.events, event)
+
+    def expected_n(self, total: Accumulator) -> int:
+        """Return n at the stop if mean and variance stay as they are; 0 where unknown."""
+        partition, question = Partition(self._question.edges), self._question
+        if total.n < 2 or not math.isfinite(total.mean):
+            return 0
+        cell = partition.quantize(total.mean)
+        bounds, variance, c = question.bounds, total.variance, question.c
+        mirrored = Bounds(-bounds.upper, -bounds.lower)
+        sides = []
+        if cell.cell > 0:
+            below = total.mean - cell.lower
+            sides.append(tests_to_reject(total.mean, variance, bounds, below, c) if below else 0)
+        if cell.cell < self._edges.size:
+            above = cell.upper - total.mean
+            sides.append(
+                tests_to_reject(-total.mean, variance, mirrored, above, c) if above else 0
+            )
+        return max(sides, default=1) if all(sides) else 0
+
+
+def _mean_capital(logs: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return ln of the mean, over the caps, of the capital at each edge."""
+    mean: NDArray[np.float64] = np.logaddexp(logs[0], logs[1]) - math.log(2.0)
+    return mean

@@ -1,0 +1,83 @@
+"""The `first_of` rule: several rules share c, and the first that is met stops the campaign."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from repsq_ros.estimation.accumulator import Accumulator
+from repsq_ros.estimation.stopping import Bounds, Progress, Question, StoppingRule, Validity
+
+
+@dataclass(frozen=True)
+class FirstOf:
+    """Each rule is given c / number of rules: by the union bound all hold together with 1 - c."""
+
+    rules: tuple[StoppingRule, ...]
+
+    name = 'first_of'
+
+    @property
+    def validity(self) -> Validity:
+        """Return the weakest of its rules."""
+        order = list(Validity)
+        return max((rule.validity for rule in self.rules), key=order.index)
+
+    @property
+    def statement(self) -> str:
+        """Say what holds."""
+        parts = '; '.join(rule.statement for rule in self.rules)
+        return f'c is split between {len(self.rules)} rules, the first of which stops: {parts}'
+
+    @property
+    def sides(self) -> str:
+        """Tell whether c covers both sides."""
+        return max((rule.sides for rule in self.rules), key=len)
+
+    def begin(self, question: Question) -> FirstOfProgress:
+        """Begin a campaign."""
+        share = replace(question, c=question.c / len(self.rules))
+        return FirstOfProgress(tuple(rule.begin(share) for rule in self.rules))
+
+
+class FirstOfProgress:
+    """The states of all rules; the interval is that of the one met first, else what all leave."""
+
+    cells: tuple[int, int] | None = None
+
+    def __init__(self, parts: tuple[Progress, ...]) -> None:
+        self._parts = parts
+
+    @property
+    def _met(self) -> tuple[Progress, ...]:
+        return tuple(part for part in self._parts if part.reached) or self._parts
+
+    @property
+    def lower(self) -> float:
+        """Lower end of the interval."""
+        return max(part.lower for part in self._met)
+
+    @property
+    def upper(self) -> float:
+        """Upper end of the interval."""
+        return min(part.upper for part in self._met)
+
+    @property
+    def reached(self) -> bool:
+        """True once one of the rules says stop."""
+        return any(part.reached for part in self._parts)
+
+    @property
+    def events(self) -> tuple[str, ...]:
+        """The events of all rules."""
+        return tuple(event for part in self._parts for event in part.events)
+
+    def add(self, total: Accumulator, z: float, bounds: Bounds) -> None:
+        """Take in one value (see Progress.add)."""
+        if not self.reached:
+            for part in self._parts:
+                part.add(total, z, bounds)
+
+    def expected_n(self, total: Accumulator) -> int:
+        """Return the least that one of the rules expects; 0 where all are unknown."""
+        known = [n for n in (part.expected_n(total) for part in self._parts) if n]
+        return min(known, default=0)

@@ -1,0 +1,72 @@
+"""How many tests a betting rule takes, for a law of which only mean and variance are known.
+
+The logarithm of the capital is followed for a law of two values that has them. Its expected growth
+is taken, so that the count is a median rather than a bound; 0 stands for more than 2^20 tests.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from repsq_ros.estimation.accumulator import Accumulator
+from repsq_ros.estimation.betting import CAPS
+from repsq_ros.estimation.stopping import Bounds, Question, StoppingRule
+
+LONGEST = 2**20  # tests that a forecast looks ahead
+
+
+def expected_tests(rule: StoppingRule, question: Question, mean: float, variance: float) -> int:
+    """Return about how many tests a rule takes; 0 where that is unknown or beyond 2^20.
+
+    :param mean: of z [unit of psi]
+    :param variance: of z [unit of psi squared]
+    """
+    return rule.begin(question).expected_n(Accumulator(2, mean, 2.0 * variance))
+
+
+def tests_to_distance(
+    mean: float, variance: float, bounds: Bounds, distance: float, c: float
+) -> int:
+    """Return about how many tests it takes until both mean - distance and mean + distance fall.
+
+    :param mean: of z [unit of psi]
+    :param variance: of z [unit of psi squared]
+    """
+    sides = (
+        tests_to_reject(mean, variance, bounds, distance, c),
+        tests_to_reject(-mean, variance, Bounds(-bounds.upper, -bounds.lower), distance, c),
+    )
+    return max(sides) if all(sides) else 0
+
+
+def tests_to_reject(
+    mean: float, variance: float, bounds: Bounds, distance: float, c: float
+) -> int:
+    """Return about how many tests it takes until K+ rejects the candidate mean - distance."""
+    middle = (bounds.lower + bounds.upper) / 2.0
+    mean = min(max(mean, bounds.lower), bounds.upper)
+    down = min(math.sqrt(variance), mean - bounds.lower)
+    up = variance / down if down > 0.0 else 0.0
+    share_up = down / (up + down) if up + down > 0.0 else 0.5
+    room = max(mean - distance - bounds.lower, 0.0)
+    wanted, logs, begun, size = math.log(2.0 / c), [0.0] * len(CAPS), 0, 256
+    while begun < LONGEST:
+        n = begun + np.arange(size)
+        # The first guess of the mean, in the middle of the bounds, is paid for as a variance.
+        learning = (mean - middle) ** 2 * (0.6449 - 1.0 / (n + 1.5))
+        spread = (bounds.width**2 / 4.0 + n * variance + np.maximum(learning, 0.0)) / (n + 1.0)
+        stake = distance / (spread + distance**2)
+        tracks = []
+        for log, cap in zip(logs, CAPS, strict=True):
+            bet = np.minimum(stake, cap / room) if room > 0.0 else stake
+            gain = share_up * np.log1p(bet * (distance + up))
+            gain += (1.0 - share_up) * np.log1p(bet * np.maximum(distance - down, -room))
+            tracks.append(log + np.cumsum(gain))
+        capital = np.logaddexp(*tracks) - math.log(2.0)
+        enough = np.flatnonzero(capital >= wanted)
+        if enough.size:
+            return begun + int(enough[0]) + 1
+        logs, begun, size = [float(track[-1]) for track in tracks], begun + size, size * 2
+    return 0

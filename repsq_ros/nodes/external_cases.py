@@ -1,0 +1,53 @@
+"""Weighted cases that another program draws, taken from a topic."""
+
+from __future__ import annotations
+
+from rclpy.node import Node
+
+from repsq_ros import topics
+from repsq_ros.msg import TestCommand
+from repsq_ros.nodes import qos
+from repsq_ros.sampling.external import External, external_draw
+from repsq_ros.sampling.proposals import Proposal
+from repsq_ros.specification.model import Specification
+
+
+class ExternalCases:
+    """What has come so far; `fault` says what was wrong with a case, and ends the campaign."""
+
+    def __init__(self) -> None:
+        self.fault = ''
+
+
+def listen_for_cases(
+    node: Node, proposal: Proposal, specification: Specification, campaign_id: str
+) -> ExternalCases:
+    """Offer each TestCommand on the topic to the proposal; nothing is done for other proposals.
+
+    Used of the message are campaign_id (empty: any), index, x, log_q and weight; a log_q of 0
+    with a weight is taken as not given.
+    """
+    cases = ExternalCases()
+    if not isinstance(proposal, External) or specification.tester.proposal.table:
+        return cases
+
+    def hear(message: TestCommand) -> None:
+        if message.campaign_id not in ('', campaign_id):
+            return
+        where = f'case {message.index} on {node.resolve_topic_name(topics.EXTERNAL_CASE)}'
+        try:
+            draw = external_draw(
+                specification.target,
+                tuple(message.x),
+                proposal.weight_bound,
+                weight=message.weight or None,
+                log_q=message.log_q or None,
+            )
+        except ValueError as error:
+            cases.fault = f'{where}: {error}'
+            return
+        if not proposal.offer(message.index, draw):
+            cases.fault = f'{where}: found another case than the one offered before'
+
+    node.create_subscription(TestCommand, topics.EXTERNAL_CASE, hear, qos.RECORD)
+    return cases

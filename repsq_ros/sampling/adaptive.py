@@ -1,0 +1,95 @@
+"""Adaptive importance sampling: the proposal learns from the tests (section 5 of the paper)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from repsq_ros.sampling.beta_fit import fit_betas
+from repsq_ros.sampling.distributions import FromUniform, Mixture, Product
+from repsq_ros.sampling.marginals import Beta, Uniform
+from repsq_ros.sampling.proposals import Dependence, Draw
+from repsq_ros.sampling.weight_bound import largest_ratio
+from repsq_ros.seeds import Stream, generator
+
+
+@dataclass(frozen=True)
+class Adaptation:
+    """How an adaptive proposal learns."""
+
+    batch: int = 30  # d: tests between two updates
+    share_of_target: float = 0.1  # of p in the mixture
+    rate: float = 0.1  # of the exponential moving average of the shapes
+    start: float = 0.99  # every shape before the first update
+    fit: str = 'moments'
+    shapes: tuple[float, float] | None = (0.5, 1.0)  # limits of a fit
+
+
+class AdaptiveImportance:
+    """q = s p + (1 - s) prod_d Beta(a_d, b_d), the shapes moved after every batch of tests.
+
+    a <- (1 - rate) a + rate a', with (a', b') fitted to the newest batch alone.
+
+    :param declared_bound: w_max as the tester declares it, in place of the computed one
+    """
+
+    unweighted = False
+    dependence = Dependence.ADAPTIVE
+
+    def __init__(
+        self, target: FromUniform, adaptation: Adaptation, declared_bound: float | None = None
+    ) -> None:
+        self._target, self._adaptation = target, adaptation
+        self._declared = declared_bound
+        self._batch: list[tuple[tuple[float, ...], float, float]] = []
+        provable = self._provable_for_all()
+        self.proven = declared_bound is None or declared_bound >= provable
+        self.largest_weight_bound = provable if declared_bound is None else declared_bound
+        self.shapes = ((adaptation.start, adaptation.start),) * len(target.box.dimensions)
+        self._set(self.shapes)
+
+    def _provable_for_all(self) -> float:
+        """Return a bound for all shapes that the limits let happen."""
+        share, limits = self._adaptation.share_of_target, self._adaptation.shapes
+        target = self._target
+        if limits is None or limits[1] > 1.0 or self._adaptation.start > 1.0:
+            return 1.0 / share
+        if not (isinstance(target, Product) and all(m == Uniform() for m in target.marginals)):
+            return 1.0 / share
+        # A Beta density with shapes <= 1 is nowhere below the smaller of them.
+        floor = min(limits[0], self._adaptation.start)
+        return float(1.0 / (share + (1.0 - share) * floor ** len(target.marginals)))
+
+    def _set(self, shapes: tuple[tuple[float, float], ...]) -> None:
+        self.shapes = shapes
+        learnt = Product(self._target.box, tuple(Beta(a, b) for a, b in shapes))
+        share = self._adaptation.share_of_target
+        self._proposal = Mixture((self._target, learnt), (share, 1.0 - share))
+        bound = min(largest_ratio(self._target, self._proposal), self.largest_weight_bound)
+        self.weight_bound = bound if self._declared is None else self._declared
+
+    def ready(self, index: int) -> bool:
+        """Tell whether a case can be drawn: always."""
+        return True
+
+    def draw(self, index: int, seed: int) -> Draw:
+        """Draw x ~ q, the mixture in force."""
+        x = self._proposal.sample(generator(seed, Stream.CASE, index))
+        return Draw(x, self._target.logpdf(x), self._proposal.logpdf(x), self.weight_bound)
+
+    def tell(self, x: tuple[float, ...], psi: float, weight: float) -> None:
+        """Hear the outcome of a valid test; the last one of a batch moves the shapes."""
+        self._batch.append((self._target.box.to_unit(x), psi, weight))
+        if len(self._batch) < self._adaptation.batch:
+            return
+        u, outcomes, weights = zip(*self._batch, strict=True)
+        self._batch = []
+        fitted = fit_betas(u, outcomes, weights, self._adaptation.fit, self._adaptation.shapes)
+        if fitted is None:
+            return  # nothing but zeros, or too few that count: the shapes stay
+        keep, rate = 1.0 - self._adaptation.rate, self._adaptation.rate
+        self._set(
+            tuple(
+                (keep * a + rate * new_a, keep * b + rate * new_b)
+                for (a, b), (new_a, new_b) in zip(self.shapes, fitted, strict=True)
+            )
+        )

@@ -1,0 +1,92 @@
+"""Fitting a Beta density to each dimension of weighted cases on [0, 1]^d."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import root
+from scipy.special import psi as digamma
+
+from repsq_ros.sampling.marginals import EDGE
+
+FITS = ('moments', 'mle', 'unweighted')
+
+
+def effective_size(weights: NDArray[np.float64]) -> float:
+    """Return the effective sample size (sum w)^2 / sum w^2; 0 where all are 0."""
+    squares = float(np.sum(weights**2))
+    return float(np.sum(weights)) ** 2 / squares if squares > 0.0 else 0.0
+
+
+def fit_betas(
+    u: Sequence[Sequence[float]],
+    outcomes: Sequence[float],
+    weights: Sequence[float],
+    fit: str = 'moments',
+    shapes: tuple[float, float] | None = (0.5, 1.0),
+) -> list[tuple[float, float]] | None:
+    """Return shapes (a, b) for each dimension, or None where the batch says nothing.
+
+    The fit aims at q* ~ psi p: cases weigh psi_i w_i (cross-entropy). `moments`: with the
+    weighted mean m and variance v, corrected for the effective sample size, t = m(1-m)/v - 1,
+    a = m t, b = (1-m) t. `mle`: maximum likelihood. `unweighted`: moments of the cases as they
+    lie, which follows the cases and not psi; kept to reproduce.
+
+    :param u: cases on [0, 1]^d, shape (n, d)
+    :param outcomes: psi_i, shape (n,)
+    :param weights: w_i, shape (n,)
+    :param shapes: smallest and largest shape, None for no limits
+    """
+    points = np.clip(np.asarray(u, dtype=np.float64), EDGE, 1.0 - EDGE)
+    aim = np.maximum(np.asarray(outcomes, dtype=np.float64), 0.0) * np.asarray(weights)
+    if fit == 'unweighted':
+        aim = np.ones(len(points))
+    size = effective_size(aim)
+    if not size >= 2.0:
+        return None
+    share = aim / np.sum(aim)
+    found = []
+    for column in points.T:
+        pair = _likeliest(column, share) if fit == 'mle' else _moments(column, share, size)
+        if pair is None:
+            return None
+        if shapes is not None:
+            pair = (min(max(pair[0], shapes[0]), shapes[1]), min(max(pair[1], shapes[0]),
+                    shapes[1]))  # fmt: skip
+        if not (0.0 < pair[0] < math.inf and 0.0 < pair[1] < math.inf):
+            return None
+        found.append(pair)
+    return found
+
+
+def _moments(
+    column: NDArray[np.float64], share: NDArray[np.float64], size: float
+) -> tuple[float, float] | None:
+    mean = float(np.sum(share * column))
+    variance = float(np.sum(share * (column - mean) ** 2)) * size / (size - 1.0)
+    if variance <= 0.0:
+        return None
+    # Wider than any Beta density: the smallest shapes, if there are limits.
+    strength = max(mean * (1.0 - mean) / variance - 1.0, 0.0)
+    return mean * strength, (1.0 - mean) * strength
+
+
+def _likeliest(
+    column: NDArray[np.float64], share: NDArray[np.float64]
+) -> tuple[float, float] | None:
+    """Solve psi(a) - psi(a+b) = E ln u and psi(b) - psi(a+b) = E ln(1-u)."""
+    wanted = np.array([np.sum(share * np.log(column)), np.sum(share * np.log1p(-column))])
+
+    def miss(log_shapes: NDArray[np.float64]) -> NDArray[np.float64]:
+        shapes = np.exp(np.clip(log_shapes, -20.0, 20.0))
+        result: NDArray[np.float64] = digamma(shapes) - digamma(np.sum(shapes)) - wanted
+        return result
+
+    solved = root(miss, np.zeros(2))
+    if not solved.success:
+        return None
+    a, b = np.exp(solved.x)
+    return float(a), float(b)

@@ -1,0 +1,85 @@
+"""Weighted cases that another program drew: from a table, or one by one from a topic."""
+
+from __future__ import annotations
+
+import math
+
+from repsq_ros.errors import CampaignError
+from repsq_ros.sampling.distributions import Distribution
+from repsq_ros.sampling.proposals import Dependence, Draw
+
+MISMATCH = 1e-6  # relative difference of a weight from p(x)/q(x) that is rounding
+
+
+def external_draw(
+    target: Distribution,
+    x: tuple[float, ...],
+    weight_bound: float,
+    *,
+    weight: float | None = None,
+    log_q: float | None = None,
+) -> Draw:
+    """Check a case of another program, and return it as one of ours.
+
+    :param weight: w = p(x)/q(x); may be left out where log_q is given
+    :param log_q: ln q(x); where it is given, the weight is computed, and compared
+    :raises ValueError: outside the support of p, or a weight that is not finite and > 0, or
+        one that contradicts the densities
+    """
+    log_p = target.logpdf(x)
+    if not target.box.contains(x) or not math.isfinite(log_p):
+        raise ValueError(f'x = {x} lies outside the target distribution')
+    if log_q is None:
+        if weight is None or not (math.isfinite(weight) and weight > 0.0):
+            raise ValueError(f'weight {weight}, expected a finite number > 0')
+        return Draw(x, log_p, log_p - math.log(weight), weight_bound)
+    if not math.isfinite(log_q):
+        raise ValueError(f'log_q {log_q}, expected a finite number')
+    draw = Draw(x, log_p, log_q, weight_bound)
+    if weight is not None and not abs(draw.weight - weight) <= MISMATCH * draw.weight:
+        raise ValueError(
+            f'weight {weight}, but p(x)/q(x) = {draw.weight} by its log_q and our target'
+        )
+    return draw
+
+
+class External:
+    """Hands out cases in the order of their index, as they were offered.
+
+    The other program may have learnt from earlier tests; that it drew from the q that its weights
+    speak of cannot be seen from here.
+
+    :param weight_bound: w_max as declared
+    """
+
+    proven = unweighted = False
+    dependence = Dependence.ADAPTIVE
+
+    def __init__(self, weight_bound: float, source: str, table: tuple[Draw, ...] = ()) -> None:
+        self.weight_bound = self.largest_weight_bound = weight_bound
+        self._source = source
+        self._offered = dict(enumerate(table))
+        self._complete = bool(table)
+
+    def offer(self, index: int, draw: Draw) -> bool:
+        """Take in the case of an index; false where another one has been offered for it."""
+        return self._offered.setdefault(index, draw) == draw
+
+    def ready(self, index: int) -> bool:
+        """Tell whether the case of an index is there; with a table, its end is told by `draw`."""
+        return self._complete or index in self._offered
+
+    def draw(self, index: int, seed: int) -> Draw:
+        """Return the case of an index.
+
+        :raises CampaignError: the table has come to its end
+        """
+        if index not in self._offered:
+            raise CampaignError(
+                f'{self._source}: found {len(self._offered)} cases, expected more: the campaign '
+                'has not reached its accuracy'
+            )
+        return self._offered[index]
+
+    def tell(self, x: tuple[float, ...], psi: float, weight: float) -> None:
+        """Hear the outcome; the other program hears it from the campaign's own topics."""

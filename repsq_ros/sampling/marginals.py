@@ -1,0 +1,153 @@
+"""Densities of one dimension, scaled to [0, 1].
+
+All of them have the form ln f(u) = A ln u + B ln(1-u) + C u + D u^2 + constant. So has the ratio
+of any two, and its largest value is found exactly, among the roots of a cubic and the ends.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from scipy.special import betaincinv, betaln, ndtr, ndtri
+
+EDGE = 1e-12  # u is kept so far from 0 and 1 where a density may be infinite there
+
+Coefficients = tuple[float, float, float, float]  # A, B, C, D
+
+
+class Marginal(Protocol):
+    """A density on [0, 1]."""
+
+    @property
+    def coefficients(self) -> Coefficients:
+        """A, B, C, D of its logarithm."""
+
+    @property
+    def log_constant(self) -> float:
+        """Return the constant of its logarithm."""
+
+    def inverse(self, v: float) -> float:
+        """Return the u below which a share v of the probability lies."""
+
+    def describe(self) -> dict[str, object]:
+        """Say what it is, for a digest."""
+
+
+@dataclass(frozen=True)
+class Uniform:
+    """f(u) = 1."""
+
+    coefficients = (0.0, 0.0, 0.0, 0.0)
+    log_constant = 0.0
+
+    def inverse(self, v: float) -> float:
+        """Return the quantile."""
+        return v
+
+    def describe(self) -> dict[str, object]:
+        """Say what it is."""
+        return {'type': 'uniform'}
+
+
+@dataclass(frozen=True)
+class Beta:
+    """f(u) = u^(a-1) (1-u)^(b-1) / B(a, b), with shapes a, b > 0."""
+
+    a: float
+    b: float
+
+    @property
+    def coefficients(self) -> Coefficients:
+        """A, B, C, D of its logarithm."""
+        return (self.a - 1.0, self.b - 1.0, 0.0, 0.0)
+
+    @property
+    def log_constant(self) -> float:
+        """Return -ln B(a, b)."""
+        return -float(betaln(self.a, self.b))
+
+    def inverse(self, v: float) -> float:
+        """Return the quantile, at least 1e-12 from both ends."""
+        return min(max(float(betaincinv(self.a, self.b, v)), EDGE), 1.0 - EDGE)
+
+    def describe(self) -> dict[str, object]:
+        """Say what it is."""
+        return {'type': 'beta', 'a': self.a, 'b': self.b}
+
+
+@dataclass(frozen=True)
+class TruncatedNormal:
+    """A normal density cut to [0, 1].
+
+    :param mean: of the normal before it is cut, in u; it may lie outside [0, 1]
+    :param sd: its standard deviation, > 0
+    """
+
+    mean: float
+    sd: float
+
+    @property
+    def coefficients(self) -> Coefficients:
+        """A, B, C, D of its logarithm."""
+        square = self.sd**2
+        return (0.0, 0.0, self.mean / square, -0.5 / square)
+
+    @property
+    def log_constant(self) -> float:
+        """Return -ln of the integral of the exponential part."""
+        low, high = self._ends()
+        inside = math.log(math.sqrt(2.0 * math.pi) * self.sd * (high - low))
+        return -inside - 0.5 * (self.mean / self.sd) ** 2
+
+    def _ends(self) -> tuple[float, float]:
+        # On the side of the tail, where differences of the distribution function keep digits.
+        a, b = -self.mean / self.sd, (1.0 - self.mean) / self.sd
+        return (float(ndtr(a)), float(ndtr(b))) if a <= 0 else (float(ndtr(-b)), float(ndtr(-a)))
+
+    def inverse(self, v: float) -> float:
+        """Return the quantile."""
+        low, high = self._ends()
+        if self.mean >= 0.0:
+            u = self.mean + self.sd * float(ndtri(low + v * (high - low)))
+        else:
+            u = self.mean - self.sd * float(ndtri(high - v * (high - low)))
+        return min(max(u, 0.0), 1.0)
+
+    def describe(self) -> dict[str, object]:
+        """Say what it is."""
+        return {'type': 'truncated_normal', 'mean': self.mean, 'sd': self.sd}
+
+
+def log_density(marginal: Marginal, u: float) -> float:
+    """Return ln f(u) for u in [0, 1]; +inf where the density is infinite, -inf where it is 0."""
+    a, b, c, d = marginal.coefficients
+    value = marginal.log_constant + c * u + d * u * u
+    for power, base in ((a, u), (b, 1.0 - u)):
+        if power != 0.0:
+            value += power * math.log(base) if base > 0.0 else math.copysign(math.inf, -power)
+    return value
+
+
+def log_largest_ratio(p: Marginal, q: Marginal) -> float:
+    """Return ln of the largest p(u)/q(u) on [0, 1]; +inf where it is unbounded."""
+    a, b, c, d = (x - y for x, y in zip(p.coefficients, q.coefficients, strict=True))
+    if a < 0.0 or b < 0.0:
+        return math.inf
+
+    def ratio(u: float) -> float:
+        value = c * u + d * u * u
+        if a:
+            value += a * math.log(u)
+        if b:
+            value += b * math.log1p(-u)
+        return value
+
+    # Where a/u - b/(1-u) + c + 2 d u = 0, times u (1-u).
+    roots = np.roots([-2.0 * d, 2.0 * d - c, c - a - b, a])
+    candidates = [float(root.real) for root in roots if abs(root.imag) < 1e-9]
+    candidates = [u for u in candidates if 0.0 < u < 1.0]
+    candidates += ([0.0] if not a else []) + ([1.0] if not b else [])
+    return p.log_constant - q.log_constant + max(map(ratio, candidates))

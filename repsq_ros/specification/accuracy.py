@@ -1,0 +1,35 @@
+"""Reading the accuracy that is asked for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from repsq_ros.specification.reader import Section
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    """What is asked for: |r - r*| <= gamma with probability 1 - c, agreement with 1 - beta."""
+
+    gamma: float  # [unit of psi]
+    c: float
+    beta: float
+    runs: int = 2  # k: campaigns that shall agree, an initiator's and its replicators'
+
+
+def read_accuracy(section: Section, psi_range: float) -> Accuracy:
+    """Return the accuracy of a specification.
+
+    :raises SpecificationError: with file, key, what was found and what was expected
+    """
+    gamma = section.number('gamma', above=0)
+    if gamma >= psi_range:
+        raise section.fail('gamma', f'{gamma!r}', f'less than the range of psi, {psi_range:g}')
+    accuracy = Accuracy(
+        gamma,
+        section.number('c', above=0, below=1),
+        section.number('beta', above=0, below=1),
+        section.whole('runs', 2, at_least=2),
+    )
+    section.finish()
+    return accuracy

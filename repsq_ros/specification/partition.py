@@ -1,0 +1,138 @@
+"""Reading the partition: how the range of psi is cut into cells."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+
+from repsq_ros.estimation.alpha import ALPHA_RULES, agreement_exists
+from repsq_ros.estimation.partition import Partition
+from repsq_ros.seeds import Stream, generator
+from repsq_ros.specification.accuracy import Accuracy
+from repsq_ros.specification.reader import Section, show
+
+TYPES = ('uniform', 'edges', 'anchored')
+
+
+@dataclass(frozen=True)
+class PartitionChoice:
+    """The partition of a specification.
+
+    `partition` is None for the initiator of an anchored one: it is laid around the estimate.
+    """
+
+    kind: str  # one of TYPES
+    lower: float  # range M of psi
+    upper: float
+    alpha: float  # width of a cell; of the widest one where edges are given
+    alpha_rule: str  # 'paper', 'iid', 'distinct'; 'given' else
+    random_offset: bool  # the first cell's width was drawn from a published seed
+    partition: Partition | None
+
+    @property
+    def half_width(self) -> float:
+        """Half a cell: what quantizing may add to the distance from r*."""
+        return self.alpha / 2.0
+
+    def around(self, estimate: float) -> PartitionChoice:
+        """Return the choice with an anchored partition laid around an initiator's estimate."""
+        if self.partition is not None:
+            return self
+        laid = Partition.anchored(self.lower, self.upper, estimate, self.half_width)
+        return PartitionChoice(
+            self.kind, self.lower, self.upper, self.alpha, self.alpha_rule, False, laid
+        )
+
+    def describe(self) -> dict[str, object]:
+        """Say what all testers share."""
+        if self.partition is None:
+            return {'type': 'anchored', 'half_width': self.half_width}
+        shared: dict[str, object] = {'edges': list(self.partition.edges)}
+        if self.partition.anchor is not None:
+            shared['anchor'] = self.partition.anchor
+        return shared
+
+
+def read_partition(
+    section: Section, accuracy: Accuracy, lower: float, upper: float
+) -> PartitionChoice:
+    """Return the partition of a range of psi.
+
+    :raises SpecificationError: with file, key, what was found and what was expected
+    """
+    kind = section.choice('type', TYPES, 'uniform')
+    readers = {'uniform': _uniform, 'edges': _edges, 'anchored': _anchored}
+    found = readers[kind](section, accuracy, lower, upper)
+    section.finish()
+    return found
+
+
+def _uniform(section: Section, accuracy: Accuracy, lower: float, upper: float) -> PartitionChoice:
+    alpha, rule = _alpha(section, accuracy)
+    drawn = section.has('offset_seed')
+    if drawn:
+        if section.has('first'):
+            raise section.fail('first', 'a number beside offset_seed', 'one of the two')
+        seed = section.whole('offset_seed')
+        first = alpha * (1.0 - generator(seed, Stream.PARTITION).random())  # in (0, alpha]
+    else:
+        first = section.number('first', alpha, above=0)
+        if first > alpha:
+            raise section.fail('first', f'{first!r}', f'at most alpha = {alpha:.6g}')
+    partition = Partition.almost_uniform(lower, upper, alpha, first)
+    return PartitionChoice('uniform', lower, upper, alpha, rule, drawn, partition)
+
+
+def _alpha(section: Section, accuracy: Accuracy) -> tuple[float, str]:
+    words = ', '.join(map(repr, ALPHA_RULES))
+    expected = f'{words}, or a number above 0'
+    found = section.value('alpha', expected)
+    if not isinstance(found, str):
+        return section.number('alpha', above=0), 'given'
+    if found not in ALPHA_RULES:
+        raise section.fail('alpha', show(found), expected)
+    c, beta, runs = accuracy.c, accuracy.beta, accuracy.runs
+    if not agreement_exists(c, beta, runs):
+        raise section.fail(
+            'alpha',
+            f'{found!r} with (1-c)^{runs} = {(1 - c) ** runs:.6g} < 1-beta = {1 - beta:.6g}',
+            f'(1-c)^{runs} >= 1-beta: a smaller accuracy.c or a larger accuracy.beta',
+        )
+    try:
+        alpha = ALPHA_RULES[found](accuracy.gamma, c, beta, runs)
+    except ValueError as error:
+        raise section.fail('alpha', f'{found!r}: {error}', 'a smaller accuracy.c') from None
+    if alpha == 0:
+        raise section.fail('alpha', f'{found!r}, which is 0 here', 'a larger accuracy.beta')
+    return alpha, found
+
+
+def _edges(section: Section, accuracy: Accuracy, lower: float, upper: float) -> PartitionChoice:
+    edges = section.numbers('edges')
+    if len(edges) < 2 or any(a >= b for a, b in itertools.pairwise(edges)):
+        raise section.fail('edges', f'{list(edges)}', 'at least two numbers, each above the last')
+    if (edges[0], edges[-1]) != (lower, upper):
+        raise section.fail(
+            'edges', f'edges from {edges[0]:g} to {edges[-1]:g}',
+            f'the range of psi, {lower:g} to {upper:g}',
+        )  # fmt: skip
+    widest = max(b - a for a, b in itertools.pairwise(edges))
+    return PartitionChoice('edges', lower, upper, widest, 'given', False, Partition(edges))
+
+
+def _anchored(section: Section, accuracy: Accuracy, lower: float, upper: float) -> PartitionChoice:
+    half_width = section.number('half_width', 2.0 * accuracy.gamma, at_least=accuracy.gamma)
+    c, beta, runs = accuracy.c, accuracy.beta, accuracy.runs
+    if not agreement_exists(c, beta, runs):
+        raise section.fail(
+            'type',
+            f"'anchored' with (1-c)^{runs} = {(1 - c) ** runs:.6g} < 1-beta = {1 - beta:.6g}",
+            f'(1-c)^{runs} >= 1-beta: a smaller accuracy.c, or a larger accuracy.beta',
+        )
+    partition = None
+    if section.has('anchor'):
+        anchor = section.number('anchor', at_least=lower)
+        if anchor > upper:
+            raise section.fail('anchor', f'{anchor!r}', f'at most {upper:g}, the end of the range')
+        partition = Partition.anchored(lower, upper, anchor, half_width)
+    return PartitionChoice('anchored', lower, upper, 2 * half_width, 'given', False, partition)

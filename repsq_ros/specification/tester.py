@@ -1,0 +1,95 @@
+"""Reading what each tester chooses alone: proposal, stopping rule, budget."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import cast
+
+from repsq_ros.estimation.anytime import Anytime
+from repsq_ros.estimation.certified_cell import CertifiedCell
+from repsq_ros.estimation.first_of import FirstOf
+from repsq_ros.estimation.moments import (
+    EmpiricalBernstein,
+    FixedN,
+    Hoeffding,
+    RelativeHalfWidth,
+)
+from repsq_ros.estimation.stopping import StoppingRule
+from repsq_ros.sampling.distributions import Distribution
+from repsq_ros.specification.proposal import ProposalChoice, read_proposal
+from repsq_ros.specification.reader import Section
+
+RULES = (
+    'empirical_bernstein', 'hoeffding', 'anytime', 'certified_cell', 'first_of', 'fixed',
+    'relative_half_width',
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Tester:
+    """What each tester chooses alone; the result may depend on it, its meaning may not."""
+
+    proposal: ProposalChoice
+    seed: int
+    stopping: StoppingRule
+    max_tests: int
+    max_attempts: int
+
+
+def read_tester(
+    section: Section, target: Distribution, gamma: float, psi: tuple[float, float]
+) -> Tester:
+    """Return the tester's own part of a specification.
+
+    :param psi: range M of the measure
+    :raises SpecificationError: with file, key, what was found and what was expected
+    """
+    proposal = section.word_or_section('proposal', 'type')
+    stopping = section.section('stopping')
+    tester = Tester(
+        proposal=read_proposal(proposal, target, gamma, psi),
+        seed=section.whole('seed'),
+        stopping=read_stopping(stopping),
+        max_tests=section.whole('max_tests', 100_000, at_least=2),
+        max_attempts=section.whole('max_attempts', 3, at_least=1),
+    )
+    if isinstance(tester.stopping, FixedN) and tester.stopping.tests > tester.max_tests:
+        raise stopping.fail(
+            'tests', f'{tester.stopping.tests}', f'at most max_tests = {tester.max_tests}'
+        )
+    section.finish()
+    return tester
+
+
+def read_stopping(section: Section) -> StoppingRule:
+    """Return the stopping rule of a section.
+
+    :raises SpecificationError: with file, key, what was found and what was expected
+    """
+    rule = section.choice('rule', RULES)
+    found: StoppingRule
+    if rule == 'empirical_bernstein':
+        power = section.whole('range_power', 1, at_least=1)
+        if power not in (1, 2):
+            raise section.fail('range_power', f'{power}', '1, or 2 to reproduce the paper')
+        form = section.choice('form', ('paper', 'two_sided'), 'paper')
+        found = EmpiricalBernstein(power, form == 'two_sided')
+    elif rule == 'first_of':
+        parts = section.sections('rules')
+        if len(parts) < 2:
+            raise section.fail('rules', 'a list of 1', 'at least two rules')
+        found = FirstOf(tuple(read_stopping(part) for part in parts))
+        for part, each in zip(parts, found.rules, strict=True):
+            if isinstance(each, CertifiedCell | FirstOf):
+                raise part.fail('rule', f'text {each.name!r}', 'a rule that aims at gamma')
+    elif rule == 'fixed':
+        found = FixedN(section.whole('tests', at_least=2))
+    elif rule == 'relative_half_width':
+        found = RelativeHalfWidth(
+            section.number('relative', above=0), section.whole('at_least', 30, at_least=2)
+        )
+    else:
+        plain = {'hoeffding': Hoeffding, 'anytime': Anytime, 'certified_cell': CertifiedCell}
+        found = cast(StoppingRule, plain[rule]())
+    section.finish()
+    return found
