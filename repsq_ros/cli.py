@@ -8,7 +8,7 @@ import sys
 from typing import Protocol
 
 from repsq_ros import __version__
-from repsq_ros.console import check, reevaluate, run
+from repsq_ros.console import check, import_poses, inspect, reevaluate, run
 from repsq_ros.errors import RepsqError
 
 
@@ -25,6 +25,8 @@ class Command(Protocol):
 COMMANDS: dict[str, tuple[Command, str]] = {
     'check': (check, 'check a test specification and say what it promises'),
     'run': (run, 'run a campaign on the robot, or with --simulate on a simulated one'),
+    'inspect': (inspect, 'tell rate, jitter, gaps, clocks and noise of each topic in a bag'),
+    'import-poses': (import_poses, "turn a measuring device's CSV of poses into SI and headers"),
     'reevaluate': (reevaluate, 'compute the measure of every test in a recorded bag'),
 }
 

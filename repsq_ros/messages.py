@@ -1,7 +1,7 @@
 """Messages to plain values of the core.
 
 The messages may be rclpy's or a bag reader's: only their fields count. So online and replay share
-every line of this, and no ROS is needed to read a bag.
+every line of this, and no ROS is needed to read a bag. Sensors: repsq_ros.sensor_messages.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from typing import Any
 
 from repsq_ros.campaign.records import EstimateRecord, TestRecord
 from repsq_ros.campaign.result import Result
-from repsq_ros.measurement.samples import BodySample
 from repsq_ros.protocols.phases import Phase, Span
 from repsq_ros.sampling.proposals import Draw
 from repsq_ros.timebase import NANOSECONDS
@@ -19,33 +18,6 @@ from repsq_ros.timebase import NANOSECONDS
 def from_time(stamp: Any) -> int:
     """Turn a stamp into ns since the epoch."""
     return int(stamp.sec) * NANOSECONDS + int(stamp.nanosec)
-
-
-def sample_of_odometry(message: Any) -> BodySample:
-    """Turn Odometry into a sample; its twist is in the child frame."""
-    pose, twist = message.pose.pose, message.twist.twist
-    position, turn = pose.position, pose.orientation
-    linear, angular = twist.linear, twist.angular
-    return BodySample(
-        from_time(message.header.stamp),
-        (position.x, position.y, position.z),
-        (turn.x, turn.y, turn.z, turn.w),
-        (linear.x, linear.y, linear.z),
-        (angular.x, angular.y, angular.z),
-    )
-
-
-def sample_of_pose(message: Any) -> BodySample:
-    """Turn a mocap pose into a sample."""
-    position, turn = message.pose.position, message.pose.orientation
-    return BodySample(
-        from_time(message.header.stamp),
-        (position.x, position.y, position.z),
-        (turn.x, turn.y, turn.z, turn.w),
-    )
-
-
-SAMPLE_OF = {'odometry': sample_of_odometry, 'mocap': sample_of_pose}  # by the measure's source
 
 
 def command_of_twist(twist: Any) -> tuple[float, float, float]:

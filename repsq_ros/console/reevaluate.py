@@ -6,7 +6,6 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from repsq_ros import topics
 from repsq_ros.console.show import show_result
 from repsq_ros.errors import BagError
 from repsq_ros.estimation.accumulator import Accumulator
@@ -25,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--specification', type=Path, required=True, help='says what is measured, and how'
     )
-    parser.add_argument('--sensor-topic', help='default: /odom or /mocap/pose, by the source')
+    parser.add_argument('--sensor-topic', help='default: that of the input')
     parser.add_argument(
         '--namespace', default='', help="namespace of the package's own topics in the bag"
     )
@@ -44,10 +43,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Print psi of each test, and the result where the bag holds a whole campaign."""
     specification = load(arguments.specification)
-    source = specification.measure.source
-    sensor_topic = arguments.sensor_topic or f'{arguments.namespace}/{topics.SENSOR[source]}'
+    measure, prefix = specification.measure, arguments.namespace
+    sensor_topic = arguments.sensor_topic or f'{prefix}/{measure.input.topic}'
     with Bag(arguments.bag) as bag:
-        samples = read_samples(bag, sensor_topic, source)
+        samples = read_samples(bag, sensor_topic, measure.input)
+        guards = {
+            guard.name: read_samples(bag, f'{prefix}/{source.topic}', source)
+            for guard, source in zip(measure.guards, measure.guard_inputs, strict=True)
+        }
         if arguments.command_topic:
             settle_ns = specification.protocol.command_ns - specification.protocol.window_ns
             if arguments.settle is not None:
@@ -59,7 +62,7 @@ def run(arguments: argparse.Namespace) -> int:
             segments = own_segments(bag, arguments.namespace, specification.digest)
     if not segments:
         raise BagError(f'{arguments.bag}: found no test, expected at least one command')
-    evaluated = evaluate(specification, samples, segments)
+    evaluated = evaluate(specification, samples, segments, guards)
     _show_tests(evaluated)
     if arguments.command_topic:
         print('No estimate of r*: the recording does not say how its cases were drawn.')

@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from repsq_ros.measurement.measure import Outcome, TrackingLoss
-from repsq_ros.measurement.samples import BodySample, SampleBuffer
+from repsq_ros.measurement.measure import Measure, Outcome
+from repsq_ros.measurement.samples import Reading, Sample, SampleBuffer
+from repsq_ros.measurement.window import Observation, Window
 from repsq_ros.timebase import to_seconds
 
+__all__ = ['Key', 'Recorder', 'Window']
+
 Key = tuple[int, int]  # (index, attempt) of a test
-
-
-@dataclass(frozen=True)
-class Window:
-    """What is to be measured: the samples of [start, end) against a command."""
-
-    start_ns: int
-    end_ns: int
-    command: tuple[float, ...]
 
 
 class Recorder:
@@ -27,14 +19,23 @@ class Recorder:
     what decides are the stamps.
     """
 
-    def __init__(self, measure: TrackingLoss) -> None:
+    def __init__(self, measure: Measure, keep_ns: int | None = None) -> None:
         self._measure = measure
-        self._buffer = SampleBuffer()
+        self._keep_ns = keep_ns
+        self.buffer = self._new_buffer()
+        self.guards = {guard.name: self._new_buffer() for guard in measure.guards}
         self._windows: dict[Key, Window] = {}
 
-    def add(self, sample: BodySample) -> None:
-        """Take in one sample of the measure's source."""
-        self._buffer.add(sample)
+    def _new_buffer(self) -> SampleBuffer:
+        return SampleBuffer() if self._keep_ns is None else SampleBuffer(self._keep_ns)
+
+    def add(self, sample: Sample) -> None:
+        """Take in one sample of the measure's input."""
+        self.buffer.add(sample)
+
+    def add_guard(self, name: str, reading: Sample) -> None:
+        """Take in one reading of a guard."""
+        self.guards[name].add(reading)
 
     def open(self, key: Key, window: Window) -> None:
         """Say what is to be measured."""
@@ -52,7 +53,7 @@ class Recorder:
     @property
     def complete_keys(self) -> tuple[Key, ...]:
         """Return the tests for which a sample at or after the window's end has come."""
-        newest = self._buffer.newest_ns
+        newest = self.buffer.newest_ns
         if newest is None or not self._windows:
             return ()
         return tuple(key for key, window in self._windows.items() if newest >= window.end_ns)
@@ -63,12 +64,9 @@ class Recorder:
         :raises KeyError: no such window is open
         """
         window = self._windows.pop(key)
-        before, samples = self._buffer.cut(window.start_ns, window.end_ns)
-        outcome = self._measure.evaluate(
-            before, samples, window.start_ns, window.end_ns, window.command
-        )
-        newest_ns = self._buffer.newest_ns
-        if not samples and newest_ns is not None:
+        outcome = self.measure(window)
+        newest_ns = self.buffer.newest_ns
+        if not outcome.samples and newest_ns is not None and not outcome.valid:
             away = to_seconds(newest_ns - window.end_ns)
             outcome = Outcome.invalid(
                 f'{outcome.reason}; the newest stamp is {abs(away):.3f} s '
@@ -76,3 +74,26 @@ class Recorder:
                 'clock?'
             )
         return window, outcome
+
+    def measure(self, window: Window) -> Outcome:
+        """Measure a window with the samples that are there."""
+        samples = self.buffer.cut(window.reach_ns, window.end_ns)
+        return self._measure.evaluate(
+            Observation(
+                window,
+                samples,
+                {
+                    name: _with_last(buffer, window.command_ns, window.end_ns)
+                    for name, buffer in self.guards.items()
+                },
+                self.buffer.last_before(window.reach_ns),
+            )
+        )
+
+
+def _with_last(buffer: SampleBuffer, start_ns: int, end_ns: int) -> list[Reading]:
+    """Return the readings of [start, end), and the last one before: it holds until the next."""
+    inside = buffer.cut(start_ns, end_ns)
+    last = buffer.last_before(start_ns)
+    found = [*([last] if last is not None else []), *inside]
+    return [each for each in found if isinstance(each, Reading)]

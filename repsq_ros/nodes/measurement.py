@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import sys
+import time
+from collections.abc import Callable
+from typing import Any
 
-from geometry_msgs.msg import PoseStamped
-from nav_msgs.msg import Odometry
 from rclpy.clock import Clock, ClockType
 from rclpy.publisher import Publisher
 
 from repsq_ros import messages, topics
 from repsq_ros.campaign.records import record_of
+from repsq_ros.measurement.inputs import Input
 from repsq_ros.measurement.measure import Outcome
 from repsq_ros.measurement.recorder import Key, Recorder, Window
+from repsq_ros.measurement.samples import Sample, SampleBuffer
 from repsq_ros.msg import TestCommand, TestMeasurement, TestPhase
 from repsq_ros.nodes import qos, translate
+from repsq_ros.nodes.diagnostics import PERIOD, Diagnostics, Watched
+from repsq_ros.nodes.inputs import subscribe, subscribe_guard
 from repsq_ros.nodes.parameters import Parameters
 from repsq_ros.nodes.runtime import CampaignNode, run_node
 from repsq_ros.protocols.phases import Phase
+from repsq_ros.sensor_messages import frame_of, reader_of
 from repsq_ros.timebase import to_nanoseconds
 
 PATIENCE = 0.1  # [s] between two looks for windows whose last sample does not come
@@ -42,8 +48,10 @@ class Measurement(CampaignNode):
         self._windows: dict[Key, Window] = {}  # of phases whose case is not known yet
         self._over_since_ns: dict[Key, int] = {}  # tests whose phases are over
         self._frame = ''
-        self._steady = Clock(clock_type=ClockType.STEADY_TIME)
-        self._last_arrival_ns = self._steady.now().nanoseconds
+        self._last_arrival_ns = time.monotonic_ns()
+        self._simulated = bool(self.get_parameter('use_sim_time').value)
+        self._diagnostics = Diagnostics(self)
+        self._watched: list[Watched] = []
         # Made when the sensor is heard for the first time: until then there is no measurement node
         # for the scheduler, which begins only once there is one.
         self._measurements: Publisher | None = None
@@ -54,16 +62,72 @@ class Measurement(CampaignNode):
             self.create_subscription(
                 kind, topic, callback, qos.RECORD, qos_overriding_options=qos.OVERRIDABLE
             )
-        source = self._specification.measure.source
-        self._to_sample = messages.SAMPLE_OF[source]
-        self.create_subscription(
-            {'odometry': Odometry, 'mocap': PoseStamped}[source],
-            topics.SENSOR[source],
-            self._hear_sensor,
-            qos.SENSOR,
-            qos_overriding_options=qos.OVERRIDABLE,
-        )
-        self.create_timer(PATIENCE, self._look, clock=self._steady)
+        self._listen()
+        steady = Clock(clock_type=ClockType.STEADY_TIME)
+        self.create_timer(PATIENCE, self._look, clock=steady)
+        self.create_timer(PERIOD, self._diagnose, clock=steady)
+
+    # Inputs --------------------------------------------------------------------------------------
+
+    def _listen(self) -> None:
+        """Subscribe to the measure's input and to its guards."""
+        measure, recorder = self._specification.measure, self._recorder
+        main = self._watch(measure.input, recorder.buffer, guard=False)
+
+        def mismatch(text: str) -> None:
+            main.mismatch = text
+            self.get_logger().error(text)
+
+        def take(sample: Sample) -> None:
+            recorder.add(sample)
+            self._last_arrival_ns = time.monotonic_ns()
+            if recorder.complete_keys:
+                self._measure(recorder.complete_keys)
+
+        hear = self._hearer(measure.input, main, take)
+
+        def hear_first(message: Any, info: dict[str, int]) -> None:
+            if self._measurements is None:
+                self._frame = frame_of(message)
+                self._publisher()
+            hear(message, info)
+
+        subscribe(self, measure.input, hear_first, mismatch)
+        for guard, source in zip(measure.guards, measure.guard_inputs, strict=True):
+            watched = self._watch(source, recorder.guards[guard.name], guard=True)
+            subscribe_guard(
+                self, source, self._hearer(source, watched, recorder.guards[guard.name].add)
+            )
+
+    def _watch(self, source: Input, buffer: SampleBuffer, guard: bool) -> Watched:
+        watched = Watched(self.resolve_topic_name(source.topic), source, buffer, guard)
+        self._watched.append(watched)
+        return watched
+
+    def _hearer(
+        self, source: Input, watched: Watched, take: Callable[[Sample], None]
+    ) -> Callable[[Any, dict[str, int]], None]:
+        """Return what is called for each message: it has to be quick."""
+        read, simulated, note = reader_of(source), self._simulated, watched.note
+
+        def hear(message: Any, info: dict[str, int]) -> None:
+            if simulated:
+                arrival_ns = self.get_clock().now().nanoseconds
+            else:
+                arrival_ns = info['received_timestamp'] or time.time_ns()
+            sample = read(message, arrival_ns)
+            if sample is not None:
+                note(sample.stamp_ns, arrival_ns)
+                take(sample)
+
+        return hear
+
+    def _diagnose(self) -> None:
+        now_ns = self.get_clock().now().nanoseconds
+        name, limits = self.get_name(), self._specification.measure.limits
+        self._diagnostics.publish([each.status(name, now_ns, limits) for each in self._watched])
+
+    # Tests ---------------------------------------------------------------------------------------
 
     def _hear_case(self, message: TestCommand) -> None:
         self._cases[message.index, message.attempt] = message
@@ -72,9 +136,9 @@ class Measurement(CampaignNode):
     def _hear_phase(self, message: TestPhase) -> None:
         span = messages.span_of(message)
         key = (span.index, span.attempt)
-        self._last_arrival_ns = self._steady.now().nanoseconds
+        self._last_arrival_ns = time.monotonic_ns()
         if span.window is not None:
-            self._windows[key] = Window(*span.window, span.command)
+            self._windows[key] = Window(*span.window, span.command, span.start_ns)
             self._open(key)
         elif span.phase in (Phase.PAUSED, Phase.ABORTED):
             self._windows.clear()
@@ -82,7 +146,7 @@ class Measurement(CampaignNode):
             self._over_since_ns.clear()
             self._recorder.abandon()
         elif span.phase is Phase.IDLE and (key in self._cases or key in self._windows):
-            self._over_since_ns[key] = self._steady.now().nanoseconds
+            self._over_since_ns[key] = time.monotonic_ns()
 
     def _open(self, key: Key) -> None:
         """Open a window once both the case and its phase are known."""
@@ -97,19 +161,12 @@ class Measurement(CampaignNode):
             )
         return self._measurements
 
-    def _hear_sensor(self, message: Odometry | PoseStamped) -> None:
-        self._publisher()
-        self._frame = message.header.frame_id
-        self._last_arrival_ns = self._steady.now().nanoseconds
-        self._recorder.add(self._to_sample(message))
-        self._measure(self._recorder.complete_keys)
-
     def _look(self) -> None:
         """Measure with what is there when a test is over and no sample of it can be hoped for.
 
         The sensor has fallen silent, or it speaks on, but never of a time after the window.
         """
-        now_ns = self._steady.now().nanoseconds
+        now_ns = time.monotonic_ns()
         silent = now_ns - self._last_arrival_ns > self._grace_ns
         for key in self._recorder.open_keys:
             over_since_ns = self._over_since_ns.get(key)
@@ -133,6 +190,11 @@ class Measurement(CampaignNode):
             self.get_logger().warning(
                 f'test {case.index}, attempt {case.attempt}: INVALID: {outcome.reason}'
             )
+        if outcome.reason or outcome.note:
+            self._diagnostics.tell_test(
+                case.index, case.attempt, outcome.valid, outcome.reason or outcome.note,
+                outcome.samples,
+            )  # fmt: skip
         record = record_of((case.index, case.attempt), messages.draw_of(case), window, outcome)
         self._publisher().publish(
             translate.test_measurement_of(

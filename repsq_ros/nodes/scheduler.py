@@ -155,7 +155,7 @@ class Scheduler(CampaignNode):
         return to_seconds((self._steady.now() - instant).nanoseconds)
 
     def _missing_peers(self) -> list[str]:
-        source = topics.SENSOR[self._specification.measure.source]
+        source = self._specification.measure.input.topic
         wanted = {
             f'a robot that takes commands on {self._commands.topic_name}': (
                 self._commands.get_subscription_count()
