@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from operator import attrgetter
 from typing import Any
 
 from repsq_ros.errors import RepsqError
@@ -191,8 +192,14 @@ def bodies_of(name: str, message: Any) -> tuple[str, ...]:
 def _field_reader(path: str) -> Callable[[Any, int], Sample]:
     """Return the reader of one number, by a path such as pose.pose.position.x or data[3]."""
     steps = re.findall(r'[A-Za-z_0-9]+', path)
+    quick = attrgetter(path) if '[' not in path else None
 
     def read(message: Any, stamp_ns: int) -> Sample:
+        if quick is not None:
+            try:
+                return Reading(stamp_ns, float(quick(message)), frame_of(message))
+            except (AttributeError, TypeError, ValueError):
+                pass  # told below, where the step that fails is known
         value = message
         for step in steps:
             try:

@@ -14,6 +14,7 @@ from repsq_ros.measurement.limits import Limits
 from repsq_ros.measurement.samples import BodySample, SampleBuffer
 from repsq_ros.measurement.track import track_of
 from repsq_ros.nodes import qos
+from repsq_ros.nodes.inputs import InputSubscription
 from repsq_ros.timebase import NANOSECONDS
 
 TOPIC = '/diagnostics'
@@ -29,6 +30,7 @@ class Watched:
     def __init__(self, topic: str, source: Input, buffer: SampleBuffer, guard: bool) -> None:
         self.topic, self.source, self.buffer, self.guard = topic, source, buffer, guard
         self.mismatch = ''
+        self.subscription: InputSubscription
         self._stamps: deque[tuple[int, int]] = deque(maxlen=KEPT)
 
     def note(self, stamp_ns: int, arrival_ns: int) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
-from typing import Any
 
 from rclpy.clock import Clock, ClockType
 from rclpy.publisher import Publisher
@@ -19,11 +18,10 @@ from repsq_ros.measurement.samples import Sample, SampleBuffer
 from repsq_ros.msg import TestCommand, TestMeasurement, TestPhase
 from repsq_ros.nodes import qos, translate
 from repsq_ros.nodes.diagnostics import PERIOD, Diagnostics, Watched
-from repsq_ros.nodes.inputs import subscribe, subscribe_guard
+from repsq_ros.nodes.inputs import NO_EVENTS, InputSubscription
 from repsq_ros.nodes.parameters import Parameters
 from repsq_ros.nodes.runtime import CampaignNode, run_node
 from repsq_ros.protocols.phases import Phase
-from repsq_ros.sensor_messages import frame_of, reader_of
 from repsq_ros.timebase import to_nanoseconds
 
 PATIENCE = 0.1  # [s] between two looks for windows whose last sample does not come
@@ -49,7 +47,6 @@ class Measurement(CampaignNode):
         self._over_since_ns: dict[Key, int] = {}  # tests whose phases are over
         self._frame = ''
         self._last_arrival_ns = time.monotonic_ns()
-        self._simulated = bool(self.get_parameter('use_sim_time').value)
         self._diagnostics = Diagnostics(self)
         self._watched: list[Watched] = []
         # Made when the sensor is heard for the first time: until then there is no measurement node
@@ -60,7 +57,12 @@ class Measurement(CampaignNode):
             (TestPhase, topics.TEST_PHASE, self._hear_phase),
         ):
             self.create_subscription(
-                kind, topic, callback, qos.RECORD, qos_overriding_options=qos.OVERRIDABLE
+                kind,
+                topic,
+                callback,
+                qos.RECORD,
+                event_callbacks=NO_EVENTS,
+                qos_overriding_options=qos.OVERRIDABLE,
             )
         self._listen()
         steady = Clock(clock_type=ClockType.STEADY_TIME)
@@ -72,59 +74,41 @@ class Measurement(CampaignNode):
     def _listen(self) -> None:
         """Subscribe to the measure's input and to its guards."""
         measure, recorder = self._specification.measure, self._recorder
-        main = self._watch(measure.input, recorder.buffer, guard=False)
-
-        def mismatch(text: str) -> None:
-            main.mismatch = text
-            self.get_logger().error(text)
-
-        def take(sample: Sample) -> None:
-            recorder.add(sample)
-            self._last_arrival_ns = time.monotonic_ns()
-            if recorder.complete_keys:
-                self._measure(recorder.complete_keys)
-
-        hear = self._hearer(measure.input, main, take)
-
-        def hear_first(message: Any, info: dict[str, int]) -> None:
-            if self._measurements is None:
-                self._frame = frame_of(message)
-                self._publisher()
-            hear(message, info)
-
-        subscribe(self, measure.input, hear_first, mismatch)
+        self._watch(measure.input, recorder.buffer, self._take)
         for guard, source in zip(measure.guards, measure.guard_inputs, strict=True):
-            watched = self._watch(source, recorder.guards[guard.name], guard=True)
-            subscribe_guard(
-                self, source, self._hearer(source, watched, recorder.guards[guard.name].add)
-            )
+            self._watch(source, recorder.guards[guard.name], None)
 
-    def _watch(self, source: Input, buffer: SampleBuffer, guard: bool) -> Watched:
-        watched = Watched(self.resolve_topic_name(source.topic), source, buffer, guard)
+    def _watch(
+        self, source: Input, buffer: SampleBuffer, then: Callable[[Sample], None] | None
+    ) -> None:
+        watched = Watched(self.resolve_topic_name(source.topic), source, buffer, then is None)
+        note, add = watched.note, buffer.add
+
+        def take(sample: Sample, arrival_ns: int) -> None:
+            note(sample.stamp_ns, arrival_ns)
+            add(sample)
+            if then is not None:
+                then(sample)
+
+        watched.subscription = InputSubscription(self, source, take, guard=then is None)
         self._watched.append(watched)
-        return watched
 
-    def _hearer(
-        self, source: Input, watched: Watched, take: Callable[[Sample], None]
-    ) -> Callable[[Any, dict[str, int]], None]:
-        """Return what is called for each message: it has to be quick."""
-        read, simulated, note = reader_of(source), self._simulated, watched.note
-
-        def hear(message: Any, info: dict[str, int]) -> None:
-            if simulated:
-                arrival_ns = self.get_clock().now().nanoseconds
-            else:
-                arrival_ns = info['received_timestamp'] or time.time_ns()
-            sample = read(message, arrival_ns)
-            if sample is not None:
-                note(sample.stamp_ns, arrival_ns)
-                take(sample)
-
-        return hear
+    def _take(self, sample: Sample) -> None:
+        if self._measurements is None:
+            self._publisher()
+        self._frame = sample.frame
+        self._last_arrival_ns = time.monotonic_ns()
+        if sample.stamp_ns >= self._recorder.due_ns:
+            self._measure(self._recorder.complete_keys)
 
     def _diagnose(self) -> None:
         now_ns = self.get_clock().now().nanoseconds
         name, limits = self.get_name(), self._specification.measure.limits
+        for each in self._watched:
+            mismatch = each.subscription.mismatch()
+            if mismatch and mismatch != each.mismatch:
+                self.get_logger().error(mismatch)
+            each.mismatch = mismatch
         self._diagnostics.publish([each.status(name, now_ns, limits) for each in self._watched])
 
     # Tests ---------------------------------------------------------------------------------------

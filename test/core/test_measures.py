@@ -328,7 +328,7 @@ REFUSED = [
     ({**LOSS, 'input': {**POSE, 'sign': 2}}, 'expected 1 or -1'),
     ({**LOSS, 'input': {**POSE, 'up': 'y'}}, 'an unknown key, expected one of type'),
     ({**LOSS, 'input': {**POSE, 'body': 'g1'}}, 'holds only one'),
-    ({**LOSS, 'input': {'type': 'mocap4r2_msgs/RigidBodies'}}, 'measure.input.body: found nothing'),
+    ({**LOSS, 'input': {'type': 'mocap4r2_msgs/RigidBodies'}}, 'input.body: found nothing'),
     ({**LOSS, 'input': {'type': 'geometry_msgs/Twist', 'stamp': 'header'}}, 'has no header'),
     ({**LOSS, 'input': {**POSE, 'extrinsics': {'rotation': [0, 0, 0, 2]}}}, 'norm 2'),
     ({**LOSS, 'source': 'mocap', 'weights': {'linear_x': 0}}, 'no weight above 0'),
