@@ -5,6 +5,9 @@ from __future__ import annotations
 import math
 from dataclasses import asdict, dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 from repsq_ros.measurement.samples import Quaternion, Vector
 
 STAMPS = ('header', 'receive')
@@ -58,11 +61,11 @@ class Input:
         """Factor to SI units."""
         return UNITS[self.unit]
 
-    def to_si(self, value: float) -> float:
-        """Turn one number of the message into SI units, with the input's sign."""
-        if self.unit == EITHER_SHARE and value > 1.0:
-            value /= 100.0
-        return value * self.scale * self.sign
+    def to_si(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Turn numbers of the message into SI units, with the input's sign."""
+        if self.unit == EITHER_SHARE:
+            values = np.where(values > 1.0, values / 100.0, values)
+        return values * self.scale * self.sign
 
     @property
     def sensor(self) -> str:

@@ -5,6 +5,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 
 @dataclass(frozen=True)
 class Limits:
@@ -37,10 +40,10 @@ class Guard:
     one_of: tuple[float, ...] = ()  # empty: any
     longest_silence: float = math.inf  # [s] between its last message and the window's end
 
-    def accepts(self, value: float) -> bool:
-        """Tell whether a value is as it should be."""
-        within = self.at_least <= value <= self.at_most
-        return within and (not self.one_of or value in self.one_of)
+    def accepts(self, values: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Tell which values are as they should be; NaN and infinity never are."""
+        within = np.isfinite(values) & (values >= self.at_least) & (values <= self.at_most)
+        return within & np.isin(values, self.one_of) if self.one_of else within
 
     @property
     def expected(self) -> str:

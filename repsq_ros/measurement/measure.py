@@ -6,10 +6,13 @@ import math
 from dataclasses import asdict, dataclass
 from typing import Protocol
 
+import numpy as np
+
 from repsq_ros.measurement import validity
 from repsq_ros.measurement.inputs import Input
 from repsq_ros.measurement.limits import Fall, Guard, Limits
 from repsq_ros.measurement.seeing import read_body, read_gauge
+from repsq_ros.measurement.track import Series
 from repsq_ros.measurement.window import Observation, Seen, UnmeasurableError, Window
 
 
@@ -59,6 +62,7 @@ class Quantity(Protocol):
 
 
 USUAL = Limits()
+NOTHING = Series(np.empty(0, dtype=np.int64), np.empty(0))
 
 
 @dataclass(frozen=True)
@@ -114,13 +118,13 @@ class Measure:
     def evaluate(self, observation: Observation) -> Outcome:
         """Return psi of a window, or the named reason why there is none."""
         window = observation.window
-        count = sum(sample.stamp_ns >= window.start_ns for sample in observation.samples)
+        count = observation.count
         try:
             if self.of_readings:
-                seen, note = read_gauge(observation, count, self.input), ''
+                seen, note = read_gauge(observation, self.input), ''
             else:
                 seen, note = read_body(
-                    observation, count, self.input, self.limits, self.quantity.needs, self.fall
+                    observation, self.input, self.limits, self.quantity.needs, self.fall
                 )
             reason = self._guarded(observation)
             if note:
@@ -137,11 +141,9 @@ class Measure:
     def _guarded(self, observation: Observation) -> str:
         """Return what the first guard that objects says: it names the cause, not its trace."""
         for guard, source in zip(self.guards, self.guard_inputs, strict=True):
-            readings = [
-                each._replace(value=source.to_si(each.value))
-                for each in observation.guards.get(guard.name, ())
-            ]
-            fault = validity.guard_fault(guard, readings, observation.window)
+            raw = observation.guards.get(guard.name, NOTHING)
+            series = Series(raw.stamps, source.to_si(raw.values))
+            fault = validity.guard_fault(guard, series, observation.window)
             if fault:
                 return fault
         return ''

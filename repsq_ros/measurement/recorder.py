@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from repsq_ros.measurement.buffer import SampleBuffer
 from repsq_ros.measurement.measure import Measure, Outcome
-from repsq_ros.measurement.samples import Reading, Sample, SampleBuffer
+from repsq_ros.measurement.samples import Sample
 from repsq_ros.measurement.window import Observation, Window
 from repsq_ros.timebase import to_seconds
 
@@ -83,23 +84,17 @@ class Recorder:
 
     def measure(self, window: Window) -> Outcome:
         """Measure a window with the samples that are there."""
-        samples = self.buffer.cut(window.reach_ns, window.end_ns)
-        return self._measure.evaluate(
-            Observation(
-                window,
-                samples,
-                {
-                    name: _with_last(buffer, window.command_ns, window.end_ns)
-                    for name, buffer in self.guards.items()
-                },
-                self.buffer.last_before(window.reach_ns),
+        measure, buffer = self._measure, self.buffer
+        checked = bool(measure.input.frame)
+        frames = buffer.frames(window.start_ns, window.end_ns) if checked else ()
+        guards = {
+            name: each.series(window.command_ns, window.end_ns)
+            for name, each in self.guards.items()
+        }
+        if measure.of_readings:
+            series = buffer.series(window.reach_ns, window.end_ns)
+            return measure.evaluate(
+                Observation(window, series=series, frames=frames, guards=guards)
             )
-        )
-
-
-def _with_last(buffer: SampleBuffer, start_ns: int, end_ns: int) -> list[Reading]:
-    """Return the readings of [start, end), and the last one before: it holds until the next."""
-    inside = buffer.cut(start_ns, end_ns)
-    last = buffer.last_before(start_ns)
-    found = [*([last] if last is not None else []), *inside]
-    return [each for each in found if isinstance(each, Reading)]
+        track = buffer.track(window.reach_ns, window.end_ns)
+        return measure.evaluate(Observation(window, track, frames=frames, guards=guards))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -13,26 +12,21 @@ from repsq_ros.measurement.frames import conditioned
 from repsq_ros.measurement.inputs import Input
 from repsq_ros.measurement.limits import Fall, Limits
 from repsq_ros.measurement.retime import retimed
-from repsq_ros.measurement.samples import BodySample, Reading
-from repsq_ros.measurement.track import Series, Track, series_of, track_of
-from repsq_ros.measurement.window import Observation, Seen, UnmeasurableError, Window
+from repsq_ros.measurement.track import Series, Track
+from repsq_ros.measurement.window import Observation, Seen, UnmeasurableError
 
 
-def read_gauge(observation: Observation, count: int, source: Input) -> Seen:
+def read_gauge(observation: Observation, source: Input) -> Seen:
     """Return the readings around a window.
 
-    :param count: how many of them are in the window
     :raises UnmeasurableError: with the named reason
     """
-    readings = [each for each in observation.samples if isinstance(each, Reading)]
-    if isinstance(observation.last, Reading):
-        readings.insert(0, observation.last)
-    series = series_of(readings, source)
-    first = len(readings) - count
-    inside = Series(series.stamps[first:], series.values[first:])
-    before = readings[first - 1] if first else None
-    fault = validity.reading_fault(inside, before, observation.window)
-    fault = fault or validity.frame_fault(readings[first:], source)
+    raw = observation.series
+    assert raw is not None
+    series = Series(raw.stamps, source.to_si(raw.values))
+    first = len(series) - observation.count
+    fault = validity.reading_fault(series, first, observation.window)
+    fault = fault or validity.frame_fault(observation.frames, source)
     if fault:
         raise UnmeasurableError(fault)
     return Seen(source, series=series, first=first)
@@ -40,7 +34,6 @@ def read_gauge(observation: Observation, count: int, source: Input) -> Seen:
 
 def read_body(
     observation: Observation,
-    count: int,
     source: Input,
     limits: Limits,
     needs: str,
@@ -48,20 +41,20 @@ def read_body(
 ) -> tuple[Seen, str]:
     """Return the track around a window, and how the subject fell ('': it did not).
 
-    :param count: how many of the samples are in the window
     :param needs: what of it will be used: velocity, position or pose
     :raises UnmeasurableError: with the named reason
     """
-    window = observation.window
-    samples = [each for each in observation.samples if isinstance(each, BodySample)]
-    raw = track_of(samples)
-    whole = _in_si(raw.take(~validity.broken(raw)), source)
+    window, raw, count = observation.window, observation.track, observation.count
+    assert raw is not None
+    bad = validity.broken(raw)
+    whole = _in_si(raw.take(~bad) if bad.any() else raw, source)
     if fall is not None:
         on_command = whole.since(int(np.searchsorted(whole.stamps, window.command_ns)))
         note = fallen(on_command, fall)
         if note:
             return Seen(source, whole), note
-    fault = _fault(samples[len(samples) - count :], raw, window, source, limits, needs)
+    inside = raw.since(len(raw) - count)
+    fault = _fault(inside, observation, source, limits, needs)
     if fault:
         raise UnmeasurableError(fault)
     first = len(whole) - count
@@ -85,22 +78,17 @@ def _in_si(track: Track, source: Input) -> Track:
 
 
 def _fault(
-    samples: Sequence[BodySample],
-    raw: Track,
-    window: Window,
-    source: Input,
-    limits: Limits,
-    needs: str,
+    inside: Track, observation: Observation, source: Input, limits: Limits, needs: str
 ) -> str:
     """Return what is wrong with the samples of the window as they came, or ''."""
-    if not samples:
+    window = observation.window
+    if not len(inside):
         return validity.silence(window)
-    inside = raw.since(len(raw) - len(samples))
     by_twist = needs == 'velocity' and source.velocity == 'twist'
     return (
         validity.samples_fault(inside, window)
         or validity.gap_fault(inside.stamps, window, limits, source.rate)
-        or validity.frame_fault(samples, source)
+        or validity.frame_fault(observation.frames, source)
         or _lack(inside, needs, by_twist)
         or (
             validity.dead_twist_fault(inside)

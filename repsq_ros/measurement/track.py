@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from repsq_ros.measurement.inputs import Input
-from repsq_ros.measurement.samples import BodySample, Reading
+from repsq_ros.measurement.samples import BodySample
 
 Array = NDArray[np.float64]
 Stamps = NDArray[np.int64]
@@ -48,10 +47,14 @@ class Series:
     """A number over time."""
 
     stamps: Stamps  # (n,) [ns], increasing
-    values: Array  # (n,) in SI units
+    values: Array  # (n,)
 
     def __len__(self) -> int:
         return len(self.stamps)
+
+    def since(self, first: int) -> Series:
+        """Return the series from a reading on."""
+        return Series(self.stamps[first:], self.values[first:])
 
 
 def track_of(samples: Sequence[BodySample]) -> Track:
@@ -62,14 +65,6 @@ def track_of(samples: Sequence[BodySample]) -> Track:
         _column([sample.orientation for sample in samples], 4),
         _column([sample.linear_velocity for sample in samples], 3),
         _column([sample.angular_velocity for sample in samples], 3),
-    )
-
-
-def series_of(readings: Sequence[Reading], source: Input) -> Series:
-    """Turn readings into columns in SI units."""
-    return Series(
-        np.array([reading.stamp_ns for reading in readings], dtype=np.int64),
-        np.array([source.to_si(reading.value) for reading in readings], dtype=np.float64),
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -12,7 +11,6 @@ from repsq_ros.measurement.audit import longest_frozen
 from repsq_ros.measurement.frames import continuous
 from repsq_ros.measurement.inputs import Input
 from repsq_ros.measurement.limits import Guard, Limits
-from repsq_ros.measurement.samples import Reading, Sample
 from repsq_ros.measurement.track import Series, Track
 from repsq_ros.measurement.window import Window
 from repsq_ros.timebase import to_seconds
@@ -165,49 +163,49 @@ def dead_twist_fault(track: Track) -> str:
     return ''
 
 
-def frame_fault(samples: Sequence[Sample], source: Input) -> str:
+def frame_fault(frames: Sequence[str], source: Input) -> str:
     """Return a frame_id that is not the expected one, or ''."""
     if source.frame:
-        for sample in samples:
-            if sample.frame != source.frame:
-                return f'wrong frame: frame_id {sample.frame!r}, expected {source.frame!r}'
+        for frame in frames:
+            if frame != source.frame:
+                return f'wrong frame: frame_id {frame!r}, expected {source.frame!r}'
     return ''
 
 
-def reading_fault(series: Series, last: Reading | None, window: Window) -> str:
+def reading_fault(series: Series, first: int, window: Window) -> str:
     """Return why the readings of a gauge cannot stand for the window, or ''.
 
-    :param series: those within the window
-    :param last: the newest one before it
+    :param first: index of the first one in the window
     """
-    if not len(series):
-        if last is None:
+    if first == len(series):
+        if not first:
             return f'{silence(window)}, and none before it'
-        age = to_seconds(window.start_ns - last.stamp_ns)
+        age = to_seconds(window.start_ns - int(series.stamps[-1]))
         return (
             f'stale gauge: its newest reading is {age:.3f} s older than the window, and one from '
             'after settling is needed'
         )
-    bad = np.flatnonzero(~np.isfinite(series.values))
+    bad = np.flatnonzero(~np.isfinite(series.values[first:]))
     if len(bad):
-        return f'not finite: NaN or infinity in a reading at {window.at(series.stamps[bad[0]])}'
+        at = window.at(series.stamps[first + bad[0]])
+        return f'not finite: NaN or infinity in a reading at {at}'
     return ''
 
 
-def guard_fault(guard: Guard, readings: Sequence[Reading], window: Window) -> str:
+def guard_fault(guard: Guard, series: Series, window: Window) -> str:
     """Return what a guard has against the test, or ''.
 
-    :param readings: its last one before the command took effect, and those until the window's end
+    :param series: its last reading before the command took effect, and those until the end
     """
-    if not readings:
+    if not len(series):
         return f'{guard.name} unknown: nothing was heard of it, expected {guard.expected}'
-    for reading in readings:
-        if not math.isfinite(reading.value) or not guard.accepts(reading.value):
-            return (
-                f'{guard.name} not nominal: {reading.value:g} at {window.at(reading.stamp_ns)}, '
-                f'expected {guard.expected}'
-            )
-    silent = to_seconds(window.end_ns - readings[-1].stamp_ns)
+    bad = np.flatnonzero(~guard.accepts(series.values))
+    if len(bad):
+        return (
+            f'{guard.name} not nominal: {series.values[bad[0]]:g} at '
+            f'{window.at(series.stamps[bad[0]])}, expected {guard.expected}'
+        )
+    silent = to_seconds(window.end_ns - int(series.stamps[-1]))
     if silent > guard.longest_silence:
         return (
             f'{guard.name} stale: last heard {silent:.3f} s before the end of the window, at most '

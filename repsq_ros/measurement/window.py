@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from repsq_ros.measurement.inputs import Input
-from repsq_ros.measurement.samples import Reading, Sample
 from repsq_ros.measurement.track import Series, Track
 from repsq_ros.timebase import NANOSECONDS, to_seconds
 
@@ -39,12 +40,20 @@ class Window:
 
 @dataclass(frozen=True)
 class Observation:
-    """The samples around a window; each list in the order of the stamps, one for each stamp."""
+    """The samples around a window, in the order of the stamps, one for each stamp."""
 
     window: Window
-    samples: Sequence[Sample]  # of the measure's input, from `reach_ns` on
-    guards: Mapping[str, Sequence[Reading]] = field(default_factory=dict)
-    last: Sample | None = None  # the newest one before `reach_ns`
+    track: Track | None = None  # of the measure's body, from `reach_ns` on
+    series: Series | None = None  # or of its gauge, raw: the last before `reach_ns`, and since
+    frames: Sequence[str] = ()  # frame_id of the samples in the window, where they are checked
+    guards: Mapping[str, Series] = field(default_factory=dict)  # raw: the last before, and since
+
+    @property
+    def count(self) -> int:
+        """Number of samples in the window."""
+        start_ns = self.window.start_ns
+        seen = self.track or self.series
+        return 0 if seen is None else int(np.sum(seen.stamps >= start_ns))
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,10 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.node import Node
 
 from repsq_ros.measurement.audit import audit, audit_body
+from repsq_ros.measurement.buffer import SampleBuffer
 from repsq_ros.measurement.inputs import Input
 from repsq_ros.measurement.limits import Limits
-from repsq_ros.measurement.samples import BodySample, SampleBuffer
+from repsq_ros.measurement.samples import BodySample
 from repsq_ros.measurement.track import track_of
 from repsq_ros.nodes import qos
 from repsq_ros.nodes.inputs import InputSubscription

@@ -11,10 +11,11 @@ from rclpy.publisher import Publisher
 
 from repsq_ros import messages, topics
 from repsq_ros.campaign.records import record_of
+from repsq_ros.measurement.buffer import SampleBuffer
 from repsq_ros.measurement.inputs import Input
 from repsq_ros.measurement.measure import Outcome
 from repsq_ros.measurement.recorder import Key, Recorder, Window
-from repsq_ros.measurement.samples import Sample, SampleBuffer
+from repsq_ros.measurement.samples import Sample
 from repsq_ros.msg import TestCommand, TestMeasurement, TestPhase
 from repsq_ros.nodes import qos, translate
 from repsq_ros.nodes.diagnostics import PERIOD, Diagnostics, Watched
