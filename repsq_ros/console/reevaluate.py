@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from repsq_ros.console.show import show_result
-from repsq_ros.errors import BagError
+from repsq_ros.errors import BagError, ParameterError
 from repsq_ros.estimation.accumulator import Accumulator
 from repsq_ros.replay.bag import Bag
 from repsq_ros.replay.reevaluate import Evaluated, evaluate, fold, read_samples
@@ -26,6 +26,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument('--sensor-topic', help='default: that of the input')
     parser.add_argument(
+        '--remap', action='append', default=[], metavar='FROM:=TO',
+        help="where the bag has an input or a guard, e.g. guard/battery:=/lf/bmsstate",
+    )  # fmt: skip
+    parser.add_argument(
         '--namespace', default='', help="namespace of the package's own topics in the bag"
     )
     parser.add_argument(
@@ -43,12 +47,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Print psi of each test, and the result where the bag holds a whole campaign."""
     specification = load(arguments.specification)
-    measure, prefix = specification.measure, arguments.namespace
-    sensor_topic = arguments.sensor_topic or f'{prefix}/{measure.input.topic}'
+    measure = specification.measure
+    topic_of = _Topics(arguments.namespace, arguments.remap)
+    sensor_topic = arguments.sensor_topic or topic_of(measure.input.topic)
     with Bag(arguments.bag) as bag:
         samples = read_samples(bag, sensor_topic, measure.input)
         guards = {
-            guard.name: read_samples(bag, f'{prefix}/{source.topic}', source)
+            guard.name: read_samples(bag, topic_of(source.topic), source)
             for guard, source in zip(measure.guards, measure.guard_inputs, strict=True)
         }
         if arguments.command_topic:
@@ -73,6 +78,21 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         show_result(result)
     return 0
+
+
+class _Topics:
+    """Names of the inputs' topics in a bag."""
+
+    def __init__(self, prefix: str, rules: Sequence[str]) -> None:
+        self._prefix, self._rules = prefix, {}
+        for rule in rules:
+            name, arrow, target = rule.partition(':=')
+            if not (name and arrow and target):
+                raise ParameterError('remap', f'{rule!r}', 'FROM:=TO')
+            self._rules[name.lstrip('/')] = target
+
+    def __call__(self, name: str) -> str:
+        return self._rules.get(name, f'{self._prefix}/{name}')
 
 
 def _show_tests(evaluated: Sequence[Evaluated]) -> None:

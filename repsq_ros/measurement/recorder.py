@@ -73,7 +73,8 @@ class Recorder:
         window = self._windows.pop(key)
         outcome = self.measure(window)
         newest_ns = self.buffer.newest_ns
-        if not outcome.samples and newest_ns is not None and not outcome.valid:
+        lost = outcome.reason.startswith('silent') and not self._measure.of_readings
+        if lost and newest_ns is not None:
             away = to_seconds(newest_ns - window.end_ns)
             outcome = Outcome.invalid(
                 f'{outcome.reason}; the newest stamp is {abs(away):.3f} s '

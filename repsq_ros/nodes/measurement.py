@@ -78,6 +78,8 @@ class Measurement(CampaignNode):
         self._watch(measure.input, recorder.buffer, self._take)
         for guard, source in zip(measure.guards, measure.guard_inputs, strict=True):
             self._watch(source, recorder.guards[guard.name], None)
+        if measure.of_readings:
+            self._publisher()  # a gauge may have nothing to say before the first test
 
     def _watch(
         self, source: Input, buffer: SampleBuffer, then: Callable[[Sample], None] | None
@@ -175,6 +177,8 @@ class Measurement(CampaignNode):
             self.get_logger().warning(
                 f'test {case.index}, attempt {case.attempt}: INVALID: {outcome.reason}'
             )
+        if outcome.note:
+            self.get_logger().warning(f'test {case.index}, attempt {case.attempt}: {outcome.note}')
         if outcome.reason or outcome.note:
             self._diagnostics.tell_test(
                 case.index, case.attempt, outcome.valid, outcome.reason or outcome.note,

@@ -11,8 +11,11 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from std_msgs.msg import Float32, Float64
 
 from repsq_ros import topics
+from repsq_ros.measurement.recorder import Recorder, Window
 from repsq_ros.msg import TestCommand, TestPhase
 from repsq_ros.nodes import qos
+from repsq_ros.replay.bag import Bag
+from repsq_ros.replay.reevaluate import read_samples
 from repsq_ros.specification.load import load
 
 BEST_EFFORT = QoSProfile(depth=2000, reliability=ReliabilityPolicy.BEST_EFFORT)
@@ -28,7 +31,10 @@ DIAL = {
 
 
 def stamp(seconds):
-    nanoseconds = round(seconds * 1e9)
+    return stamp_ns(round(seconds * 1e9))
+
+
+def stamp_ns(nanoseconds):
     return Time(sec=nanoseconds // 1_000_000_000, nanosec=nanoseconds % 1_000_000_000)
 
 
@@ -63,6 +69,9 @@ class Lab:
         return made
 
     def test(self, start, end, index=0):
+        self.test_at(round(start * 1e9), round(end * 1e9), index)
+
+    def test_at(self, start_ns, end_ns, index=0):
         self.command.publish(
             TestCommand(
                 campaign_id='lab', specification_digest=self.digest, index=index, weight=1.0,
@@ -70,8 +79,8 @@ class Lab:
             )
         )  # fmt: skip
         phase = TestPhase(campaign_id='lab', index=index, phase=TestPhase.COMMAND)
-        phase.start = phase.window_start = stamp(start)
-        phase.end = phase.window_end = stamp(end)
+        phase.start = phase.window_start = stamp_ns(start_ns)
+        phase.end = phase.window_end = stamp_ns(end_ns)
         phase.command = [0.3, 0.0, 0.0]
         self.phase.publish(phase)
 
@@ -179,7 +188,37 @@ def test_a_float32_dial_without_a_stamp(lab):
     there.test(start, start + 0.3, index=1)
     time.sleep(0.4)
     there.over(index=1)
-    assert there.measured(2).reason.startswith('stale gauge: its newest reading is 0.')
+    assert there.measured(2).reason.startswith('stale gauge: its newest reading is ')
+
+
+def test_the_real_recording_over_dds_gives_what_the_bag_gives(lab, recordings):
+    """A body at rest that is commanded 0.3 m/s: to the last bit, whatever way it came."""
+    there = lab(LOSS)
+    mocap = there.publisher(PoseStamped, 'mocap/pose', QoSProfile(depth=5000))
+    specification = load(there.file)
+    topic = '/vrpn_client_node/IndexFinger/pose'
+    with Bag(recordings / 'optitrack_static_mcap') as bag:
+        samples = read_samples(bag, topic, specification.measure.input)[:1000]
+    recorder = Recorder(specification.measure)
+    for sample in samples:
+        recorder.add(sample)
+    start_ns = samples[200].stamp_ns
+    expected = recorder.measure(
+        Window(start_ns, start_ns + 3_000_000_000, (0.3, 0.0, 0.0), start_ns)
+    )
+    there.test_at(start_ns, start_ns + 3_000_000_000)
+    for sample in samples:
+        message = PoseStamped()
+        message.header.stamp, message.header.frame_id = stamp_ns(sample.stamp_ns), 'world'
+        pose = message.pose
+        pose.position.x, pose.position.y, pose.position.z = sample.position
+        turn = pose.orientation
+        turn.x, turn.y, turn.z, turn.w = sample.orientation
+        mocap.publish(message)
+    message = there.measured()
+    assert message.valid, message.reason
+    assert (message.psi, message.samples) == (expected.psi, expected.samples)
+    assert message.psi == pytest.approx(-math.expm1(-6.0 * 0.3), abs=0.01)
 
 
 def guarded(**guard):
