@@ -79,7 +79,7 @@ def by_slope(track: Track, span: float, first: int = 0) -> Array:
     lie within less than span / 2 (a gap, poses that came together), neighbours are taken in
     until they do not. The slope is turned into the body frame by the mean heading of the same
     poses, which is the heading at the instant for which the slope stands: no lag at the ends of
-    the track, and an error of relative size (yaw rate x span)^2 / 24 on a circle.
+    the track, and an error of relative size (yaw rate x span)^2 / 40 on a circle.
 
     :param track: n >= 3 poses
     :param span: [s]
