@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from repsq_ros.errors import BagError
-from repsq_ros.measurement.audit import audit, audit_body
+from repsq_ros.measurement.audit import audit, audit_body, clocks
 from repsq_ros.measurement.catalogue import CATALOGUE, MessageKind
 from repsq_ros.measurement.inputs import Input
 from repsq_ros.measurement.samples import BodySample
@@ -59,6 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
             _read(bag, topic, streams[topic])
     for topic, stream in streams.items():
         _show(topic, stream, arguments.rate)
+    _show_clocks(streams)
     return 0
 
 
@@ -102,6 +103,23 @@ def _show(topic: str, stream: Stream, rate: float) -> None:
         once = [s for k, s in enumerate(ordered) if not k or s.stamp_ns > ordered[k - 1].stamp_ns]
         _print(audit_body(track_of(once)).lines(), f'{body}: ' if body else '')
     print()
+
+
+def _show_clocks(streams: dict[str, Stream]) -> None:
+    """Tell how the clocks of the sensors stand to each other, by their delays of arrival."""
+    told = {
+        topic: clocks(np.array(s.stamps, dtype=np.int64), np.array(s.arrivals, dtype=np.int64))
+        for topic, s in streams.items()
+        if len(s.stamps) > 2 and any(s.stamps)
+    }
+    if len(told) < 2:
+        return
+    first = min(told, key=lambda topic: abs(told[topic][0]))
+    print(f'clocks, against {first}')
+    for topic, (delay, drift, _) in told.items():
+        if topic != first:
+            behind, rate = delay - told[first][0], drift - told[first][1]
+            print(f'  {topic:34s}  {behind * 1e3:.3f} ms behind, {rate * 1e6:+.1f} us/s')
 
 
 def _print(lines: list[tuple[str, str]], prefix: str) -> None:

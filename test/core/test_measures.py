@@ -6,10 +6,12 @@ from types import SimpleNamespace as N
 import numpy as np
 import pytest
 
-from repsq_ros.errors import SpecificationError
+from repsq_ros.campaign.in_process import run_in_process
+from repsq_ros.errors import CampaignError, SpecificationError
 from repsq_ros.measurement.recorder import Recorder, Window
 from repsq_ros.sensor_messages import FieldError, reader_of
 from repsq_ros.specification.load import load
+from repsq_ros.subjects.surrogate import Surrogate
 
 SECOND = 1_000_000_000
 
@@ -366,3 +368,25 @@ def test_every_choice_is_part_of_the_contract(measure_of):
     ]  # fmt: skip
     described = {repr(measure_of(**{**base, **change}).describe()) for change in changes}
     assert len(described) == len(changes)
+
+
+# A campaign with another measure -----------------------------------------------------------------
+
+
+def test_a_campaign_of_a_risk_with_guards_that_nobody_speaks_for(content, write):
+    """The share of tests whose loss is above a threshold, by mocap; then with a silent guard."""
+    loss = {'type': 'soft_linf', 'gain': 6.0, 'reduction': 'rms'}
+    content['measure'] = {'type': 'indicator', 'of': loss, 'above': 0.45, 'source': 'mocap'}
+    content['measure']['fall'] = {'tilt': 1.0}
+    content['protocol'].update(dwell=0.5, command=1.5, window=1.0)
+    content['accuracy']['gamma'] = 0.3
+    content['partition'] = {'alpha': 0.4}
+    records = []
+    result = run_in_process(
+        load(write(content)), Surrogate(), 7, on_test=lambda record, _: records.append(record)
+    )
+    assert {record.psi for record in records} == {0.0, 1.0}
+    assert result.estimate == pytest.approx(np.mean([record.psi for record in records]))
+    content['measure']['guards'] = {'mode': {'type': 'std_msgs/Float64', 'one_of': [1]}}
+    with pytest.raises(CampaignError, match='mode unknown: nothing was heard of it'):
+        run_in_process(load(write(content)), Surrogate(), 7)
