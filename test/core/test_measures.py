@@ -390,3 +390,24 @@ def test_a_campaign_of_a_risk_with_guards_that_nobody_speaks_for(content, write)
     content['measure']['guards'] = {'mode': {'type': 'std_msgs/Float64', 'one_of': [1]}}
     with pytest.raises(CampaignError, match='mode unknown: nothing was heard of it'):
         run_in_process(load(write(content)), Surrogate(), 7)
+
+
+OUTSIDE = '''
+class Outside:
+    """Says more than it has declared."""
+
+    lower, upper, unit, needs = 0.0, 1.0, '1', 'velocity'
+
+    def psi(self, seen, window):
+        return 1.5
+'''
+
+
+def test_a_psi_outside_the_declared_range_is_an_event_on_the_result(content, write, tmp_path):
+    (tmp_path / 'outside_for_test.py').write_text(OUTSIDE)
+    content['measure'] = {'type': 'outside_for_test:Outside', 'source': 'odometry'}
+    content['protocol'].update(dwell=0.5, command=1.5, window=1.0)
+    content['tester']['max_tests'] = 3
+    result = run_in_process(load(write(content)), Surrogate(), 7)
+    assert not result.accurate
+    assert result.events[0] == 'test 0, attempt 0: psi 1.5 outside its range [0.0, 1.0]'
