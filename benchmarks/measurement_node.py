@@ -2,8 +2,8 @@
 
     .venv/bin/with_repsq python3 benchmarks/measurement_node.py [--seconds 40] [--rate 360]
 
-Three topics (poses that are measured, a second body and a number as guards) at the same rate into
-the node and, as the reference, into a bare rclpy subscriber of the same three topics, both in
+Three topics (poses that are measured, a second body and a number as conditions) at the same rate
+into the node and, as the reference, into a bare rclpy subscriber of the same three topics, both in
 processes of their own and at the same time. Prints the messages that each missed, the CPU time of
 each and their ratio, and the time from the sample that completes a window to TestMeasurement, in
 hops: the time of one message from publisher to the bare subscriber, measured in the same run.
@@ -52,8 +52,8 @@ def body(message):
 def number(message):
     counts[2] += 1
 node.create_subscription(PoseStamped, 'mocap/pose', pose, qos.SENSOR)
-node.create_subscription(PoseStamped, 'guard/body', body, qos.SENSOR)
-node.create_subscription(Float64, 'guard/number', number, qos.SENSOR)
+node.create_subscription(PoseStamped, 'condition/body', body, qos.SENSOR)
+node.create_subscription(Float64, 'condition/number', number, qos.SENSOR)
 executor = SingleThreadedExecutor()
 executor.add_node(node)
 while not counts[2] or number_last > time.monotonic() - 3.0:
@@ -86,8 +86,8 @@ class Driver:
         self.executor.add_node(self.node)
         sensor = qos.SENSOR
         self.pose = self.node.create_publisher(PoseStamped, 'mocap/pose', sensor)
-        self.body = self.node.create_publisher(PoseStamped, 'guard/body', sensor)
-        self.number = self.node.create_publisher(Float64, 'guard/number', sensor)
+        self.body = self.node.create_publisher(PoseStamped, 'condition/body', sensor)
+        self.number = self.node.create_publisher(Float64, 'condition/number', sensor)
         self.command = self.node.create_publisher(TestCommand, topics.TEST_COMMAND, qos.RECORD)
         self.phase = self.node.create_publisher(TestPhase, topics.TEST_PHASE, qos.WATCHED_RECORD)
         self.node.create_subscription(
@@ -156,7 +156,7 @@ def specification(folder: Path) -> Path:
     content = yaml.safe_load(SPECIFICATION.read_text())
     del content['measure']['source']
     content['measure']['input'] = {'type': 'geometry_msgs/PoseStamped', 'frame': 'world'}
-    content['measure']['guards'] = {
+    content['measure']['conditions'] = {
         'body': {
             'type': 'geometry_msgs/PoseStamped', 'field': 'pose.orientation.w', 'one_of': [1],
         },

@@ -27,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument('--sensor-topic', help='default: that of the input')
     parser.add_argument(
         '--remap', action='append', default=[], metavar='FROM:=TO',
-        help="where the bag has an input or a guard, e.g. guard/battery:=/lf/bmsstate",
+        help="where the bag has an input or a condition, e.g. condition/battery:=/lf/bmsstate",
     )  # fmt: skip
     parser.add_argument(
         '--namespace', default='', help="namespace of the package's own topics in the bag"
@@ -52,9 +52,9 @@ def run(arguments: argparse.Namespace) -> int:
     sensor_topic = arguments.sensor_topic or topic_of(measure.input.topic)
     with Bag(arguments.bag) as bag:
         samples = read_samples(bag, sensor_topic, measure.input)
-        guards = {
-            guard.name: read_samples(bag, topic_of(source.topic), source)
-            for guard, source in zip(measure.guards, measure.guard_inputs, strict=True)
+        conditions = {
+            condition.name: read_samples(bag, topic_of(source.topic), source)
+            for condition, source in zip(measure.conditions, measure.condition_inputs, strict=True)
         }
         if arguments.command_topic:
             settle_ns = specification.protocol.command_ns - specification.protocol.window_ns
@@ -67,7 +67,7 @@ def run(arguments: argparse.Namespace) -> int:
             segments = own_segments(bag, arguments.namespace, specification.digest)
     if not segments:
         raise BagError(f'{arguments.bag}: found no test, expected at least one command')
-    evaluated = evaluate(specification, samples, segments, guards)
+    evaluated = evaluate(specification, samples, segments, conditions)
     _show_tests(evaluated)
     if arguments.command_topic:
         print('No estimate of r*: the recording does not say how its cases were drawn.')

@@ -31,7 +31,7 @@ class Fall:
 
 
 @dataclass(frozen=True)
-class Guard:
+class Condition:
     """A second input that must be as it should while a test runs: a mode, a scaling, a battery."""
 
     name: str

@@ -10,7 +10,7 @@ import numpy as np
 
 from repsq_ros.measurement import validity
 from repsq_ros.measurement.inputs import Input
-from repsq_ros.measurement.limits import Fall, Guard, Limits
+from repsq_ros.measurement.limits import Condition, Fall, Limits
 from repsq_ros.measurement.seeing import read_body, read_gauge
 from repsq_ros.measurement.track import Series
 from repsq_ros.measurement.window import Observation, Seen, UnmeasurableError, Window
@@ -72,8 +72,8 @@ class Measure:
     quantity: Quantity
     input: Input
     limits: Limits = USUAL
-    guards: tuple[Guard, ...] = ()
-    guard_inputs: tuple[Input, ...] = ()  # one for each guard
+    conditions: tuple[Condition, ...] = ()
+    condition_inputs: tuple[Input, ...] = ()  # one for each condition
     fall: Fall | None = None
 
     @property
@@ -109,9 +109,9 @@ class Measure:
             'input': self.input.describe(),
             'limits': _json(asdict(self.limits)),
             'fall': None if self.fall is None else _json(asdict(self.fall)),
-            'guards': [
-                {**_json(asdict(guard)), 'input': source.describe()}
-                for guard, source in zip(self.guards, self.guard_inputs, strict=True)
+            'conditions': [
+                {**_json(asdict(condition)), 'input': source.describe()}
+                for condition, source in zip(self.conditions, self.condition_inputs, strict=True)
             ],
         }
 
@@ -126,24 +126,24 @@ class Measure:
                 seen, note = read_body(
                     observation, self.input, self.limits, self.quantity.needs, self.fall
                 )
-            reason = self._guarded(observation)
+            reason = self._objection(observation)
             if note:
                 return Outcome(self.upper, True, '', count, note)
             if reason:
                 return Outcome.invalid(reason, count)
             psi = float(self.quantity.psi(seen, window))
         except UnmeasurableError as error:
-            return Outcome.invalid(self._guarded(observation) or str(error), count)
+            return Outcome.invalid(self._objection(observation) or str(error), count)
         if not math.isfinite(psi):
             return Outcome.invalid(f'psi is {psi}: the measure gave no finite number', count)
         return Outcome(psi, True, '', count)
 
-    def _guarded(self, observation: Observation) -> str:
-        """Return what the first guard that objects says: it names the cause, not its trace."""
-        for guard, source in zip(self.guards, self.guard_inputs, strict=True):
-            raw = observation.guards.get(guard.name, NOTHING)
+    def _objection(self, observation: Observation) -> str:
+        """Return what the first condition that objects says: it names the cause, not its trace."""
+        for condition, source in zip(self.conditions, self.condition_inputs, strict=True):
+            raw = observation.conditions.get(condition.name, NOTHING)
             series = Series(raw.stamps, source.to_si(raw.values))
-            fault = validity.guard_fault(guard, series, observation.window)
+            fault = validity.condition_fault(condition, series, observation.window)
             if fault:
                 return fault
         return ''

@@ -25,7 +25,7 @@ class Recorder:
         self._measure = measure
         self._keep_ns = keep_ns
         self.buffer = self._new_buffer()
-        self.guards = {guard.name: self._new_buffer() for guard in measure.guards}
+        self.conditions = {condition.name: self._new_buffer() for condition in measure.conditions}
         self._windows: dict[Key, Window] = {}
 
     def _new_buffer(self) -> SampleBuffer:
@@ -35,9 +35,9 @@ class Recorder:
         """Take in one sample of the measure's input."""
         self.buffer.add(sample)
 
-    def add_guard(self, name: str, reading: Sample) -> None:
-        """Take in one reading of a guard."""
-        self.guards[name].add(reading)
+    def add_condition(self, name: str, reading: Sample) -> None:
+        """Take in one reading of a condition."""
+        self.conditions[name].add(reading)
 
     def open(self, key: Key, window: Window) -> None:
         """Say what is to be measured."""
@@ -88,14 +88,14 @@ class Recorder:
         measure, buffer = self._measure, self.buffer
         checked = bool(measure.input.frame)
         frames = buffer.frames(window.start_ns, window.end_ns) if checked else ()
-        guards = {
+        conditions = {
             name: each.series(window.command_ns, window.end_ns)
-            for name, each in self.guards.items()
+            for name, each in self.conditions.items()
         }
         if measure.of_readings:
             series = buffer.series(window.reach_ns, window.end_ns)
             return measure.evaluate(
-                Observation(window, series=series, frames=frames, guards=guards)
+                Observation(window, series=series, frames=frames, conditions=conditions)
             )
         track = buffer.track(window.reach_ns, window.end_ns)
-        return measure.evaluate(Observation(window, track, frames=frames, guards=guards))
+        return measure.evaluate(Observation(window, track, frames=frames, conditions=conditions))

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from repsq_ros.measurement.audit import longest_frozen
 from repsq_ros.measurement.frames import continuous
 from repsq_ros.measurement.inputs import Input
-from repsq_ros.measurement.limits import Guard, Limits
+from repsq_ros.measurement.limits import Condition, Limits
 from repsq_ros.measurement.track import Series, Track
 from repsq_ros.measurement.window import Window
 from repsq_ros.timebase import to_seconds
@@ -192,23 +192,23 @@ def reading_fault(series: Series, first: int, window: Window) -> str:
     return ''
 
 
-def guard_fault(guard: Guard, series: Series, window: Window) -> str:
-    """Return what a guard has against the test, or ''.
+def condition_fault(condition: Condition, series: Series, window: Window) -> str:
+    """Return what a condition has against the test, or ''.
 
     :param series: its last reading before the command took effect, and those until the end
     """
     if not len(series):
-        return f'{guard.name} unknown: nothing was heard of it, expected {guard.expected}'
-    bad = np.flatnonzero(~guard.accepts(series.values))
+        return f'{condition.name} unknown: nothing was heard of it, expected {condition.expected}'
+    bad = np.flatnonzero(~condition.accepts(series.values))
     if len(bad):
         return (
-            f'{guard.name} not nominal: {series.values[bad[0]]:g} at '
-            f'{window.at(series.stamps[bad[0]])}, expected {guard.expected}'
+            f'{condition.name} not nominal: {series.values[bad[0]]:g} at '
+            f'{window.at(series.stamps[bad[0]])}, expected {condition.expected}'
         )
     silent = to_seconds(window.end_ns - int(series.stamps[-1]))
-    if silent > guard.longest_silence:
+    if silent > condition.longest_silence:
         return (
-            f'{guard.name} stale: last heard {silent:.3f} s before the end of the window, at most '
-            f'{guard.longest_silence:g} s allowed'
+            f'{condition.name} stale: last heard {silent:.3f} s before the end of the window, at '
+            f'most {condition.longest_silence:g} s allowed'
         )
     return ''

@@ -46,7 +46,9 @@ class Observation:
     track: Track | None = None  # of the measure's body, from `reach_ns` on
     series: Series | None = None  # or of its gauge, raw: the last before `reach_ns`, and since
     frames: Sequence[str] = ()  # frame_id of the samples in the window, where they are checked
-    guards: Mapping[str, Series] = field(default_factory=dict)  # raw: the last before, and since
+    conditions: Mapping[str, Series] = field(
+        default_factory=dict
+    )  # raw: the last before, and since
 
     @property
     def count(self) -> int:

@@ -28,8 +28,8 @@ SILENT_NS = 2 * NANOSECONDS
 class Watched:
     """One input as it comes in: its stamps and arrivals, and the samples that are kept anyway."""
 
-    def __init__(self, topic: str, source: Input, buffer: SampleBuffer, guard: bool) -> None:
-        self.topic, self.source, self.buffer, self.guard = topic, source, buffer, guard
+    def __init__(self, topic: str, source: Input, buffer: SampleBuffer, condition: bool) -> None:
+        self.topic, self.source, self.buffer, self.condition = topic, source, buffer, condition
         self.mismatch = ''
         self.subscription: InputSubscription
         self._stamps: deque[tuple[int, int]] = deque(maxlen=KEPT)
@@ -59,7 +59,7 @@ class Watched:
                     level, text = DiagnosticStatus.WARN, f'{body.broken} broken poses'
                 elif body.frozen > limits.frozen and self.source.velocity != 'twist':
                     level, text = DiagnosticStatus.WARN, f'frozen for {body.frozen:.3f} s'
-        event_driven = self.guard or not self._is_body()
+        event_driven = self.condition or not self._is_body()
         last_ns = self._stamps[-1][1] if self._stamps else None
         if last_ns is None:
             level, text = DiagnosticStatus.STALE, 'never heard'

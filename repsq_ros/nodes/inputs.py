@@ -45,13 +45,13 @@ def message_class(name: str) -> type:
 class InputSubscription:
     """One input: its messages as samples, and what is wrong with its publishers.
 
-    A guard may be a mode that was told once for all to come (transient local). That is asked for
+    A condition may be a mode that was told once for all to come (transient local). That is asked for
     beside, as soon as a publisher offers it: who asks for it from the start does not hear a
     publisher that keeps nothing. Heard twice, a reading is the same reading.
     """
 
     def __init__(
-        self, node: Node, source: Input, take: Callable[[Sample, int], None], guard: bool
+        self, node: Node, source: Input, take: Callable[[Sample, int], None], condition: bool
     ) -> None:
         """Subscribe.
 
@@ -59,7 +59,7 @@ class InputSubscription:
         """
         self.topic = node.resolve_topic_name(source.topic)
         self._node, self._source = node, source
-        self._guard, self._latched = guard, False
+        self._condition, self._latched = condition, False
         self._hear = _hearer(node, source, take)
         self._profile = self._subscribe(qos.SENSOR)
 
@@ -86,7 +86,7 @@ class InputSubscription:
                 )
                 continue
             if (
-                self._guard
+                self._condition
                 and not self._latched
                 and offered.durability == DurabilityPolicy.TRANSIENT_LOCAL
             ):

@@ -73,11 +73,11 @@ class Measurement(CampaignNode):
     # Inputs --------------------------------------------------------------------------------------
 
     def _listen(self) -> None:
-        """Subscribe to the measure's input and to its guards."""
+        """Subscribe to the measure's input and to its conditions."""
         measure, recorder = self._specification.measure, self._recorder
         self._watch(measure.input, recorder.buffer, self._take)
-        for guard, source in zip(measure.guards, measure.guard_inputs, strict=True):
-            self._watch(source, recorder.guards[guard.name], None)
+        for condition, source in zip(measure.conditions, measure.condition_inputs, strict=True):
+            self._watch(source, recorder.conditions[condition.name], None)
         if measure.of_readings:
             self._publisher()  # a gauge may have nothing to say before the first test
 
@@ -93,7 +93,7 @@ class Measurement(CampaignNode):
             if then is not None:
                 then(sample)
 
-        watched.subscription = InputSubscription(self, source, take, guard=then is None)
+        watched.subscription = InputSubscription(self, source, take, condition=then is None)
         self._watched.append(watched)
 
     def _take(self, sample: Sample) -> None:

@@ -41,18 +41,18 @@ def evaluate(
     specification: Specification,
     samples: Sequence[Sample],
     segments: Sequence[Segment],
-    guards: Mapping[str, Sequence[Sample]] | None = None,
+    conditions: Mapping[str, Sequence[Sample]] | None = None,
 ) -> list[Evaluated]:
     """Return psi, or the reason for INVALID, of each segment.
 
-    :param guards: the readings of each guard of the measure
+    :param conditions: the readings of each condition of the measure
     """
     recorder = Recorder(specification.measure, keep_ns=2**62)
     for sample in samples:
         recorder.add(sample)
-    for name, readings in (guards or {}).items():
+    for name, readings in (conditions or {}).items():
         for reading in readings:
-            recorder.add_guard(name, reading)
+            recorder.add_condition(name, reading)
     return [Evaluated(segment, recorder.measure(segment.window)) for segment in segments]
 
 

@@ -33,10 +33,10 @@ def input_of_source(source: str) -> Input:
     return Input(name, CATALOGUE[name].topic, velocity=velocity)
 
 
-def read_input(section: Section, guard: str = '') -> Input:
+def read_input(section: Section, condition: str = '') -> Input:
     """Return the input of a section.
 
-    :param guard: name of the guard that it is the input of, whose section holds other keys too
+    :param condition: name of the condition that it is the input of, whose section holds other keys too
     :raises SpecificationError: with file, key, what was found and what was expected
     """
     name = full_name(section.text('type'))
@@ -51,14 +51,14 @@ def read_input(section: Section, guard: str = '') -> Input:
     body = section.text('body') if kind.bodies or section.has('body') else ''
     if body and not kind.bodies:
         raise section.fail('body', f'text {body!r}', f'no body: {name} holds only one')
-    if guard:
-        kind = kind._replace(topic=f'guard/{guard}', unit=kind.unit or '1')
+    if condition:
+        kind = kind._replace(topic=f'condition/{condition}', unit=kind.unit or '1')
         if 'reading' not in kind.gives:
             raise section.fail('type', f'text {name!r}', 'a message of one number, or a field')
     found = _input(section, name, field, body, kind)
     if found.retime and not found.rate > 0:
         raise section.fail('rate', 'nothing', 'the nominal rate in Hz, which retime needs')
-    if not guard:
+    if not condition:
         section.finish()
     return found
 

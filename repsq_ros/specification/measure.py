@@ -32,7 +32,7 @@ from repsq_ros.specification.inputs import (
     read_vector,
 )
 from repsq_ros.specification.reader import Section
-from repsq_ros.specification.validity import read_fall, read_guards, read_limits
+from repsq_ros.specification.validity import read_conditions, read_fall, read_limits
 
 TYPES = ('soft_linf', 'displacement', 'final_pose_error', 'indicator')
 
@@ -57,10 +57,10 @@ def read_measure(section: Section) -> Measure:
     if quantity.needs == 'reading' and source.unit not in LENGTHS and quantity.unit == 'mm':
         raise section.fail('input.unit', f'{source.unit!r}', f'a length: {", ".join(LENGTHS)}')
     limits = read_limits(section)
-    guards, guard_inputs = read_guards(section)
+    conditions, condition_inputs = read_conditions(section)
     fall = read_fall(section, gives)
     section.finish()
-    return Measure(quantity, source, limits, guards, guard_inputs, fall)
+    return Measure(quantity, source, limits, conditions, condition_inputs, fall)
 
 
 def _gives(source: Input) -> tuple[str, ...]:

@@ -1,11 +1,11 @@
-"""Reading the thresholds of validity, the guards, and what counts as a fall."""
+"""Reading the thresholds of validity, the conditions, and what counts as a fall."""
 
 from __future__ import annotations
 
 import math
 
 from repsq_ros.measurement.inputs import Input
-from repsq_ros.measurement.limits import Fall, Guard, Limits
+from repsq_ros.measurement.limits import Condition, Fall, Limits
 from repsq_ros.specification.inputs import read_input
 from repsq_ros.specification.reader import Section
 from repsq_ros.timebase import to_nanoseconds, to_seconds
@@ -51,18 +51,18 @@ def read_fall(section: Section, gives: tuple[str, ...]) -> Fall | None:
     return found
 
 
-def read_guards(section: Section) -> tuple[tuple[Guard, ...], tuple[Input, ...]]:
-    """Return the guards and their inputs, in the order of their names."""
-    if not section.has('guards'):
+def read_conditions(section: Section) -> tuple[tuple[Condition, ...], tuple[Input, ...]]:
+    """Return the conditions and their inputs, in the order of their names."""
+    if not section.has('conditions'):
         return (), ()
-    outer = section.section('guards')
-    guards, inputs = [], []
+    outer = section.section('conditions')
+    conditions, inputs = [], []
     for name in sorted(outer.keys()):
         inner = outer.section(name)
         if not name.isidentifier():
             raise outer.fail(name, f'the name {name!r}', 'letters, digits and _')
-        source = read_input(inner, guard=name)
-        guard = Guard(
+        source = read_input(inner, condition=name)
+        condition = Condition(
             name,
             inner.number('at_least') if inner.has('at_least') else -math.inf,
             inner.number('at_most') if inner.has('at_most') else math.inf,
@@ -70,9 +70,9 @@ def read_guards(section: Section) -> tuple[tuple[Guard, ...], tuple[Input, ...]]
             inner.number('longest_silence', above=0) if inner.has('longest_silence') else math.inf,
         )
         inner.finish()
-        if guard == Guard(name, longest_silence=guard.longest_silence):
+        if condition == Condition(name, longest_silence=condition.longest_silence):
             raise outer.fail(name, 'no limit', 'at_least, at_most or one_of')
-        guards.append(guard)
+        conditions.append(condition)
         inputs.append(source)
     outer.finish()
-    return tuple(guards), tuple(inputs)
+    return tuple(conditions), tuple(inputs)

@@ -114,7 +114,9 @@ BODIES = [
 @pytest.mark.parametrize(('given', 'make'), BODIES, ids=[b[0]['type'] for b in BODIES])
 def test_a_body_of_a_driver_that_is_not_installed(bag, content, write, given, make, capsys):
     content['measure'] = {'type': 'soft_linf', 'gain': 6.0, 'reduction': 'rms', 'input': given}
-    content['measure']['guards'] = {'battery': {'type': 'unitree_hg/BmsState', 'at_least': 0.2}}
+    content['measure']['conditions'] = {
+        'battery': {'type': 'unitree_hg/BmsState', 'at_least': 0.2}
+    }
     measure = load(write(content)).measure
 
     def soc(types, t):
@@ -125,8 +127,8 @@ def test_a_body_of_a_driver_that_is_not_installed(bag, content, write, given, ma
     with Bag(path) as opened:
         for sample in read_samples(opened, '/it', measure.input):
             recorder.add(sample)
-        for reading in read_samples(opened, '/bms', measure.guard_inputs[0]):
-            recorder.add_guard('battery', reading)
+        for reading in read_samples(opened, '/bms', measure.condition_inputs[0]):
+            recorder.add_condition('battery', reading)
     outcome = recorder.measure(Window(round(100.5e9), round(102.5e9), (0.3, 0.0, 0.0)))
     assert outcome.valid, outcome.reason
     assert outcome.psi < 1e-5

@@ -336,7 +336,7 @@ REFUSED = [
     ({**LOSS, 'source': 'mocap', 'weights': {'linear_x': 0}}, 'no weight above 0'),
     ({**LOSS, 'source': 'mocap', 'validity': {'coverage': 1.5}}, 'at most 1'),
     ({**LOSS, 'source': 'mocap', 'fall': {'hold': 1}}, 'neither height nor tilt'),
-    ({**LOSS, 'source': 'mocap', 'guards': {'a': {'type': 'std_msgs/Float64'}}}, 'no limit'),
+    ({**LOSS, 'source': 'mocap', 'conditions': {'a': {'type': 'std_msgs/Float64'}}}, 'no limit'),
     ({**DIAL, 'input': {'type': 'std_msgs/Float64'}}, 'measure.input.unit: found nothing'),
     ({**DIAL, 'input': {'type': 'std_msgs/Float64', 'unit': 'percent'}}, 'expected a length'),
     ({**DIAL, 'input': {'type': 'a/B', 'field': 'x..y', 'unit': 'm'}}, 'a path such as'),
@@ -373,8 +373,8 @@ def test_every_choice_is_part_of_the_contract(measure_of):
 # A campaign with another measure -----------------------------------------------------------------
 
 
-def test_a_campaign_of_a_risk_with_guards_that_nobody_speaks_for(content, write):
-    """The share of tests whose loss is above a threshold, by mocap; then with a silent guard."""
+def test_a_campaign_of_a_risk_with_conditions_that_nobody_speaks_for(content, write):
+    """The share of tests whose loss is above a threshold, by mocap; then with a silent condition."""
     loss = {'type': 'soft_linf', 'gain': 6.0, 'reduction': 'rms'}
     content['measure'] = {'type': 'indicator', 'of': loss, 'above': 0.45, 'source': 'mocap'}
     content['measure']['fall'] = {'tilt': 1.0}
@@ -387,7 +387,7 @@ def test_a_campaign_of_a_risk_with_guards_that_nobody_speaks_for(content, write)
     )
     assert {record.psi for record in records} == {0.0, 1.0}
     assert result.estimate == pytest.approx(np.mean([record.psi for record in records]))
-    content['measure']['guards'] = {'mode': {'type': 'std_msgs/Float64', 'one_of': [1]}}
+    content['measure']['conditions'] = {'mode': {'type': 'std_msgs/Float64', 'one_of': [1]}}
     with pytest.raises(CampaignError, match='mode unknown: nothing was heard of it'):
         run_in_process(load(write(content)), Surrogate(), 7)
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from repsq_ros.measurement.inputs import Input
-from repsq_ros.measurement.limits import Fall, Guard, Limits
+from repsq_ros.measurement.limits import Condition, Fall, Limits
 from repsq_ros.measurement.measure import Measure
 from repsq_ros.measurement.recorder import Recorder, Window
 from repsq_ros.measurement.samples import BodySample, Reading
@@ -44,12 +44,12 @@ def by_mocap(limits=Limits(), **changes):  # noqa: B008 (a frozen value)
     )
 
 
-def measured(measure, samples, start_ns=0, end_ns=3 * SECOND, guards=()):
+def measured(measure, samples, start_ns=0, end_ns=3 * SECOND, conditions=()):
     recorder = Recorder(measure, keep_ns=2**62)
     for sample in samples:
         recorder.add(sample)
-    for name, reading in guards:
-        recorder.add_guard(name, reading)
+    for name, reading in conditions:
+        recorder.add_condition(name, reading)
     recorder.open((0, 0), Window(start_ns, end_ns, COMMAND, start_ns - SECOND // 2))
     return recorder.close((0, 0))[1]
 
@@ -220,15 +220,15 @@ def test_a_real_odometry_without_twist_is_told(recordings):
     assert outcome.reason.startswith('all-zero odometry: the twist of all 1')
 
 
-# Guards ------------------------------------------------------------------------------------------
+# Conditions ------------------------------------------------------------------------------------------
 
 
-def guarded(**limits):
-    share = Input('std_msgs/msg/Float64', 'guard/speed_scaling', unit='percent_or_share')
-    return by_mocap(guards=(Guard('speed_scaling', **limits),), guard_inputs=(share,))
+def under_condition(**limits):
+    share = Input('std_msgs/msg/Float64', 'condition/speed_scaling', unit='percent_or_share')
+    return by_mocap(conditions=(Condition('speed_scaling', **limits),), condition_inputs=(share,))
 
 
-GUARDS = [
+CONDITIONS = [
     ([(-5.0, 100.0)], ''),
     ([(-5.0, 1.0)], ''),  # told once, before the test, and as a share
     (
@@ -243,25 +243,29 @@ GUARDS = [
 ]
 
 
-@pytest.mark.parametrize(('said', 'reason'), GUARDS)
-def test_a_guard_objects_by_its_name(said, reason):
+@pytest.mark.parametrize(('said', 'reason'), CONDITIONS)
+def test_a_condition_objects_by_its_name(said, reason):
     readings = [('speed_scaling', Reading(round(t * 1e9), value)) for t, value in said]
-    outcome = measured(guarded(at_least=1.0), walk(), guards=readings)
+    outcome = measured(under_condition(at_least=1.0), walk(), conditions=readings)
     assert outcome.reason.startswith(reason)
     assert outcome.valid == (not reason)
 
 
-def test_a_guard_that_went_silent_and_one_in_another_mode():
+def test_a_condition_that_went_silent_and_one_in_another_mode():
     reading = [('speed_scaling', Reading(-SECOND, 1.0))]
-    outcome = measured(guarded(at_least=1.0, longest_silence=2.0), walk(), guards=reading)
+    outcome = measured(
+        under_condition(at_least=1.0, longest_silence=2.0), walk(), conditions=reading
+    )
     assert outcome.reason.startswith('speed_scaling stale: last heard 4.000 s before the end')
-    outcome = measured(guarded(one_of=(3.0, 7.0)), walk(), guards=reading)
+    outcome = measured(under_condition(one_of=(3.0, 7.0)), walk(), conditions=reading)
     assert outcome.reason.endswith('expected one of 3, 7')
 
 
-def test_a_guard_names_the_cause_where_the_sensor_shows_only_its_trace():
+def test_a_condition_names_the_cause_where_the_sensor_shows_only_its_trace():
     reading = [('speed_scaling', Reading(-SECOND, 0.5))]
-    assert measured(guarded(at_least=1.0), [], guards=reading).reason.startswith('speed_scaling')
+    assert measured(under_condition(at_least=1.0), [], conditions=reading).reason.startswith(
+        'speed_scaling'
+    )
 
 
 # Falls -------------------------------------------------------------------------------------------
@@ -301,7 +305,7 @@ def test_thresholds_are_read_and_are_part_of_the_contract(content, write):
     usual = load(write(content)).digest
     content['measure']['validity'] = {'coverage': 0.9, 'frozen': 0.5, 'fastest': 3.0}
     content['measure']['fall'] = {'height': 0.4, 'tilt': 1.0}
-    content['measure']['guards'] = {
+    content['measure']['conditions'] = {
         'battery': {'type': 'sensor_msgs/BatteryState', 'at_least': 0.2},
         'safety_mode': {
             'type': 'ur_dashboard_msgs/msg/SafetyMode',
@@ -313,6 +317,6 @@ def test_thresholds_are_read_and_are_part_of_the_contract(content, write):
     measure = found.measure
     assert (measure.limits.coverage, measure.limits.fastest) == (0.9, 3.0)
     assert measure.fall == Fall(0.4, 1.0)
-    assert [guard.name for guard in measure.guards] == ['battery', 'safety_mode']
-    assert measure.guard_inputs[0].topic == 'guard/battery'
+    assert [condition.name for condition in measure.conditions] == ['battery', 'safety_mode']
+    assert measure.condition_inputs[0].topic == 'condition/battery'
     assert found.digest != usual

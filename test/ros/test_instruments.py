@@ -221,17 +221,17 @@ def test_the_real_recording_over_dds_gives_what_the_bag_gives(lab, recordings):
     assert message.psi == pytest.approx(-math.expm1(-6.0 * 0.3), abs=0.01)
 
 
-def guarded(**guard):
-    return {**LOSS, 'guards': {'scaling': {'type': 'std_msgs/Float64', **guard}}}
+def under_condition(**condition):
+    return {**LOSS, 'conditions': {'scaling': {'type': 'std_msgs/Float64', **condition}}}
 
 
-def test_a_guard_that_was_told_once_before_anybody_listened(lab):
+def test_a_condition_that_was_told_once_before_anybody_listened(lab):
     """A latched mode: heard although it was said before the node was there."""
-    there = lab(guarded(unit='percent_or_share', at_least=1.0))
-    latched = there.publisher(Float64, 'guard/scaling', LATCHED, heard=False)
+    there = lab(under_condition(unit='percent_or_share', at_least=1.0))
+    latched = there.publisher(Float64, 'condition/scaling', LATCHED, heard=False)
     latched.publish(Float64(data=100.0))
     mocap = there.publisher(PoseStamped, 'mocap/pose', BEST_EFFORT)
-    there.status('measurement: /guard/scaling', lambda s: s.level == DiagnosticStatus.OK, 20)
+    there.status('measurement: /condition/scaling', lambda s: s.level == DiagnosticStatus.OK, 20)
     now = time.time() + 0.5
     there.test(now, now + 1.0)
     walk(mocap, now - 0.1, now + 1.1)
