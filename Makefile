@@ -16,7 +16,7 @@ demo:
 	@.venv/bin/repsq run $(SPECIFICATION) --simulate $(if $(G1),--subject g1 --model $(G1))
 
 environment:
-	@$(PYTHON) tools/set_up.py bags sim dev
+	@$(PYTHON) tools/set_up.py bags sim report dev
 
 lint: environment
 	.venv/bin/ruff check .

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import os
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import yaml
 
 from repsq_ros.campaign.records import EstimateRecord, TestRecord
 from repsq_ros.campaign.result import Result
-from repsq_ros.errors import OutputError
+from repsq_ros.errors import BagError, OutputError
 from repsq_ros.specification.copies import write_replication
 from repsq_ros.specification.model import Specification
 
@@ -17,6 +18,38 @@ TESTS = 'tests.csv'
 REPLICATION = 'replication.yaml'
 RESULT = 'result.yaml'
 COLUMNS = 'psi,weight,weight_bound,samples,mean,half_width,reason'  # after those of the case
+
+
+def read_tests(folder: Path, names: tuple[str, ...]) -> list[TestRecord]:
+    """Return the tests that a campaign's folder keeps.
+
+    :param folder: the folder, or its tests.csv
+    :param names: of the dimensions of a case
+    :raises BagError: no such file, or a row that cannot be read
+    """
+    file = folder / TESTS if folder.is_dir() else folder
+    try:
+        with file.open(encoding='utf-8', newline='') as opened:
+            rows = list(csv.DictReader(opened))
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise BagError(f'{file}: {error}, expected the {TESTS} of a campaign') from None
+    records = []
+    for place, row in enumerate(rows, start=1):
+        try:
+            records.append(
+                TestRecord(
+                    int(row['index']), int(row['attempt']), float(row['psi']),
+                    float(row['weight']), row['valid'] == '1', row['reason'],
+                    int(row['samples']), x=tuple(float(row[name]) for name in names),
+                    weight_bound=float(row['weight_bound']),
+                )
+            )  # fmt: skip
+        except (KeyError, TypeError, ValueError) as error:
+            raise BagError(
+                f'{file}, row {place}: {type(error).__name__} {error}, expected the columns of '
+                f'{TESTS} with {", ".join(names)}'
+            ) from None
+    return records
 
 
 class CampaignFolder:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from repsq_ros.estimation.accumulator import Accumulator
 from repsq_ros.estimation.betting import Bet, LowerSequence
-from repsq_ros.estimation.forecast import tests_to_distance
+from repsq_ros.estimation.forecast import Sparing, tests_to_distance
 from repsq_ros.estimation.stopping import Bounds, Question, Validity
 
 
@@ -40,6 +40,7 @@ class AnytimeProgress:
         self._question = question
         start = question.bounds
         self._bet: Bet | None = None
+        self._forecast = Sparing()
         gamma, threshold = question.gamma, 2.0 / question.c
         self._above = LowerSequence(gamma, threshold, start.lower)
         self._below = LowerSequence(gamma, threshold, -start.upper)
@@ -105,7 +106,9 @@ class AnytimeProgress:
         if total.n < 2:
             return 0
         question = self._question
-        found = tests_to_distance(
-            total.mean, total.variance, question.bounds, question.gamma, question.c
+        return self._forecast.get(
+            total.n,
+            lambda: tests_to_distance(
+                total.mean, total.variance, question.bounds, question.gamma, question.c
+            ),
         )
-        return max(found, total.n + (not self.reached)) if found else 0

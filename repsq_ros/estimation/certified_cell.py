@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from repsq_ros.estimation.accumulator import Accumulator
 from repsq_ros.estimation.betting import CAPS, Bet
-from repsq_ros.estimation.forecast import tests_to_reject
+from repsq_ros.estimation.forecast import Sparing, tests_to_reject
 from repsq_ros.estimation.partition import Partition
 from repsq_ros.estimation.stopping import Bounds, Question, Validity
 
@@ -49,6 +49,7 @@ class CertifiedCellProgress:
         self._wanted = math.log(2.0 / question.c)
         self._gap = SMALLEST_GAP * float(np.min(np.diff(question.edges)))
         self._bet: Bet | None = None
+        self._forecast = Sparing()
         caps = np.array(CAPS)[:, None]
         self._caps = caps
         self._above = np.zeros((len(CAPS), self._edges.size))  # ln K+ of each cap at each edge
@@ -132,9 +133,12 @@ class CertifiedCellProgress:
 
     def expected_n(self, total: Accumulator) -> int:
         """Return n at the stop if mean and variance stay as they are; 0 where unknown."""
-        partition, question = Partition(self._question.edges), self._question
-        if total.n < 2 or not math.isfinite(total.mean):
+        if total.n < 2:
             return 0
+        return self._forecast.get(total.n, lambda: self._make_forecast(total))
+
+    def _make_forecast(self, total: Accumulator) -> int:
+        partition, question = Partition(self._question.edges), self._question
         cell = partition.quantize(total.mean)
         bounds, variance, c = question.bounds, total.variance, question.c
         mirrored = Bounds(-bounds.upper, -bounds.lower)
