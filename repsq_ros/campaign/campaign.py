@@ -136,7 +136,7 @@ class Campaign:
             expected_n=min(progress.expected_n(total), tester.max_tests, LARGEST_COUNT),
             effective_sample_size=self._weights.effective_sample_size,
             largest_weight=self._weights.largest,
-            stopped=progress.reached or total.n >= tester.max_tests,
+            stopped=progress.reached or progress.void or total.n >= tester.max_tests,
         )
 
     def result(self, campaign_id: str) -> Result:

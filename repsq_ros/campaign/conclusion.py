@@ -41,7 +41,7 @@ def conclude(
         told.append(f'the estimate {latest.mean} lies outside the range of psi')
     if outcome is Outcome.BUDGET:
         told.append(f'stopped by max_tests at a half-width of {latest.half_width:.6g}')
-    elif progress.cells is not None:
+    elif outcome is not Outcome.VOID and progress.cells is not None:
         first, last = progress.cells
         if outcome is Outcome.UNRESOLVED:
             told.append(f'unresolved between cells {first} and {last}')
@@ -92,4 +92,6 @@ def conclude(
 def _outcome(progress: Progress) -> Outcome:
     if progress.reached:
         return Outcome.REACHED
+    if progress.void:
+        return Outcome.VOID
     return Outcome.BUDGET if progress.cells is None else Outcome.UNRESOLVED

@@ -46,6 +46,11 @@ def guarantee(
     against = objection(specification, proposal, violations)
     if against:
         return f'Nothing: {against}.'
+    if outcome is Outcome.VOID:
+        return (
+            'Nothing: the tests contradict the assumptions of the rule (see events): the mean '
+            'drifts, or a bound is wrong.'
+        )
     given = _assumptions(specification, proposal)
     confidence = f'With probability {1 - accuracy.c:g}{rule.sides}'
     if outcome is Outcome.UNRESOLVED:

@@ -49,6 +49,11 @@ class AnytimeProgress:
         self.reached = False
 
     @property
+    def void(self) -> bool:
+        """True once neither side stands."""
+        return not (self._lower_stands or self._upper_stands)
+
+    @property
     def lower(self) -> float:
         """L_n; -inf once a z below its bound has voided it."""
         return self._above.bound if self._lower_stands else -math.inf
@@ -73,7 +78,7 @@ class AnytimeProgress:
             self._below.add(-z, stake, -bounds.upper, -whole.lower)
         self._bet.learn(z)
         if self.lower > self.upper:
-            # Impossible under the assumptions: it ends every claim, and never the campaign.
+            # As good as impossible under the assumptions (less than c): no claim is left.
             self._void(
                 f'at n = {total.n} the interval is empty ({self.lower:.6g} > {self.upper:.6g}): '
                 'the mean drifts or a bound is wrong; neither side stands'

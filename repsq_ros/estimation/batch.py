@@ -56,10 +56,10 @@ def _within(
     """
     n = np.arange(1.0, len(squares) + 1.0)[:, None]
     log = math.log((3.0 if rule.two_sided else 2.0) / c)
-    with np.errstate(divide='ignore'):
+    with np.errstate(divide='ignore', invalid='ignore'):  # at n = 1
         room = gamma - 7.0 * z_range**rule.range_power * log / (3.0 * (n - 1.0))
-    divisor = (n - 1.0) if rule.two_sided else n
-    limit = n * n * divisor * room * room / (2.0 * log)
+        divisor = (n - 1.0) if rule.two_sided else n
+        limit = n * n * divisor * room * room / (2.0 * log)
     found = np.zeros(squares.shape, dtype=np.bool_)
     # Before, the range alone is too much: no variance is small enough.
     first = int(np.count_nonzero(room <= 0.0))

@@ -59,6 +59,11 @@ class CertifiedCellProgress:
         self.events: tuple[str, ...] = ()
 
     @property
+    def void(self) -> bool:
+        """True once edges are passed from neither side any more."""
+        return not (self._lower_stands or self._upper_stands)
+
+    @property
     def lower(self) -> float:
         """The highest edge that r* is known to lie above."""
         return float(self._edges[self._first - 1]) if self._first > 0 else self._ends[0]

@@ -130,11 +130,11 @@ def _sequential(
     counts, means = np.zeros(runs), np.zeros(runs)
     for run in range(runs):
         progress, total = rule.begin(question), Accumulator()
-        while not progress.reached and total.n < CAP:
+        while not (progress.reached or progress.void) and total.n < CAP:
             for z in _values(law, random, 100).tolist():
                 total.add(z)
                 progress.add(total, z, question.bounds)
-                if progress.reached:
+                if progress.reached or progress.void:
                     break
         counts[run], means[run] = total.n, total.mean
     return counts, means
@@ -155,11 +155,11 @@ def _certified(
         edges = Partition.almost_uniform(0.0, scenario.upper, alpha, min(offset, alpha)).edges
         progress = CertifiedCell().begin(Question(total, C, bounds, edges))
         seen = Accumulator()
-        while not progress.reached and seen.n < CAP:
+        while not (progress.reached or progress.void) and seen.n < CAP:
             for z in _values(law, random, 100).tolist():
                 seen.add(z)
                 progress.add(seen, z, bounds)
-                if progress.reached:
+                if progress.reached or progress.void:
                     break
         counts[run] = seen.n
         if not progress.reached:
