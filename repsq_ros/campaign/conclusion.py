@@ -67,9 +67,10 @@ def conclude(
         outside=outside,
         n=latest.n,
         invalid=latest.invalid,
-        selection_bound=latest.invalid
-        / (latest.n + latest.invalid)
-        * (measure.upper - measure.lower),
+        skipped=latest.skipped,
+        selection_bound=(measure.upper - measure.lower)
+        * (latest.invalid + latest.skipped)
+        / (latest.n + latest.invalid + latest.skipped),
         lower=latest.lower,
         upper=latest.upper,
         half_width=latest.half_width,
@@ -84,7 +85,7 @@ def conclude(
         effective_sample_size=latest.effective_sample_size,
         truncation_bias=specification.tester.proposal.truncation_bias,
         p_same=probability_same(partition, latest.mean, standard_error),
-        agreement=agreement(specification, proposal, outcome),
+        agreement=agreement(specification, proposal, outcome, violations),
         events=tuple(told),
     )
 

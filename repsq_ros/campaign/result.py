@@ -34,6 +34,7 @@ class Result:
     outside: bool
     n: int
     invalid: int
+    skipped: int
     selection_bound: float
     lower: float
     upper: float

@@ -121,13 +121,13 @@ class CertifiedCellProgress:
 
     def _check(self, z: float, bounds: Bounds) -> None:
         if self._upper_stands and z > bounds.upper:
-            self._upper_stands = False
+            self._upper_stands, self._last = False, self._edges.size
             self._void(
                 f'z = {z:.6g} above its bound {bounds.upper:.6g}: no edge is passed from above '
                 'any more'
             )
         if self._lower_stands and z < bounds.lower:
-            self._lower_stands = False
+            self._lower_stands, self._first = False, 0
             self._void(
                 f'z = {z:.6g} below its bound {bounds.lower:.6g}: no edge is passed from below '
                 'any more'

@@ -15,7 +15,7 @@ ROOMS = {
     'estimation': LEAVES,
     'measurement': LEAVES,
     'subjects': LEAVES,
-    'protocols': LEAVES,
+    'protocols': LEAVES | {'sampling'},
     'specification': LEAVES | {'sampling', 'estimation', 'measurement', 'protocols'},
     'campaign': LEAVES | {'sampling', 'estimation', 'measurement', 'protocols', 'subjects',
                           'specification'},
