@@ -3,20 +3,21 @@
 #   make demo                              a simulated campaign to its quantized result
 #   make demo G1=../shared/data/g1         the same with the Unitree G1's walking policy in MuJoCo
 #   make test                              all checks and tests
+#   make test-long                         the kill tests at length
 #   make PYTHON=python3.12 ...             with that Python (3.10 to 3.13)
 
 PYTHON ?= python3
 G1 ?=
 SPECIFICATION ?= config/g1_locomotion.yaml
 
-.PHONY: demo test lint environment clean
+.PHONY: demo test test-long lint environment clean
 
 demo:
 	@$(PYTHON) tools/set_up.py $(if $(G1),sim)
 	@.venv/bin/repsq run $(SPECIFICATION) --simulate $(if $(G1),--subject g1 --model $(G1))
 
 environment:
-	@$(PYTHON) tools/set_up.py bags sim dev
+	@$(PYTHON) tools/set_up.py bags sim report dev
 
 lint: environment
 	.venv/bin/ruff check .
@@ -25,6 +26,10 @@ lint: environment
 
 test: lint
 	.venv/bin/with_repsq python3 -m pytest
+
+# Every node killed at 50 random instants; within make test it is 10.
+test-long: environment
+	REPSQ_KILLS=50 .venv/bin/with_repsq python3 -m pytest test/ros/test_resume.py
 
 clean:
 	rm -rf .venv build install log

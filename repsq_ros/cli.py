@@ -8,7 +8,17 @@ import sys
 from typing import Protocol
 
 from repsq_ros import __version__
-from repsq_ros.console import check, import_poses, inspect, reevaluate, run
+from repsq_ros.console import (
+    check,
+    fit,
+    import_poses,
+    inspect,
+    plan,
+    reevaluate,
+    run,
+    simulate,
+    study,
+)
 from repsq_ros.errors import RepsqError
 
 
@@ -24,6 +34,10 @@ class Command(Protocol):
 
 COMMANDS: dict[str, tuple[Command, str]] = {
     'check': (check, 'check a test specification and say what it promises'),
+    'plan': (plan, 'say what a campaign will cost, by each rule and partition'),
+    'simulate': (simulate, 'repeat whole campaigns of two labs without a robot'),
+    'study': (study, 'tests and agreement of every stopping rule, on laws with known means'),
+    'fit': (fit, 'fit a proposal for importance sampling to a pilot campaign'),
     'run': (run, 'run a campaign on the robot, or with --simulate on a simulated one'),
     'inspect': (inspect, 'tell rate, jitter, gaps, clocks and noise of each topic in a bag'),
     'import-poses': (import_poses, "turn a measuring device's CSV of poses into SI and headers"),

@@ -47,6 +47,12 @@ class MissingError(RepsqError):
     exit_code = 5
 
 
+class JournalError(RepsqError):
+    """The journal of a campaign is damaged, in use, or belongs to another campaign."""
+
+    exit_code = 7
+
+
 class OutputError(RepsqError):
     """Results cannot be written where they were asked for."""
 

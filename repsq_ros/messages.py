@@ -54,6 +54,7 @@ def test_record_of(message: Any) -> TestRecord:
         from_time(message.window_end),
         tuple(message.x),
         message.weight_bound,
+        message.skipped,
     )
 
 

@@ -10,6 +10,10 @@ ESTIMATE = 'repsq/estimate'
 EXTERNAL_CASE = 'repsq/external_case'
 QUANTIZED_RESULT = 'repsq/quantized_result'
 
+GUARD = 'repsq/guard'
+EMERGENCY_STOP = 'emergency_stop'
+BATTERY = 'battery_state'
+
 COMMAND_VELOCITY = 'cmd_vel'
 ODOMETRY = 'odom'
 MOCAP_POSE = 'mocap/pose'

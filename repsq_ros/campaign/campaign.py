@@ -34,7 +34,7 @@ class Campaign:
         self._progress = specification.tester.stopping.begin(self.question)
         self._total = Accumulator()
         self._weights = Weights()
-        self._invalid = self._truncated = self._violations = 0
+        self._invalid = self._skipped = self._truncated = self._violations = 0
         self._last: tuple[int, int] = (0, -1)  # (index, attempt) counted last
         self._next_index = 0
         self._events: list[str] = []
@@ -68,10 +68,14 @@ class Campaign:
             return None
         self._last = (record.index, record.attempt)
         z = record.psi * record.weight
-        if not record.valid:
+        if record.skipped:
+            self._skipped += 1
+            self._next_index += 1
+            self._events.append(self._event(record, f'skipped: {record.reason}'))
+        elif not record.valid:
             self._invalid += 1
             self._events.append(self._event(record, f'INVALID: {record.reason}'))
-        elif not (math.isfinite(z) and record.weight > 0):
+        elif not (math.isfinite(z) and self._weighs(record.weight)):
             self._invalid += 1
             self._events.append(
                 self._event(record, f'not counted: psi {record.psi}, weight {record.weight}')
@@ -82,6 +86,10 @@ class Campaign:
         self.latest = self._estimate(record)
         return self.latest
 
+    def _weighs(self, weight: float) -> bool:
+        """Tell whether a weight can be: 0 is one where q draws a case that p never has."""
+        return weight > 0.0 or (weight == 0.0 and not self._proposal.unweighted)
+
     def _count(self, record: TestRecord, z: float) -> None:
         largest = self._proposal.largest_weight_bound
         bounds = self._bounds(min(record.weight_bound, largest))
@@ -89,7 +97,8 @@ class Campaign:
         if z > self._truncation:
             z = self._truncation
             self._truncated += 1
-        if not bounds.hold(z):
+        weight_bounds = Bounds(0.0, min(record.weight_bound, largest))
+        if not (bounds.hold(z) and weight_bounds.hold(record.weight)):
             self._violations += 1
         self._total.add(z)
         self._weights.add(record.weight)
@@ -126,6 +135,7 @@ class Campaign:
             attempt=record.attempt,
             n=total.n,
             invalid=self._invalid,
+            skipped=self._skipped,
             mean=total.mean,
             variance=total.variance,
             lower=progress.lower,
@@ -136,7 +146,7 @@ class Campaign:
             expected_n=min(progress.expected_n(total), tester.max_tests, LARGEST_COUNT),
             effective_sample_size=self._weights.effective_sample_size,
             largest_weight=self._weights.largest,
-            stopped=progress.reached or total.n >= tester.max_tests,
+            stopped=progress.reached or progress.void or total.n >= tester.max_tests,
         )
 
     def result(self, campaign_id: str) -> Result:

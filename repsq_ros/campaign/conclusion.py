@@ -41,7 +41,7 @@ def conclude(
         told.append(f'the estimate {latest.mean} lies outside the range of psi')
     if outcome is Outcome.BUDGET:
         told.append(f'stopped by max_tests at a half-width of {latest.half_width:.6g}')
-    elif progress.cells is not None:
+    elif outcome is not Outcome.VOID and progress.cells is not None:
         first, last = progress.cells
         if outcome is Outcome.UNRESOLVED:
             told.append(f'unresolved between cells {first} and {last}')
@@ -67,9 +67,10 @@ def conclude(
         outside=outside,
         n=latest.n,
         invalid=latest.invalid,
-        selection_bound=latest.invalid
-        / (latest.n + latest.invalid)
-        * (measure.upper - measure.lower),
+        skipped=latest.skipped,
+        selection_bound=(measure.upper - measure.lower)
+        * (latest.invalid + latest.skipped)
+        / (latest.n + latest.invalid + latest.skipped),
         lower=latest.lower,
         upper=latest.upper,
         half_width=latest.half_width,
@@ -84,7 +85,7 @@ def conclude(
         effective_sample_size=latest.effective_sample_size,
         truncation_bias=specification.tester.proposal.truncation_bias,
         p_same=probability_same(partition, latest.mean, standard_error),
-        agreement=agreement(specification, proposal, outcome),
+        agreement=agreement(specification, proposal, outcome, violations),
         events=tuple(told),
     )
 
@@ -92,4 +93,6 @@ def conclude(
 def _outcome(progress: Progress) -> Outcome:
     if progress.reached:
         return Outcome.REACHED
+    if progress.void:
+        return Outcome.VOID
     return Outcome.BUDGET if progress.cells is None else Outcome.UNRESOLVED

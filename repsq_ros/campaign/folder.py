@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import csv
 import os
 from pathlib import Path
 
 import yaml
 
+from repsq_ros.campaign.history import fold
+from repsq_ros.campaign.journal import JOURNAL, read_journal
 from repsq_ros.campaign.records import EstimateRecord, TestRecord
 from repsq_ros.campaign.result import Result
-from repsq_ros.errors import OutputError
+from repsq_ros.errors import BagError, OutputError
 from repsq_ros.specification.copies import write_replication
 from repsq_ros.specification.model import Specification
 
@@ -19,18 +22,51 @@ RESULT = 'result.yaml'
 COLUMNS = 'psi,weight,weight_bound,samples,mean,half_width,reason'  # after those of the case
 
 
+def read_tests(folder: Path, names: tuple[str, ...]) -> list[TestRecord]:
+    """Return the tests that a campaign's folder keeps.
+
+    :param folder: the folder, or its tests.csv
+    :param names: of the dimensions of a case
+    :raises BagError: no such file, or a row that cannot be read
+    """
+    file = folder / TESTS if folder.is_dir() else folder
+    try:
+        with file.open(encoding='utf-8', newline='') as opened:
+            rows = list(csv.DictReader(opened))
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise BagError(f'{file}: {error}, expected the {TESTS} of a campaign') from None
+    records = []
+    for place, row in enumerate(rows, start=1):
+        try:
+            records.append(
+                TestRecord(
+                    int(row['index']), int(row['attempt']), float(row['psi']),
+                    float(row['weight']), row['valid'] == '1', row['reason'],
+                    int(row['samples']), x=tuple(float(row[name]) for name in names),
+                    weight_bound=float(row['weight_bound']),
+                )
+            )  # fmt: skip
+        except (KeyError, TypeError, ValueError) as error:
+            raise BagError(
+                f'{file}, row {place}: {type(error).__name__} {error}, expected the columns of '
+                f'{TESTS} with {", ".join(names)}'
+            ) from None
+    return records
+
+
 class CampaignFolder:
     """Writes what a campaign yields, test by test, so that an abort loses nothing.
 
+    :param again: the tests that are there stand in the journal, too, and are written anew
     :raises OutputError: the folder cannot be written, or holds another campaign
     """
 
-    def __init__(self, folder: Path, specification: Specification) -> None:
+    def __init__(self, folder: Path, specification: Specification, again: bool = False) -> None:
         self._folder, self._specification = folder, specification
         try:
             folder.mkdir(parents=True, exist_ok=True)
             # 'x': what an earlier campaign left is never overwritten.
-            self._tests = (folder / TESTS).open('x', encoding='utf-8')
+            self._tests = (folder / TESTS).open('w' if again else 'x', encoding='utf-8')
         except FileExistsError:
             raise OutputError(
                 f'output {folder}: found the {TESTS} of an earlier campaign, expected a new folder'
@@ -73,14 +109,19 @@ class CampaignFolder:
         """
         specification = self._specification
         path = self._folder / RESULT
-        text = yaml.safe_dump(result.document(specification), sort_keys=False, width=100)
+        document = result.document(specification)
+        journal = self._folder / JOURNAL
+        if journal.exists():
+            history = fold(str(journal), read_journal(journal)[0])
+            document['sessions'] = list(history.sessions) if history else []
+        text = yaml.safe_dump(document, sort_keys=False, width=100)
         partial = path.with_suffix('.part')
         try:
             partial.write_text(text, encoding='utf-8')
             partial.replace(path)
             if specification.partition is None:
                 write_replication(
-                    Path(specification.file), self._folder / REPLICATION, result.estimate,
+                    Path(specification.file), self._folder / REPLICATION, result.value,
                     specification.cells.half_width,
                 )  # fmt: skip
         except OSError as error:

@@ -46,6 +46,11 @@ def guarantee(
     against = objection(specification, proposal, violations)
     if against:
         return f'Nothing: {against}.'
+    if outcome is Outcome.VOID:
+        return (
+            'Nothing: the tests contradict the assumptions of the rule (see events): the mean '
+            'drifts, or a bound is wrong.'
+        )
     given = _assumptions(specification, proposal)
     confidence = f'With probability {1 - accuracy.c:g}{rule.sides}'
     if outcome is Outcome.UNRESOLVED:
@@ -87,17 +92,32 @@ def _assumptions(specification: Specification, proposal: Proposal) -> str:
     return f', provided that {" and ".join(parts)}' if parts else ''
 
 
-def agreement(specification: Specification, proposal: Proposal, outcome: Outcome) -> str:
+def agreement(
+    specification: Specification, proposal: Proposal, outcome: Outcome, violations: int
+) -> str:
     """Say in one plain sentence what is promised about a second lab's value."""
     accuracy, cells = specification.accuracy, specification.cells
     kept = (1 - accuracy.c) ** accuracy.runs
     runs = 'two runs' if accuracy.runs == 2 else f'{accuracy.runs} runs'
-    if outcome is not Outcome.REACHED or objection(specification, proposal, 0):
+    if outcome is not Outcome.REACHED or objection(specification, proposal, violations):
         return 'No agreement is promised: the accuracy that it would follow from is not.'
     if specification.tester.stopping.name == 'certified_cell':
         return (
-            f'{runs.capitalize()} that reach a cell return the same one with probability '
-            f'{kept:.4g} at least, whatever their algorithms.'
+            f'With probability {kept:.4g} at least no two of {runs} return different cells, '
+            'whatever their algorithms.'
+        )
+    promising = cells.kind == 'anchored' or (
+        cells.random_offset and cells.alpha_rule in ('iid', 'distinct')
+    )
+    if promising and specification.tester.stopping.validity is Validity.FIXED_N_INDEPENDENT:
+        return (
+            'Nothing is proved: agreement would follow from an accuracy that holds whenever the '
+            'campaign stops; anytime and hoeffding give one.'
+        )
+    if cells.kind == 'anchored' and cells.half_width < 2.0 * accuracy.gamma * (1.0 - 1e-12):
+        return (
+            f'Nothing is proved: half a cell is {cells.half_width:.4g}, less than the 2 gamma = '
+            f'{2 * accuracy.gamma:.4g} that two labs may differ by.'
         )
     if cells.kind == 'anchored':
         return (

@@ -36,6 +36,7 @@ class TestRecord:
     window_end_ns: int = 0
     x: tuple[float, ...] = ()
     weight_bound: float = math.inf  # of the proposal that drew x; +inf: that of the campaign
+    skipped: bool = False  # by the operator: the case is not repeated
 
 
 def record_of(
@@ -62,6 +63,7 @@ class EstimateRecord:
     attempt: int
     n: int
     invalid: int
+    skipped: int
     mean: float
     variance: float
     lower: float

@@ -15,6 +15,7 @@ class Outcome(enum.Enum):
     REACHED = 'reached'  # the stopping rule was met
     BUDGET = 'budget'  # max_tests came first
     UNRESOLVED = 'unresolved'  # ... and more than one cell may still hold r*
+    VOID = 'void'  # what was measured contradicts the rule's assumptions: no claim is left
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,7 @@ class Result:
     outside: bool
     n: int
     invalid: int
+    skipped: int
     selection_bound: float
     lower: float
     upper: float

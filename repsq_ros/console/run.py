@@ -11,23 +11,35 @@ from pathlib import Path
 from typing import Any
 
 from repsq_ros.campaign.folder import RESULT, TESTS
+from repsq_ros.campaign.history import fold
+from repsq_ros.campaign.journal import JOURNAL, read_journal
 from repsq_ros.campaign.result import Result
 from repsq_ros.console.live import LiveLine
 from repsq_ros.console.processes import LOSSLESS, NodeProcess, ProcessGroup
 from repsq_ros.console.show import show_result
-from repsq_ros.errors import CampaignError, MissingError, OutputError, ParameterError
+from repsq_ros.errors import CampaignError, JournalError, MissingError, OutputError, ParameterError
 from repsq_ros.specification.copies import copy_specification
 from repsq_ros.specification.load import load
 from repsq_ros.specification.model import Specification
 from repsq_ros.subjects.build import SUBJECTS
 
 RESULT_TIMEOUT = 5.0  # [s] after the scheduler's end for the result to arrive
+SPECIFICATION = 'specification.yaml'  # its copy in a campaign's folder
 INTERRUPTED = 130  # exit code after Ctrl-C, as of a shell's commands
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the command line."""
-    parser.add_argument('specification', type=Path, help='test specification (YAML)')
+    parser.add_argument('specification', type=Path, nargs='?', help='test specification (YAML)')
+    parser.add_argument(
+        '--resume',
+        type=Path,
+        metavar='FOLDER',
+        help='go on with the campaign of this folder, from its journal',
+    )
+    parser.add_argument(
+        '--session-note', default='', help='kept with this session: a calibration, a repair, ...'
+    )
     parser.add_argument('--simulate', action='store_true', help='start a simulated robot as well')
     parser.add_argument('--subject', choices=SUBJECTS, default='surrogate', help='which robot')
     parser.add_argument('--model', default='', help="folder of the subject's model (g1)")
@@ -51,7 +63,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run a campaign; the exit code is 0 with a result, else that of what went wrong."""
-    specification = load(arguments.specification)
+    if (arguments.specification is None) == (arguments.resume is None):
+        raise ParameterError('specification', 'none or two', 'a file, or --resume FOLDER')
+    specification = load(arguments.specification or arguments.resume / SPECIFICATION)
     if not (math.isfinite(arguments.speed) and arguments.speed >= 0):
         raise ParameterError('speed', f'{arguments.speed}', 'a finite number >= 0')
     if arguments.simulate and not specification.measure.source:
@@ -73,8 +87,12 @@ def run(arguments: argparse.Namespace) -> int:
         # A simulated robot is nobody else's business on the network.
         os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
     campaign_id = f'{specification.name}-{time.strftime("%Y%m%d-%H%M%S")}'
-    folder = _new_folder(arguments.output or Path('campaigns') / campaign_id)
-    copy_specification(arguments.specification, folder / 'specification.yaml')
+    if arguments.resume is not None:
+        folder = arguments.resume
+        campaign_id, arguments.seed = _journal_of(folder)
+    else:
+        folder = _new_folder(arguments.output or Path('campaigns') / campaign_id)
+        copy_specification(arguments.specification, folder / SPECIFICATION)
     print(f'campaign {campaign_id} in {folder}/', flush=True)
     line = LiveLine(sys.stdout)
     group = ProcessGroup(folder)
@@ -99,7 +117,7 @@ def run(arguments: argparse.Namespace) -> int:
     results: list[Result] = []
 
     def watch() -> Watch:
-        node = Watch(campaign_id, line.show, results.append)
+        node = Watch(campaign_id, line.show, results.append, line.say_paused)
         for process in _nodes(arguments, specification, campaign_id, folder):
             group.start(process)
         return node
@@ -112,8 +130,21 @@ def run(arguments: argparse.Namespace) -> int:
         return code
     kept = folder / TESTS
     if kept.exists():
-        print(f'no result; the tests counted so far are kept in {kept}', file=sys.stderr)
+        print(
+            f'no result; the tests counted so far are kept in {kept}. To go on: repsq run '
+            f'--resume {folder}',
+            file=sys.stderr,
+        )
     return code or INTERRUPTED
+
+
+def _journal_of(folder: Path) -> tuple[str, int]:
+    """Return name and seed of the campaign that a folder's journal tells of."""
+    file = folder / JOURNAL
+    history = fold(str(file), read_journal(file)[0])
+    if history is None:
+        raise JournalError(f'{file}: found no line, expected the journal of a campaign')
+    return history.campaign_id, history.seed
 
 
 def _new_folder(folder: Path) -> Path:
@@ -133,7 +164,7 @@ def _nodes(
 ) -> list[NodeProcess]:
     """List the nodes in the order of their start: who commands the robot comes last."""
     simulate: bool = arguments.simulate
-    common: dict[str, object] = {'specification': str(folder / 'specification.yaml')}
+    common: dict[str, object] = {'specification': str(folder / SPECIFICATION)}
     if simulate:
         common['use_sim_time'] = True
     seed = specification.tester.seed if arguments.seed is None else arguments.seed
@@ -143,7 +174,20 @@ def _nodes(
         NodeProcess(
             'estimator', {**common, 'campaign_id': campaign_id, 'output': str(folder)}, remappings
         ),
-        NodeProcess('scheduler', {**common, 'campaign_id': campaign_id, 'seed': seed}, remappings),
+        NodeProcess('guard', {'use_sim_time': True} if simulate else {}, remappings),
+        NodeProcess(
+            'scheduler',
+            {
+                **common,
+                'campaign_id': campaign_id,
+                'seed': seed,
+                'output': str(folder),
+                'resume': arguments.resume is not None,
+                'attended': not simulate,
+                'session_note': arguments.session_note,
+            },
+            remappings,
+        ),
     ]
     if simulate:
         robot = {

@@ -22,7 +22,8 @@ def probability_same(partition: Partition, estimate: float, standard_error: floa
     if math.isnan(standard_error):
         return math.nan
     if standard_error == 0.0:
-        return 1.0
+        anchored = partition.anchor is not None
+        return float(not anchored or partition.quantize(estimate).cell == partition.anchor_cell)
     if partition.anchor is not None:
         cell, both = partition.anchor_cell, math.sqrt(2.0) * standard_error
         high, low = partition.edges[cell + 1], partition.edges[cell]

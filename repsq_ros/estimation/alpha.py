@@ -7,7 +7,7 @@ import math
 
 def agreement_exists(c: float, beta: float, runs: int = 2) -> bool:
     """Tell whether (1 - c)^runs >= 1 - beta: all runs must be accurate for them to agree."""
-    return bool((1.0 - c) ** runs >= 1.0 - beta)
+    return bool((1.0 - c) ** runs >= (1.0 - beta) * (1.0 - 1e-12))  # but for rounding
 
 
 def _kept(c: float, beta: float, runs: int) -> float:
@@ -28,7 +28,7 @@ def paper_alpha(gamma: float, c: float, beta: float, runs: int = 2) -> float:
     """
     kept = _kept(c, beta, runs)
     keep = 1.0 - c
-    return 2.0 * gamma * (keep - math.sqrt(kept - (1.0 - beta))) / keep
+    return 2.0 * gamma * (keep - math.sqrt(max(kept - (1.0 - beta), 0.0))) / keep
 
 
 def distinct_alpha(gamma: float, c: float, beta: float, runs: int = 2) -> float:

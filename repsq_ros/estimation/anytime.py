@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from repsq_ros.estimation.accumulator import Accumulator
 from repsq_ros.estimation.betting import Bet, LowerSequence
-from repsq_ros.estimation.forecast import tests_to_distance
+from repsq_ros.estimation.forecast import Sparing, tests_to_distance
 from repsq_ros.estimation.stopping import Bounds, Question, Validity
 
 
@@ -40,12 +40,18 @@ class AnytimeProgress:
         self._question = question
         start = question.bounds
         self._bet: Bet | None = None
+        self._forecast = Sparing()
         gamma, threshold = question.gamma, 2.0 / question.c
         self._above = LowerSequence(gamma, threshold, start.lower)
         self._below = LowerSequence(gamma, threshold, -start.upper)
         self._lower_stands = self._upper_stands = True
         self.events: tuple[str, ...] = ()
         self.reached = False
+
+    @property
+    def void(self) -> bool:
+        """True once neither side stands."""
+        return not (self._lower_stands or self._upper_stands)
 
     @property
     def lower(self) -> float:
@@ -72,7 +78,7 @@ class AnytimeProgress:
             self._below.add(-z, stake, -bounds.upper, -whole.lower)
         self._bet.learn(z)
         if self.lower > self.upper:
-            # Impossible under the assumptions: it ends every claim, and never the campaign.
+            # As good as impossible under the assumptions (less than c): no claim is left.
             self._void(
                 f'at n = {total.n} the interval is empty ({self.lower:.6g} > {self.upper:.6g}): '
                 'the mean drifts or a bound is wrong; neither side stands'
@@ -105,7 +111,9 @@ class AnytimeProgress:
         if total.n < 2:
             return 0
         question = self._question
-        found = tests_to_distance(
-            total.mean, total.variance, question.bounds, question.gamma, question.c
+        return self._forecast.get(
+            total.n,
+            lambda: tests_to_distance(
+                total.mean, total.variance, question.bounds, question.gamma, question.c
+            ),
         )
-        return max(found, total.n + (not self.reached)) if found else 0

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from repsq_ros.estimation.accumulator import Accumulator
 from repsq_ros.estimation.betting import CAPS, Bet
-from repsq_ros.estimation.forecast import tests_to_reject
+from repsq_ros.estimation.forecast import Sparing, tests_to_reject
 from repsq_ros.estimation.partition import Partition
 from repsq_ros.estimation.stopping import Bounds, Question, Validity
 
@@ -49,6 +49,7 @@ class CertifiedCellProgress:
         self._wanted = math.log(2.0 / question.c)
         self._gap = SMALLEST_GAP * float(np.min(np.diff(question.edges)))
         self._bet: Bet | None = None
+        self._forecast = Sparing()
         caps = np.array(CAPS)[:, None]
         self._caps = caps
         self._above = np.zeros((len(CAPS), self._edges.size))  # ln K+ of each cap at each edge
@@ -56,6 +57,11 @@ class CertifiedCellProgress:
         self._first, self._last = 0, self._edges.size  # r* lies in one of the cells first..last
         self._lower_stands = self._upper_stands = True
         self.events: tuple[str, ...] = ()
+
+    @property
+    def void(self) -> bool:
+        """True once edges are passed from neither side any more."""
+        return not (self._lower_stands or self._upper_stands)
 
     @property
     def lower(self) -> float:
@@ -115,13 +121,13 @@ class CertifiedCellProgress:
 
     def _check(self, z: float, bounds: Bounds) -> None:
         if self._upper_stands and z > bounds.upper:
-            self._upper_stands = False
+            self._upper_stands, self._last = False, self._edges.size
             self._void(
                 f'z = {z:.6g} above its bound {bounds.upper:.6g}: no edge is passed from above '
                 'any more'
             )
         if self._lower_stands and z < bounds.lower:
-            self._lower_stands = False
+            self._lower_stands, self._first = False, 0
             self._void(
                 f'z = {z:.6g} below its bound {bounds.lower:.6g}: no edge is passed from below '
                 'any more'
@@ -132,9 +138,12 @@ class CertifiedCellProgress:
 
     def expected_n(self, total: Accumulator) -> int:
         """Return n at the stop if mean and variance stay as they are; 0 where unknown."""
-        partition, question = Partition(self._question.edges), self._question
-        if total.n < 2 or not math.isfinite(total.mean):
+        if total.n < 2:
             return 0
+        return self._forecast.get(total.n, lambda: self._make_forecast(total))
+
+    def _make_forecast(self, total: Accumulator) -> int:
+        partition, question = Partition(self._question.edges), self._question
         cell = partition.quantize(total.mean)
         bounds, variance, c = question.bounds, total.variance, question.c
         mirrored = Bounds(-bounds.upper, -bounds.lower)

@@ -44,6 +44,11 @@ class FirstOfProgress:
 
     cells: tuple[int, int] | None = None
 
+    @property
+    def void(self) -> bool:
+        """True once none of the rules can bring a claim."""
+        return all(part.void for part in self._parts)
+
     def __init__(self, parts: tuple[Progress, ...]) -> None:
         self._parts = parts
 

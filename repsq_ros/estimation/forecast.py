@@ -7,6 +7,7 @@ is taken, so that the count is a median rather than a bound; 0 stands for more t
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
@@ -15,6 +16,19 @@ from repsq_ros.estimation.betting import CAPS
 from repsq_ros.estimation.stopping import Bounds, Question, StoppingRule
 
 LONGEST = 2**20  # tests that a forecast looks ahead
+
+
+class Sparing:
+    """Keeps a forecast, and makes a new one only when n has grown by a twentieth."""
+
+    def __init__(self) -> None:
+        self._next, self._kept = 0.0, 0
+
+    def get(self, n: int, make: Callable[[], int]) -> int:
+        """Return the forecast in force after n tests, n itself at least."""
+        if n >= self._next:
+            self._next, self._kept = 1.05 * n, make()
+        return max(self._kept, n) if self._kept else 0
 
 
 def expected_tests(rule: StoppingRule, question: Question, mean: float, variance: float) -> int:

@@ -41,6 +41,7 @@ class MomentProgress:
 
     events: tuple[str, ...] = ()
     cells: tuple[int, int] | None = None
+    void = False
 
     def __init__(self, rule: MomentRule, question: Question) -> None:
         self._rule, self._question = rule, question

@@ -62,7 +62,7 @@ class Partition:
         alpha = 2.0 * half_width
         below = math.ceil((anchor - half_width - lower) / alpha - 1e-9)
         above = math.ceil((upper - anchor - half_width) / alpha - 1e-9)
-        inner = [anchor + half_width + k * alpha for k in range(-below - 1, above)]
+        inner = [anchor + half_width + k * alpha for k in range(-below, above)]
         inside = [edge for edge in inner if lower < edge < upper]
         return Partition((lower, *inside, upper), anchor)
 

@@ -62,6 +62,10 @@ class Progress(Protocol):
         """True once the rule says stop; it stays true."""
 
     @property
+    def void(self) -> bool:
+        """True once no further value can bring a claim: the assumptions are broken."""
+
+    @property
     def cells(self) -> tuple[int, int] | None:
         """First and last cell that r* may lie in; None for a rule that aims at gamma."""
 

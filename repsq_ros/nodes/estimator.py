@@ -5,9 +5,14 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from builtin_interfaces.msg import Time
+
 from repsq_ros import messages, topics
 from repsq_ros.campaign.campaign import Campaign
 from repsq_ros.campaign.folder import CampaignFolder
+from repsq_ros.campaign.history import History, fold
+from repsq_ros.campaign.journal import JOURNAL, read_journal
+from repsq_ros.errors import JournalError
 from repsq_ros.msg import Estimate, QuantizedResult, TestMeasurement
 from repsq_ros.nodes import qos, translate
 from repsq_ros.nodes.parameters import Parameters
@@ -24,15 +29,47 @@ class Estimator(CampaignNode):
         self._campaign_id = parameters.text(
             'campaign_id', '', 'campaign to be counted; empty: the first one heard of'
         )
-        output = parameters.text('output', '', 'folder for tests.csv and result.yaml; empty: none')
+        output = parameters.folder('output', 'folder for tests.csv and result.yaml; empty: none')
         parameters.finish()
-        self._folder = CampaignFolder(Path(output).expanduser(), specification) if output else None
         self._campaign = Campaign(specification)
+        history = self._history(output)
+        self._folder = None
+        if output is not None:
+            self._folder = CampaignFolder(output, specification, history is not None)
         self._estimates = self.create_publisher(Estimate, topics.ESTIMATE, qos.WATCHED_RECORD)
         self._results = self.create_publisher(
             QuantizedResult, topics.QUANTIZED_RESULT, qos.LATCHED
         )
+        if history is not None:
+            self._catch_up(history)
         self.create_subscription(TestMeasurement, topics.TEST_MEASUREMENT, self._hear, qos.RECORD)
+
+    def _history(self, folder: Path | None) -> History | None:
+        """Return what the journal of the folder says, if there is one."""
+        if folder is None or not (folder / JOURNAL).exists():
+            return None
+        file = folder / JOURNAL
+        history = fold(str(file), read_journal(file)[0])
+        if history is not None and history.specification_digest != self._specification.digest:
+            raise JournalError(
+                f'{file}: found specification digest {history.specification_digest[:12]}, '
+                f'expected {self._specification.digest[:12]} of {self._specification.file}'
+            )
+        return history
+
+    def _catch_up(self, history: History) -> None:
+        """Count the tests of the journal."""
+        self._campaign_id = history.campaign_id
+        for record in history.tests:
+            estimate = self._campaign.add(record)
+            if estimate is not None and self._folder is not None:
+                self._folder.add(record, estimate)
+        latest = self._campaign.latest
+        if latest is not None:
+            self.get_logger().info(f'{len(history.tests)} tests counted from the journal')
+            self._estimates.publish(translate.estimate_of(latest, self._campaign_id, Time()))
+            if latest.stopped:
+                self._finish(Time())
 
     def _hear(self, message: TestMeasurement) -> None:
         if message.specification_digest != self._specification.digest:
@@ -53,6 +90,13 @@ class Estimator(CampaignNode):
         record = messages.test_record_of(message)
         estimate = self._campaign.add(record)
         if estimate is None:
+            latest = self._campaign.latest
+            if latest and (latest.index, latest.attempt) == (record.index, record.attempt):
+                # Who asks again has not heard the answer: a scheduler that was started anew.
+                self._estimates.publish(
+                    translate.estimate_of(latest, self._campaign_id, message.header.stamp)
+                )
+                return
             self.get_logger().warning(
                 f'test {record.index}, attempt {record.attempt}: not counted, it was counted '
                 'before or is not due yet'
@@ -64,11 +108,11 @@ class Estimator(CampaignNode):
             translate.estimate_of(estimate, self._campaign_id, message.header.stamp)
         )
         if estimate.stopped:
-            self._finish(message)
+            self._finish(message.header.stamp)
 
-    def _finish(self, message: TestMeasurement) -> None:
+    def _finish(self, stamp: Time) -> None:
         result = self._campaign.result(self._campaign_id)
-        self._results.publish(translate.quantized_result_of(result, message.header.stamp))
+        self._results.publish(translate.quantized_result_of(result, stamp))
         self.get_logger().info(f'result {result.value!r} (estimate {result.estimate!r})')
         if self._folder is not None:
             path = self._folder.finish(result)

@@ -45,8 +45,8 @@ def message_class(name: str) -> type:
 class InputSubscription:
     """One input: its messages as samples, and what is wrong with its publishers.
 
-    A condition may be a mode that was told once for all to come (transient local). That is asked for
-    beside, as soon as a publisher offers it: who asks for it from the start does not hear a
+    A condition may be a mode that was told once for all to come (transient local). That is asked
+    for beside, as soon as a publisher offers it: who asks for it from the start does not hear a
     publisher that keeps nothing. Heard twice, a reading is the same reading.
     """
 

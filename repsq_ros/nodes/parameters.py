@@ -41,6 +41,23 @@ class Parameters:
             raise ParameterError(name, show(value), 'text')
         return str(value)
 
+    def flag(self, name: str, default: bool, description: str) -> bool:
+        """Return true or false."""
+        value = self._value(name, default, description)
+        if not isinstance(value, bool):
+            raise ParameterError(name, show(value), 'true or false')
+        return value
+
+    def folder(self, name: str, description: str) -> Path | None:
+        """Return a folder, which need not exist; None where the parameter is empty."""
+        value = self.text(name, '', description)
+        return Path(value).expanduser() if value else None
+
+    @property
+    def in_force(self) -> dict[str, object]:
+        """The parameters that have been read so far, with their values."""
+        return dict(self._values)
+
     def choice(self, name: str, choices: tuple[str, ...], default: str, description: str) -> str:
         """Return one of the given words."""
         value = self.text(name, default, f'{description} ({" | ".join(choices)})')

@@ -10,7 +10,7 @@ from rclpy.qos_overriding_options import QoSOverridingOptions, QoSPolicyKind
 # watches takes it as lost after a whole lease of silence. One announcement more or less, on a busy
 # machine, is then no death.
 ANNOUNCED_LEASE = Duration(nanoseconds=100_000_000)
-PEER_LEASE = Duration(nanoseconds=500_000_000)
+PEER_LEASE = Duration(nanoseconds=400_000_000)
 
 # Kept for who joins late: some 300 tests with their phases.
 HISTORY = 1000
@@ -33,6 +33,12 @@ WATCHED_RECORD = _record(
     liveliness=LivelinessPolicy.AUTOMATIC, liveliness_lease_duration=ANNOUNCED_LEASE
 )
 WATCHING = _record(liveliness=LivelinessPolicy.AUTOMATIC, liveliness_lease_duration=PEER_LEASE)
+
+# Of who has to act within half a second of a death, and may do so once too often.
+WATCHING_CLOSELY = _record(
+    liveliness=LivelinessPolicy.AUTOMATIC,
+    liveliness_lease_duration=Duration(nanoseconds=300_000_000),
+)
 
 # What is in force now: a late joiner gets the last one.
 LATCHED = QoSProfile(

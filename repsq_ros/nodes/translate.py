@@ -138,6 +138,7 @@ def test_measurement_of(
         window_end=to_time(record.window_end_ns),
         x=[float(value) for value in record.x],
         weight_bound=float(record.weight_bound),
+        skipped=bool(record.skipped),
     )
     message.header.stamp = message.window_end
     message.header.frame_id = frame
@@ -152,6 +153,7 @@ def estimate_of(estimate: EstimateRecord, campaign_id: str, stamp: Time) -> Esti
         attempt=int(estimate.attempt),
         n=int(estimate.n),
         invalid=int(estimate.invalid),
+        skipped=int(estimate.skipped),
         mean=float(estimate.mean),
         variance=float(estimate.variance),
         half_width=float(estimate.half_width),
@@ -183,6 +185,7 @@ def quantized_result_of(result: Result, stamp: Time) -> QuantizedResult:
         outside=bool(result.outside),
         n=int(result.n),
         invalid=int(result.invalid),
+        skipped=int(result.skipped),
         selection_bound=float(result.selection_bound),
         lower=float(result.lower),
         upper=float(result.upper),

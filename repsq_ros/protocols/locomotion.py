@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from repsq_ros.protocols.phases import Phase, Span
+from repsq_ros.sampling.box import Box
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,11 @@ class LocomotionProtocol:
         """Return the velocity command of a case; components that are no dimension are zero."""
         given = dict(zip(names, x, strict=True))
         return tuple(given.get(name, 0.0) for name in self.command_names)
+
+    def largest_command(self, box: Box) -> tuple[float, ...]:
+        """Return the largest magnitude of each component that a case of the box can command."""
+        largest = {d.name: max(abs(d.lower), abs(d.upper)) for d in box.dimensions}
+        return tuple(largest.get(name, 0.0) for name in self.command_names)
 
     def first(self, index: int, attempt: int, start_ns: int) -> Span:
         """Return the phase that a test begins with."""

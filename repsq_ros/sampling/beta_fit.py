@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import root
 from scipy.special import psi as digamma
 
@@ -23,8 +23,8 @@ def effective_size(weights: NDArray[np.float64]) -> float:
 
 def fit_betas(
     u: Sequence[Sequence[float]],
-    outcomes: Sequence[float],
-    weights: Sequence[float],
+    outcomes: ArrayLike,
+    weights: ArrayLike,
     fit: str = 'moments',
     shapes: tuple[float, float] | None = (0.5, 1.0),
 ) -> list[tuple[float, float]] | None:

@@ -144,6 +144,13 @@ class Cases:
         }
 
 
+def is_table(distribution: object) -> bool:
+    """Tell whether a distribution gives probabilities to cases, and not a density to the box."""
+    if isinstance(distribution, Mixture):
+        return is_table(distribution.parts[0])
+    return isinstance(distribution, Cases)
+
+
 @dataclass(frozen=True)
 class Mixture:
     """p = sum_k share_k p_k, the shares adding up to 1."""

@@ -99,8 +99,10 @@ class TruncatedNormal:
     def log_constant(self) -> float:
         """Return -ln of the integral of the exponential part."""
         low, high = self._ends()
-        inside = math.log(math.sqrt(2.0 * math.pi) * self.sd * (high - low))
-        return -inside - 0.5 * (self.mean / self.sd) ** 2
+        reach = abs(self.mean / self.sd)
+        if high <= low or reach > 1e150:
+            return math.inf  # nothing is left in [0, 1]
+        return -math.log(math.sqrt(2.0 * math.pi) * self.sd * (high - low)) - 0.5 * reach**2
 
     def _ends(self) -> tuple[float, float]:
         # On the side of the tail, where differences of the distribution function keep digits.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import importlib
 import itertools
+import json
 import math
 import sys
 from collections.abc import Callable
@@ -19,6 +20,7 @@ from repsq_ros.sampling.distributions import (
     FromUniform,
     Mixture,
     Product,
+    is_table,
     uniform,
 )
 from repsq_ros.sampling.marginals import Beta, Marginal, TruncatedNormal, Uniform
@@ -123,7 +125,7 @@ def _mixture(section: Section, box: Box) -> Mixture:
         raise section.fail(
             'components', f'shares that add up to {math.fsum(shares):g}', 'shares that add up to 1'
         )
-    if len({isinstance(part, Cases) for part in parts}) > 1:
+    if len({is_table(part) for part in parts}) > 1:
         raise section.fail('components', 'tables and densities', 'only tables, or only densities')
     return Mixture(tuple(parts), tuple(shares))
 
@@ -157,6 +159,11 @@ def read_rows(
     rows = []
     for place, line in enumerate(lines):
         where = f'row {place + 1}'
+        if None in line:
+            raise SpecificationError(
+                name, where, f'more than {len(header)} fields', 'one field for each column (are '
+                'there decimal commas?)'
+            )  # fmt: skip
         values = {}
         for column in (*box.names, *(c for c in optional if c in header)):
             try:
@@ -217,6 +224,12 @@ def load_class(section: Section, key: str, dotted: str) -> Any:
 def _own_class(section: Section, box: Box, dotted: str) -> OwnClass:
     made = load_class(section, 'type', dotted)
     options = section.mapping('options')
+    try:
+        json.dumps(options, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise section.fail(
+            'options', f'{error}', 'numbers, text, lists and mappings, which a digest can cover'
+        ) from None
     section.finish()
     try:
         inner = made(box, **options)

@@ -36,7 +36,7 @@ def input_of_source(source: str) -> Input:
 def read_input(section: Section, condition: str = '') -> Input:
     """Return the input of a section.
 
-    :param condition: name of the condition that it is the input of, whose section holds other keys too
+    :param condition: name of the condition whose input it is; its section holds other keys too
     :raises SpecificationError: with file, key, what was found and what was expected
     """
     name = full_name(section.text('type'))

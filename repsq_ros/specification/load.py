@@ -41,6 +41,11 @@ def load(file: str | Path) -> Specification:
             'tester.stopping.rule', "text 'certified_cell'", 'another rule: the initiator of an '
             'anchored partition has no cells yet'
         )  # fmt: skip
+    if isinstance(tester.stopping, CertifiedCell) and tester.proposal.truncation is not None:
+        raise top.fail(
+            'tester.proposal.truncation', f'{tester.proposal.truncation!r}', "none with rule "
+            "'certified_cell', which would certify the cell of the truncated mean"
+        )  # fmt: skip
     top.finish()
     return Specification(str(file), name, target, protocol, measure, accuracy, cells, tester)
 

@@ -12,6 +12,7 @@ from repsq_ros.specification.accuracy import Accuracy
 from repsq_ros.specification.reader import Section, show
 
 TYPES = ('uniform', 'edges', 'anchored')
+MOST_CELLS = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -79,6 +80,10 @@ def _uniform(section: Section, accuracy: Accuracy, lower: float, upper: float) -
         first = section.number('first', alpha, above=0)
         if first > alpha:
             raise section.fail('first', f'{first!r}', f'at most alpha = {alpha:.6g}')
+    if (upper - lower) / alpha > MOST_CELLS:
+        raise section.fail(
+            'alpha', f'{alpha:.4g}', f'at most {MOST_CELLS} cells in the range of psi'
+        )
     partition = Partition.almost_uniform(lower, upper, alpha, first)
     return PartitionChoice('uniform', lower, upper, alpha, rule, drawn, partition)
 

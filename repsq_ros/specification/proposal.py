@@ -8,7 +8,7 @@ from typing import cast
 
 from repsq_ros.sampling.adaptive import Adaptation, AdaptiveImportance
 from repsq_ros.sampling.beta_fit import FITS
-from repsq_ros.sampling.distributions import Distribution, FromUniform
+from repsq_ros.sampling.distributions import Distribution, FromUniform, is_table
 from repsq_ros.sampling.external import External, external_draw
 from repsq_ros.sampling.proposals import (
     Draw,
@@ -76,6 +76,12 @@ def read_proposal(
         distribution = read_distribution(
             section.word_or_section('distribution', 'type'), target.box
         )
+        if is_table(distribution) != is_table(target):
+            kind_of = {True: 'a table of cases', False: 'a density'}
+            raise section.fail(
+                'distribution', kind_of[is_table(distribution)],
+                f'{kind_of[is_table(target)]}, as the target is one',
+            )  # fmt: skip
         if truncation is not None:
             bias = _bias(section, target, distribution, truncation, gamma, psi)
     elif kind == 'adaptive':
@@ -98,10 +104,10 @@ def read_proposal(
 
 
 def _need_uniforms(section: Section, key: str, target: Distribution) -> None:
-    if not hasattr(target, 'from_uniform'):
+    if not (hasattr(target, 'from_uniform') and hasattr(target, 'uniforms')):
         raise section.fail(
             key, 'a target that is a class of your own', 'a target of this package, or a class '
-            'with from_uniform()'
+            'with from_uniform() and uniforms'
         )  # fmt: skip
 
 
@@ -133,6 +139,10 @@ def _check_bound(
 
 def _adaptation(section: Section, target: Distribution) -> Adaptation:
     _need_uniforms(section, 'type', target)
+    if is_table(target):
+        raise section.fail(
+            'type', "text 'adaptive'", 'another one: the target is a table of cases'
+        )
     shapes: tuple[float, float] | None = (0.5, 1.0)
     if section.has('shapes'):
         low, high = section.numbers('shapes', 2)

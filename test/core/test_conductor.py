@@ -1,5 +1,7 @@
 """The state machine of a campaign, over given times and answers."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -8,8 +10,10 @@ from repsq_ros.campaign.conductor import Conductor
 from repsq_ros.campaign.records import Case, EstimateRecord, TestRecord
 from repsq_ros.errors import CampaignError
 from repsq_ros.protocols.phases import Phase, Span
+from repsq_ros.sampling.adaptive import Adaptation
 from repsq_ros.sampling.proposals import Draw
 from repsq_ros.specification.load import load
+from repsq_ros.specification.proposal import ProposalChoice
 
 SECOND = 1_000_000_000
 REST = (0.0, 0.0, 0.0)
@@ -25,26 +29,30 @@ def conductor(specification):
     return Conductor(specification, specification.make_proposal(), seed=1)
 
 
-def answer(conductor, case, valid=True, stopped=False):
-    record = TestRecord(case.index, case.attempt, 0.5, 1.0, valid, '' if valid else 'gap')
+def answer(conductor, case, valid=True, stopped=False, psi=0.5):
+    record = TestRecord(
+        case.index, case.attempt, psi, case.draw.weight, valid, '' if valid else 'gap',
+        x=case.draw.x,
+    )  # fmt: skip
     conductor.hear_measurement(record)
     conductor.hear_estimate(
         EstimateRecord(
-            case.index,
-            case.attempt,
-            1,
-            0,
-            0.5,
-            0.0,
-            0.4,
-            0.6,
-            0.1,
-            0.04,
-            'rule',
-            9,
-            1.0,
-            1.0,
-            stopped,
+            index=case.index,
+            attempt=case.attempt,
+            n=1,
+            invalid=0,
+            skipped=0,
+            mean=0.5,
+            variance=0.0,
+            lower=0.4,
+            upper=0.6,
+            half_width=0.1,
+            target=0.04,
+            rule='rule',
+            expected_n=9,
+            effective_sample_size=1.0,
+            largest_weight=1.0,
+            stopped=stopped,
         )
     )
 
@@ -99,7 +107,8 @@ def test_the_next_test_needs_both_answers(conductor):
     conductor.hear_measurement(TestRecord(0, 0, 0.5, 1.0, True))
     assert conductor.advance(now + 2 * SECOND) == []
     answer(conductor, case)
-    following, dwell = conductor.advance(now + 3 * SECOND)
+    counted, following, dwell = conductor.advance(now + 3 * SECOND)
+    assert counted.record.psi == 0.5
     assert following.index == 1
     assert following.draw != case.draw
     assert dwell.start_ns == now + 3 * SECOND
@@ -118,7 +127,7 @@ def test_answers_may_come_before_the_phases_are_over(conductor):
     conductor.advance(3 * SECOND)
     answer(conductor, case)
     assert conductor.advance(4 * SECOND) == []
-    idle, following, _ = conductor.advance(8 * SECOND)
+    idle, _, following, _ = conductor.advance(8 * SECOND)
     assert idle.phase is Phase.IDLE
     assert following.index == 1
 
@@ -129,12 +138,12 @@ def test_an_invalid_test_is_repeated_with_the_same_case(conductor, specification
     for attempt in (1, 2):
         now = run_test(conductor, now)
         answer(conductor, case, valid=False)
-        again, _ = conductor.advance(now)
+        _, again, _ = conductor.advance(now)
         assert (again.index, again.attempt, again.draw) == (0, attempt, case.draw)
         case = again
     now = run_test(conductor, now)
     answer(conductor, case, valid=False)
-    (aborted,) = conductor.advance(now)
+    _, aborted = conductor.advance(now)
     assert aborted.phase is Phase.ABORTED
     assert aborted.reason == 'test 0 stayed INVALID in 3 attempts, the last one: gap'
     assert conductor.finished
@@ -145,15 +154,15 @@ def test_an_invalid_test_does_not_shift_the_cases_that_follow(conductor, specifi
     first, _ = straight.start(0)
     now = run_test(straight, 0)
     answer(straight, first)
-    second, _ = straight.advance(now)
+    _, second, _ = straight.advance(now)
 
     case, _ = conductor.start(0)
     now = run_test(conductor, 0)
     answer(conductor, case, valid=False)
-    again, _ = conductor.advance(now)
+    _, again, _ = conductor.advance(now)
     now = run_test(conductor, now)
     answer(conductor, again)
-    following, _ = conductor.advance(now)
+    _, following, _ = conductor.advance(now)
     assert following.draw == second.draw
 
 
@@ -161,7 +170,8 @@ def test_the_campaign_is_done_when_the_estimate_says_so(conductor):
     case, _ = conductor.start(0)
     now = run_test(conductor, 0)
     answer(conductor, case, stopped=True)
-    (done,) = conductor.advance(now)
+    counted, done = conductor.advance(now)
+    assert counted.record.index == 0
     assert (done.phase, done.command, done.end_ns) == (Phase.DONE, REST, None)
     assert conductor.advance(now + SECOND) == []
     assert conductor.abort(now, 'too late') == []
@@ -199,21 +209,152 @@ def test_a_case_outside_the_box_is_never_commanded(specification):
     assert conductor.command(10 * SECOND) == REST
 
 
+# Pause, resume, skip -----------------------------------------------------------------------------
+
+
+def phases(actions):
+    return [action.phase for action in actions if isinstance(action, Span)]
+
+
+@pytest.mark.parametrize('now_ns', [0, 2 * SECOND, 4 * SECOND, 8 * SECOND])
+def test_after_a_pause_in_any_phase_the_same_attempt_begins_anew(conductor, now_ns):
+    case, _ = conductor.start(0)
+    conductor.advance(now_ns)
+    (paused,) = conductor.pause(now_ns, 'a cable')
+    assert (paused.phase, paused.end_ns, paused.reason) == (Phase.PAUSED, None, 'a cable')
+    assert conductor.command(now_ns + SECOND) == REST
+    assert conductor.advance(now_ns + 1000 * SECOND) == []
+    assert conductor.pause(now_ns, 'twice') == []
+    again, dwell = conductor.resume(now_ns + 1000 * SECOND, now_ns + 1002 * SECOND)
+    assert again == case
+    assert (dwell.phase, dwell.start_ns) == (Phase.DWELL, now_ns + 1002 * SECOND)
+
+
+def test_a_test_that_was_measured_before_a_pause_is_not_repeated(conductor):
+    case, _ = conductor.start(0)
+    now = run_test(conductor, 0)
+    conductor.hear_measurement(TestRecord(0, 0, 0.5, 1.0, True))
+    conductor.pause(now, 'a cable')
+    answer(conductor, case)
+    assert conductor.advance(now) == [], 'nothing goes on during a pause'
+    actions = conductor.resume(now, now + SECOND)
+    assert phases(actions) == [Phase.IDLE, Phase.DWELL]
+    assert conductor.case.index == 1
+
+
+def test_a_pause_after_the_last_test_ends_in_the_end(conductor):
+    case, _ = conductor.start(0)
+    now = run_test(conductor, 0)
+    answer(conductor, case, stopped=True)
+    conductor.advance(now)
+    assert phases(conductor.pause(now, 'the disk is full')) == [Phase.PAUSED]
+    assert phases(conductor.resume(now, now)) == [Phase.DONE]
+    assert conductor.finished
+
+
+def test_resume_and_skip_without_a_reason_do_nothing(conductor):
+    assert conductor.resume(0, 0) == conductor.pause(0, 'early') == conductor.skip(0, 'x') == []
+    conductor.start(0)
+    assert conductor.resume(0, 0) == []
+    conductor.abort(0, 'told to')
+    assert conductor.resume(0, 0) == conductor.pause(0, 'late') == conductor.skip(0, 'x') == []
+
+
+def test_a_skipped_case_is_counted_and_not_repeated(conductor):
+    case, _ = conductor.start(0)
+    conductor.advance(4 * SECOND)
+    skipped, idle = conductor.skip(4 * SECOND, 'by the operator')
+    record = skipped.record
+    assert (record.index, record.valid, record.skipped) == (0, False, True)
+    assert record.x == case.draw.x
+    assert idle.phase is Phase.IDLE
+    assert conductor.skip(4 * SECOND, 'twice') == []
+    answer(conductor, case, valid=False)  # a measurement that comes nevertheless is ignored
+    counted, following, _ = conductor.advance(4 * SECOND)
+    assert counted.record == record
+    assert following.index == 1
+
+
+def test_somebody_who_is_there_is_asked_when_a_test_stays_invalid(specification):
+    conductor = Conductor(specification, specification.make_proposal(), 1, attended=True)
+    case, _ = conductor.start(0)
+    now = 0
+    for _ in range(2):
+        now = run_test(conductor, now)
+        answer(conductor, case, valid=False)
+        _, case, _ = conductor.advance(now)
+    now = run_test(conductor, now)
+    answer(conductor, case, valid=False)
+    counted, paused = conductor.advance(now)
+    assert counted.record.attempt == 2
+    assert paused.reason == 'test 0 stayed INVALID in 3 attempts, the last one: gap'
+    _, again, _ = conductor.resume(now, now)
+    assert (again.index, again.attempt, again.draw) == (0, 3, case.draw)
+
+
+# Resume after a crash ----------------------------------------------------------------------------
+
+
+@settings(max_examples=50, deadline=None)
+@given(valid=st.lists(st.sampled_from(['valid', 'invalid', 'skipped']), max_size=30))
+def test_a_restored_conductor_goes_on_as_the_one_before_would_have(valid):
+    """With a proposal that learns: cases, attempts and weights are equal to the last bit."""
+    specification = demo_specification(batch=5)
+    straight = Conductor(specification, specification.make_proposal(), 1, attended=True)
+    case, _ = straight.start(0)
+    now, tests = 0, []
+    for outcome in valid:
+        if outcome == 'skipped':
+            straight.skip(now, 'by the operator')
+        else:
+            now = run_test(straight, now)
+        answer(straight, case, valid=outcome == 'valid', psi=0.1 + 0.8 * case.draw.x[0] ** 2)
+        actions = straight.advance(now)
+        if straight.paused:
+            actions += straight.resume(now, now)
+        tests += [a.record for a in actions if hasattr(a, 'record')]
+        case = straight.case
+    restored = Conductor(specification, specification.make_proposal(), 1, attended=True)
+    restored.restore(tests, stopped=False)
+    again, _ = restored.start(now)
+    assert again == case
+
+
+def test_a_journal_that_ends_with_the_last_test_needs_no_other(conductor):
+    conductor.restore([TestRecord(0, 0, 0.5, 1.0, True)], stopped=True)
+    assert conductor.can_start
+    assert phases(conductor.start(0)) == [Phase.DONE]
+
+
+def test_what_peers_that_outlived_a_scheduler_say_is_not_measured_again(specification):
+    """The measurement was published and counted, and the scheduler died before it was written."""
+    first = Conductor(specification, specification.make_proposal(), 1)
+    case, _ = first.start(0)
+    restored = Conductor(specification, specification.make_proposal(), 1)
+    answer(restored, case)
+    actions = restored.start(0)
+    assert phases(actions) == [Phase.IDLE, Phase.DWELL]
+    assert restored.case.index == 1
+
+
 EVENTS = st.one_of(
     st.tuples(st.just('time'), st.integers(0, 6 * SECOND)),
     st.tuples(st.just('answer'), st.booleans(), st.booleans()),
     st.tuples(st.just('foreign'), st.integers(0, 5)),
     st.tuples(st.just('abort')),
+    st.tuples(st.just('pause')),
+    st.tuples(st.just('resume'), st.integers(0, 3 * SECOND)),
+    st.tuples(st.just('skip')),
 )
 
 
 @settings(
     max_examples=300, deadline=None,
 )  # fmt: skip
-@given(events=st.lists(EVENTS, max_size=40))
-def test_no_sequence_of_events_moves_the_robot_outside_a_command_phase(events, tmp_path_factory):
+@given(events=st.lists(EVENTS, max_size=40), attended=st.booleans())
+def test_no_sequence_of_events_moves_the_robot_outside_a_command_phase(events, attended):
     specification = demo_specification()
-    conductor = Conductor(specification, specification.make_proposal(), seed=1)
+    conductor = Conductor(specification, specification.make_proposal(), 1, attended)
     conductor.start(0)
     now = 0
     for event in events:
@@ -225,6 +366,14 @@ def test_no_sequence_of_events_moves_the_robot_outside_a_command_phase(events, t
             answer(conductor, Case(event[1] + 1000, 0, Draw(REST, 0.0, 0.0)))
         elif event[0] == 'abort':
             conductor.abort(now, 'told to')
+        elif event[0] == 'pause':
+            conductor.pause(now, 'told to')
+            assert conductor.command(now) == REST
+        elif event[0] == 'resume':
+            conductor.resume(now, now + event[1])
+        elif event[0] == 'skip':
+            conductor.skip(now, 'told to')
+            assert conductor.command(now) == REST or conductor.span.phase is Phase.COMMAND
         for due in (False, True):
             if due:
                 conductor.advance(now)
@@ -235,7 +384,11 @@ def test_no_sequence_of_events_moves_the_robot_outside_a_command_phase(events, t
                 assert span.start_ns <= now < span.end_ns
 
 
-def demo_specification():
+def demo_specification(batch=None):
     from conftest import ROOT
 
-    return load(ROOT / 'config' / 'g1_locomotion.yaml')
+    specification = load(ROOT / 'config' / 'g1_locomotion.yaml')
+    if batch is None:
+        return specification
+    proposal = ProposalChoice('adaptive', adaptation=Adaptation(batch=batch))
+    return replace(specification, tester=replace(specification.tester, proposal=proposal))

@@ -13,7 +13,7 @@ from repsq_ros.console.live import LiveLine
 
 def estimate(n, half_width=0.2, expected_n=245, invalid=0, stopped=False):
     return EstimateRecord(
-        n, 0, n, invalid, 0.4571, 0.002, 0.4571 - half_width, 0.4571 + half_width, half_width,
+        n, 0, n, invalid, 0, 0.4571, 0.002, 0.4571 - half_width, 0.4571 + half_width, half_width,
         0.04, 'empirical_bernstein', expected_n, n, 1.0, stopped,
     )  # fmt: skip
 
@@ -51,7 +51,8 @@ def test_off_a_terminal_the_live_line_speaks_rarely_and_says_the_end():
 
 
 @pytest.mark.parametrize(
-    'arguments', [[], ['dance'], ['run'], ['check', 'a', 'b'], ['run', 'x', '--speed', 'fast']]
+    'arguments',
+    [[], ['dance'], ['plan', 'x'], ['check', 'a', 'b'], ['run', 'x', '--speed', 'fast']],
 )
 def test_a_wrong_command_line_is_told_and_ends_with_2(arguments, capsys):
     with pytest.raises(SystemExit) as ended:

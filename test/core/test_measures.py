@@ -374,7 +374,7 @@ def test_every_choice_is_part_of_the_contract(measure_of):
 
 
 def test_a_campaign_of_a_risk_with_conditions_that_nobody_speaks_for(content, write):
-    """The share of tests whose loss is above a threshold, by mocap; then with a silent condition."""
+    """The share of tests whose loss is above a threshold, by mocap; then a silent condition."""
     loss = {'type': 'soft_linf', 'gain': 6.0, 'reduction': 'rms'}
     content['measure'] = {'type': 'indicator', 'of': loss, 'above': 0.45, 'source': 'mocap'}
     content['measure']['fall'] = {'tilt': 1.0}

@@ -220,7 +220,7 @@ def test_a_real_odometry_without_twist_is_told(recordings):
     assert outcome.reason.startswith('all-zero odometry: the twist of all 1')
 
 
-# Conditions ------------------------------------------------------------------------------------------
+# Conditions --------------------------------------------------------------------------------------
 
 
 def under_condition(**limits):

@@ -138,7 +138,8 @@ def test_an_exception_in_the_scheduler_stops_the_robot(nodes, short, write, tmp_
     broken.write_text(BROKEN)
     process = subprocess.Popen(
         [sys.executable, str(broken), '--ros-args', '-p', 'use_sim_time:=true',
-         '-p', f'specification:={common["specification"]}', '-p', 'start_lead:=0.3'],
+         '-p', f'specification:={common["specification"]}', '-p', 'start_lead:=0.3',
+         '-p', 'guard:=false'],
         stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     nodes.listener.until(
@@ -155,7 +156,7 @@ def test_nothing_is_commanded_before_all_peers_are_there(nodes, short, write):
     common = {'specification': str(write(short)), 'use_sim_time': True}
     nodes.start('simulated_robot', REAL_TIME)
     nodes.start('measurement', common)
-    nodes.start('scheduler', {**common, 'peer_timeout': 2.0})
+    nodes.start('scheduler', {**common, 'peer_timeout': 2.0, 'guard': False})
     assert nodes.wait('scheduler', 15) == 3
     assert (
         nodes.output('scheduler')
@@ -233,6 +234,15 @@ def test_a_measurement_that_never_comes_ends_the_campaign(nodes, short, write):
     common = {'specification': str(write(short)), 'use_sim_time': True}
     nodes.start('simulated_robot', {'speed': 0.0})
     nodes.start('estimator', common)
-    nodes.start('scheduler', {**common, 'look_around': 0.0, 'measurement_timeout': 1.0})
+    nodes.start(
+        'scheduler',
+        {
+            **common,
+            'look_around': 0.0,
+            'measurement_timeout': 1.0,
+            'guard': False,
+            'attended': False,
+        },
+    )
     assert nodes.wait('scheduler', 30) == 3
     assert 'test 0: no measurement with its estimate came within 1 s' in nodes.output('scheduler')

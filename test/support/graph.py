@@ -85,6 +85,9 @@ class Graph:
         self.start('measurement', {**common, **LOSSLESS})
         self.start('estimator', common)
         # Nobody else is on this domain.
+        scheduler = {'attended': False, 'guard': False, **scheduler}
+        if scheduler['guard']:
+            self.start('guard', {'use_sim_time': True})
         self.start('scheduler', {**common, 'campaign_id': 'lab', 'look_around': 0.0, **scheduler})
 
     def process(self, name):

@@ -1,0 +1,141 @@
+"""How fast the statistics are, against PyPI's `ville` and a plain loop; and how exact.
+
+    .venv/bin/python benchmarks/statistics.py [--repetitions 5]
+
+Everything is measured in the same run, the two of a pair by turns, and the median of the ratios is
+printed with what is wanted of it. Exits with 1 where something wanted is missed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from repsq_ros.estimation.accumulator import Accumulator
+from repsq_ros.estimation.anytime import Anytime
+from repsq_ros.estimation.batch import first_stops
+from repsq_ros.estimation.moments import EmpiricalBernstein
+from repsq_ros.estimation.stopping import Bounds, Question, StoppingRule
+
+C = 0.05
+UNIT = Bounds(0.0, 1.0)
+RUNS, TESTS = 200, 700
+Z_RANGE, GAMMA = 1.0, 0.043  # so that uniform values take about 680 tests
+
+
+def seconds(work: Callable[[], object]) -> float:
+    """Return how long a piece of work takes [s]."""
+    began = time.perf_counter()
+    work()
+    return time.perf_counter() - began
+
+
+def median_ratio(
+    ours: Callable[[], object], other: Callable[[], object], repetitions: int
+) -> float:
+    """Return the median of other / ours, measured by turns."""
+    ratios = []
+    for _ in range(repetitions):
+        first = seconds(ours)
+        ratios.append(seconds(other) / first)
+    return float(np.median(ratios))
+
+
+def follow(rule: StoppingRule, gamma: float, z: list[float]) -> None:
+    """Count values one by one under a rule; none of them may be the last."""
+    progress, total = rule.begin(Question(gamma, C, UNIT)), Accumulator()
+    for value in z:
+        total.add(value)
+        progress.add(total, value, UNIT)
+    if progress.reached:
+        raise SystemExit(f'{rule.name} stopped before the end: nothing to be measured')
+
+
+def follow_ville(sequence: Callable[..., Any], z: list[float]) -> None:
+    """Count values one by one in a confidence sequence of ville."""
+    confidence = sequence(bounds=(0.0, 1.0), alpha=C)
+    for value in z:
+        confidence.update([value])
+
+
+def loop_stops(z: NDArray[np.float64], rule: EmpiricalBernstein) -> list[int]:
+    """Return n of each run by a plain loop, 0 where it does not stop."""
+    stops = []
+    for row in z.tolist():
+        total, n = Accumulator(), 0
+        for value in row:
+            total.add(value)
+            if rule.half_width(total.n, total.variance, Z_RANGE, C) <= GAMMA:
+                n = total.n
+                break
+        stops.append(n)
+    return stops
+
+
+def largest_error() -> float:
+    """Return the relative error of mean and variance on 10^5 values far from zero."""
+    z = (1000.0 + np.random.default_rng(3).random(100_000)).tolist()
+    total = Accumulator()
+    for value in z:
+        total.add(value)
+    mean = math.fsum(z) / len(z)
+    variance = math.fsum((value - mean) ** 2 for value in z) / len(z)
+    return max(abs(total.mean / mean - 1.0), abs(total.variance / variance - 1.0))
+
+
+def main() -> None:
+    """Measure, print, and tell by the exit code whether everything wanted is there."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument('--repetitions', type=int, default=5, help='of each measurement')
+    repetitions = parser.parse_args().repetitions
+    try:
+        import ville
+    except ImportError:
+        sys.stderr.write('ville is not installed, expected: pip install ville --no-deps\n')
+        sys.exit(5)
+    generator = np.random.default_rng(1)
+    z = generator.random(1000).tolist()
+    printed = EmpiricalBernstein()
+    runs = generator.random((RUNS, TESTS))
+    bernstein = median_ratio(
+        lambda: follow(printed, 0.02, z),
+        lambda: follow_ville(ville.EmpiricalBernsteinCS, z),
+        repetitions,
+    )
+    betting = median_ratio(
+        lambda: follow(Anytime(), 0.02, z),
+        lambda: follow_ville(ville.BettingCS, z),
+        repetitions,
+    )
+    batch = median_ratio(
+        lambda: first_stops(runs, printed, GAMMA, Z_RANGE, C),
+        lambda: loop_stops(runs, printed),
+        repetitions,
+    )
+    same = first_stops(runs, printed, GAMMA, Z_RANGE, C)[0].tolist() == loop_stops(runs, printed)
+    error = largest_error()
+    results = [
+        (f'empirical Bernstein update   {bernstein:7.1f} x as fast as that of ville (20)',
+         bernstein >= 20),
+        (f'anytime update, n <= 1000    {betting:7.1f} x as fast as the betting of ville (2)',
+         betting >= 2),
+        (f'{RUNS} campaigns of {TESTS} tests {batch:8.1f} x as fast as a plain loop (50)',
+         batch >= 50),
+        (f'their n {"are" if same else "are NOT"} those of the plain loop', same),
+        (f'mean and variance            {error:7.1e} from math.fsum, relative (1e-10)',
+         error <= 1e-10),
+    ]  # fmt: skip
+    for text, reached in results:
+        print(text if reached else f'{text}  MISSED')
+    sys.exit(0 if all(reached for _, reached in results) else 1)
+
+
+if __name__ == '__main__':
+    main()

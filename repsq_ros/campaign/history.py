@@ -1,0 +1,157 @@
+"""What a journal says of a campaign: the fold of its lines, and the lines themselves."""
+
+from __future__ import annotations
+
+import ctypes
+import platform
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields
+
+import numpy
+import scipy
+
+from repsq_ros import __version__
+from repsq_ros.campaign.journal import Entry
+from repsq_ros.campaign.records import Case, TestRecord
+from repsq_ros.errors import JournalError
+from repsq_ros.specification.model import Specification
+
+BEGIN, SESSION, CASE, TEST = 'begin', 'session', 'case', 'test'
+PAUSE, RESUME, ABORT, DONE = 'pause', 'resume', 'abort', 'done'
+CLOCK_UNSYNCHRONIZED = 5  # TIME_ERROR of adjtimex(2)
+
+
+def beginning(specification: Specification, campaign_id: str, seed: int) -> dict[str, object]:
+    """Return the content of the first line."""
+    return {
+        'campaign_id': campaign_id,
+        'seed': seed,
+        'specification_digest': specification.digest,
+        'specification': specification.shared(),
+    }
+
+
+def session(note: str, parameters: dict[str, object]) -> dict[str, object]:
+    """Return the content of the line that each start of the scheduler writes.
+
+    :param note: of the operator: a calibration, a change of the battery, the day's weather
+    :param parameters: those in force
+    """
+    return {
+        'note': note,
+        'date': time.strftime('%Y-%m-%dT%H:%M:%S%z'),
+        'clock': clock_state(),
+        'parameters': parameters,
+        'software': f'repsq_ros {__version__}',
+        'versions': {
+            'python': platform.python_version(),
+            'numpy': numpy.__version__,
+            'scipy': scipy.__version__,
+        },
+        'machine': f'{platform.system()} {platform.release()} {platform.machine()}',
+    }
+
+
+def clock_state() -> dict[str, object]:
+    """Return what the kernel says of the machine's clock (Linux)."""
+    state: dict[str, object] = {
+        'unix': time.time(), 'monotonic': time.monotonic(), 'synchronized': None,
+    }  # fmt: skip
+    try:
+        found = ctypes.CDLL(None).adjtimex(ctypes.create_string_buffer(256))
+    except (OSError, AttributeError):
+        return state
+    if found >= 0:
+        state['synchronized'] = found != CLOCK_UNSYNCHRONIZED
+    return state
+
+
+def case_line(case: Case) -> dict[str, object]:
+    """Return the content of a case's line, written before the robot is commanded."""
+    draw = case.draw
+    return {
+        'index': case.index, 'attempt': case.attempt, 'x': draw.x, 'log_p': draw.log_p,
+        'log_q': draw.log_q, 'weight_bound': draw.weight_bound,
+    }  # fmt: skip
+
+
+def line_of_test(record: TestRecord) -> dict[str, object]:
+    """Return the content of a test's line."""
+    return asdict(record)
+
+
+def record_of_line(entry: Entry) -> TestRecord:
+    """Return the record of a test's line."""
+    values = dict(entry.content)
+    for name in ('psi', 'weight', 'weight_bound'):
+        values[name] = float(values[name])
+    values['x'] = tuple(map(float, values['x']))
+    return TestRecord(**{each.name: values[each.name] for each in fields(TestRecord)})
+
+
+@dataclass(frozen=True)
+class History:
+    """What has happened so far."""
+
+    campaign_id: str
+    seed: int
+    specification_digest: str
+    tests: tuple[TestRecord, ...]
+    sessions: tuple[str, ...]
+    cases: tuple[dict[str, object], ...]
+    done: bool
+
+
+def fold(file: str, entries: Sequence[Entry]) -> History | None:
+    """Return what a journal says; None where it is empty.
+
+    :param file: said where something is wrong
+    :raises JournalError: the lines are whole, but not those of a campaign
+    """
+    if not entries:
+        return None
+    if entries[0].event != BEGIN:
+        raise JournalError(f'{file}, line 1: found {entries[0].event!r}, expected {BEGIN!r}')
+    first = entries[0].content
+    tests: list[TestRecord] = []
+    sessions: list[str] = []
+    for number, entry in enumerate(entries, start=1):
+        try:
+            if entry.event == TEST:
+                tests.append(record_of_line(entry))
+            elif entry.event == SESSION:
+                sessions.append(_session_text(len(sessions) + 1, entry, len(tests)))
+        except (KeyError, TypeError, ValueError) as error:
+            raise JournalError(
+                f'{file}, line {number}: {type(error).__name__} {error}, expected a {entry.event} '
+                f'of repsq_ros {__version__}'
+            ) from None
+    return History(
+        str(first.get('campaign_id')),
+        int(str(first.get('seed'))),
+        str(first.get('specification_digest')),
+        tuple(tests),
+        tuple(sessions),
+        tuple(entry.content for entry in entries if entry.event == CASE),
+        any(entry.event == DONE for entry in entries),
+    )
+
+
+def _session_text(number: int, entry: Entry, tests_before: int) -> str:
+    note = f': {entry.content["note"]}' if entry.content.get('note') else ''
+    return f'session {number}, {entry.content["date"]}, after {tests_before} tests{note}'
+
+
+def check_same(history: History, file: str, specification: Specification, seed: int) -> None:
+    """Refuse to go on with another contract or another seed.
+
+    :raises JournalError: with what differs
+    """
+    if history.specification_digest != specification.digest:
+        raise JournalError(
+            f'{file}: found specification digest {history.specification_digest[:12]}, expected '
+            f'{specification.digest[:12]} of {specification.file}'
+        )
+    if history.seed != seed:
+        raise JournalError(f'{file}: found seed {history.seed}, expected {seed}')

@@ -1,0 +1,69 @@
+"""Who does the work of a study: the cores of this machine, or a dask.distributed cluster."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, ProcessPoolExecutor
+from contextlib import contextmanager
+from multiprocessing import get_context
+
+from repsq_ros.errors import MissingError, ParameterError
+
+EXTRA = "pip install 'repsq_ros[report]', or make environment"
+
+
+@contextmanager
+def open_executor(
+    processes: int | None, scheduler: str, total: int
+) -> Iterator[tuple[Executor | None, Callable[[int], None]]]:
+    """Give an executor (None: this process alone) and a function that shows progress.
+
+    :param processes: None: one for each core
+    :param scheduler: address of a cluster; '' for none
+    :param total: how many pieces progress is told of
+    :raises ParameterError: a wrong number, or no cluster at the address
+    :raises MissingError: a cluster is asked for, and dask.distributed is not installed
+    """
+    if processes is not None and processes < 1:
+        raise ParameterError('processes', f'{processes}', 'a whole number >= 1')
+    with _progress(total) as progress:
+        if scheduler:
+            with _cluster(scheduler) as executor:
+                yield executor, progress
+            return
+        count = processes or len(os.sched_getaffinity(0))
+        if count == 1:
+            yield None, progress
+            return
+        # Spawned, not forked: what a parent's threads hold would be held for ever in a child.
+        with ProcessPoolExecutor(count, mp_context=get_context('spawn')) as executor:
+            yield executor, progress
+
+
+@contextmanager
+def _cluster(address: str) -> Iterator[Executor]:
+    try:
+        from distributed import Client
+    except ImportError:
+        raise MissingError(f'--scheduler needs dask.distributed: {EXTRA}') from None
+    try:
+        client = Client(address, timeout=10)
+    except (OSError, ValueError) as error:
+        raise ParameterError(
+            'scheduler', f'{address} ({error})', 'the address of a dask scheduler, tcp://HOST:8786'
+        ) from None
+    with client:
+        yield client.get_executor()
+
+
+@contextmanager
+def _progress(total: int) -> Iterator[Callable[[int], None]]:
+    """Show a bar on a terminal, where tqdm is installed."""
+    try:
+        from tqdm import tqdm
+    except ImportError:
+        yield lambda done: None
+        return
+    with tqdm(total=total, unit='pair', disable=None, leave=False) as bar:
+        yield bar.update

@@ -1,0 +1,105 @@
+"""repsq simulate: whole campaigns of two labs, again and again, on a law of psi or a subject."""
+
+from __future__ import annotations
+
+import argparse
+import math
+from pathlib import Path
+
+from repsq_ros.console.executor import open_executor
+from repsq_ros.console.figures import draw_runs
+from repsq_ros.errors import ParameterError
+from repsq_ros.specification.load import load
+from repsq_ros.specification.model import Specification
+from repsq_ros.studies.laws import EXPECTED, read_law
+from repsq_ros.studies.simulate import Plan, Summary, run_plan, summarize
+from repsq_ros.subjects.build import SUBJECTS, make_subject
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the command line."""
+    parser.add_argument('specification', type=Path, help='of the initiator (YAML)')
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument('--law', default='', help=f'law of psi: {EXPECTED}')
+    what.add_argument('--subject', default='', choices=SUBJECTS, help='a simulated robot')
+    parser.add_argument('--model', default='', help="folder of the subject's model (g1)")
+    parser.add_argument(
+        '--replicator', type=Path, help='its specification, where its proposal or rule differ'
+    )
+    parser.add_argument('--pairs', type=int, default=200, help='of campaigns (default 200)')
+    parser.add_argument('--seed', type=int, default=1, help='of the whole study (default 1)')
+    parser.add_argument('--truth', type=float, help='r*, where the law does not say it')
+    add_executor_arguments(parser)
+    parser.add_argument('--figure', type=Path, help='draw estimates and tests (.svg, .png, .pdf)')
+
+
+def add_executor_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe who does the work."""
+    parser.add_argument('--processes', type=int, help='default: one for each core')
+    parser.add_argument(
+        '--scheduler', default='', metavar='ADDRESS',
+        help='of a dask.distributed cluster that has repsq_ros and sees the same files',
+    )  # fmt: skip
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print agreement, coverage and tests."""
+    initiator = load(arguments.specification)
+    replicator = load(arguments.replicator or arguments.specification)
+    _check(arguments, initiator, replicator)
+    truth = arguments.truth
+    if truth is None and arguments.law:
+        truth = read_law(arguments.law, initiator.measure.lower, initiator.measure.upper).mean
+    plan = Plan(
+        str(arguments.specification.resolve()),
+        str((arguments.replicator or arguments.specification).resolve()),
+        arguments.law,
+        arguments.subject,
+        arguments.model and str(Path(arguments.model).resolve()),
+        arguments.seed,
+    )
+    count: int = arguments.pairs
+    with open_executor(arguments.processes, arguments.scheduler, count) as (executor, progress):
+        runs = run_plan(plan, count, executor, progress)
+    summary = summarize(runs, initiator.accuracy.gamma, truth)
+    _show(summary, initiator)
+    if arguments.figure:
+        draw_runs(arguments.figure, runs, initiator, summary)
+        print(f'figure     {arguments.figure}')
+    return 0
+
+
+def _check(
+    arguments: argparse.Namespace, initiator: Specification, replicator: Specification
+) -> None:
+    if arguments.pairs < 1:
+        raise ParameterError('pairs', f'{arguments.pairs}', 'a whole number >= 1')
+    if arguments.seed < 0:
+        raise ParameterError('seed', f'{arguments.seed}', 'a whole number >= 0')
+    if arguments.truth is not None and not math.isfinite(arguments.truth):
+        raise ParameterError('truth', f'{arguments.truth}', 'a finite number')
+    if arguments.law:
+        read_law(arguments.law, initiator.measure.lower, initiator.measure.upper)
+    else:
+        make_subject(arguments.subject, arguments.model)
+    if replicator.digest != initiator.digest:
+        raise ParameterError(
+            'replicator', f'{replicator.file} with digest {replicator.digest[:12]}',
+            f'the contract of {initiator.file}, digest {initiator.digest[:12]}',
+        )  # fmt: skip
+
+
+def _show(summary: Summary, specification: Specification) -> None:
+    mean, median, high = summary.tests
+    gamma, source = specification.accuracy.gamma, ''
+    if summary.truth_error > 0:
+        source = f' +- {summary.truth_error:.2g} (mean of all campaigns)'
+    outcomes = ', '.join(f'{count} {name}' for name, count in summary.outcomes.items())
+    print(
+        f'pairs      {summary.pairs}, campaigns: {outcomes}\n'
+        f'agreement  {summary.agreement:.3f} +- {summary.agreement_error:.3f}\n'
+        f'coverage   {summary.coverage:.4f} within gamma = {gamma:g} of r* = '
+        f'{summary.truth:.4g}{source}\n'
+        f'tests      mean {mean:.1f} +- {summary.tests_error:.1f}, median {median:.0f}, '
+        f'95 % of campaigns take at most {high:.0f}'
+    )

@@ -1,0 +1,52 @@
+"""The time that a campaign lives by: /clock where it is simulated, else the system's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from rclpy.clock import Clock, ClockType
+from rclpy.node import Node
+from rosgraph_msgs.msg import Clock as ClockMessage
+
+from repsq_ros import messages
+from repsq_ros.nodes import qos
+from repsq_ros.timebase import to_seconds
+
+TIMEOUT = 2.0  # [s] without a message on /clock after which a simulated clock is lost
+
+
+class CampaignClock:
+    """One source of time: rclpy's own hears /clock apart, and may be ahead or behind.
+
+    :param on_tick: called with each new simulated time [ns]. A timer would fire between the ticks
+        of a clock that stands still at the end of a phase: only the clock itself tells that the
+        end is there.
+    """
+
+    def __init__(self, node: Node, on_tick: Callable[[int], None]) -> None:
+        self._node, self._on_tick = node, on_tick
+        self._steady = Clock(clock_type=ClockType.STEADY_TIME)
+        self._heard = self._steady.now()
+        self._simulated_ns: int | None = None
+        if node.get_parameter('use_sim_time').value:
+            self._simulated_ns = 0
+            node.create_subscription(ClockMessage, '/clock', self._hear, qos.CLOCK)
+
+    def _hear(self, message: ClockMessage) -> None:
+        self._simulated_ns = messages.from_time(message.clock)
+        self._heard = self._steady.now()
+        self._on_tick(self._simulated_ns)
+
+    def now_ns(self) -> int:
+        """Return the time in ns; 0 while a simulated clock has not been heard."""
+        if self._simulated_ns is not None:
+            return self._simulated_ns
+        return int(self._node.get_clock().now().nanoseconds)
+
+    @property
+    def fault(self) -> str:
+        """What is wrong with it; '' where nothing is."""
+        silent = to_seconds((self._steady.now() - self._heard).nanoseconds)
+        if self._simulated_ns is None or silent <= TIMEOUT:
+            return ''
+        return f'lost clock: nothing on /clock for {TIMEOUT:g} s'

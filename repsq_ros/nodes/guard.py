@@ -1,0 +1,80 @@
+"""Guard: sends zero commands when the scheduler falls silent, whatever has become of it.
+
+The scheduler sends zero on every way out that it lives to see. SIGKILL, the out-of-memory killer
+or a crash of the interpreter leave it no time: then this process, which outlives it, does.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from rclpy.clock import Clock, ClockType
+from std_msgs.msg import Bool
+
+from repsq_ros import messages, topics
+from repsq_ros.msg import TestPhase
+from repsq_ros.nodes import qos
+from repsq_ros.nodes.parameters import Parameters
+from repsq_ros.nodes.peers import Peers
+from repsq_ros.nodes.runtime import CampaignNode, run_node
+from repsq_ros.nodes.velocity_command import VelocityCommand
+from repsq_ros.protocols.phases import Phase
+
+RATE = 20.0  # [Hz] of zero commands
+ZERO = (0.0, 0.0, 0.0)
+
+
+class Guard(CampaignNode):
+    """Holds the robot while a campaign is under way and its scheduler is gone."""
+
+    def __init__(self) -> None:
+        super().__init__('guard')
+        parameters = Parameters(self)
+        self._command = VelocityCommand(
+            self, parameters, ZERO, lambda: int(self.get_clock().now().nanoseconds)
+        )
+        self._seconds = parameters.number(
+            'hold', 5.0, 's of zero commands after the scheduler is lost', above=0
+        )
+        parameters.finish()
+        self._under_way = False
+        self._left = 0  # zero commands that are still to be sent
+        self._alive = self.create_publisher(Bool, topics.GUARD, qos.WATCHED_RECORD)
+        self._alive.publish(Bool(data=True))
+        self._peers = Peers(self, self._lost)
+        self._peers.watch(
+            TestPhase, topics.TEST_PHASE, self._hear_phase, 'scheduler', qos.WATCHING_CLOSELY
+        )
+        steady = Clock(clock_type=ClockType.STEADY_TIME)
+        self.create_timer(1.0 / RATE, self._tick, clock=steady)
+
+    def _hear_phase(self, message: TestPhase) -> None:
+        self._under_way = messages.span_of(message).phase not in (Phase.DONE, Phase.ABORTED)
+        self._left = 0  # a scheduler speaks
+
+    def _lost(self, peer: str) -> None:
+        if not self._under_way:
+            return
+        self.get_logger().error(f'{peer} is gone in the middle of a campaign: sending zero')
+        self._left = round(self._seconds * RATE)
+        self._tick()
+
+    def _tick(self) -> None:
+        if self._left > 0:
+            self._left -= 1
+            self._command.publish(ZERO)
+
+    def shut_down(self, reason: str) -> None:
+        """Leave the robot at rest, unless the scheduler has said that it does."""
+        if self._under_way:
+            self._command.publish(ZERO)
+            self._command.wait_for_all_acked()
+
+
+def main() -> int:
+    """Run the guard."""
+    return run_node('guard', Guard)
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,106 @@
+"""The operator's side of the scheduler: services, emergency stop, battery."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from rclpy.node import Node
+from sensor_msgs.msg import BatteryState
+from std_msgs.msg import Bool
+from std_srvs.srv import Trigger
+
+from repsq_ros import topics
+from repsq_ros.nodes import qos
+from repsq_ros.nodes.parameters import Parameters
+
+
+class Operator:
+    """Turns services and switches into start, pause, resume, skip and abort.
+
+    :param resume: goes on after a pause; returns what is against it, or ''
+    :param pause: holds the campaign for a reason; false where there is nothing to hold
+    :param skip: gives up the case under test for a reason; false where there is none
+    :param abort: ends the campaign for a reason
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        parameters: Parameters,
+        resume: Callable[[], str],
+        pause: Callable[[str], bool],
+        skip: Callable[[str], bool],
+        abort: Callable[[str], None],
+    ) -> None:
+        self._node, self._resume, self._pause, self._skip = node, resume, pause, skip
+        self._abort = abort
+        self.autostart = parameters.flag('autostart', True, 'begin without a call of ~/start')
+        self._battery_limit = parameters.number(
+            'battery_limit', 0.0, 'share of the battery (0 to 1) below which it pauses; 0: never',
+            at_least=0,
+        )  # fmt: skip
+        self.may_start = self.autostart
+        self._stopped = False  # by the emergency stop
+        self._battery_low = False
+        for name, answer in (
+            ('start', self._on_start), ('pause', self._on_pause), ('resume', self._on_resume),
+            ('skip', self._on_skip), ('abort', self._on_abort),
+        ):  # fmt: skip
+            node.create_service(Trigger, f'~/{name}', answer)
+        # Whoever publishes it: kept for late joiners, or not; reliable, or not.
+        for profile in (qos.SENSOR, qos.LATCHED):
+            node.create_subscription(Bool, topics.EMERGENCY_STOP, self._hear_stop, profile)
+        if self._battery_limit > 0:
+            node.create_subscription(BatteryState, topics.BATTERY, self._hear_battery, qos.SENSOR)
+
+    @property
+    def how_to_resume(self) -> str:
+        """What the operator does to go on."""
+        name = self._node.get_fully_qualified_name()
+        return f'To go on: ros2 service call {name}/resume std_srvs/srv/Trigger'
+
+    def _hear_stop(self, message: Bool) -> None:
+        self._stopped = bool(message.data)
+        if self._stopped:
+            self.may_start = False
+            self._pause('emergency stop')
+
+    def _hear_battery(self, message: BatteryState) -> None:
+        share = float(message.percentage)
+        if math.isnan(share):
+            return
+        low = share < self._battery_limit
+        if low and not self._battery_low:
+            self._pause(f'battery at {share:.0%}, below the limit of {self._battery_limit:.0%}')
+        self._battery_low = low
+
+    def _against(self) -> str:
+        if self._stopped:
+            return 'the emergency stop is pressed'
+        return 'the battery is below its limit' if self._battery_low else ''
+
+    @staticmethod
+    def _answer(response: Trigger.Response, against: str, done: str) -> Trigger.Response:
+        response.success, response.message = not against, against or done
+        return response
+
+    def _on_start(self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        against = self._against()
+        self.may_start = not against
+        return self._answer(response, against, 'begins as soon as all peers are there')
+
+    def _on_pause(self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        held = self._pause('by the operator')
+        return self._answer(response, '' if held else 'nothing is under way', 'paused')
+
+    def _on_resume(self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        return self._answer(response, self._against() or self._resume(), 'goes on')
+
+    def _on_skip(self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        skipped = self._skip('by the operator')
+        return self._answer(response, '' if skipped else 'no case is under way', 'skipped')
+
+    def _on_abort(self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        self._abort('by the operator')
+        return self._answer(response, '', 'aborted')

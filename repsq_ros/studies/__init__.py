@@ -1,0 +1,1 @@
+"""Studies without a robot: what a specification costs, and how often two labs would agree."""

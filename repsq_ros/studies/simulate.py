@@ -1,0 +1,163 @@
+"""Whole campaigns of initiator and replicator, again and again, to see how often they agree."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass
+
+import numpy as np
+
+from repsq_ros.campaign.campaign import Campaign
+from repsq_ros.campaign.in_process import run_in_process
+from repsq_ros.campaign.records import TestRecord
+from repsq_ros.campaign.result import Result
+from repsq_ros.errors import CampaignError
+from repsq_ros.seeds import Stream, generator
+from repsq_ros.specification.load import load
+from repsq_ros.specification.model import Specification
+from repsq_ros.studies.laws import read_law
+from repsq_ros.subjects.build import make_subject
+
+INITIATOR, REPLICATOR = 0, 1
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is repeated; it travels to the processes that do it."""
+
+    initiator: str  # file of its specification
+    replicator: str
+    law: str  # see studies.laws; '' with a subject
+    subject: str = ''  # a simulated robot in place of a law
+    model: str = ''  # folder of its model
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class Run:
+    """What one campaign of a pair gave."""
+
+    value: float
+    estimate: float
+    n: int
+    outcome: str
+
+
+def seed_of(plan: Plan, pair: int, role: int) -> int:
+    """Return the seed of one campaign: the same whoever computes it, and in which order."""
+    return int(generator(plan.seed, Stream.STUDY, pair, role).integers(2**31))
+
+
+def run_pairs(plan: Plan, pairs: Sequence[int]) -> list[tuple[Run, Run]]:
+    """Run some of the pairs of a plan, each an initiator and its replicator."""
+    initiator, replicator = load(plan.initiator), load(plan.replicator)
+    done = []
+    for pair in pairs:
+        first = _campaign(plan, initiator, seed_of(plan, pair, INITIATOR))
+        second = replicator
+        if initiator.partition is None:
+            second = replicator.anchored_at(first.estimate)
+        done.append((_run(first), _run(_campaign(plan, second, seed_of(plan, pair, REPLICATOR)))))
+    return done
+
+
+def _run(result: Result) -> Run:
+    return Run(result.value, result.estimate, result.n, result.outcome)
+
+
+def _campaign(plan: Plan, specification: Specification, seed: int) -> Result:
+    if plan.subject:
+        return run_in_process(specification, make_subject(plan.subject, plan.model), seed)
+    measure = specification.measure
+    law = read_law(plan.law, measure.lower, measure.upper)
+    proposal, campaign = specification.make_proposal(), Campaign(specification)
+    noise = generator(seed, Stream.SUBJECT)
+    box = specification.box
+    if not proposal.ready(0):
+        raise CampaignError('cases of another program come by a topic: give a table instead')
+    index = 0
+    while not campaign.stopped:
+        draw = proposal.draw(index, seed)
+        psi = law.draw(box.to_unit(draw.x), noise)
+        record = TestRecord(
+            index, 0, psi, draw.weight, True, x=draw.x, weight_bound=draw.weight_bound
+        )
+        campaign.add(record)
+        proposal.tell(draw.x, psi, draw.weight)
+        index += 1
+    return campaign.result(f'{plan.law}/{seed}')
+
+
+def run_plan(
+    plan: Plan,
+    count: int,
+    executor: Executor | None = None,
+    on_progress: Callable[[int], None] = lambda done: None,
+    chunk: int = 5,
+) -> list[tuple[Run, Run]]:
+    """Run all pairs, in the order of their numbers whoever computes them.
+
+    :param executor: of this machine or of a cluster; None: in this process
+    :param on_progress: called with the number of pairs that have just been done
+    """
+    parts = [range(k, min(k + chunk, count)) for k in range(0, count, chunk)]
+    done: list[tuple[Run, Run]] = []
+    for part in _in_order(executor, plan, parts):
+        done += part
+        on_progress(len(part))
+    return done
+
+
+def _in_order(
+    executor: Executor | None, plan: Plan, parts: Iterable[range]
+) -> Iterator[list[tuple[Run, Run]]]:
+    if executor is None:
+        yield from (run_pairs(plan, part) for part in parts)
+        return
+    waiting = [executor.submit(run_pairs, plan, part) for part in parts]
+    try:
+        for future in waiting:
+            yield future.result()
+    finally:
+        for future in waiting:
+            future.cancel()
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What the pairs show."""
+
+    pairs: int
+    agreement: float  # share of pairs with the same value
+    agreement_error: float  # its standard error
+    coverage: float  # share of campaigns with |r_n - r*| <= gamma
+    truth: float  # r*
+    truth_error: float  # its standard error; 0 where r* is known
+    tests: tuple[float, float, float]  # mean, median, 95 % point
+    tests_error: float  # standard error of the mean
+    outcomes: dict[str, int]
+
+
+def summarize(runs: Sequence[tuple[Run, Run]], gamma: float, truth: float | None) -> Summary:
+    """Return what the pairs show.
+
+    :param truth: r*; None: the mean of all estimates is taken for it
+    """
+    flat = [run for pair in runs for run in pair]
+    estimates = np.array([run.estimate for run in flat])
+    tests = np.array([run.n for run in flat])
+    known = float(np.mean(estimates)) if truth is None else truth
+    same = np.mean([a.value == b.value for a, b in runs])
+    names = [run.outcome for run in flat]
+    return Summary(
+        pairs=len(runs),
+        agreement=float(same),
+        agreement_error=float(np.sqrt(same * (1 - same) / len(runs))),
+        coverage=float(np.mean(np.abs(estimates - known) <= gamma)),
+        truth=known,
+        truth_error=float(np.std(estimates) / np.sqrt(len(flat))) if truth is None else 0.0,
+        tests=(float(np.mean(tests)), float(np.median(tests)), float(np.quantile(tests, 0.95))),
+        tests_error=float(np.std(tests) / np.sqrt(len(flat))),
+        outcomes={name: names.count(name) for name in sorted(set(names))},
+    )

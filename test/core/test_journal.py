@@ -1,0 +1,250 @@
+"""The journal is the truth: every line on the disk, each tied to the one before it."""
+
+import json
+import math
+import subprocess
+import sys
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from repsq_ros.campaign.campaign import Campaign
+from repsq_ros.campaign.conductor import Conductor, Counted
+from repsq_ros.campaign.history import fold, line_of_test, record_of_line
+from repsq_ros.campaign.journal import JOURNAL, Entry, Journal, read_journal
+from repsq_ros.campaign.logbook import Logbook
+from repsq_ros.campaign.records import TestRecord
+from repsq_ros.errors import JournalError, OutputError
+from repsq_ros.specification.load import load
+
+
+def record(index, psi=0.5, **more):
+    return TestRecord(index, 0, psi, 1.0, True, x=(0.1, 0.1, 0.1), weight_bound=1.0, **more)
+
+
+@pytest.fixture
+def specification(content, write):
+    return load(write(content))
+
+
+@pytest.fixture
+def file(tmp_path):
+    """A journal of five lines."""
+    journal = Journal(tmp_path / JOURNAL)
+    for number in range(5):
+        journal.append('test', number=number, psi=0.1 * number)
+    journal.close()
+    return tmp_path / JOURNAL
+
+
+def test_what_was_written_is_read_again_to_the_last_bit(file):
+    entries, _, whole = read_journal(file)
+    assert [entry.content['psi'] for entry in entries] == [0.1 * n for n in range(5)]
+    assert whole == file.stat().st_size
+    journal = Journal(file)
+    journal.append('test', number=5)
+    journal.close()
+    assert [entry.content['number'] for entry in read_journal(file)[0]] == [0, 1, 2, 3, 4, 5]
+
+
+@settings(max_examples=100, deadline=None)
+@given(cut=st.integers(1, 200))
+def test_a_torn_last_line_is_cut_off_kept_and_told(cut, tmp_path_factory):
+    file = tmp_path_factory.mktemp('torn') / JOURNAL
+    journal = Journal(file)
+    for number in range(3):
+        journal.append('test', number=number, text='x' * 20)
+    journal.close()
+    whole = file.read_bytes()
+    last = len(whole.splitlines(keepends=True)[-1])
+    cut = min(cut, last - 1)  # something of the last line is left
+    file.write_bytes(whole[:-cut])
+    journal = Journal(file)
+    assert [entry.content['number'] for entry in journal.entries] == [0, 1]
+    assert f'the last line was torn ({last - cut} bytes' in journal.recovered
+    assert (
+        file.with_name('journal.jsonl.torn').read_bytes() == whole[:-cut][-(last - cut) :] + b'\n'
+    )
+    journal.append('test', number=2)
+    journal.close()
+    assert [entry.content['number'] for entry in read_journal(file)[0]] == [0, 1, 2]
+
+
+def change_line(file, place, change):
+    lines = file.read_bytes().splitlines(keepends=True)
+    lines[place] = change(lines[place])
+    file.write_bytes(b''.join(lines))
+
+
+@pytest.mark.parametrize(
+    ('place', 'change', 'told'),
+    [
+        (2, lambda line: line.replace(b'0.2', b'0.3'), 'line 3: found a digest that does not fit'),
+        (4, lambda line: line.replace(b'0.4', b'0.5'), 'line 5: found a digest that does not fit'),
+        (1, lambda line: b'', 'line 2: found a line that does not follow'),
+        (1, lambda line: line + line, 'line 3: found a line that does not follow'),
+        (0, lambda line: b'\n', 'line 1: found no line of JSON'),
+        (3, lambda line: b'\x00' * 20 + b'\n', 'line 4: found no line of JSON'),
+        (3, lambda line: b'[1]\n', 'line 4: found no event'),
+        (0, lambda line: b'{"event":"test"}\n', 'line 1: found a digest that does not fit'),
+    ],
+)
+def test_any_other_damage_is_refused_with_the_lines_number(place, change, told, file):
+    change_line(file, place, change)
+    before = file.read_bytes()
+    with pytest.raises(JournalError, match=told):
+        Journal(file)
+    assert file.read_bytes() == before
+
+
+def test_a_journal_is_held_by_one_process(file):
+    journal = Journal(file)
+    code = (
+        'import sys\nfrom pathlib import Path\nfrom repsq_ros.campaign.journal import Journal\n'
+        'from repsq_ros.errors import RepsqError\n'
+        'try:\n    Journal(Path(sys.argv[1]))\nexcept RepsqError as error:\n'
+        '    print(error)\n    sys.exit(error.exit_code)\n'
+    )
+    command = [sys.executable, '-c', code, str(file)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 7
+    assert 'another process runs this campaign' in done.stdout
+    journal.close()
+    assert subprocess.run(command, capture_output=True, check=False).returncode == 0
+
+
+FULL = """
+import json, resource, sys
+from pathlib import Path
+from repsq_ros.campaign.journal import Journal, read_journal
+from repsq_ros.errors import OutputError
+
+file = Path(sys.argv[1])
+journal = Journal(file)
+resource.setrlimit(resource.RLIMIT_FSIZE, (600, resource.RLIM_INFINITY))  # as a disk that is full
+written = 0
+try:
+    for written in range(100):
+        journal.append('test', number=written)
+except OutputError as error:
+    print(error)
+assert [e.content['number'] for e in read_journal(file)[0]] == list(range(written))
+resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+journal.append('test', number=written)
+assert [e.content['number'] for e in read_journal(file)[0]] == list(range(written + 1))
+assert 0 < written < 10
+"""
+
+
+def test_a_full_disk_leaves_a_whole_journal_that_goes_on_later(tmp_path):
+    done = subprocess.run(
+        [sys.executable, '-c', FULL, str(tmp_path / JOURNAL)],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert 'nothing is lost' in done.stdout
+
+
+@pytest.mark.parametrize('value', [math.inf, -math.inf, math.nan])
+def test_numbers_that_are_not_finite_survive(value, tmp_path):
+    journal = Journal(tmp_path / JOURNAL)
+    journal.append('test', **{**line_of_test(record(0, samples=3)), 'weight_bound': value})
+    journal.close()
+    (entry,) = read_journal(tmp_path / JOURNAL)[0]
+    assert repr(record_of_line(entry).weight_bound) == repr(value)
+    assert all(json.loads(line) for line in (tmp_path / JOURNAL).read_text().splitlines())
+
+
+# The logbook of a campaign -----------------------------------------------------------------------
+
+
+def test_a_campaign_goes_on_from_its_journal(specification, tmp_path):
+    logbook = Logbook(tmp_path, specification, 'lab', 1)
+    logbook.begin_session('new gauge', {'rate': 20.0})
+    for index in range(3):
+        logbook.write_test(Counted(record(index)))
+    logbook.close()
+    again = Logbook(tmp_path, specification, 'ignored', 1, resume=True)
+    assert again.campaign_id == 'lab'
+    assert again.history.tests == tuple(record(index) for index in range(3))
+    (session,) = again.history.sessions
+    assert session.startswith('session 1, ')
+    assert session.endswith('after 0 tests: new gauge')
+    proposal = specification.make_proposal()
+    conductor = Conductor(specification, proposal, 1)
+    again.restore(conductor, proposal)
+    case, _ = conductor.start(0)
+    assert (case.index, case.attempt) == (3, 0)
+    again.close()
+
+
+@pytest.mark.parametrize(
+    ('seed', 'resume', 'gamma', 'told'),
+    [
+        (1, False, 0.04, 'found an earlier campaign, expected none'),
+        (2, True, 0.04, 'found seed 1, expected 2'),
+        (1, True, 0.05, 'found specification digest'),
+    ],
+)
+def test_another_campaign_is_not_gone_on_with(
+    seed, resume, gamma, told, specification, content, write, tmp_path
+):
+    Logbook(tmp_path, specification, 'lab', 1).close()
+    content['accuracy']['gamma'] = gamma
+    other = load(write(content, 'other.yaml'))
+    before = (tmp_path / JOURNAL).read_bytes()
+    with pytest.raises(JournalError, match=told):
+        Logbook(tmp_path, other, 'lab', seed, resume)
+    assert (tmp_path / JOURNAL).read_bytes() == before
+
+
+def test_there_has_to_be_a_journal_to_go_on_with(specification, tmp_path):
+    with pytest.raises(JournalError, match='found nothing, expected the journal'):
+        Logbook(tmp_path, specification, 'lab', 1, resume=True)
+    assert not (tmp_path / JOURNAL).exists()
+
+
+def line_of_tests_that_could_not_be_written_come_first_later(specification, tmp_path, monkeypatch):
+    logbook = Logbook(tmp_path, specification, 'lab', 1)
+    journal = logbook._journal
+    real, full = journal.append, True
+
+    def append(event, **content):
+        if full:
+            raise OutputError('no room')
+        real(event, **content)
+
+    monkeypatch.setattr(journal, 'append', append)
+    for index in range(2):
+        with pytest.raises(OutputError, match='no room'):
+            logbook.write_test(Counted(record(index)))
+    full = False
+    logbook.write_test(Counted(record(2)))
+    logbook.close()
+    tests = fold('', read_journal(tmp_path / JOURNAL)[0]).tests
+    assert [test.index for test in tests] == [0, 1, 2]
+
+
+def test_folding_a_journal_gives_the_result_of_the_campaign(specification, tmp_path):
+    straight = Campaign(specification)
+    logbook = Logbook(tmp_path, specification, 'lab', 1)
+    index = 0
+    while not straight.stopped:
+        each = record(index, psi=0.4 + 0.1 * math.sin(index))
+        straight.add(each)
+        logbook.write_test(Counted(each))
+        index += 1
+    logbook.close()
+    again = Campaign(specification)
+    for each in fold('', read_journal(tmp_path / JOURNAL)[0]).tests:
+        again.add(each)
+    assert again.result('lab') == straight.result('lab')
+
+
+def line_of_tests_of_something_else_are_told():
+    with pytest.raises(JournalError, match=r"line 1: found 'test', expected 'begin'"):
+        fold('file', [Entry('test')])
+    begin = Entry('begin', {'campaign_id': 'lab', 'seed': 1, 'specification_digest': 'd'})
+    with pytest.raises(JournalError, match='line 2: KeyError'):
+        fold('file', [begin, Entry('test', {'index': 0})])

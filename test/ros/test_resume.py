@@ -1,0 +1,198 @@
+"""A lab trusts it for three days: nodes killed at random, and nothing lost, doubled or moving."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+import yaml
+from support.campaigns import AS_FAST_AS_POSSIBLE, in_process
+from support.graph import at_rest
+
+from repsq_ros import messages
+from repsq_ros.campaign.campaign import Campaign
+from repsq_ros.campaign.history import fold
+from repsq_ros.campaign.journal import JOURNAL, read_journal
+from repsq_ros.msg import TestPhase
+from repsq_ros.specification.load import load
+
+KILLS = int(os.environ.get('REPSQ_KILLS', '10'))
+OURS = ('measurement', 'estimator', 'guard', 'scheduler')  # the robot itself has no word of ours
+
+
+def start(nodes, file, folder, resume):
+    """Start all nodes of the campaign of a folder."""
+    common = {'specification': str(file), 'use_sim_time': True}
+    nodes.start('simulated_robot', AS_FAST_AS_POSSIBLE)
+    nodes.start(
+        'measurement',
+        {**common, 'qos_overrides./odom.subscription.reliability': 'reliable'},
+    )
+    nodes.start('estimator', {**common, 'output': str(folder)})
+    nodes.start('guard', {'use_sim_time': True})
+    nodes.start(
+        'scheduler',
+        {**common, 'campaign_id': 'lab', 'seed': 7, 'look_around': 0.0, 'attended': False,
+         'output': str(folder), 'resume': resume},
+    )  # fmt: skip
+
+
+def journalled(folder):
+    file = folder / JOURNAL
+    if not file.exists():
+        return ()
+    history = fold(str(file), read_journal(file)[0])
+    return history.tests if history else ()
+
+
+def assert_same_as_undisturbed(file, folder, result):
+    expected, tests = in_process(file)
+    assert messages.result_of(result) == expected
+    kept = journalled(folder)
+    assert [(t.index, t.attempt, t.psi, t.weight, t.x) for t in kept] == [
+        (r.index, r.attempt, r.psi, r.weight, r.x) for r, _ in tests
+    ]
+    campaign = Campaign(load(file))
+    for test in kept:
+        campaign.add(test)
+    assert campaign.result('lab') == expected
+    with (folder / 'tests.csv').open() as opened:
+        assert len(opened.readlines()) == 1 + expected.n
+
+
+def listen(nodes, seconds):
+    until = time.monotonic() + seconds
+    nodes.listener.until(lambda: time.monotonic() > until, seconds + 5)
+
+
+def watch_commands(nodes, since, seconds):
+    """Return when the last command that moves was heard [s after `since`], and how many zeros."""
+    commands = nodes.listener.commands()
+    commands.clear()
+    last_motion, zeros = 0.0, 0
+    while time.monotonic() - since < seconds:
+        nodes.listener.executor.spin_once(timeout_sec=0.01)
+        for command in commands:
+            if at_rest(command):
+                zeros += 1
+            else:
+                last_motion = time.monotonic() - since
+        commands.clear()
+    return last_motion, zeros
+
+
+def running(nodes):
+    return any(phase.phase == TestPhase.DWELL for phase in nodes.listener.phases())
+
+
+@pytest.fixture
+def learning(short, write):
+    """A campaign of some 120 tests whose proposal learns, so that its state matters."""
+    short['accuracy']['gamma'] = 0.06
+    short['tester'].update(
+        proposal={'type': 'adaptive', 'batch': 10}, stopping={'rule': 'hoeffding'}, max_tests=120
+    )
+    return write(short)
+
+
+def test_nodes_killed_at_random_lose_and_double_nothing(learning, nodes, tmp_path):
+    """Any of our nodes by SIGKILL; zero within 0.5 s from one that survives; then all anew."""
+    chance = random.Random(11)
+    folder = tmp_path / 'campaign'
+    begun = False
+    slowest = 0.0
+    for kill in range(KILLS):
+        start(nodes, learning, folder, resume=begun)
+        # What the nodes of the last session still had to say is heard, and forgotten.
+        listen(nodes, 0.3)
+        nodes.listener.phases().clear()
+        nodes.listener.until(lambda: running(nodes), 30)
+        listen(nodes, chance.uniform(0.0, 1.2))
+        victim = OURS[kill % len(OURS)]
+        ended = nodes.process('scheduler').poll() is not None
+        nodes.signal(victim, signal.SIGKILL)
+        killed = time.monotonic()
+        nodes.wait(victim)
+        if not ended:
+            last_motion, zeros = watch_commands(nodes, killed, 1.0)
+            assert zeros, f'nobody sent zero after the death of {victim}'
+            slowest = max(slowest, last_motion)
+        nodes.group.stop()
+        begun = begun or (folder / JOURNAL).exists()
+    print(f'last command that was not zero: {slowest:.2f} s after a kill')
+    assert slowest <= 0.5
+    start(nodes, learning, folder, resume=begun)
+    nodes.listener.results().clear()
+    result = nodes.result(120)
+    assert nodes.wait('scheduler') == 0
+    assert_same_as_undisturbed(learning, folder, result)
+    sessions = yaml.safe_load((folder / 'result.yaml').read_text())['sessions']
+    assert len(sessions) == KILLS + 1
+
+
+def test_repsq_run_goes_on_after_it_was_killed(nodes, learning, tmp_path):
+    """The user's way: repsq run dies with all its nodes, repsq run --resume ends the campaign."""
+    folder = tmp_path / 'campaign'
+    command = [sys.executable, '-m', 'repsq_ros.cli', 'run']
+    process = subprocess.Popen(
+        [*command, str(learning), '--simulate', '--seed', '7', '--output', str(folder)],
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    nodes.listener.until(lambda: len(journalled(folder)) > 10, 60)
+    process.kill()
+    process.wait()
+    # Its nodes are interrupted by the kernel; the lock of the journal goes with the scheduler.
+    time.sleep(1.0)
+    done = subprocess.run(
+        [*command, '--resume', str(folder), '--simulate', '--session-note', 'new gauge'],
+        capture_output=True, text=True, check=False, timeout=120,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    document = yaml.safe_load((folder / 'result.yaml').read_text())
+    expected, _ = in_process(learning, campaign_id=document['campaign_id'])
+    assert document['estimate'] == expected.estimate
+    assert document['value'] == expected.value
+    assert document['sessions'][1].endswith('tests: new gauge')
+
+
+@pytest.mark.parametrize(
+    ('change', 'told'),
+    [
+        (lambda lines: lines[:2] + lines[3:], 'line 3: found a line that does not follow'),
+        (lambda lines: [lines[0].replace(b'lab', b'bar'), *lines[1:]], 'line 1: found a digest'),
+    ],
+)
+def test_a_damaged_journal_is_refused_and_nothing_moves(change, told, learning, nodes, tmp_path):
+    folder = tmp_path / 'campaign'
+    start(nodes, learning, folder, resume=False)
+    nodes.listener.until(lambda: len(journalled(folder)) > 3, 30)
+    nodes.group.stop()
+    lines = (folder / JOURNAL).read_bytes().splitlines(keepends=True)
+    assert all(json.loads(line) for line in lines)
+    (folder / JOURNAL).write_bytes(b''.join(change(lines)))
+    count = len(nodes.listener.phases())
+    nodes.start(
+        'scheduler',
+        {'specification': str(learning), 'seed': 7, 'output': str(folder), 'resume': True},
+    )
+    assert nodes.wait('scheduler', 15) == 7
+    assert told in nodes.output('scheduler')
+    assert len(nodes.listener.phases()) == count
+
+
+def test_a_second_scheduler_on_the_same_campaign_is_refused(learning, nodes, tmp_path):
+    folder = tmp_path / 'campaign'
+    start(nodes, learning, folder, resume=False)
+    nodes.listener.until(lambda: len(journalled(folder)) > 0, 30)
+    done = subprocess.run(
+        [sys.executable, '-m', 'repsq_ros.nodes.scheduler', '--ros-args',
+         '-p', f'specification:={learning}', '-p', 'seed:=7', '-p', f'output:={folder}',
+         '-p', 'resume:=true', '-r', '__node:=second'],
+        check=False, capture_output=True, text=True, timeout=20,
+    )  # fmt: skip
+    assert done.returncode == 7
+    assert 'another process runs this campaign' in done.stderr

@@ -1,0 +1,29 @@
+"""The same campaign in one process and over DDS."""
+
+from repsq_ros import messages, topics
+from repsq_ros.campaign.in_process import run_in_process
+from repsq_ros.specification.load import load
+from repsq_ros.subjects.build import make_subject
+from support.graph import graph
+
+AS_FAST_AS_POSSIBLE = {'speed': 0.0, 'seed': 7}
+
+
+def in_process(file, subject='surrogate', model='', campaign_id='lab', seed=7):
+    tests = []
+    result = run_in_process(
+        load(file), make_subject(subject, model), seed, campaign_id=campaign_id,
+        on_test=lambda record, estimate: tests.append((record, estimate)),
+    )  # fmt: skip
+    return result, tests
+
+
+def over_dds(folder, file, **robot):
+    with graph(folder) as nodes:
+        nodes.start_campaign(file, {**AS_FAST_AS_POSSIBLE, **robot}, seed=7)
+        result = nodes.result(timeout=120)
+        assert nodes.wait('scheduler') == 0
+        # The result may be heard before the last measurement that led to it.
+        measured = nodes.listener.heard[topics.TEST_MEASUREMENT]
+        nodes.listener.until(lambda: len(measured) >= result.n, 10)
+        return messages.result_of(result), nodes.listener.heard
