@@ -92,6 +92,7 @@ def _fault(
         or _lack(inside, needs, by_twist)
         or (
             validity.dead_twist_fault(inside)
+            or validity.stuck_odometry_fault(inside, window, limits)
             if by_twist
             else validity.frozen_fault(inside, window, limits)
         )

@@ -163,6 +163,18 @@ def dead_twist_fault(track: Track) -> str:
     return ''
 
 
+def stuck_odometry_fault(track: Track, window: Window, limits: Limits) -> str:
+    """Return where an odometry repeats itself although it tells of a motion, or ''.
+
+    Wheels at rest repeat themselves, and a bridge may leave the position zero: neither is meant.
+    """
+    if track.position is None or track.linear is None or track.angular is None:
+        return ''
+    moving = track.linear.any(axis=1) | track.angular.any(axis=1)
+    told = moving & track.position.any(axis=1)
+    return frozen_fault(track, window, limits) if told.all() else ''
+
+
 def frame_fault(frames: Sequence[str], source: Input) -> str:
     """Return a frame_id that is not the expected one, or ''."""
     if source.frame:

@@ -214,7 +214,7 @@ def test_components_and_weights(measure_of):
             k / 50,
             N(
                 header=header(k / 50),
-                pose=N(pose=N(position=xyz(1, 0, 0), orientation=turn(0))),
+                pose=N(pose=N(position=xyz(1 + k / 100, 0, 0), orientation=turn(0))),
                 twist=N(twist=N(linear=linear, angular=xyz(0, 0, 0.1))),
             ),
         )

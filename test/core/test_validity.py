@@ -195,7 +195,13 @@ ODOMETRY = [
         'by 0.8940 m',
     ),
     (odometry(lambda t: (1.0, 2.0, 0.0)), ''),  # stands still somewhere: a robot that did not go
-    (odometry(velocity=(0.3, 0.0, 0.0)), ''),
+    (odometry(velocity=(0.3, 0.0, 0.0)), ''),  # a bridge that tells no position
+    (odometry(lambda t: (0.3 * t, 0.0, 0.0), (0.3, 0.0, 0.0)), ''),
+    (
+        odometry(lambda t: (min(1.0 + 0.3 * t, 1.6), 0.0, 0.0), (0.3, 0.0, 0.0)),
+        'frozen: bit-identical poses with fresh stamps for 0.980 s from 2.000 s of the window on, '
+        'at most 0.25 s allowed',
+    ),
 ]
 
 
