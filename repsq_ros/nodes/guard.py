@@ -62,12 +62,12 @@ class Guard(CampaignNode):
     def _tick(self) -> None:
         if self._left > 0:
             self._left -= 1
-            self._command.publish(ZERO)
+            self._command.stop()
 
     def shut_down(self, reason: str) -> None:
         """Leave the robot at rest, unless the scheduler has said that it does."""
         if self._under_way:
-            self._command.publish(ZERO)
+            self._command.stop()
             self._command.wait_for_all_acked()
 
 
