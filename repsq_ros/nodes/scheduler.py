@@ -72,7 +72,7 @@ class Scheduler(CampaignNode):
         parameters.finish()
 
         self._steady = Clock(clock_type=ClockType.STEADY_TIME)
-        self._lost = ''
+        self._lost, self._watched = '', False
         self._began = self._phase_since = self._steady.now()
         self._last_ns = 0
         proposal = specification.make_proposal()
@@ -91,7 +91,7 @@ class Scheduler(CampaignNode):
         )
         peers.watch(Estimate, topics.ESTIMATE, self._hear_estimate, 'estimator')
         if self._guarded:
-            peers.watch(Bool, topics.GUARD, lambda message: None, 'guard')
+            peers.watch(Bool, topics.GUARD, self._hear_guard, 'guard')
         self.create_subscription(TestPhase, topics.TEST_PHASE, self._hear_phase, qos.RECORD)
         self.create_timer(1.0 / rate, self._tick, clock=self._steady)
 
@@ -106,6 +106,9 @@ class Scheduler(CampaignNode):
         if message.campaign_id == self._campaign_id:
             self._conductor.hear_estimate(messages.estimate_record_of(message))
             self._step(self._time.now_ns())
+
+    def _hear_guard(self, message: Bool) -> None:
+        self._watched = bool(message.data)
 
     def _hear_phase(self, message: TestPhase) -> None:
         """Stop if another scheduler moves the robot, whoever came first."""
@@ -142,7 +145,7 @@ class Scheduler(CampaignNode):
 
     def _missing_peers(self) -> list[str]:
         source = topics.SENSOR[self._specification.measure.source]
-        sensor = self.resolve_topic_name(source)
+        sensor, cases = map(self.resolve_topic_name, (source, topics.EXTERNAL_CASE))
         wanted = {
             f'a robot that takes commands on {self._command.topic}': self._command.listeners > 0,
             f'a sensor on {sensor}': self.count_publishers(sensor) > 0,
@@ -151,8 +154,10 @@ class Scheduler(CampaignNode):
             ),
             'the estimator node': self._peers.lives('estimator'),
             'the guard node (or set guard: false)': (
-                not self._guarded or self._peers.lives('guard')
+                not self._guarded or (self._watched and self._peers.lives('guard'))
             ),
+            'a publisher of /clock (use_sim_time is set)': self._time.now_ns() > 0,
+            f'the first case of another program on {cases}': self._conductor.can_start,
         }
         return [name for name, there in wanted.items() if not there]
 
@@ -164,13 +169,7 @@ class Scheduler(CampaignNode):
             )
         if self._seconds_since(self._began) < self._look_around or not self._operator.may_start:
             return
-        missing = self._missing_peers()
-        now_ns = self._time.now_ns()
-        if now_ns == 0:
-            missing.append('a publisher of /clock (use_sim_time is set)')
-        if not self._conductor.can_start:
-            topic = self.resolve_topic_name(topics.EXTERNAL_CASE)
-            missing.append(f'the first case of another program on {topic}')
+        missing, now_ns = self._missing_peers(), self._time.now_ns()
         if not missing:
             self.get_logger().info(f'campaign {self._campaign_id}: all peers are there')
             self._carry_out(self._conductor.start(whole_second_after(now_ns + self._lead_ns)))
