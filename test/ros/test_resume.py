@@ -91,7 +91,7 @@ def running(nodes):
 
 @pytest.fixture
 def learning(short, write):
-    """A campaign that the kills do not outlast, whose proposal learns, so that its state matters."""
+    """A campaign that the kills do not outlast; its proposal learns, so its state matters."""
     short['accuracy']['gamma'] = 0.06
     short['tester'].update(
         proposal={'type': 'adaptive', 'batch': 10},
