@@ -173,7 +173,9 @@ class Scheduler(CampaignNode):
         if not missing:
             self.get_logger().info(f'campaign {self._campaign_id}: all peers are there')
             self._carry_out(self._conductor.start(whole_second_after(now_ns + self._lead_ns)))
-        elif self._seconds_since(self._began) > self._peer_timeout and self._operator.autostart:
+            return
+        self.get_logger().info(f'waiting for {"; ".join(missing)}', throttle_duration_sec=5.0)
+        if self._seconds_since(self._began) > self._peer_timeout and self._operator.autostart:
             raise CampaignError(
                 f'nothing was commanded: after {self._peer_timeout:g} s still missing '
                 f'{"; ".join(missing)}'
