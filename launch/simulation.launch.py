@@ -1,4 +1,4 @@
-"""A whole simulated campaign: simulated robot, measurement, estimator, scheduler.
+"""A whole simulated campaign: simulated robot, measurement, estimator, guard, scheduler.
 
 Ends by itself when the scheduler has ended; the result is then in the folder `output`.
 """
@@ -55,7 +55,13 @@ def generate_launch_description() -> LaunchDescription:
         DeclareLaunchArgument(
             'output',
             default_value='',
-            description='New folder for tests.csv and result.yaml; empty: none is written',
+            description='Folder of the campaign: journal, tests.csv, result.yaml; empty: none',
+        ),
+        DeclareLaunchArgument(
+            'resume',
+            default_value='false',
+            choices=['true', 'false'],
+            description='Go on with the journal in the folder output',
         ),
         DeclareLaunchArgument(
             'monitor',
@@ -104,6 +110,12 @@ def generate_launch_description() -> LaunchDescription:
         ),
         Node(
             package='repsq_ros',
+            executable='guard',
+            output='screen',
+            parameters=[{'use_sim_time': True}],
+        ),
+        Node(
+            package='repsq_ros',
             executable='scheduler',
             output='screen',
             parameters=[
@@ -111,6 +123,9 @@ def generate_launch_description() -> LaunchDescription:
                     **common,
                     'campaign_id': _argument('campaign_id', str),
                     'seed': _argument('seed', int),
+                    'output': _argument('output', str),
+                    'resume': _argument('resume', bool),
+                    'attended': False,
                 }
             ],
             on_exit=Shutdown(reason='the campaign has ended'),

@@ -13,3 +13,8 @@ def to_nanoseconds(seconds: float) -> int:
 def to_seconds(nanoseconds: int) -> float:
     """Turn ns into s (only differences of stamps: an absolute stamp would lose digits)."""
     return nanoseconds / NANOSECONDS
+
+
+def whole_second_after(nanoseconds: int) -> int:
+    """Return the next whole second: sensors that tick with it see the same again after it."""
+    return -(-nanoseconds // NANOSECONDS) * NANOSECONDS

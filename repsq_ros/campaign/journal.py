@@ -158,9 +158,9 @@ class Journal:
         entry = Entry(event, dict(content))
         line = _line(self._digest, entry)
         try:
-            written = os.write(self._descriptor, line)
-            if written != len(line):
-                raise OSError(0, 'only a part of the line could be written')
+            left = line
+            while left:
+                left = left[os.write(self._descriptor, left) :]
             os.fsync(self._descriptor)
         except OSError as error:
             os.ftruncate(self._descriptor, self._size)

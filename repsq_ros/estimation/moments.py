@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
@@ -34,6 +35,27 @@ class MomentRule(Protocol):
 
     def reached(self, n: int, mean: float, half_width: float, gamma: float) -> bool:
         """Tell whether to stop."""
+
+
+class _MomentRule(ABC):
+    """What the rules share: they stop at half-width <= gamma, unless they say otherwise."""
+
+    @abstractmethod
+    def half_width(self, n: int, variance: float, z_range: float, c: float) -> float:
+        """Return the half-width (see MomentRule.half_width)."""
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """Return the rule's name."""
+
+    def reached(self, n: int, mean: float, half_width: float, gamma: float) -> bool:
+        """Stop at half-width <= gamma."""
+        return half_width <= gamma
+
+    def begin(self, question: Question) -> MomentProgress:
+        """Begin a campaign."""
+        return MomentProgress(self, question)
 
 
 class MomentProgress:
@@ -91,7 +113,7 @@ def smallest_n(rule: MomentRule, gamma: float, variance: float, z_range: float, 
 
 
 @dataclass(frozen=True)
-class EmpiricalBernstein:
+class EmpiricalBernstein(_MomentRule):
     """Empirical Bernstein bound.
 
     half-width = sqrt(2 s^2 ln(k/c)/n) + 7 R^power ln(k/c) / (3 (n - 1)).
@@ -140,17 +162,13 @@ class EmpiricalBernstein:
         spread = math.sqrt(2.0 * variance * log / n)
         return spread + 7.0 * z_range**self.range_power * log / (3.0 * (n - 1))
 
-    def reached(self, n: int, mean: float, half_width: float, gamma: float) -> bool:
-        """Stop at half-width <= gamma."""
-        return half_width <= gamma
-
     def begin(self, question: Question) -> MomentProgress:
         """Begin a campaign."""
         return MomentProgress(self, question)
 
 
 @dataclass(frozen=True)
-class Hoeffding:
+class Hoeffding(_MomentRule):
     """Hoeffding's bound: half-width = R sqrt(ln(2/c) / (2 n)); the variance plays no part.
 
     With a range known before each draw it holds for adaptive proposals as well (Azuma 1967).
@@ -168,17 +186,13 @@ class Hoeffding:
         """Return the half-width (see MomentRule.half_width)."""
         return z_range * math.sqrt(math.log(2.0 / c) / (2.0 * n)) if n > 0 else math.inf
 
-    def reached(self, n: int, mean: float, half_width: float, gamma: float) -> bool:
-        """Stop at half-width <= gamma."""
-        return half_width <= gamma
-
     def begin(self, question: Question) -> MomentProgress:
         """Begin a campaign."""
         return MomentProgress(self, question)
 
 
 @dataclass(frozen=True)
-class FixedN:
+class FixedN(_MomentRule):
     """A number of tests fixed beforehand, as standards such as ISO 9283 have it.
 
     Its interval is the two-sided empirical Bernstein bound at that n; whether it is within gamma
@@ -203,13 +217,9 @@ class FixedN:
         """Stop at the given number."""
         return n >= self.tests
 
-    def begin(self, question: Question) -> MomentProgress:
-        """Begin a campaign."""
-        return MomentProgress(self, question)
-
 
 @dataclass(frozen=True)
-class RelativeHalfWidth:
+class RelativeHalfWidth(_MomentRule):
     """The usual stop of accelerated risk assessment: z_{1-c/2} s / (sqrt(n) r_n) <= relative.
 
     By the central limit theorem, looked at after every test: no guarantee. `at_least` tests keep
@@ -236,7 +246,3 @@ class RelativeHalfWidth:
     def reached(self, n: int, mean: float, half_width: float, gamma: float) -> bool:
         """Stop at half-width <= relative r_n."""
         return n >= self.at_least and mean > 0 and half_width <= self.relative * mean
-
-    def begin(self, question: Question) -> MomentProgress:
-        """Begin a campaign."""
-        return MomentProgress(self, question)

@@ -40,9 +40,8 @@ class Guard(CampaignNode):
         self._under_way = False
         self._left = 0  # zero commands that are still to be sent
         self._alive = self.create_publisher(Bool, topics.GUARD, qos.WATCHED_RECORD)
-        self._alive.publish(Bool(data=True))
-        self._peers = Peers(self, self._lost)
-        self._peers.watch(
+        self._alive.publish(Bool(data=False))
+        Peers(self, self._lost, self._found).watch(
             TestPhase, topics.TEST_PHASE, self._hear_phase, 'scheduler', qos.WATCHING_CLOSELY
         )
         steady = Clock(clock_type=ClockType.STEADY_TIME)
@@ -52,7 +51,13 @@ class Guard(CampaignNode):
         self._under_way = messages.span_of(message).phase not in (Phase.DONE, Phase.ABORTED)
         self._left = 0  # a scheduler speaks
 
+    def _found(self, peer: str) -> None:
+        """Tell the scheduler that it is watched: before, it moves nothing."""
+        self._under_way = True  # until it says that it has ended
+        self._alive.publish(Bool(data=True))
+
     def _lost(self, peer: str) -> None:
+        self._alive.publish(Bool(data=False))
         if not self._under_way:
             return
         self.get_logger().error(f'{peer} is gone in the middle of a campaign: sending zero')
@@ -62,12 +67,12 @@ class Guard(CampaignNode):
     def _tick(self) -> None:
         if self._left > 0:
             self._left -= 1
-            self._command.publish(ZERO)
+            self._command.stop()
 
     def shut_down(self, reason: str) -> None:
         """Leave the robot at rest, unless the scheduler has said that it does."""
         if self._under_way:
-            self._command.publish(ZERO)
+            self._command.stop()
             self._command.wait_for_all_acked()
 
 

@@ -20,10 +20,16 @@ class Peers:
     """Watches signs of life, on the steady clock.
 
     :param on_loss: called with the name of a peer that has fallen silent
+    :param on_arrival: called with the name of a peer that gives its first sign of life
     """
 
-    def __init__(self, node: Node, on_loss: Callable[[str], None]) -> None:
-        self._node, self._on_loss = node, on_loss
+    def __init__(
+        self,
+        node: Node,
+        on_loss: Callable[[str], None],
+        on_arrival: Callable[[str], None] = lambda peer: None,
+    ) -> None:
+        self._node, self._on_loss, self._on_arrival = node, on_loss, on_arrival
         self._steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._alive_since: dict[str, Time] = {}
 
@@ -38,9 +44,10 @@ class Peers:
         """Subscribe to a topic of a peer, and watch whether it lives."""
 
         def changed(event: QoSLivelinessChangedInfo) -> None:
-            if event.alive_count > 0:
-                self._alive_since.setdefault(peer, self._steady.now())
-            elif self._alive_since.pop(peer, None) is not None:
+            if event.alive_count > 0 and peer not in self._alive_since:
+                self._alive_since[peer] = self._steady.now()
+                self._on_arrival(peer)
+            elif event.alive_count == 0 and self._alive_since.pop(peer, None) is not None:
                 self._on_loss(peer)
 
         self._node.create_subscription(

@@ -25,7 +25,7 @@ from repsq_ros.nodes.peers import Peers
 from repsq_ros.nodes.runtime import CampaignNode, run_node
 from repsq_ros.nodes.velocity_command import VelocityCommand
 from repsq_ros.protocols.phases import Phase, Span
-from repsq_ros.timebase import NANOSECONDS, to_nanoseconds, to_seconds
+from repsq_ros.timebase import NANOSECONDS, to_nanoseconds, to_seconds, whole_second_after
 
 LINGER = 1.0  # [s] of zero commands after the last test
 DISCOVERY = 4.0  # [s] within which DDS shows another scheduler: its second announcement takes 3 s
@@ -50,8 +50,11 @@ class Scheduler(CampaignNode):
         )
         self._guarded = parameters.flag('guard', True, 'nothing moves without the guard node')
         self._time = CampaignClock(self, self._step)
-        box = specification.protocol.largest_command(specification.box)
-        self._command = VelocityCommand(self, parameters, box, self._time.now_ns)
+        protocol = specification.protocol
+        self._command = VelocityCommand(
+            self, parameters, protocol.largest_command(specification.box), self._time.now_ns,
+            to_seconds(protocol.command_ns - protocol.window_ns),
+        )  # fmt: skip
         rate = parameters.number('command_rate', 20.0, 'Hz of cmd_vel', at_least=10)
         self._lead_ns = to_nanoseconds(
             parameters.number('start_lead', 2.0, 's of rest before the first test', at_least=0)
@@ -59,9 +62,7 @@ class Scheduler(CampaignNode):
         self._look_around = parameters.number(
             'look_around', DISCOVERY, 's to look for another scheduler', at_least=0
         )
-        self._peer_timeout = parameters.number(
-            'peer_timeout', 30.0, 's to wait for peers', above=0
-        )
+        self._peer_timeout = parameters.number('peer_timeout', 30.0, 's for peers', above=0)
         self._answer_timeout = parameters.number(
             'measurement_timeout', 30.0, 's to wait for a measurement and its estimate', above=0
         )
@@ -71,7 +72,7 @@ class Scheduler(CampaignNode):
         parameters.finish()
 
         self._steady = Clock(clock_type=ClockType.STEADY_TIME)
-        self._lost = ''
+        self._lost, self._watched = '', False
         self._began = self._phase_since = self._steady.now()
         self._last_ns = 0
         proposal = specification.make_proposal()
@@ -90,7 +91,7 @@ class Scheduler(CampaignNode):
         )
         peers.watch(Estimate, topics.ESTIMATE, self._hear_estimate, 'estimator')
         if self._guarded:
-            peers.watch(Bool, topics.GUARD, lambda message: None, 'guard')
+            peers.watch(Bool, topics.GUARD, self._hear_guard, 'guard')
         self.create_subscription(TestPhase, topics.TEST_PHASE, self._hear_phase, qos.RECORD)
         self.create_timer(1.0 / rate, self._tick, clock=self._steady)
 
@@ -106,20 +107,25 @@ class Scheduler(CampaignNode):
             self._conductor.hear_estimate(messages.estimate_record_of(message))
             self._step(self._time.now_ns())
 
+    def _hear_guard(self, message: Bool) -> None:
+        self._watched = bool(message.data)
+
     def _hear_phase(self, message: TestPhase) -> None:
         """Stop if another scheduler moves the robot, whoever came first."""
-        running = self._conductor.span is not None
-        if message.campaign_id != self._campaign_id and message.phase == Phase.COMMAND and running:
+        moves = message.phase == Phase.COMMAND and self._conductor.span is not None
+        if moves and message.campaign_id != self._campaign_id:
             self._lost = f'another scheduler commands the robot: campaign {message.campaign_id}'
 
     def _lose(self, peer: str) -> None:
-        if self._conductor.span is None or self._conductor.finished:
-            return
-        reason = f'lost node: {peer} is gone'
+        if self._conductor.span is not None and not self._conductor.finished:
+            self._ask(f'lost node: {peer} is gone')
+
+    def _ask(self, reason: str) -> None:
+        """Hold the campaign where somebody can resume it, end it where nobody can."""
         if self._attended:
             self._pause(reason)
         else:
-            self._lost = reason
+            self._carry_out(self._conductor.abort(self._latest_ns(), reason))
 
     def _tick(self) -> None:
         """Steady heartbeat: look at the peers, stream the command, move on."""
@@ -138,7 +144,8 @@ class Scheduler(CampaignNode):
         return to_seconds((self._steady.now() - instant).nanoseconds)
 
     def _missing_peers(self) -> list[str]:
-        sensor = self.resolve_topic_name(self._specification.measure.input.topic)
+        topic = self._specification.measure.input.topic
+        sensor, cases = map(self.resolve_topic_name, (topic, topics.EXTERNAL_CASE))
         wanted = {
             f'a robot that takes commands on {self._command.topic}': self._command.listeners > 0,
             f'a sensor on {sensor}': self.count_publishers(sensor) > 0,
@@ -147,8 +154,10 @@ class Scheduler(CampaignNode):
             ),
             'the estimator node': self._peers.lives('estimator'),
             'the guard node (or set guard: false)': (
-                not self._guarded or self._peers.lives('guard')
+                not self._guarded or (self._watched and self._peers.lives('guard'))
             ),
+            'a publisher of /clock (use_sim_time is set)': self._time.now_ns() > 0,
+            f'the first case of another program on {cases}': self._conductor.can_start,
         }
         return [name for name, there in wanted.items() if not there]
 
@@ -160,25 +169,20 @@ class Scheduler(CampaignNode):
             )
         if self._seconds_since(self._began) < self._look_around or not self._operator.may_start:
             return
-        missing = self._missing_peers()
-        now_ns = self._time.now_ns()
-        if now_ns == 0:
-            missing.append('a publisher of /clock (use_sim_time is set)')
-        if not self._conductor.can_start:
-            topic = self.resolve_topic_name(topics.EXTERNAL_CASE)
-            missing.append(f'the first case of another program on {topic}')
+        missing, now_ns = self._missing_peers(), self._time.now_ns()
         if not missing:
             self.get_logger().info(f'campaign {self._campaign_id}: all peers are there')
-            self._carry_out(self._conductor.start(self._start_ns(now_ns)))
-        elif self._seconds_since(self._began) > self._peer_timeout and self._operator.autostart:
+            self._carry_out(self._conductor.start(whole_second_after(now_ns + self._lead_ns)))
+            return
+        self.get_logger().info(f'waiting for {"; ".join(missing)}', throttle_duration_sec=5.0)
+        if self._seconds_since(self._began) > self._peer_timeout and self._operator.autostart:
             raise CampaignError(
                 f'nothing was commanded: after {self._peer_timeout:g} s still missing '
                 f'{"; ".join(missing)}'
             )
 
-    def _start_ns(self, now_ns: int) -> int:
-        """Return a whole second after the lead: sensors that tick with it see the same again."""
-        return -(-(now_ns + self._lead_ns) // NANOSECONDS) * NANOSECONDS
+    def _latest_ns(self) -> int:
+        return max(self._time.now_ns(), self._last_ns)
 
     def _step(self, now_ns: int) -> None:
         """Let the conductor decide what is due, and carry it out."""
@@ -196,10 +200,7 @@ class Scheduler(CampaignNode):
             self._conductor.waiting
             and self._seconds_since(self._phase_since) > self._answer_timeout
         ):
-            if self._attended:
-                self._pause(self._no_answer())
-            else:
-                self._carry_out(self._conductor.abort(self._last_ns, self._no_answer()))
+            self._ask(self._no_answer())
         else:
             self._carry_out(self._conductor.advance(self._last_ns))
 
@@ -216,9 +217,7 @@ class Scheduler(CampaignNode):
     # The operator --------------------------------------------------------------------------------
 
     def _pause(self, reason: str) -> bool:
-        actions = self._conductor.pause(max(self._time.now_ns(), self._last_ns), reason)
-        self._carry_out(actions)
-        return bool(actions)
+        return self._carry_out(self._conductor.pause(self._latest_ns(), reason))
 
     def _resume(self) -> str:
         """Go on after a pause; returns what is against it, or ''."""
@@ -231,38 +230,38 @@ class Scheduler(CampaignNode):
             self._logbook.write(RESUME, {})
         except OutputError as error:
             return str(error)
-        now_ns = max(self._time.now_ns(), self._last_ns)
-        self._carry_out(self._conductor.resume(now_ns, self._start_ns(now_ns)))
+        now_ns = self._latest_ns()
+        start_ns = whole_second_after(now_ns + self._lead_ns)
+        self._carry_out(self._conductor.resume(now_ns, start_ns))
         return ''
 
     def _skip(self, reason: str) -> bool:
-        actions = self._conductor.skip(max(self._time.now_ns(), self._last_ns), reason)
-        self._carry_out(actions)
-        return bool(actions)
+        return self._carry_out(self._conductor.skip(self._latest_ns(), reason))
 
     def _abort(self, reason: str) -> None:
-        self._lost = reason
         if self._conductor.span is None:
             raise CampaignError(f'aborted before the first test: {reason}')
-        self._step(max(self._time.now_ns(), self._last_ns))
+        self._lost = reason
+        self._step(self._latest_ns())
 
     # What is done --------------------------------------------------------------------------------
 
-    def _carry_out(self, actions: list[Action]) -> None:
+    def _carry_out(self, actions: list[Action]) -> bool:
+        """Write, command and say what has been decided; false where it was nothing."""
         for action in actions:
             try:
                 self._announcements.write(action)
             except OutputError as error:
                 # The robot does not move on before what was measured is on the disk.
                 self.get_logger().error(str(error))
-                self._carry_out(self._conductor.pause(self._time.now_ns(), str(error)))
-                return
+                return self._carry_out(self._conductor.pause(self._time.now_ns(), str(error)))
             if isinstance(action, Span):
                 self._phase_since = self._steady.now()
                 # The command goes first: a phase that is announced is already in force.
                 self._publish_command()
                 self._tell(action)
             self._announcements.publish(action)
+        return bool(actions)
 
     def _tell(self, span: Span) -> None:
         name = f'campaign {self._campaign_id}'
@@ -275,14 +274,17 @@ class Scheduler(CampaignNode):
             self.get_logger().info(f'{name} done')
 
     def _publish_command(self) -> None:
-        self._command.publish(self._conductor.command(max(self._time.now_ns(), self._last_ns)))
+        if self._conductor.paused or self._conductor.finished:
+            self._command.stop()
+        else:
+            self._command.publish(self._conductor.command(self._latest_ns()))
 
     def shut_down(self, reason: str) -> None:
         """Zero on every way out, whatever state the campaign is in."""
         if self._conductor.span is not None:
             self._carry_out(self._conductor.abort(self._time.now_ns(), reason))
         for _ in range(3):
-            self._command.publish(self._specification.protocol.rest)
+            self._command.stop()
             time.sleep(0.02)
         self._command.wait_for_all_acked()
         self._announcements.wait_for_all_acked()

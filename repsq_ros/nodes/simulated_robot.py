@@ -33,6 +33,7 @@ from repsq_ros.timebase import NANOSECONDS, to_seconds
 EPOCH_NS = NANOSECONDS  # simulated time begins at 1 s: tf2 never finds a transform stamped 0
 HOLD = 0.05  # [s] between two repetitions of a clock that stands still
 PATIENCE = 5.0  # [s] of holding after which the reason is told
+GIVE_UP = 2.0  # [s] without signs of life from the scheduler after which it is gone
 BASE_TIMEOUT = 0.5  # [s] without a command after which a base on the system's clock stops
 CATCH_UP = 0.1  # [s] of delay that is made good by running faster
 
@@ -77,6 +78,7 @@ class SimulatedRobot(CampaignNode):
         self._upcoming: deque[Span] = deque()
         self._last_moved = time.monotonic()  # when now_ns was due in real time
         self._held_since: float | None = None
+        self._silent_since: float | None = None  # since when the scheduler gives no sign of life
         self._command_heard = time.monotonic()
         self._clock_told = 0.0  # when /clock was published last
 
@@ -127,16 +129,20 @@ class SimulatedRobot(CampaignNode):
             self._upcoming.append(span)
 
     def _hear_liveliness(self, event: QoSLivelinessChangedInfo) -> None:
-        if event.alive_count == 0:
-            # As a real base does: nobody commands, so stand still.
-            self._command = REST
-            self._upcoming.clear()
-            self._span = None
+        # On a busy machine signs of life may be late: time is held until it is clear.
+        self._silent_since = time.monotonic() if event.alive_count == 0 else None
 
     # Time ----------------------------------------------------------------------------------------
 
     def work(self, executor: SingleThreadedExecutor) -> None:
         """Live through the next piece of time, or wait for what has to come first."""
+        if self._silent_since is not None:
+            if time.monotonic() - self._silent_since < GIVE_UP:
+                self._hold(executor)
+                return
+            # As a real base does: nobody commands, so stand still.
+            self._silent_since, self._command, self._span = None, REST, None
+            self._upcoming.clear()
         while self._upcoming and self._may_enter(self._upcoming[0]):
             self._enter(self._upcoming.popleft())
         horizon_ns = self._horizon_ns()

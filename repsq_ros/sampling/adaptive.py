@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from repsq_ros.sampling.beta_fit import fit_betas
 from repsq_ros.sampling.distributions import FromUniform, Mixture, Product
 from repsq_ros.sampling.marginals import Beta, Uniform
-from repsq_ros.sampling.proposals import Dependence, Draw
+from repsq_ros.sampling.proposals import Dependence, Draw, weighted_draw
 from repsq_ros.sampling.weight_bound import largest_ratio
-from repsq_ros.seeds import Stream, generator
 
 
 @dataclass(frozen=True)
@@ -73,8 +72,7 @@ class AdaptiveImportance:
 
     def draw(self, index: int, seed: int) -> Draw:
         """Draw x ~ q, the mixture in force."""
-        x = self._proposal.sample(generator(seed, Stream.CASE, index))
-        return Draw(x, self._target.logpdf(x), self._proposal.logpdf(x), self.weight_bound)
+        return weighted_draw(self._target, self._proposal, self.weight_bound, index, seed)
 
     def tell(self, x: tuple[float, ...], psi: float, weight: float) -> None:
         """Hear the outcome of a valid test; the last one of a batch moves the shapes."""

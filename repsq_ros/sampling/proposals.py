@@ -129,6 +129,14 @@ class SobolMonteCarlo(MonteCarlo):
         return Draw(x, log_p, log_p)
 
 
+def weighted_draw(
+    target: Distribution, proposal: Distribution, weight_bound: float, index: int, seed: int
+) -> Draw:
+    """Draw case `index` from q, with its weight."""
+    x = proposal.sample(generator(seed, Stream.CASE, index))
+    return Draw(x, target.logpdf(x), proposal.logpdf(x), weight_bound)
+
+
 class Importance:
     """One fixed q.
 
@@ -153,8 +161,7 @@ class Importance:
 
     def draw(self, index: int, seed: int) -> Draw:
         """Draw x ~ q."""
-        x = self._proposal.sample(generator(seed, Stream.CASE, index))
-        return Draw(x, self._target.logpdf(x), self._proposal.logpdf(x), self.weight_bound)
+        return weighted_draw(self._target, self._proposal, self.weight_bound, index, seed)
 
     def tell(self, x: tuple[float, ...], psi: float, weight: float) -> None:
         """Hear the outcome; a fixed proposal does not learn."""

@@ -91,10 +91,12 @@ def running(nodes):
 
 @pytest.fixture
 def learning(short, write):
-    """A campaign of some 120 tests whose proposal learns, so that its state matters."""
+    """A campaign that the kills do not outlast; its proposal learns, so its state matters."""
     short['accuracy']['gamma'] = 0.06
     short['tester'].update(
-        proposal={'type': 'adaptive', 'batch': 10}, stopping={'rule': 'hoeffding'}, max_tests=120
+        proposal={'type': 'adaptive', 'batch': 10},
+        stopping={'rule': 'hoeffding'},
+        max_tests=30 * KILLS,
     )
     return write(short)
 
@@ -104,7 +106,7 @@ def test_nodes_killed_at_random_lose_and_double_nothing(learning, nodes, tmp_pat
     chance = random.Random(11)
     folder = tmp_path / 'campaign'
     begun = False
-    slowest = 0.0
+    slowest = dict.fromkeys(OURS, 0.0)
     for kill in range(KILLS):
         start(nodes, learning, folder, resume=begun)
         # What the nodes of the last session still had to say is heard, and forgotten.
@@ -120,11 +122,11 @@ def test_nodes_killed_at_random_lose_and_double_nothing(learning, nodes, tmp_pat
         if not ended:
             last_motion, zeros = watch_commands(nodes, killed, 1.0)
             assert zeros, f'nobody sent zero after the death of {victim}'
-            slowest = max(slowest, last_motion)
+            slowest[victim] = max(slowest[victim], last_motion)
         nodes.group.stop()
         begun = begun or (folder / JOURNAL).exists()
-    print(f'last command that was not zero: {slowest:.2f} s after a kill')
-    assert slowest <= 0.5
+    print('last command that moves, s after the kill of', slowest)
+    assert max(slowest.values()) <= 0.5
     start(nodes, learning, folder, resume=begun)
     nodes.listener.results().clear()
     result = nodes.result(120)

@@ -77,13 +77,14 @@ class Graph:
     def start(self, name, parameters, remappings=()):
         self.group.start(NodeProcess(name, parameters, remappings))
 
-    def start_campaign(self, specification, robot, **scheduler):
+    def start_campaign(self, specification, robot, estimator=None, **scheduler):
         """Start all four nodes of a simulated campaign."""
         common = {'specification': str(specification), 'use_sim_time': True}
-        if 'simulated_robot' not in self.group.running:
+        robot_process = self.group.running.get('simulated_robot')
+        if robot_process is None or robot_process.poll() is not None:
             self.start('simulated_robot', robot)
         self.start('measurement', {**common, **LOSSLESS})
-        self.start('estimator', common)
+        self.start('estimator', {**common, **(estimator or {})})
         # Nobody else is on this domain.
         scheduler = {'attended': False, 'guard': False, **scheduler}
         if scheduler['guard']:
