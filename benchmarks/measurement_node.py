@@ -13,13 +13,13 @@ from __future__ import annotations
 
 import argparse
 import os
-import statistics
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
 
+import numpy as np
 import rclpy
 import yaml
 from builtin_interfaces.msg import Time
@@ -205,9 +205,9 @@ def report(
     invalid = [message.reason for message in outcomes if not message.valid]
     wanted = round(WINDOW * driver.rate)
     missed = sum(wanted - message.samples for message in outcomes)
-    hop = statistics.median(hops)
+    hop = np.median(hops)
     answers = [at - driver.complete[message.index] for at, message in driver.heard]
-    answer = statistics.median(answers)
+    answer = np.median(answers)
     print(f'{sent} messages on each of 3 topics at {driver.rate:g} Hz')
     print(f'missed by the bare subscriber   {[sent - count for count in counts]}')
     print(f'missed by the node, measured    {missed} in {len(outcomes)} windows of {wanted}')
