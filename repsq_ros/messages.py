@@ -1,16 +1,16 @@
 """Messages to plain values of the core.
 
 The messages may be rclpy's or a bag reader's: only their fields count. So online and replay share
-every line of this, and no ROS is needed to read a bag.
+every line of this, and no ROS is needed to read a bag. Sensors: repsq_ros.sensor_messages.
 """
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from repsq_ros.campaign.records import EstimateRecord, TestRecord
 from repsq_ros.campaign.result import Result
-from repsq_ros.measurement.samples import BodySample
 from repsq_ros.protocols.phases import Phase, Span
 from repsq_ros.sampling.proposals import Draw
 from repsq_ros.timebase import NANOSECONDS
@@ -19,33 +19,6 @@ from repsq_ros.timebase import NANOSECONDS
 def from_time(stamp: Any) -> int:
     """Turn a stamp into ns since the epoch."""
     return int(stamp.sec) * NANOSECONDS + int(stamp.nanosec)
-
-
-def sample_of_odometry(message: Any) -> BodySample:
-    """Turn Odometry into a sample; its twist is in the child frame."""
-    pose, twist = message.pose.pose, message.twist.twist
-    position, turn = pose.position, pose.orientation
-    linear, angular = twist.linear, twist.angular
-    return BodySample(
-        from_time(message.header.stamp),
-        (position.x, position.y, position.z),
-        (turn.x, turn.y, turn.z, turn.w),
-        (linear.x, linear.y, linear.z),
-        (angular.x, angular.y, angular.z),
-    )
-
-
-def sample_of_pose(message: Any) -> BodySample:
-    """Turn a mocap pose into a sample."""
-    position, turn = message.pose.position, message.pose.orientation
-    return BodySample(
-        from_time(message.header.stamp),
-        (position.x, position.y, position.z),
-        (turn.x, turn.y, turn.z, turn.w),
-    )
-
-
-SAMPLE_OF = {'odometry': sample_of_odometry, 'mocap': sample_of_pose}  # by the measure's source
 
 
 def command_of_twist(twist: Any) -> tuple[float, float, float]:
@@ -81,14 +54,14 @@ def test_record_of(message: Any) -> TestRecord:
         from_time(message.window_start),
         from_time(message.window_end),
         tuple(message.x),
-        message.weight_bound,
+        message.weight_bound or math.inf,  # 0: not given
         message.skipped,
     )
 
 
 def draw_of(message: Any) -> Draw:
     """Turn the record of a case back into the case."""
-    return Draw(tuple(message.x), message.log_p, message.log_q, message.weight_bound)
+    return Draw(tuple(message.x), message.log_p, message.log_q, message.weight_bound or math.inf)
 
 
 def _values(kind: type[EstimateRecord] | type[Result], message: Any) -> dict[str, Any]:

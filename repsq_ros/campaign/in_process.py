@@ -63,7 +63,9 @@ def _live_through(span: Span, simulation: Simulation, recorder: Recorder, source
     if span.phase is Phase.DWELL:
         simulation.begin(span.index, span.attempt, span.start_ns)
     if span.window is not None:
-        recorder.open((span.index, span.attempt), Window(*span.window, span.command))
+        recorder.open(
+            (span.index, span.attempt), Window(*span.window, span.command, span.start_ns)
+        )
     if span.end_ns is None:
         return
     command = (span.command[0], span.command[1], span.command[2])

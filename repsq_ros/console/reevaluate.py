@@ -6,9 +6,8 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from repsq_ros import topics
 from repsq_ros.console.show import show_result
-from repsq_ros.errors import BagError
+from repsq_ros.errors import BagError, ParameterError
 from repsq_ros.estimation.accumulator import Accumulator
 from repsq_ros.replay.bag import Bag
 from repsq_ros.replay.reevaluate import Evaluated, evaluate, fold, read_samples
@@ -25,7 +24,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--specification', type=Path, required=True, help='says what is measured, and how'
     )
-    parser.add_argument('--sensor-topic', help='default: /odom or /mocap/pose, by the source')
+    parser.add_argument('--sensor-topic', help='default: that of the input')
+    parser.add_argument(
+        '--remap', action='append', default=[], metavar='FROM:=TO',
+        help="where the bag has an input or a condition, e.g. condition/battery:=/lf/bmsstate",
+    )  # fmt: skip
     parser.add_argument(
         '--namespace', default='', help="namespace of the package's own topics in the bag"
     )
@@ -44,10 +47,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Print psi of each test, and the result where the bag holds a whole campaign."""
     specification = load(arguments.specification)
-    source = specification.measure.source
-    sensor_topic = arguments.sensor_topic or f'{arguments.namespace}/{topics.SENSOR[source]}'
+    measure = specification.measure
+    topic_of = _Topics(arguments.namespace, arguments.remap)
+    sensor_topic = arguments.sensor_topic or topic_of(measure.input.topic)
     with Bag(arguments.bag) as bag:
-        samples = read_samples(bag, sensor_topic, source)
+        samples = read_samples(bag, sensor_topic, measure.input)
+        conditions = {
+            condition.name: read_samples(bag, topic_of(source.topic), source)
+            for condition, source in zip(measure.conditions, measure.condition_inputs, strict=True)
+        }
         if arguments.command_topic:
             settle_ns = specification.protocol.command_ns - specification.protocol.window_ns
             if arguments.settle is not None:
@@ -59,7 +67,7 @@ def run(arguments: argparse.Namespace) -> int:
             segments = own_segments(bag, arguments.namespace, specification.digest)
     if not segments:
         raise BagError(f'{arguments.bag}: found no test, expected at least one command')
-    evaluated = evaluate(specification, samples, segments)
+    evaluated = evaluate(specification, samples, segments, conditions)
     _show_tests(evaluated)
     if arguments.command_topic:
         print('No estimate of r*: the recording does not say how its cases were drawn.')
@@ -70,6 +78,21 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         show_result(result)
     return 0
+
+
+class _Topics:
+    """Names of the inputs' topics in a bag."""
+
+    def __init__(self, prefix: str, rules: Sequence[str]) -> None:
+        self._prefix, self._rules = prefix, {}
+        for rule in rules:
+            name, arrow, target = rule.partition(':=')
+            if not (name and arrow and target):
+                raise ParameterError('remap', f'{rule!r}', 'FROM:=TO')
+            self._rules[name.lstrip('/')] = target
+
+    def __call__(self, name: str) -> str:
+        return self._rules.get(name, f'{self._prefix}/{name}')
 
 
 def _show_tests(evaluated: Sequence[Evaluated]) -> None:

@@ -68,6 +68,11 @@ def run(arguments: argparse.Namespace) -> int:
     specification = load(arguments.specification or arguments.resume / SPECIFICATION)
     if not (math.isfinite(arguments.speed) and arguments.speed >= 0):
         raise ParameterError('speed', f'{arguments.speed}', 'a finite number >= 0')
+    if arguments.simulate and not specification.measure.source:
+        raise ParameterError(
+            'simulate', f'an input of {specification.measure.input.type}',
+            'nav_msgs/msg/Odometry or geometry_msgs/msg/PoseStamped: what a simulated robot gives',
+        )  # fmt: skip
     if arguments.seed is not None and arguments.seed < 0:
         raise ParameterError('seed', f'{arguments.seed}', 'a whole number >= 0')
     try:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import math
+from dataclasses import asdict, dataclass
+from typing import Protocol
 
 import numpy as np
 
-from repsq_ros.measurement import velocity
-from repsq_ros.measurement.samples import BodySample
-from repsq_ros.measurement.tracking_loss import soft_linf
-from repsq_ros.measurement.validity import invalid_reason, sample_fault
-
-SOURCES = ('odometry', 'mocap')
+from repsq_ros.measurement import validity
+from repsq_ros.measurement.inputs import Input
+from repsq_ros.measurement.limits import Condition, Fall, Limits
+from repsq_ros.measurement.seeing import read_body, read_gauge
+from repsq_ros.measurement.track import Series
+from repsq_ros.measurement.window import Observation, Seen, UnmeasurableError, Window
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,7 @@ class Outcome:
     valid: bool
     reason: str
     samples: int
+    note: str = ''  # what is out of the ordinary in a valid one, e.g. a fall
 
     @staticmethod
     def invalid(reason: str, samples: int = 0) -> Outcome:
@@ -30,49 +32,126 @@ class Outcome:
         return Outcome(0.0, False, reason, samples)
 
 
-@dataclass(frozen=True)
-class TrackingLoss:
-    """soft-L-infinity loss of (v_x, v_y, yaw rate) against the command, in the body frame."""
+class Quantity(Protocol):
+    """What is computed from samples that have passed all checks."""
 
-    gain: float
-    reduction: str
-    source: str  # 'odometry': its twist; 'mocap': poses, differentiated
-    largest_gap_ns: int
+    @property
+    def lower(self) -> float:
+        """Lower end of its range M."""
 
-    unit = '1'
-    lower = 0.0  # range M of psi
-    upper = 1.0
+    @property
+    def upper(self) -> float:
+        """Upper end of its range M: the worst there is."""
 
-    def evaluate(
-        self,
-        before: BodySample | None,
-        samples: Sequence[BodySample],
-        start_ns: int,
-        end_ns: int,
-        command: Sequence[float],
-    ) -> Outcome:
-        """Return psi of the samples in [start, end).
+    @property
+    def unit(self) -> str:
+        """Its unit."""
 
-        :param before: the last sample before the window; poses are differentiated from it
-        :param command: commanded (v_x, v_y, yaw rate) in m/s, m/s, rad/s
+    @property
+    def needs(self) -> str:
+        """What it is computed from: velocity, position, pose, or reading."""
+
+    def psi(self, seen: Seen, window: Window) -> float:
+        """Return psi.
+
+        :raises UnmeasurableError: the samples do not allow it; the test is INVALID
         """
-        reason = invalid_reason(samples, start_ns, end_ns, self.largest_gap_ns)
-        if reason:
-            return Outcome.invalid(reason, len(samples))
-        if self.source == 'odometry':
-            if any(sample.linear_velocity is None for sample in samples):
-                return Outcome.invalid('no velocity: the source reports poses only', len(samples))
-            measured = velocity.from_twist(samples)
-        else:
-            if before is None or not self._continues(before, samples[0]):
-                before, samples = samples[0], samples[1:]
-            if not samples:
-                return Outcome.invalid('one pose only: no velocity can be formed', 1)
-            measured = velocity.from_poses(before, samples)
-        errors = measured - np.asarray(command, dtype=np.float64)
-        return Outcome(soft_linf(errors, self.gain, self.reduction), True, '', len(samples))
 
-    def _continues(self, before: BodySample, first: BodySample) -> bool:
-        """Tell whether a velocity can be formed from the last sample before the window."""
-        gap_ns = first.stamp_ns - before.stamp_ns
-        return gap_ns <= self.largest_gap_ns and not sample_fault(before)
+    def describe(self) -> dict[str, object]:
+        """Return all that two labs have to share."""
+
+
+USUAL = Limits()
+NOTHING = Series(np.empty(0, dtype=np.int64), np.empty(0))
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A quantity, the input it is computed from, and what makes a test INVALID."""
+
+    quantity: Quantity
+    input: Input
+    limits: Limits = USUAL
+    conditions: tuple[Condition, ...] = ()
+    condition_inputs: tuple[Input, ...] = ()  # one for each condition
+    fall: Fall | None = None
+
+    @property
+    def lower(self) -> float:
+        """Lower end of the range M of psi."""
+        return self.quantity.lower
+
+    @property
+    def upper(self) -> float:
+        """Upper end of the range M of psi."""
+        return self.quantity.upper
+
+    @property
+    def unit(self) -> str:
+        """Unit of psi."""
+        return self.quantity.unit
+
+    @property
+    def source(self) -> str:
+        """The simulated sensor that stands for its input: odometry, mocap, or '' (none does)."""
+        return self.input.sensor
+
+    @property
+    def of_readings(self) -> bool:
+        """Tell whether its input is a number over time."""
+        return self.quantity.needs == 'reading'
+
+    def describe(self) -> dict[str, object]:
+        """Return all that two labs have to share."""
+        return {
+            **self.quantity.describe(),
+            'range': [self.lower, self.upper],
+            'input': self.input.describe(),
+            'limits': _json(asdict(self.limits)),
+            'fall': None if self.fall is None else _json(asdict(self.fall)),
+            'conditions': [
+                {**_json(asdict(condition)), 'input': source.describe()}
+                for condition, source in zip(self.conditions, self.condition_inputs, strict=True)
+            ],
+        }
+
+    def evaluate(self, observation: Observation) -> Outcome:
+        """Return psi of a window, or the named reason why there is none."""
+        window = observation.window
+        count = observation.count
+        try:
+            if self.of_readings:
+                seen, note = read_gauge(observation, self.input), ''
+            else:
+                seen, note = read_body(
+                    observation, self.input, self.limits, self.quantity.needs, self.fall
+                )
+            reason = self._objection(observation)
+            if note:
+                return Outcome(self.upper, True, '', count, note)
+            if reason:
+                return Outcome.invalid(reason, count)
+            psi = float(self.quantity.psi(seen, window))
+        except UnmeasurableError as error:
+            return Outcome.invalid(self._objection(observation) or str(error), count)
+        if not math.isfinite(psi):
+            return Outcome.invalid(f'psi is {psi}: the measure gave no finite number', count)
+        return Outcome(psi, True, '', count)
+
+    def _objection(self, observation: Observation) -> str:
+        """Return what the first condition that objects says: it names the cause, not its trace."""
+        for condition, source in zip(self.conditions, self.condition_inputs, strict=True):
+            raw = observation.conditions.get(condition.name, NOTHING)
+            series = Series(raw.stamps, source.to_si(raw.values))
+            fault = validity.condition_fault(condition, series, observation.window)
+            if fault:
+                return fault
+        return ''
+
+
+def _json(values: dict[str, object]) -> dict[str, object]:
+    """Return values with infinities as text: JSON knows none."""
+    return {
+        key: str(value) if isinstance(value, float) and not math.isfinite(value) else value
+        for key, value in values.items()
+    }

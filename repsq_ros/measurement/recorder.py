@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from repsq_ros.measurement.measure import Outcome, TrackingLoss
-from repsq_ros.measurement.samples import BodySample, SampleBuffer
+from repsq_ros.measurement.buffer import SampleBuffer
+from repsq_ros.measurement.measure import Measure, Outcome
+from repsq_ros.measurement.samples import Sample
+from repsq_ros.measurement.window import Observation, Window
 from repsq_ros.timebase import to_seconds
 
+__all__ = ['Key', 'Recorder', 'Window']
+
+NEVER_NS = 2**63 - 1
 Key = tuple[int, int]  # (index, attempt) of a test
-
-
-@dataclass(frozen=True)
-class Window:
-    """What is to be measured: the samples of [start, end) against a command."""
-
-    start_ns: int
-    end_ns: int
-    command: tuple[float, ...]
 
 
 class Recorder:
@@ -27,14 +21,23 @@ class Recorder:
     what decides are the stamps.
     """
 
-    def __init__(self, measure: TrackingLoss) -> None:
+    def __init__(self, measure: Measure, keep_ns: int | None = None) -> None:
         self._measure = measure
-        self._buffer = SampleBuffer()
+        self._keep_ns = keep_ns
+        self.buffer = self._new_buffer()
+        self.conditions = {condition.name: self._new_buffer() for condition in measure.conditions}
         self._windows: dict[Key, Window] = {}
 
-    def add(self, sample: BodySample) -> None:
-        """Take in one sample of the measure's source."""
-        self._buffer.add(sample)
+    def _new_buffer(self) -> SampleBuffer:
+        return SampleBuffer() if self._keep_ns is None else SampleBuffer(self._keep_ns)
+
+    def add(self, sample: Sample) -> None:
+        """Take in one sample of the measure's input."""
+        self.buffer.add(sample)
+
+    def add_condition(self, name: str, reading: Sample) -> None:
+        """Take in one reading of a condition."""
+        self.conditions[name].add(reading)
 
     def open(self, key: Key, window: Window) -> None:
         """Say what is to be measured."""
@@ -50,9 +53,14 @@ class Recorder:
         return tuple(self._windows)
 
     @property
+    def due_ns(self) -> int:
+        """Return the instant from which on a sample completes the next window."""
+        return min((window.end_ns for window in self._windows.values()), default=NEVER_NS)
+
+    @property
     def complete_keys(self) -> tuple[Key, ...]:
         """Return the tests for which a sample at or after the window's end has come."""
-        newest = self._buffer.newest_ns
+        newest = self.buffer.newest_ns
         if newest is None or not self._windows:
             return ()
         return tuple(key for key, window in self._windows.items() if newest >= window.end_ns)
@@ -63,12 +71,10 @@ class Recorder:
         :raises KeyError: no such window is open
         """
         window = self._windows.pop(key)
-        before, samples = self._buffer.cut(window.start_ns, window.end_ns)
-        outcome = self._measure.evaluate(
-            before, samples, window.start_ns, window.end_ns, window.command
-        )
-        newest_ns = self._buffer.newest_ns
-        if not samples and newest_ns is not None:
+        outcome = self.measure(window)
+        newest_ns = self.buffer.newest_ns
+        lost = outcome.reason.startswith('silent') and not self._measure.of_readings
+        if lost and newest_ns is not None:
             away = to_seconds(newest_ns - window.end_ns)
             outcome = Outcome.invalid(
                 f'{outcome.reason}; the newest stamp is {abs(away):.3f} s '
@@ -76,3 +82,20 @@ class Recorder:
                 'clock?'
             )
         return window, outcome
+
+    def measure(self, window: Window) -> Outcome:
+        """Measure a window with the samples that are there."""
+        measure, buffer = self._measure, self.buffer
+        checked = bool(measure.input.frame)
+        frames = buffer.frames(window.start_ns, window.end_ns) if checked else ()
+        conditions = {
+            name: each.series(window.command_ns, window.end_ns)
+            for name, each in self.conditions.items()
+        }
+        if measure.of_readings:
+            series = buffer.series(window.reach_ns, window.end_ns)
+            return measure.evaluate(
+                Observation(window, series=series, frames=frames, conditions=conditions)
+            )
+        track = buffer.track(window.reach_ns, window.end_ns)
+        return measure.evaluate(Observation(window, track, frames=frames, conditions=conditions))

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from repsq_ros.measurement import velocity
+from repsq_ros.measurement.window import Seen, UnmeasurableError, Window
+
 REDUCTIONS = ('sum', 'mean', 'rms')
+COMPONENTS = ('linear_x', 'linear_y', 'angular_z')
 
 
 def soft_linf(errors: NDArray[np.float64], gain: float, reduction: str) -> float:
@@ -34,3 +39,61 @@ def soft_linf(errors: NDArray[np.float64], gain: float, reduction: str) -> float
     else:
         raise ValueError(f'reduction {reduction!r} is none of {", ".join(REDUCTIONS)}')
     return -math.expm1(-gain * size)
+
+
+@dataclass(frozen=True)
+class TrackingLoss:
+    """soft-L-infinity loss of (v_x, v_y, yaw rate) against the command, in the body frame."""
+
+    gain: float
+    reduction: str
+    weights: tuple[float, float, float] = (1.0, 1.0, 1.0)  # of the squared errors; 0: left out
+
+    needs = 'velocity'
+    unit = '1'
+    lower = 0.0  # range M of psi
+    upper = 1.0
+
+    def describe(self) -> dict[str, object]:
+        """Return all that two labs have to share."""
+        return {
+            'type': 'soft_linf',
+            'gain': self.gain,
+            'reduction': self.reduction,
+            'weights': list(self.weights),
+        }
+
+    def psi(self, seen: Seen, window: Window) -> float:
+        """Return the loss of the window's states."""
+        errors = velocity_of(seen) - np.asarray(window.command, dtype=np.float64)
+        if self.weights != (1.0, 1.0, 1.0):
+            errors = errors * np.sqrt(np.array(self.weights))
+        return soft_linf(errors, self.gain, self.reduction)
+
+
+def velocity_of(seen: Seen) -> NDArray[np.float64]:
+    """Return (v_x, v_y, yaw rate) of the window by the input's estimator.
+
+    :returns: (n, 3) in m/s, m/s, rad/s
+    :raises UnmeasurableError: too few poses
+    """
+    track, source = seen.track, seen.source
+    if track is None:
+        raise UnmeasurableError('no body: the input is a number')
+    if source.velocity == 'twist':
+        return velocity.from_twist(track.since(seen.first))
+    if source.velocity == 'slope':
+        # No further back than one span: what came before differs between a run and its recording.
+        start_ns = track.stamps[seen.first] - round(source.velocity_span * 1e9)
+        since = min(int(np.searchsorted(track.stamps, start_ns)), seen.first)
+        try:
+            return velocity.by_slope(track.since(since), source.velocity_span, seen.first - since)
+        except ValueError:
+            raise UnmeasurableError(_TOO_FEW) from None
+    chain = track.since(max(seen.first - 1, 0))
+    if len(chain) < 2:
+        raise UnmeasurableError(_TOO_FEW)
+    return velocity.by_difference(chain)
+
+
+_TOO_FEW = 'one pose only: no velocity can be formed'

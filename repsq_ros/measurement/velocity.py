@@ -2,58 +2,124 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from numpy.typing import NDArray
 
-from repsq_ros.measurement.samples import BodySample
+from repsq_ros.measurement.track import Track
 
 Array = NDArray[np.float64]
 
+FEWEST = 3  # poses that a slope is laid through
+
 
 def yaw_of(orientation: Array) -> Array:
-    """Return the heading about z of quaternions.
+    """Return the heading about z of quaternions: where the body's x axis points.
 
-    :param orientation: (n, 4) as x, y, z, w; any norm but zero
+    :param orientation: (n, 4) as x, y, z, w; any norm but zero, either sign
     :returns: (n,) in rad, in (-pi, pi]
     """
     x, y, z, w = (orientation[:, k] for k in range(4))
     return np.arctan2(2.0 * (w * z + x * y), w * w + x * x - y * y - z * z)
 
 
-def from_twist(samples: Sequence[BodySample]) -> Array:
+def from_twist(track: Track) -> Array:
     """Return (v_x, v_y, yaw rate) as the sensor reports them in the body frame.
 
     :returns: (n, 3) in m/s, m/s, rad/s
-    :raises ValueError: a sample without velocity
+    :raises ValueError: no velocity
     """
-    rows = []
-    for sample in samples:
-        if sample.linear_velocity is None or sample.angular_velocity is None:
-            raise ValueError('a sample has no velocity')
-        rows.append((*sample.linear_velocity[:2], sample.angular_velocity[2]))
-    return np.array(rows, dtype=np.float64).reshape(-1, 3)
+    if track.linear is None or track.angular is None:
+        raise ValueError('a sample has no velocity')
+    return np.column_stack([track.linear[:, :2], track.angular[:, 2]])
 
 
-def from_poses(before: BodySample, samples: Sequence[BodySample]) -> Array:
+def _poses(track: Track) -> tuple[Array, Array, Array]:
+    """Return time [s] from the first pose, position (n, 3) and unwrapped heading (n,) [rad]."""
+    if track.position is None or track.orientation is None:
+        raise ValueError('a sample has no pose')
+    seconds = (track.stamps - track.stamps[0]).astype(np.float64) * 1e-9
+    heading = np.asarray(np.unwrap(yaw_of(track.orientation)), dtype=np.float64)
+    return seconds, track.position, heading
+
+
+def into_body(velocity: Array, heading: Array) -> Array:
+    """Turn velocities of the world frame into the body's by its heading.
+
+    :param velocity: (n, 2) [m/s]
+    :param heading: (n,) [rad]
+    """
+    cosine, sine = np.cos(heading), np.sin(heading)
+    forward = cosine * velocity[:, 0] + sine * velocity[:, 1]
+    leftward = -sine * velocity[:, 0] + cosine * velocity[:, 1]
+    return np.column_stack([forward, leftward])
+
+
+def by_difference(track: Track) -> Array:
     """Return (v_x, v_y, yaw rate) by backward differences, as the paper does.
 
     The displacement between two poses is turned into the body frame by their middle heading;
-    headings are unwrapped, so that a turn through 180 degrees is no jump.
+    headings are unwrapped, so that a turn through 180 degrees is no jump. Where stamps are those
+    of arrival, two poses that came together make a velocity of any size: see `by_slope`.
 
-    :param before: the sample before the first one
-    :returns: (n, 3) in m/s, m/s, rad/s
+    :param track: n + 1 poses
+    :returns: (n, 3) in m/s, m/s, rad/s, one for each pose but the first
     """
-    chain = [before, *samples]
-    stamps = np.array([sample.stamp_ns for sample in chain], dtype=np.int64)
-    step = np.diff(stamps).astype(np.float64) * 1e-9
-    position = np.array([sample.position for sample in chain], dtype=np.float64)
-    heading = np.unwrap(yaw_of(np.array([sample.orientation for sample in chain])))
+    _, position, heading = _poses(track)
+    step = np.diff(track.stamps).astype(np.float64) * 1e-9
     moved = np.diff(position[:, :2], axis=0)
     middle = (heading[1:] + heading[:-1]) / 2.0
-    cosine, sine = np.cos(middle), np.sin(middle)
-    forward = cosine * moved[:, 0] + sine * moved[:, 1]
-    leftward = -sine * moved[:, 0] + cosine * moved[:, 1]
-    velocity: Array = np.column_stack([forward, leftward, np.diff(heading)]) / step[:, None]
-    return velocity
+    velocity: Array = np.column_stack([into_body(moved, middle), np.diff(heading)])
+    return velocity / step[:, None]
+
+
+def by_slope(track: Track, span: float, first: int = 0) -> Array:
+    """Return (v_x, v_y, yaw rate) as slopes of straight lines through the poses around each pose.
+
+    Least squares over the poses within span / 2 of each one; where these are fewer than three or
+    lie within less than span / 2 (a gap, poses that came together), neighbours are taken in
+    until they do not. The slope is turned into the body frame by the mean heading of the same
+    poses, which is the heading at the instant for which the slope stands: no lag at the ends of
+    the track, and an error of relative size (yaw rate x span)^2 / 40 on a circle.
+
+    :param track: n >= 3 poses
+    :param span: [s]
+    :param first: the first pose for which a velocity is wanted
+    :returns: (n - first, 3) in m/s, m/s, rad/s
+    :raises ValueError: fewer than three poses, or all within less than span / 2
+    """
+    seconds, position, heading = _poses(track)
+    low, high = _neighbours(seconds, span / 2.0, first)
+    count = (high - low).astype(np.float64)
+    middle = seconds[(low + high) // 2]
+
+    def total(values: Array) -> Array:
+        sums = np.concatenate([[0.0], np.cumsum(values)])
+        found: Array = sums[high] - sums[low]
+        return found
+
+    # Moments about an instant near each window: t - middle is small, so little is cancelled.
+    t, tt = total(seconds), total(seconds * seconds)
+    mean = t / count - middle
+    square = (tt - 2.0 * middle * t) / count + middle * middle - mean * mean
+    slopes, means = [], []
+    for values in (position[:, 0] - position[0, 0], position[:, 1] - position[0, 1], heading):
+        x, tx = total(values), total(seconds * values)
+        slopes.append(((tx - middle * x) / count - mean * (x / count)) / square)
+        means.append(x / count)
+    return np.column_stack([into_body(np.column_stack(slopes[:2]), means[2]), slopes[2]])
+
+
+def _neighbours(
+    seconds: Array, half: float, first: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return [low, high) of the poses around each pose from `first` on."""
+    if len(seconds) < FEWEST or seconds[-1] - seconds[0] < half:
+        raise ValueError('poses of too short a time')
+    low = np.searchsorted(seconds, seconds[first:] - half, 'left').astype(np.int64)
+    high = np.searchsorted(seconds, seconds[first:] + half, 'right').astype(np.int64)
+    while True:
+        short = (seconds[high - 1] - seconds[low] < half) | (high - low < FEWEST)
+        if not short.any():
+            return low, high
+        low = np.where(short, np.maximum(low - 1, 0), low)
+        high = np.where(short, np.minimum(high + 1, len(seconds)), high)

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import sys
+import time
+from collections.abc import Callable
 
-from geometry_msgs.msg import PoseStamped
-from nav_msgs.msg import Odometry
 from rclpy.clock import Clock, ClockType
 from rclpy.publisher import Publisher
 
 from repsq_ros import messages, topics
 from repsq_ros.campaign.records import record_of
+from repsq_ros.measurement.buffer import SampleBuffer
+from repsq_ros.measurement.inputs import Input
 from repsq_ros.measurement.measure import Outcome
 from repsq_ros.measurement.recorder import Key, Recorder, Window
+from repsq_ros.measurement.samples import Sample
 from repsq_ros.msg import TestCommand, TestMeasurement, TestPhase
 from repsq_ros.nodes import qos, translate
+from repsq_ros.nodes.diagnostics import PERIOD, Diagnostics, Watched
+from repsq_ros.nodes.inputs import NO_EVENTS, InputSubscription
 from repsq_ros.nodes.parameters import Parameters
 from repsq_ros.nodes.runtime import CampaignNode, run_node
 from repsq_ros.protocols.phases import Phase
@@ -42,8 +47,9 @@ class Measurement(CampaignNode):
         self._windows: dict[Key, Window] = {}  # of phases whose case is not known yet
         self._over_since_ns: dict[Key, int] = {}  # tests whose phases are over
         self._frame = ''
-        self._steady = Clock(clock_type=ClockType.STEADY_TIME)
-        self._last_arrival_ns = self._steady.now().nanoseconds
+        self._last_arrival_ns = time.monotonic_ns()
+        self._diagnostics = Diagnostics(self)
+        self._watched: list[Watched] = []
         # Made when the sensor is heard for the first time: until then there is no measurement node
         # for the scheduler, which begins only once there is one.
         self._measurements: Publisher | None = None
@@ -52,18 +58,63 @@ class Measurement(CampaignNode):
             (TestPhase, topics.TEST_PHASE, self._hear_phase),
         ):
             self.create_subscription(
-                kind, topic, callback, qos.RECORD, qos_overriding_options=qos.OVERRIDABLE
+                kind,
+                topic,
+                callback,
+                qos.RECORD,
+                event_callbacks=NO_EVENTS,
+                qos_overriding_options=qos.OVERRIDABLE,
             )
-        source = self._specification.measure.source
-        self._to_sample = messages.SAMPLE_OF[source]
-        self.create_subscription(
-            {'odometry': Odometry, 'mocap': PoseStamped}[source],
-            topics.SENSOR[source],
-            self._hear_sensor,
-            qos.SENSOR,
-            qos_overriding_options=qos.OVERRIDABLE,
-        )
-        self.create_timer(PATIENCE, self._look, clock=self._steady)
+        self._listen()
+        steady = Clock(clock_type=ClockType.STEADY_TIME)
+        self.create_timer(PATIENCE, self._look, clock=steady)
+        self.create_timer(PERIOD, self._diagnose, clock=steady)
+
+    # Inputs --------------------------------------------------------------------------------------
+
+    def _listen(self) -> None:
+        """Subscribe to the measure's input and to its conditions."""
+        measure, recorder = self._specification.measure, self._recorder
+        self._watch(measure.input, recorder.buffer, self._take)
+        for condition, source in zip(measure.conditions, measure.condition_inputs, strict=True):
+            self._watch(source, recorder.conditions[condition.name], None)
+        if measure.of_readings:
+            self._publisher()  # a gauge may have nothing to say before the first test
+
+    def _watch(
+        self, source: Input, buffer: SampleBuffer, then: Callable[[Sample], None] | None
+    ) -> None:
+        watched = Watched(self.resolve_topic_name(source.topic), source, buffer, then is None)
+        note, add = watched.note, buffer.add
+
+        def take(sample: Sample, arrival_ns: int) -> None:
+            note(sample.stamp_ns, arrival_ns)
+            add(sample)
+            if then is not None:
+                then(sample)
+
+        watched.subscription = InputSubscription(self, source, take, condition=then is None)
+        self._watched.append(watched)
+
+    def _take(self, sample: Sample) -> None:
+        if self._measurements is None:
+            self._publisher()
+        self._frame = sample.frame
+        self._last_arrival_ns = time.monotonic_ns()
+        if sample.stamp_ns >= self._recorder.due_ns:
+            self._measure(self._recorder.complete_keys)
+
+    def _diagnose(self) -> None:
+        now_ns = self.get_clock().now().nanoseconds
+        name, limits = self.get_name(), self._specification.measure.limits
+        for each in self._watched:
+            mismatch = each.subscription.mismatch()
+            if mismatch and mismatch != each.mismatch:
+                self.get_logger().error(mismatch)
+            each.mismatch = mismatch
+        self._diagnostics.publish([each.status(name, now_ns, limits) for each in self._watched])
+
+    # Tests ---------------------------------------------------------------------------------------
 
     def _hear_case(self, message: TestCommand) -> None:
         self._cases[message.index, message.attempt] = message
@@ -72,9 +123,9 @@ class Measurement(CampaignNode):
     def _hear_phase(self, message: TestPhase) -> None:
         span = messages.span_of(message)
         key = (span.index, span.attempt)
-        self._last_arrival_ns = self._steady.now().nanoseconds
+        self._last_arrival_ns = time.monotonic_ns()
         if span.window is not None:
-            self._windows[key] = Window(*span.window, span.command)
+            self._windows[key] = Window(*span.window, span.command, span.start_ns)
             self._open(key)
         elif span.phase in (Phase.PAUSED, Phase.ABORTED):
             self._windows.clear()
@@ -82,7 +133,7 @@ class Measurement(CampaignNode):
             self._over_since_ns.clear()
             self._recorder.abandon()
         elif span.phase is Phase.IDLE and (key in self._cases or key in self._windows):
-            self._over_since_ns[key] = self._steady.now().nanoseconds
+            self._over_since_ns[key] = time.monotonic_ns()
 
     def _open(self, key: Key) -> None:
         """Open a window once both the case and its phase are known."""
@@ -97,19 +148,12 @@ class Measurement(CampaignNode):
             )
         return self._measurements
 
-    def _hear_sensor(self, message: Odometry | PoseStamped) -> None:
-        self._publisher()
-        self._frame = message.header.frame_id
-        self._last_arrival_ns = self._steady.now().nanoseconds
-        self._recorder.add(self._to_sample(message))
-        self._measure(self._recorder.complete_keys)
-
     def _look(self) -> None:
         """Measure with what is there when a test is over and no sample of it can be hoped for.
 
         The sensor has fallen silent, or it speaks on, but never of a time after the window.
         """
-        now_ns = self._steady.now().nanoseconds
+        now_ns = time.monotonic_ns()
         silent = now_ns - self._last_arrival_ns > self._grace_ns
         for key in self._recorder.open_keys:
             over_since_ns = self._over_since_ns.get(key)
@@ -133,6 +177,13 @@ class Measurement(CampaignNode):
             self.get_logger().warning(
                 f'test {case.index}, attempt {case.attempt}: INVALID: {outcome.reason}'
             )
+        if outcome.note:
+            self.get_logger().warning(f'test {case.index}, attempt {case.attempt}: {outcome.note}')
+        if outcome.reason or outcome.note:
+            self._diagnostics.tell_test(
+                case.index, case.attempt, outcome.valid, outcome.reason or outcome.note,
+                outcome.samples,
+            )  # fmt: skip
         record = record_of((case.index, case.attempt), messages.draw_of(case), window, outcome)
         self._publisher().publish(
             translate.test_measurement_of(

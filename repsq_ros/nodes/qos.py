@@ -50,6 +50,9 @@ LATCHED = QoSProfile(
 # Sensors: takes any publisher (best effort accepts reliable ones too), and bursts of 1 kHz.
 SENSOR = QoSProfile(depth=2000, reliability=ReliabilityPolicy.BEST_EFFORT)
 
+# /diagnostics: what aggregators and rqt ask for.
+DIAGNOSTICS = QoSProfile(depth=10, reliability=ReliabilityPolicy.RELIABLE)
+
 COMMAND = QoSProfile(depth=10, reliability=ReliabilityPolicy.RELIABLE)
 
 # /clock: only the newest counts; simulated_robot repeats a clock that stands still.

@@ -144,8 +144,8 @@ class Scheduler(CampaignNode):
         return to_seconds((self._steady.now() - instant).nanoseconds)
 
     def _missing_peers(self) -> list[str]:
-        source = topics.SENSOR[self._specification.measure.source]
-        sensor, cases = map(self.resolve_topic_name, (source, topics.EXTERNAL_CASE))
+        topic = self._specification.measure.input.topic
+        sensor, cases = map(self.resolve_topic_name, (topic, topics.EXTERNAL_CASE))
         wanted = {
             f'a robot that takes commands on {self._command.topic}': self._command.listeners > 0,
             f'a sensor on {sensor}': self.count_publishers(sensor) > 0,

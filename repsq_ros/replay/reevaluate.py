@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from repsq_ros import messages
 from repsq_ros.campaign.campaign import Campaign
 from repsq_ros.campaign.records import record_of
 from repsq_ros.campaign.result import Result
+from repsq_ros.measurement.inputs import Input
 from repsq_ros.measurement.measure import Outcome
-from repsq_ros.measurement.samples import BodySample, SampleBuffer
+from repsq_ros.measurement.recorder import Recorder
+from repsq_ros.measurement.samples import Sample
 from repsq_ros.replay.bag import Bag
 from repsq_ros.replay.segments import Segment
+from repsq_ros.sensor_messages import reader_of
 from repsq_ros.specification.model import Specification
-
-TYPES = {'odometry': 'nav_msgs/msg/Odometry', 'mocap': 'geometry_msgs/msg/PoseStamped'}
 
 
 @dataclass(frozen=True)
@@ -26,28 +26,34 @@ class Evaluated:
     outcome: Outcome
 
 
-def read_samples(bag: Bag, topic: str, source: str) -> list[BodySample]:
-    """Return the samples of a sensor topic, as the measurement node would make them."""
-    bag.require(topic, TYPES[source])
-    to_sample = messages.SAMPLE_OF[source]
-    return [to_sample(item.message) for item in bag.messages(topic)]
+def read_samples(bag: Bag, topic: str, source: Input) -> list[Sample]:
+    """Return the samples of a sensor topic, as the measurement node would make them.
+
+    :raises BagError: the topic is missing, or not of the input's type
+    """
+    bag.require(topic, source.type)
+    read = reader_of(source)
+    found = (read(item.message, item.log_ns) for item in bag.messages(topic))
+    return [sample for sample in found if sample is not None]
 
 
 def evaluate(
-    specification: Specification, samples: Sequence[BodySample], segments: Sequence[Segment]
+    specification: Specification,
+    samples: Sequence[Sample],
+    segments: Sequence[Segment],
+    conditions: Mapping[str, Sequence[Sample]] | None = None,
 ) -> list[Evaluated]:
-    """Return psi, or the reason for INVALID, of each segment."""
-    buffer = SampleBuffer(keep_ns=2**62)
-    buffer.extend(samples)
-    done = []
-    for segment in segments:
-        window = segment.window
-        before, inside = buffer.cut(window.start_ns, window.end_ns)
-        outcome = specification.measure.evaluate(
-            before, inside, window.start_ns, window.end_ns, window.command
-        )
-        done.append(Evaluated(segment, outcome))
-    return done
+    """Return psi, or the reason for INVALID, of each segment.
+
+    :param conditions: the readings of each condition of the measure
+    """
+    recorder = Recorder(specification.measure, keep_ns=2**62)
+    for sample in samples:
+        recorder.add(sample)
+    for name, readings in (conditions or {}).items():
+        for reading in readings:
+            recorder.add_condition(name, reading)
+    return [Evaluated(segment, recorder.measure(segment.window)) for segment in segments]
 
 
 def fold(

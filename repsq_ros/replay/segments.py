@@ -9,7 +9,7 @@ from itertools import pairwise
 from repsq_ros import messages, topics
 from repsq_ros.errors import BagError
 from repsq_ros.measurement.recorder import Window
-from repsq_ros.measurement.samples import BodySample
+from repsq_ros.measurement.samples import Sample
 from repsq_ros.replay.bag import Bag
 from repsq_ros.sampling.proposals import Draw
 from repsq_ros.timebase import NANOSECONDS
@@ -53,7 +53,7 @@ def own_segments(bag: Bag, prefix: str, specification_digest: str) -> list[Segme
             continue
         span = messages.span_of(item.message)
         if span.window is not None:
-            windows[key] = Window(*span.window, span.command)
+            windows[key] = Window(*span.window, span.command, span.start_ns)
     return [
         Segment(index, attempt, '', draws[index, attempt], window)
         for (index, attempt), window in sorted(windows.items())
@@ -62,7 +62,7 @@ def own_segments(bag: Bag, prefix: str, specification_digest: str) -> list[Segme
 
 
 def command_segments(
-    bag: Bag, command_topic: str, label_topic: str, samples: Sequence[BodySample], settle_ns: int
+    bag: Bag, command_topic: str, label_topic: str, samples: Sequence[Sample], settle_ns: int
 ) -> list[Segment]:
     """Return one segment for each message on a Twist topic.
 
@@ -86,13 +86,13 @@ def command_segments(
     return [
         Segment(
             index, 0, label, Draw((), 0.0, 0.0),
-            Window(at_ns + settle_ns, _end_of_motion(samples, at_ns, end_ns), command),
+            Window(at_ns + settle_ns, _end_of_motion(samples, at_ns, end_ns), command, at_ns),
         )
         for index, ((at_ns, label, command), end_ns) in enumerate(zip(commands, ends, strict=True))
     ]  # fmt: skip
 
 
-def _end_of_motion(samples: Sequence[BodySample], start_ns: int, end_ns: int) -> int:
+def _end_of_motion(samples: Sequence[Sample], start_ns: int, end_ns: int) -> int:
     """Return the instant just after the last sample before a pause or the given end."""
     stamps = [sample.stamp_ns for sample in samples if start_ns <= sample.stamp_ns < end_ns]
     if not stamps:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from repsq_ros.estimation.certified_cell import CertifiedCell
-from repsq_ros.measurement.measure import SOURCES, TrackingLoss
-from repsq_ros.measurement.tracking_loss import REDUCTIONS
 from repsq_ros.protocols.locomotion import LocomotionProtocol
 from repsq_ros.sampling.box import Box, Dimension
 from repsq_ros.sampling.distributions import Distribution
 from repsq_ros.specification.accuracy import read_accuracy
 from repsq_ros.specification.distributions import read_distribution
+from repsq_ros.specification.measure import read_measure
 from repsq_ros.specification.model import FORMAT, Specification
 from repsq_ros.specification.partition import read_partition
 from repsq_ros.specification.reader import Section, read, show
@@ -32,7 +31,7 @@ def load(file: str | Path) -> Specification:
     top.text('description', '-')
     protocol = _protocol(top.section('protocol'))
     target = _target(top.section('target'), protocol)
-    measure = _measure(top.section('measure'))
+    measure = read_measure(top.section('measure'))
     accuracy = read_accuracy(top.section('accuracy'), measure.upper - measure.lower)
     cells = read_partition(top.section('partition'), accuracy, measure.lower, measure.upper)
     psi = (measure.lower, measure.upper)
@@ -94,15 +93,3 @@ def _protocol(section: Section) -> LocomotionProtocol:
         )
     section.finish()
     return LocomotionProtocol(*map(to_nanoseconds, (dwell, command, window)))
-
-
-def _measure(section: Section) -> TrackingLoss:
-    section.choice('type', ('soft_linf',))
-    measure = TrackingLoss(
-        gain=section.number('gain', above=0),
-        reduction=section.choice('reduction', REDUCTIONS),
-        source=section.choice('source', SOURCES),
-        largest_gap_ns=to_nanoseconds(section.number('largest_gap', 0.2, above=0)),
-    )
-    section.finish()
-    return measure

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 
 from repsq_ros.estimation.partition import Partition
-from repsq_ros.measurement.measure import TrackingLoss
+from repsq_ros.measurement.measure import Measure
 from repsq_ros.protocols.locomotion import LocomotionProtocol
 from repsq_ros.sampling.box import Box
 from repsq_ros.sampling.distributions import Distribution
@@ -28,7 +28,7 @@ class Specification:
     name: str
     target: Distribution
     protocol: LocomotionProtocol
-    measure: TrackingLoss
+    measure: Measure
     accuracy: Accuracy
     cells: PartitionChoice
     tester: Tester
@@ -66,7 +66,7 @@ class Specification:
                 'distribution': self.target.describe(),
             },
             'protocol': {'type': 'locomotion', **asdict(self.protocol)},
-            'measure': {'type': 'soft_linf', **asdict(self.measure)},
+            'measure': self.measure.describe(),
             'accuracy': asdict(self.accuracy),
             'partition': self.cells.describe(),
         }

@@ -7,11 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from repsq_ros.measurement.measure import TrackingLoss
+from repsq_ros.measurement.buffer import SampleBuffer
+from repsq_ros.measurement.limits import Limits
+from repsq_ros.measurement.measure import Measure
 from repsq_ros.measurement.recorder import Recorder, Window
-from repsq_ros.measurement.samples import BodySample, SampleBuffer
-from repsq_ros.measurement.tracking_loss import soft_linf
-from repsq_ros.measurement.velocity import from_poses, yaw_of
+from repsq_ros.measurement.samples import BodySample
+from repsq_ros.measurement.track import track_of
+from repsq_ros.measurement.tracking_loss import TrackingLoss, soft_linf
+from repsq_ros.measurement.velocity import by_difference, yaw_of
+from repsq_ros.specification.inputs import input_of_source
 
 SECOND = 1_000_000_000
 ZERO = (0.0, 0.0, 0.0)
@@ -19,7 +23,7 @@ UPRIGHT = (0.0, 0.0, 0.0, 1.0)
 
 
 def loss(source='odometry', reduction='rms'):
-    return TrackingLoss(6.0, reduction, source, largest_gap_ns=SECOND // 5)
+    return Measure(TrackingLoss(6.0, reduction), input_of_source(source), Limits(SECOND // 5))
 
 
 def odometry(t_ns, velocity=(0.1, 0.0, 0.0), turn=(0.0, 0.0, 0.0)):
@@ -125,7 +129,7 @@ def test_time_that_jumps_back_empties_the_buffer():
     buffer.extend(stream(10 * SECOND))
     buffer.add(odometry(0))
     assert buffer.newest_ns == 0
-    assert buffer.cut(0, 100 * SECOND) == (None, [odometry(0)])
+    assert buffer.track(0, 100 * SECOND).stamps.tolist() == [0]
 
 
 # Faults ------------------------------------------------------------------------------------------
@@ -195,9 +199,9 @@ def circle(rate, count, speed=0.3, turn=0.5, heading=0.0, flip=None):
 @pytest.mark.parametrize('heading', [0.0, math.pi / 2, math.pi - 0.01])
 @pytest.mark.parametrize('flip', [None, 60])
 def test_velocity_on_a_circle(rate, heading, flip):
-    first, *rest = circle(rate, 3 * rate, heading=heading, flip=flip)
-    velocity = from_poses(first, rest)
-    assert velocity == pytest.approx(np.tile([0.3, 0.0, 0.5], (len(rest), 1)), abs=2e-4)
+    poses = circle(rate, 3 * rate, heading=heading, flip=flip)
+    velocity = by_difference(track_of(poses))
+    assert velocity == pytest.approx(np.tile([0.3, 0.0, 0.5], (len(poses) - 1, 1)), abs=2e-4)
 
 
 def test_a_pose_long_before_the_window_gives_no_velocity():

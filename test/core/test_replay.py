@@ -9,6 +9,7 @@ from repsq_ros.cli import main
 from repsq_ros.errors import BagError
 from repsq_ros.replay.bag import Bag
 from repsq_ros.replay.reevaluate import read_samples
+from repsq_ros.specification.inputs import input_of_source
 
 pytest.importorskip('rosbags')
 
@@ -71,7 +72,9 @@ def test_the_papers_sum_saturates_on_real_walks(walks, content, write, capsys):
 def test_real_poses_at_rest_go_through_the_mocap_route(recordings):
     for folder in ('optitrack_static_mcap', 'optitrack_static_sqlite3'):
         with Bag(recordings / folder) as bag:
-            samples = read_samples(bag, '/vrpn_client_node/IndexFinger/pose', 'mocap')
+            samples = read_samples(
+                bag, '/vrpn_client_node/IndexFinger/pose', input_of_source('mocap')
+            )
         assert len(samples) > 1000
         assert all(np.isfinite([*s.position, *s.orientation]).all() for s in samples)
 

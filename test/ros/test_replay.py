@@ -8,6 +8,7 @@ from repsq_ros.cli import main
 from repsq_ros.replay.bag import Bag
 from repsq_ros.replay.reevaluate import evaluate, fold, read_samples
 from repsq_ros.replay.segments import own_segments
+from repsq_ros.specification.inputs import input_of_source
 from repsq_ros.specification.load import load
 
 pytest.importorskip('rosbags')
@@ -21,7 +22,8 @@ def test_the_bag_alone_gives_the_recorded_result_to_the_last_bit(recorded, sourc
     specification = load(file)
     with Bag(bag_path) as bag:
         segments = own_segments(bag, '', specification.digest)
-        samples = read_samples(bag, {'odometry': '/odom', 'mocap': '/mocap/pose'}[source], source)
+        read = input_of_source(source)
+        samples = read_samples(bag, f'/{read.topic}', read)
     assert len(segments) == result.n
     if source == 'odometry':
         again = fold(specification, evaluate(specification, samples, segments), 'lab')
@@ -29,7 +31,7 @@ def test_the_bag_alone_gives_the_recorded_result_to_the_last_bit(recorded, sourc
     else:
         from dataclasses import replace
 
-        by_pose = replace(specification, measure=replace(specification.measure, source='mocap'))
+        by_pose = replace(specification, measure=replace(specification.measure, input=read))
         assert all(e.outcome.valid for e in evaluate(by_pose, samples, segments))
 
 

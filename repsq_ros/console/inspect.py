@@ -1,0 +1,127 @@
+"""repsq inspect: what an engineer wants to know of the sensors in a recording, per topic."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from repsq_ros.errors import BagError
+from repsq_ros.measurement.audit import audit, audit_body, clocks
+from repsq_ros.measurement.catalogue import CATALOGUE, MessageKind
+from repsq_ros.measurement.inputs import Input
+from repsq_ros.measurement.samples import BodySample
+from repsq_ros.measurement.track import track_of
+from repsq_ros.replay.bag import Bag
+from repsq_ros.sensor_messages import bodies_of, reader_of
+from repsq_ros.timebase import NANOSECONDS
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the command line."""
+    parser.add_argument(
+        'bag', type=Path, help='folder of a rosbag2 recording, or one of its files'
+    )
+    parser.add_argument(
+        '--topic', action='append', default=[], help='only this topic (may be given repeatedly)'
+    )
+    parser.add_argument(
+        '--rate', type=float, default=0.0, help='Hz nominal; default: from the median gap'
+    )
+
+
+@dataclass
+class Stream:
+    """What was read of one topic."""
+
+    type: str
+    arrivals: list[int] = field(default_factory=list)
+    stamps: list[int] = field(default_factory=list)  # of the headers; empty: there are none
+    frames: set[str] = field(default_factory=set)
+    bodies: dict[str, list[BodySample]] = field(default_factory=dict)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the audit of each topic."""
+    with Bag(arguments.bag) as bag:
+        types = bag.topics()
+        for topic in arguments.topic:
+            if topic not in types:
+                raise BagError(
+                    f'{arguments.bag}: found no topic {topic}, expected one of those there: '
+                    f'{", ".join(sorted(types)) or "nothing"}'
+                )
+        wanted = arguments.topic or sorted(types)
+        streams = {topic: Stream(types[topic]) for topic in wanted}
+        for topic in wanted:
+            _read(bag, topic, streams[topic])
+    for topic, stream in streams.items():
+        _show(topic, stream, arguments.rate)
+    _show_clocks(streams)
+    return 0
+
+
+def _read(bag: Bag, topic: str, stream: Stream) -> None:
+    kind = CATALOGUE.get(stream.type)
+    for item in bag.messages(topic):
+        message = item.message
+        stream.arrivals.append(item.log_ns)
+        header = getattr(message, 'header', None)
+        if header is not None:
+            stream.stamps.append(header.stamp.sec * NANOSECONDS + header.stamp.nanosec)
+            stream.frames.add(header.frame_id)
+        if kind is not None and 'position' in kind.gives:
+            _take_bodies(stream, kind, message, item.log_ns)
+
+
+def _take_bodies(stream: Stream, kind: MessageKind, message: object, log_ns: int) -> None:
+    stamp = 'header' if kind.stamped else 'receive'
+    for body in bodies_of(stream.type, message):
+        sample = reader_of(Input(stream.type, '', body, stamp=stamp))(message, log_ns)
+        if isinstance(sample, BodySample):
+            stream.bodies.setdefault(body, []).append(sample)
+
+
+def _show(topic: str, stream: Stream, rate: float) -> None:
+    print(f'{topic}  ({stream.type})')
+    if not stream.arrivals:
+        print('  no message\n')
+        return
+    arrivals = np.array(stream.arrivals, dtype=np.int64)
+    stamps = np.array(stream.stamps, dtype=np.int64) if stream.stamps else arrivals
+    lines = audit(stamps, arrivals, rate).lines()
+    if not stream.stamps:
+        lines = [line for line in lines if 'arrival' not in line[0] and 'clocks' not in line[0]]
+        lines[-1] = ('stamps', 'none in this type: times of arrival; use stamp: receive')
+    if stream.frames:
+        lines.append(('frame_id', ', '.join(map(repr, sorted(stream.frames)))))
+    _print(lines, '')
+    for body, samples in sorted(stream.bodies.items()):
+        ordered = sorted(samples, key=lambda sample: sample.stamp_ns)
+        once = [s for k, s in enumerate(ordered) if not k or s.stamp_ns > ordered[k - 1].stamp_ns]
+        _print(audit_body(track_of(once)).lines(), f'{body}: ' if body else '')
+    print()
+
+
+def _show_clocks(streams: dict[str, Stream]) -> None:
+    """Tell how the clocks of the sensors stand to each other, by their delays of arrival."""
+    told = {
+        topic: clocks(np.array(s.stamps, dtype=np.int64), np.array(s.arrivals, dtype=np.int64))
+        for topic, s in streams.items()
+        if len(s.stamps) > 2 and any(s.stamps)
+    }
+    if len(told) < 2:
+        return
+    first = min(told, key=lambda topic: abs(told[topic][0]))
+    print(f'clocks, against {first}')
+    for topic, (delay, drift, _) in told.items():
+        if topic != first:
+            behind, rate = delay - told[first][0], drift - told[first][1]
+            print(f'  {topic:34s}  {behind * 1e3:.3f} ms behind, {rate * 1e6:+.1f} us/s')
+
+
+def _print(lines: list[tuple[str, str]], prefix: str) -> None:
+    for name, value in lines:
+        print(f'  {prefix + name:34s}  {value}')

@@ -1,0 +1,198 @@
+"""What a stream of messages is like: rate, jitter, gaps, clocks, frozen spans, noise at rest."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from repsq_ros.measurement.track import Track
+from repsq_ros.measurement.velocity import by_slope
+
+Array = NDArray[np.float64]
+Stamps = NDArray[np.int64]
+
+TOGETHER = 0.1  # of a period: two messages nearer than this came together
+GAP = 3.0  # periods without a message that are a gap
+JITTERY = 0.1  # of a period: gaps that vary as much are those of arrival
+TOGETHER_SHARE = 0.01  # of the gaps: a sensor's own clock makes none at all
+REST_SPAN = 0.1  # [s] of the slope that tells the speed at rest
+
+
+@dataclass(frozen=True)
+class StreamAudit:
+    """The stamps of a stream, as they came; seconds throughout."""
+
+    count: int
+    seconds: float  # from the first stamp to the last
+    rate: float  # [Hz] messages per time
+    period: float  # median gap of distinct stamps, or that of the nominal rate
+    jitter: float  # root mean square of gap - period, over the gaps that miss no message
+    duplicates: int  # stamps that equal the one before
+    backwards: int  # stamps before the one before
+    together: float  # share of the gaps under a tenth of the period
+    gaps: int  # gaps of more than three periods
+    largest_gap: float
+    delay: float  # median of arrival - stamp: transport and offset between the clocks
+    drift: float  # [s/s] of that delay over time
+    arrival_jitter: float  # standard deviation of that delay around its line
+    guess: str  # header: the sensor's clock; receive: arrival; none: no stamps; too short
+
+    def lines(self) -> list[tuple[str, str]]:
+        """Return what people read, as pairs of name and value."""
+        return [
+            ('messages', f'{self.count} in {self.seconds:.3f} s'),
+            ('rate', f'{self.rate:.2f} Hz'),
+            ('period', f'{self.period * 1e3:.3f} ms'),
+            ('jitter', f'{self.jitter * 1e3:.3f} ms'),
+            ('duplicate stamps', f'{self.duplicates}'),
+            ('backward stamps', f'{self.backwards}'),
+            ('gaps under a tenth of a period', f'{self.together:.1%}'),
+            ('gaps over three periods', f'{self.gaps}'),
+            ('largest gap', f'{self.largest_gap:.4f} s'),
+            ('arrival after stamp', f'{self.delay * 1e3:.3f} ms'),
+            ('drift of the clocks', f'{self.drift * 1e6:.1f} us/s'),
+            ('arrival jitter', f'{self.arrival_jitter * 1e3:.3f} ms'),
+            ('stamps look like', self.guess),
+        ]
+
+
+def audit(stamps: Stamps, arrivals: Stamps | None = None, rate: float = 0.0) -> StreamAudit:
+    """Describe a stream.
+
+    :param stamps: (n,) [ns] in the order of arrival
+    :param arrivals: (n,) [ns] when each message came; None: not known
+    :param rate: [Hz] nominal; 0: the median gap stands for it
+    """
+    count = len(stamps)
+    steps = np.diff(stamps).astype(np.float64) * 1e-9
+    forward = steps[steps > 0]
+    seconds = float(stamps.max() - stamps.min()) * 1e-9 if count else 0.0
+    period = 1.0 / rate if rate > 0 else float(np.median(forward)) if len(forward) else 0.0
+    whole = forward[forward < 1.5 * period]
+    delay = drift = arrival_jitter = float('nan')
+    if arrivals is not None and count > 2:
+        delay, drift, arrival_jitter = clocks(stamps, arrivals)
+    found = StreamAudit(
+        count=count,
+        seconds=seconds,
+        rate=(count - 1) / seconds if seconds > 0 else 0.0,
+        period=period,
+        jitter=float(np.sqrt(np.mean((whole - period) ** 2))) if len(whole) else 0.0,
+        duplicates=int(np.sum(steps == 0)),
+        backwards=int(np.sum(steps < 0)),
+        together=float(np.mean(forward < TOGETHER * period)) if len(forward) else 0.0,
+        gaps=int(np.sum(forward > GAP * period)),
+        largest_gap=float(forward.max()) if len(forward) else 0.0,
+        delay=delay,
+        drift=drift,
+        arrival_jitter=arrival_jitter,
+        guess='',
+    )
+    return StreamAudit(**{**vars(found), 'guess': _guess(found, bool(count and not stamps.any()))})
+
+
+def clocks(stamps: Stamps, arrivals: Stamps) -> tuple[float, float, float]:
+    """Return the delay of arrival: its median [s], drift [s/s] and spread [s] around its line."""
+    delay = (arrivals - stamps).astype(np.float64) * 1e-9
+    since = (arrivals - arrivals[0]).astype(np.float64) * 1e-9
+    if since[-1] <= 0:
+        return float(np.median(delay)), 0.0, float(np.std(delay))
+    base = delay[0]  # absolute stamps are too large for a sum of squares
+    slope, start = np.polyfit(since, delay - base, 1)
+    return (
+        float(np.median(delay)), float(slope), float(np.std(delay - base - start - slope * since))
+    )  # fmt: skip
+
+
+def _guess(found: StreamAudit, all_zero: bool) -> str:
+    """Guess who has set the stamps."""
+    if all_zero:
+        return 'none: the driver leaves them zero; use stamp: receive'
+    if found.count < 20:
+        return 'too short to tell'
+    if found.together > TOGETHER_SHARE:
+        return 'receive: messages that came together have stamps that lie together'
+    if found.jitter > JITTERY * found.period:
+        return 'receive: gaps vary as arrivals do'
+    return 'header: even, as of the sensor itself'
+
+
+@dataclass(frozen=True)
+class BodyAudit:
+    """What the poses of a stream are like."""
+
+    frozen: float  # [s] longest span of bit-identical poses with fresh stamps
+    broken: int  # poses with NaN, infinity or a quaternion of norm zero
+    largest_step: float  # [m] between two poses
+    noise: tuple[float, float, float]  # [m] standard deviation of x, y, z over the quietest second
+    speed: float  # [m/s] 99th percentile in the plane, by slope over 0.1 s
+
+    def lines(self) -> list[tuple[str, str]]:
+        """Return what people read, as pairs of name and value."""
+        noise = ', '.join(f'{each * 1e3:.3f}' for each in self.noise)
+        return [
+            ('longest frozen span', f'{self.frozen:.3f} s'),
+            ('broken poses', f'{self.broken}'),
+            ('largest step', f'{self.largest_step:.4f} m'),
+            ('noise of the quietest second', f'{noise} mm in x, y, z'),
+            ('speed, 99th percentile by slope', f'{self.speed:.4f} m/s'),
+        ]
+
+
+def audit_body(track: Track) -> BodyAudit:
+    """Describe the poses of a body; stamps must not run backwards."""
+    position, orientation = track.position, track.orientation
+    if position is None or orientation is None or len(track) < 2:
+        return BodyAudit(0.0, 0, 0.0, (0.0, 0.0, 0.0), 0.0)
+    good = whole_poses(position, orientation)
+    kept = Track(track.stamps[good], position[good], orientation[good])
+    if len(kept) < 2:
+        return BodyAudit(0.0, int(np.sum(~good)), 0.0, (0.0, 0.0, 0.0), 0.0)
+    position = position[good]
+    try:
+        velocity = by_slope(kept, REST_SPAN)
+        speed = float(np.percentile(np.hypot(velocity[:, 0], velocity[:, 1]), 99))
+    except ValueError:
+        speed = float('nan')
+    frozen, _ = longest_frozen(kept)
+    return BodyAudit(
+        frozen,
+        int(np.sum(~good)),
+        float(np.linalg.norm(np.diff(position, axis=0), axis=1).max()),
+        quietest(kept.stamps, position),
+        speed,
+    )
+
+
+def whole_poses(position: Array, orientation: Array) -> NDArray[np.bool_]:
+    """Tell which poses are finite and have a quaternion of a norm above zero."""
+    finite = np.isfinite(position).all(axis=1) & np.isfinite(orientation).all(axis=1)
+    good: NDArray[np.bool_] = finite & np.any(orientation != 0.0, axis=1)
+    return good
+
+
+def longest_frozen(track: Track) -> tuple[float, int]:
+    """Return the longest span of bit-identical poses [s] and the index at which it begins."""
+    columns = [c for c in (track.position, track.orientation) if c is not None]
+    if len(track) < 2 or not columns:
+        return 0.0, 0
+    poses = np.hstack(columns)
+    # A flip of the quaternion's sign is no change, but NaN is one: it is another fault.
+    moved = np.flatnonzero(np.any(poses[1:] != poses[:-1], axis=1)) + 1
+    starts = np.concatenate([[0], moved])
+    ends = np.concatenate([moved - 1, [len(track) - 1]])
+    spans = (track.stamps[ends] - track.stamps[starts]).astype(np.float64) * 1e-9
+    longest = int(np.argmax(spans))
+    return float(spans[longest]), int(starts[longest])
+
+
+def quietest(stamps: Stamps, position: Array) -> tuple[float, float, float]:
+    """Return the standard deviation of x, y, z over the second in which the body moves least."""
+    second = (stamps - stamps[0]) // 1_000_000_000
+    edges = np.flatnonzero(np.diff(second)) + 1
+    parts = [part for part in np.split(position, edges) if len(part) > 5] or [position]
+    spreads = [part.std(axis=0) for part in parts]
+    least = min(spreads, key=lambda spread: float(np.sum(spread * spread)))
+    return float(least[0]), float(least[1]), float(least[2])

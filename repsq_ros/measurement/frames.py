@@ -1,0 +1,132 @@
+"""Frames of rigid bodies: up axis, fixed extrinsics, heading; quaternions are x, y, z, w."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+from transforms3d.quaternions import quat2mat
+
+from repsq_ros.measurement.inputs import Extrinsics, Input
+from repsq_ros.measurement.samples import Quaternion
+from repsq_ros.measurement.track import Track
+
+Array = NDArray[np.float64]
+
+
+def matrix_of(quaternion: Quaternion) -> Array:
+    """Return the (3, 3) rotation of one quaternion of any norm but zero."""
+    x, y, z, w = quaternion
+    matrix: Array = quat2mat((w, x, y, z))
+    return matrix
+
+
+def product(left: Array, right: Array) -> Array:
+    """Return the quaternions left * right: first `right`, then `left`.
+
+    :param left: (n, 4) or (4,), x, y, z, w
+    :param right: (n, 4) or (4,)
+    :returns: (n, 4)
+    """
+    a, b = np.atleast_2d(left), np.atleast_2d(right)
+    vector = a[:, 3:] * b[:, :3] + b[:, 3:] * a[:, :3] + np.cross(a[:, :3], b[:, :3])
+    scalar = a[:, 3:] * b[:, 3:] - np.sum(a[:, :3] * b[:, :3], axis=1, keepdims=True)
+    both: Array = np.hstack([vector, scalar])
+    return both
+
+
+def turned(orientation: Array, vectors: Array, back: bool = False) -> Array:
+    """Turn vectors by quaternions, from the body's frame to the fixed one, or `back`.
+
+    :param orientation: (n, 4), any norm but zero
+    :param vectors: (n, 3) or (3,)
+    :returns: (n, 3)
+    """
+    unit = orientation / np.linalg.norm(orientation, axis=1, keepdims=True)
+    axis, w = unit[:, :3] * (-1.0 if back else 1.0), unit[:, 3:]
+    rows = np.broadcast_to(vectors, (len(unit), 3))
+    twice = 2.0 * np.cross(axis, rows)
+    result: Array = rows + w * twice + np.cross(axis, twice)
+    return result
+
+
+def continuous(orientation: Array) -> Array:
+    """Return quaternions whose sign does not flip: q and -q are the same rotation.
+
+    :param orientation: (n, 4)
+    """
+    if len(orientation) < 2:
+        return orientation
+    flips = np.sum(orientation[1:] * orientation[:-1], axis=1) < 0
+    signs = np.concatenate([[1.0], np.where(np.cumsum(flips) % 2 == 1, -1.0, 1.0)])
+    kept: Array = orientation * signs[:, None]
+    return kept
+
+
+def z_up(track: Track) -> Track:
+    """Return a y-up track in z-up axes, those of the world and those of the body alike.
+
+    The turn by 90 degrees about x takes (x, y, z) to (x, -z, y); a rotation R becomes T R T^-1,
+    whose quaternion has its axis turned in the same way.
+    """
+
+    def turn(columns: Array | None) -> Array | None:
+        if columns is None:
+            return None
+        upright = columns.copy()
+        upright[:, 1], upright[:, 2] = -columns[:, 2], columns[:, 1]
+        return upright
+
+    return Track(
+        track.stamps,
+        turn(track.position),
+        turn(track.orientation),
+        turn(track.linear),
+        turn(track.angular),
+    )
+
+
+def at_point(track: Track, extrinsics: Extrinsics) -> Track:
+    """Return the track of the point that a rigid body carries.
+
+    With R the body's orientation and t, Q the extrinsics: p' = p + R t, R' = R Q, and in the
+    point's frame v' = Q^T (v + w x t), w' = Q^T w.
+    """
+    position, orientation = track.position, track.orientation
+    linear, angular = track.linear, track.angular
+    translation = np.array(extrinsics.translation)
+    to_body = matrix_of(extrinsics.rotation)
+    if position is not None and orientation is not None:
+        position = position + turned(orientation, translation)
+    if orientation is not None:
+        orientation = product(orientation, np.array(extrinsics.rotation))
+    if linear is not None:
+        carried = 0.0 if angular is None else np.cross(angular, translation)
+        linear = (linear + carried) @ to_body
+    if angular is not None:
+        angular = angular @ to_body
+    return Track(track.stamps, position, orientation, linear, angular)
+
+
+def conditioned(track: Track, source: Input) -> Track:
+    """Return a track in SI units, z-up, of the point that is measured.
+
+    A velocity that the message tells in the world frame is turned into the body's by the whole
+    orientation; a turn rate is about the body's axes in every known driver.
+    """
+    if source.scale != 1.0:
+        track = replace(
+            track,
+            position=None if track.position is None else track.position * source.scale,
+            linear=None if track.linear is None else track.linear * source.scale,
+        )
+    if source.velocity_frame == 'world' and track.linear is not None:
+        if track.orientation is None:
+            raise ValueError('a velocity in the world frame needs an orientation')
+        track = replace(track, linear=turned(track.orientation, track.linear, back=True))
+    if source.up_axis == 'y':
+        track = z_up(track)
+    if not source.extrinsics.trivial:
+        track = at_point(track, source.extrinsics)
+    return track

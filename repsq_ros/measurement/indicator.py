@@ -1,0 +1,33 @@
+"""A threshold on another quantity: its mean is a probability, a risk."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from repsq_ros.measurement.window import Seen, Window
+
+
+@dataclass(frozen=True)
+class Indicator:
+    """1 where the inner quantity is above a threshold, else 0."""
+
+    inner: Any  # a Quantity
+    above: float  # in the inner quantity's unit
+
+    unit = '1'
+    lower = 0.0
+    upper = 1.0
+
+    @property
+    def needs(self) -> str:
+        """What it is computed from."""
+        return str(self.inner.needs)
+
+    def describe(self) -> dict[str, object]:
+        """Return all that two labs have to share."""
+        return {'type': 'indicator', 'above': self.above, 'of': self.inner.describe()}
+
+    def psi(self, seen: Seen, window: Window) -> float:
+        """Return 1 or 0."""
+        return 1.0 if self.inner.psi(seen, window) > self.above else 0.0

@@ -1,0 +1,58 @@
+"""From where on what a sensor reports is not believed."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Thresholds of validity. A gauge may be silent for minutes: of them only `largest_gap`."""
+
+    largest_gap_ns: int = 200_000_000  # without a sample, within the window and at its ends
+    coverage: float = 0.8  # least share of the window that lies near a sample
+    frozen: float = 0.25  # [s] at most of bit-identical poses with fresh stamps
+    fastest: float = 10.0  # [m/s] no body that is tested moves faster: more is a jump
+    fastest_turn: float = 40.0  # [rad/s] the same of its rotation
+    step: float = 0.02  # [m] a step so small is noise, whatever its stamps say
+
+
+@dataclass(frozen=True)
+class Fall:
+    """When the subject counts as fallen: a result, and the worst there is."""
+
+    height: float = -math.inf  # [m] it lies lower than this
+    tilt: float = math.inf  # [rad] its z axis is further from the vertical than this
+    hold: float = 0.1  # [s] for so long: one wild pose is no fall
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A second input that must be as it should while a test runs: a mode, a scaling, a battery."""
+
+    name: str
+    at_least: float = -math.inf
+    at_most: float = math.inf
+    one_of: tuple[float, ...] = ()  # empty: any
+    longest_silence: float = math.inf  # [s] between its last message and the window's end
+
+    def accepts(self, values: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Tell which values are as they should be; NaN and infinity never are."""
+        within = np.isfinite(values) & (values >= self.at_least) & (values <= self.at_most)
+        return within & np.isin(values, self.one_of) if self.one_of else within
+
+    @property
+    def expected(self) -> str:
+        """What is expected of it, for people."""
+        parts = []
+        if self.one_of:
+            parts.append(f'one of {", ".join(f"{each:g}" for each in self.one_of)}')
+        if self.at_least > -math.inf:
+            parts.append(f'at least {self.at_least:g}')
+        if self.at_most < math.inf:
+            parts.append(f'at most {self.at_most:g}')
+        return ' and '.join(parts) or 'a finite number'

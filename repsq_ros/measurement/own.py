@@ -1,0 +1,36 @@
+"""A user's own quantity, with what the contract needs to know of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from repsq_ros.measurement.window import Seen, UnmeasurableError, Window
+
+NEEDS = ('velocity', 'position', 'pose', 'reading')
+ATTRIBUTES = ('lower', 'upper', 'unit', 'needs')
+
+
+class OwnQuantity:
+    """Wraps the object that a class of the user has made."""
+
+    def __init__(self, inner: Any, description: dict[str, object]) -> None:
+        self._inner, self._description = inner, description
+        self.lower, self.upper = float(inner.lower), float(inner.upper)
+        self.unit, self.needs = str(inner.unit), str(inner.needs)
+
+    def describe(self) -> dict[str, object]:
+        """Return all that two labs have to share: its name, options, unit."""
+        return {**self._description, 'unit': self.unit, 'needs': self.needs}
+
+    def psi(self, seen: Seen, window: Window) -> float:
+        """Return psi.
+
+        What goes wrong in foreign code spoils one test, and is told; it does not end a campaign.
+        """
+        try:
+            return float(self._inner.psi(seen, window))
+        except UnmeasurableError:
+            raise
+        except Exception as error:
+            name = self._description['type']
+            raise UnmeasurableError(f'{name}: {type(error).__name__}: {error}') from None

@@ -1,0 +1,78 @@
+"""Poses: a reference to measure from, mean pose of a window, distances and angles."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from repsq_ros.measurement.frames import continuous
+from repsq_ros.measurement.samples import Quaternion, Vector
+from repsq_ros.measurement.track import Track
+from repsq_ros.measurement.velocity import by_slope
+from repsq_ros.measurement.window import Seen, UnmeasurableError
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Pose:
+    """Where something is, and how it is turned."""
+
+    position: Vector  # [m]
+    orientation: Quaternion | None = None  # x, y, z, w; None: not asked for
+
+
+def mean_pose(track: Track) -> tuple[Array, Array | None]:
+    """Return mean position (3,) [m] and mean orientation (4,), the latter of norm 1.
+
+    The mean of the quaternions brought to one sign, normalised: for rotations that lie close
+    together this is the rotation of least mean squared angle to second order.
+    """
+    if track.position is None:
+        raise UnmeasurableError('no position: the source does not report it')
+    position: Array = track.position.mean(axis=0)
+    if track.orientation is None:
+        return position, None
+    norms = np.linalg.norm(track.orientation, axis=1, keepdims=True)
+    mean = continuous(track.orientation / norms).mean(axis=0)
+    return position, mean / np.linalg.norm(mean)
+
+
+def angle_between(left: Array, right: Array) -> float:
+    """Return the angle of the rotation between two quaternions [rad], in [0, pi]."""
+    a, b = left / np.linalg.norm(left), right / np.linalg.norm(right)
+    # The nearer of q and -q; half chords are exact for small angles, where arccos is not.
+    chord = min(float(np.linalg.norm(a - b)), float(np.linalg.norm(a + b)))
+    return 4.0 * math.asin(min(chord / 2.0, 1.0))
+
+
+def require_settled(seen: Seen, speed: float) -> None:
+    """Refuse a window in which the body still moves.
+
+    Arrival is told by the speed of the measured body, never by a controller's word: the 95th
+    percentile of the slopes over 0.1 s (or a quarter of the window, if that is longer) in space.
+
+    :param speed: [m/s] at most
+    :raises UnmeasurableError: with the speed
+    """
+    assert seen.track is not None
+    inside = seen.track.since(seen.first)
+    if inside.position is None or len(inside) < 3:
+        raise UnmeasurableError(f'settle not told: {len(inside)} positions in the window')
+    seconds = float(inside.stamps[-1] - inside.stamps[0]) * 1e-9
+    span = max(0.1, seconds / 4.0)
+    upright = np.tile([0.0, 0.0, 0.0, 1.0], (len(inside), 1))
+    x, y, z = inside.position.T
+    try:
+        flat = by_slope(Track(inside.stamps, np.column_stack([x, y, z]), upright), span)
+        tall = by_slope(Track(inside.stamps, np.column_stack([z, y, x]), upright), span)
+    except ValueError:
+        raise UnmeasurableError('settle not told: positions of too short a time') from None
+    found = float(np.percentile(np.hypot(np.hypot(flat[:, 0], flat[:, 1]), tall[:, 0]), 95))
+    if found > speed:
+        raise UnmeasurableError(
+            f'settle not reached: the body moves at {found:.4f} m/s, at most {speed:g} m/s allowed'
+        )

@@ -1,0 +1,74 @@
+"""Samples as columns: what every computation on a stream starts from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from repsq_ros.measurement.samples import BodySample
+
+Array = NDArray[np.float64]
+Stamps = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Track:
+    """A body over time; `None` where the sensor does not report a quantity."""
+
+    stamps: Stamps  # (n,) [ns], increasing
+    position: Array | None  # (n, 3) [m]
+    orientation: Array | None  # (n, 4) x, y, z, w, body to fixed frame
+    linear: Array | None = None  # (n, 3) [m/s]
+    angular: Array | None = None  # (n, 3) [rad/s]
+
+    def __len__(self) -> int:
+        return len(self.stamps)
+
+    def take(self, rows: slice | NDArray[np.bool_]) -> Track:
+        """Return the track of some samples."""
+        return Track(
+            self.stamps[rows],
+            *(
+                None if column is None else column[rows]
+                for column in (self.position, self.orientation, self.linear, self.angular)
+            ),
+        )
+
+    def since(self, first: int) -> Track:
+        """Return the track from a sample on."""
+        return self.take(slice(first, None))
+
+
+@dataclass(frozen=True)
+class Series:
+    """A number over time."""
+
+    stamps: Stamps  # (n,) [ns], increasing
+    values: Array  # (n,)
+
+    def __len__(self) -> int:
+        return len(self.stamps)
+
+    def since(self, first: int) -> Series:
+        """Return the series from a reading on."""
+        return Series(self.stamps[first:], self.values[first:])
+
+
+def track_of(samples: Sequence[BodySample]) -> Track:
+    """Turn samples into columns; a quantity that one sample lacks is lacking."""
+    return Track(
+        np.array([sample.stamp_ns for sample in samples], dtype=np.int64),
+        _column([sample.position for sample in samples], 3),
+        _column([sample.orientation for sample in samples], 4),
+        _column([sample.linear_velocity for sample in samples], 3),
+        _column([sample.angular_velocity for sample in samples], 3),
+    )
+
+
+def _column(rows: Sequence[Sequence[float] | None], width: int) -> Array | None:
+    if any(row is None for row in rows):
+        return None
+    return np.array(rows, dtype=np.float64).reshape(-1, width)

@@ -1,0 +1,72 @@
+"""What is to be measured, and what was seen of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from repsq_ros.measurement.inputs import Input
+from repsq_ros.measurement.track import Series, Track
+from repsq_ros.timebase import NANOSECONDS, to_seconds
+
+REACH_NS = NANOSECONDS  # looked back before a test: for slopes, re-timing and a tare
+
+
+@dataclass(frozen=True)
+class Window:
+    """What is to be measured: the samples of [start, end) against a command."""
+
+    start_ns: int
+    end_ns: int
+    command: tuple[float, ...]
+    began_ns: int | None = None  # when the command took effect; None: with the window
+
+    @property
+    def command_ns(self) -> int:
+        """When the command took effect."""
+        return self.start_ns if self.began_ns is None else min(self.began_ns, self.start_ns)
+
+    @property
+    def reach_ns(self) -> int:
+        """From when on samples are looked at."""
+        return self.command_ns - REACH_NS
+
+    def at(self, stamp_ns: int) -> str:
+        """Tell an instant in s from the start of the window."""
+        return f'{to_seconds(int(stamp_ns) - self.start_ns):.3f} s of the window'
+
+
+@dataclass(frozen=True)
+class Observation:
+    """The samples around a window, in the order of the stamps, one for each stamp."""
+
+    window: Window
+    track: Track | None = None  # of the measure's body, from `reach_ns` on
+    series: Series | None = None  # or of its gauge, raw: the last before `reach_ns`, and since
+    frames: Sequence[str] = ()  # frame_id of the samples in the window, where they are checked
+    conditions: Mapping[str, Series] = field(
+        default_factory=dict
+    )  # raw: the last before, and since
+
+    @property
+    def count(self) -> int:
+        """Number of samples in the window."""
+        start_ns = self.window.start_ns
+        seen = self.track or self.series
+        return 0 if seen is None else int(np.sum(seen.stamps >= start_ns))
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What a quantity is computed from: in SI units, checked; a body or a number over time."""
+
+    source: Input
+    track: Track | None = None  # of the window, and of what precedes it
+    series: Series | None = None  # the same of a gauge
+    first: int = 0  # index of the first sample in the window
+
+
+class UnmeasurableError(Exception):
+    """The samples are good, but this quantity cannot be formed from them; the reason is told."""

@@ -1,0 +1,122 @@
+"""What an engineer wants to know of the sensors before and during a campaign, on /diagnostics."""
+
+from __future__ import annotations
+
+from collections import deque
+
+import numpy as np
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from rclpy.node import Node
+
+from repsq_ros.measurement.audit import audit, audit_body
+from repsq_ros.measurement.buffer import SampleBuffer
+from repsq_ros.measurement.inputs import Input
+from repsq_ros.measurement.limits import Limits
+from repsq_ros.measurement.samples import BodySample
+from repsq_ros.measurement.track import track_of
+from repsq_ros.nodes import qos
+from repsq_ros.nodes.inputs import InputSubscription
+from repsq_ros.timebase import NANOSECONDS
+
+TOPIC = '/diagnostics'
+PERIOD = 1.0  # [s]
+SPAN_NS = 5 * NANOSECONDS  # of what is looked back at
+KEPT = 8192  # stamps: 5 s at 1.6 kHz
+SILENT_NS = 2 * NANOSECONDS
+
+
+class Watched:
+    """One input as it comes in: its stamps and arrivals, and the samples that are kept anyway."""
+
+    def __init__(self, topic: str, source: Input, buffer: SampleBuffer, condition: bool) -> None:
+        self.topic, self.source, self.buffer, self.condition = topic, source, buffer, condition
+        self.mismatch = ''
+        self.subscription: InputSubscription
+        self._stamps: deque[tuple[int, int]] = deque(maxlen=KEPT)
+
+    def note(self, stamp_ns: int, arrival_ns: int) -> None:
+        """Take in the times of one message."""
+        self._stamps.append((stamp_ns, arrival_ns))
+
+    def status(self, node: str, now_ns: int, limits: Limits) -> DiagnosticStatus:
+        """Describe the last seconds."""
+        recent = [pair for pair in self._stamps if pair[1] > now_ns - SPAN_NS]
+        values: list[tuple[str, str]] = [('type', self.source.type)]
+        level, text = DiagnosticStatus.OK, 'ok'
+        if recent:
+            times = np.array(recent, dtype=np.int64)
+            found = audit(times[:, 0], times[:, 1], self.source.rate)
+            values += found.lines()
+            if found.guess.startswith('none'):
+                level, text = DiagnosticStatus.WARN, found.guess
+            elif self.source.stamp == 'header' and found.backwards:
+                level, text = DiagnosticStatus.WARN, f'{found.backwards} stamps run backwards'
+            samples = [s for s in self.buffer.newest(SPAN_NS) if isinstance(s, BodySample)]
+            if samples and samples[-1].position is not None:
+                body = audit_body(track_of(samples))
+                values += body.lines()
+                if body.broken:
+                    level, text = DiagnosticStatus.WARN, f'{body.broken} broken poses'
+                elif body.frozen > limits.frozen and self.source.velocity != 'twist':
+                    level, text = DiagnosticStatus.WARN, f'frozen for {body.frozen:.3f} s'
+        event_driven = self.condition or not self._is_body()
+        last_ns = self._stamps[-1][1] if self._stamps else None
+        if last_ns is None:
+            level, text = DiagnosticStatus.STALE, 'never heard'
+        elif now_ns - last_ns > SILENT_NS and not event_driven:
+            level = DiagnosticStatus.STALE
+            text = f'silent for {(now_ns - last_ns) * 1e-9:.1f} s'
+        if self.mismatch:
+            level, text = DiagnosticStatus.ERROR, self.mismatch
+        return status(f'{node}: {self.topic}', level, text, values)
+
+    def _is_body(self) -> bool:
+        newest = self.buffer.newest(0)
+        return bool(newest) and isinstance(newest[-1], BodySample)
+
+
+def status(name: str, level: bytes, text: str, values: list[tuple[str, str]]) -> DiagnosticStatus:
+    """Make one status."""
+    return DiagnosticStatus(
+        level=level,
+        name=name,
+        message=text,
+        values=[KeyValue(key=key, value=value) for key, value in values],
+    )
+
+
+class Diagnostics:
+    """Publishes the state of the inputs once a second, and each INVALID test at once."""
+
+    def __init__(self, node: Node) -> None:
+        self._node = node
+        self._publisher = node.create_publisher(DiagnosticArray, TOPIC, qos.DIAGNOSTICS)
+        self._invalid = 0
+
+    def publish(self, statuses: list[DiagnosticStatus]) -> None:
+        """Publish statuses, stamped now."""
+        message = DiagnosticArray(status=statuses)
+        message.header.stamp = self._node.get_clock().now().to_msg()
+        self._publisher.publish(message)
+
+    def tell_test(self, index: int, attempt: int, valid: bool, reason: str, samples: int) -> None:
+        """Tell of a test that is INVALID, or valid but out of the ordinary."""
+        self._invalid += not valid
+        name = reason.partition(':')[0] or 'ok'
+        values = [
+            ('index', str(index)),
+            ('attempt', str(attempt)),
+            ('samples', str(samples)),
+            ('reason', name),
+            ('invalid so far', str(self._invalid)),
+        ]
+        self.publish(
+            [
+                status(
+                    f'{self._node.get_name()}: test',
+                    DiagnosticStatus.WARN if valid else DiagnosticStatus.ERROR,
+                    reason if valid else f'INVALID: {reason}',
+                    values,
+                )
+            ]
+        )

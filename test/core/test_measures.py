@@ -1,0 +1,413 @@
+"""Measures by the specification: from messages of many types to psi in its unit."""
+
+import math
+from types import SimpleNamespace as N
+
+import numpy as np
+import pytest
+
+from repsq_ros.campaign.in_process import run_in_process
+from repsq_ros.errors import CampaignError, SpecificationError
+from repsq_ros.measurement.recorder import Recorder, Window
+from repsq_ros.sensor_messages import FieldError, reader_of
+from repsq_ros.specification.load import load
+from repsq_ros.subjects.surrogate import Surrogate
+
+SECOND = 1_000_000_000
+
+
+@pytest.fixture
+def measure_of(content, write):
+    """Make a measure from its section of a specification."""
+
+    def make(**section):
+        content['measure'] = section
+        content['partition'] = {'alpha': 0.1}
+        upper = section.get('upper', 1.0)
+        content['accuracy']['gamma'] = 0.04 * upper
+        return load(write(content)).measure
+
+    return make
+
+
+def outcome_of(measure, messages, command=(0.3, 0.0, 0.0), start=0.0, end=3.0):
+    """Feed messages (arrival [s], message) and measure [start, end), the command 2 s before."""
+    recorder, read = Recorder(measure), reader_of(measure.input)
+    for arrival, message in messages:
+        sample = read(message, round(arrival * 1e9))
+        if sample is not None:
+            recorder.add(sample)
+    window = Window(round(start * 1e9), round(end * 1e9), command, round((start - 2.0) * 1e9))
+    recorder.open((0, 0), window)
+    return recorder.close((0, 0))[1]
+
+
+def header(t, frame='world'):
+    return N(stamp=N(sec=math.floor(t), nanosec=round((t % 1) * 1e9)), frame_id=frame)
+
+
+def xyz(x, y, z):
+    return N(x=x, y=y, z=z)
+
+
+def turn(yaw):
+    return N(x=0.0, y=0.0, z=math.sin(yaw / 2), w=math.cos(yaw / 2))
+
+
+# Dial gauges -------------------------------------------------------------------------------------
+
+
+DIAL = {'type': 'displacement', 'upper': 10.0}
+
+
+def float32(value):
+    return N(data=np.float32(value))
+
+
+def test_a_float32_dial_of_a_tenth(measure_of):
+    """0.1 mm in single precision is 0.1 mm, not a thousand times or a million times that."""
+    measure = measure_of(**DIAL, tare=0.0, input={'type': 'std_msgs/Float32', 'unit': 'mm'})
+    outcome = outcome_of(measure, [(2.0, float32(0.1))])
+    assert outcome.psi == pytest.approx(0.1, abs=1e-8)
+    assert (measure.lower, measure.upper, measure.unit) == (0.0, 10.0, 'mm')
+
+
+@pytest.mark.parametrize(
+    ('unit', 'value'), [('mm', 2.54), ('inch', 0.1), ('m', 0.00254), ('um', 2540.0)]
+)
+@pytest.mark.parametrize('sign', [1, -1])
+def test_units_and_signs(measure_of, unit, value, sign):
+    gauge = {'type': 'std_msgs/Float64', 'unit': unit, 'sign': sign}
+    measure = measure_of(**DIAL, tare=0.54 * sign, input=gauge)
+    outcome = outcome_of(measure, [(2.0, N(data=value))])
+    assert outcome.psi == pytest.approx(2.0, abs=1e-12)
+
+
+def test_a_gauge_without_stamp_counts_when_it_arrives(measure_of):
+    measure = measure_of(**DIAL, input={'type': 'std_msgs/Float64', 'unit': 'mm'})
+    said = [(-30.0, N(data=0.3)), (-1.0, N(data=9.0)), (1.0, N(data=1.5)), (3.1, N(data=7.0))]
+    assert outcome_of(measure, said).psi == pytest.approx(1.2)  # tare: the one before the command
+
+
+SILENT = [
+    ([(-60.0, 0.3)], 'stale gauge: its newest reading is 60.000 s older than the window'),
+    ([], 'silent: no sample in a window of 3 s, and none before it'),
+    ([(1.0, 0.3)], 'no tare: no reading before the command took effect'),
+    ([(-60.0, 0.3), (1.0, math.inf)], 'not finite: NaN or infinity in a reading at 1.000 s'),
+    ([(-60.0, math.nan), (1.0, 0.3)], 'no tare: the last reading before the command is no number'),
+    ([(-60.0, 0.3), (1.0, 0.3), (2.9, 0.5)], 'settle not reached: readings of the window differ'),
+    ([(-60.0, 0.3), (0.5, 1.3)], ''),  # a minute of silence, then what it came to: 1 mm
+]
+
+
+@pytest.mark.parametrize(('said', 'reason'), SILENT)
+def test_a_gauge_that_is_silent_gives_millimetres_or_a_reason(measure_of, said, reason):
+    measure = measure_of(**DIAL, input={'type': 'std_msgs/Float64', 'unit': 'mm'})
+    outcome = outcome_of(measure, [(t, N(data=value)) for t, value in said])
+    assert outcome.reason.startswith(reason)
+    assert outcome.valid == (not reason)
+    if outcome.valid:
+        assert outcome.psi == pytest.approx(1.0, abs=1e-12)
+
+
+def test_which_reading_stands_for_the_window(measure_of):
+    said = [(t, N(data=v)) for t, v in ((-9, 0.0), (0.5, 1.05), (1.0, 1.0), (2.0, 1.02))]
+    for take, expected in (('last', 1.02), ('median', 1.02), ('largest', 1.05)):
+        measure = measure_of(**DIAL, take=take, input={'type': 'std_msgs/Float64', 'unit': 'mm'})
+        assert outcome_of(measure, said).psi == pytest.approx(expected)
+
+
+def test_range_and_dial_gauge_and_a_field_of_anything(measure_of):
+    for given, message in (
+        ({'type': 'sensor_msgs/Range'}, N(header=header(2.0), range=0.0042)),
+        ({'type': 'dial_gauge_msgs/DialGauge'}, N(header=header(2.0), value=4.2)),
+        (
+            {'type': 'geometry_msgs/PointStamped', 'field': 'point.z', 'unit': 'm'},
+            N(header=header(9.0), point=xyz(0.0, 0.0, 0.0042)),
+        ),
+        (
+            {'type': 'lab_msgs/Probe', 'field': 'axes[1].values[0]', 'unit': 'mm'},
+            N(axes=[None, N(values=[4.2])]),
+        ),
+    ):
+        measure = measure_of(**DIAL, tare=0.0, input=given)
+        assert outcome_of(measure, [(2.0, message)]).psi == pytest.approx(4.2)
+
+
+def test_a_field_that_is_not_there_is_one_line(measure_of):
+    given = {'type': 'lab_msgs/Probe', 'field': 'axes[1].values', 'unit': 'mm'}
+    measure = measure_of(**DIAL, tare=0.0, input=given)
+    with pytest.raises(FieldError, match=r'has no axes on the way to axes\[1\].values'):
+        outcome_of(measure, [(2.0, N(data=1.0))])
+    with pytest.raises(FieldError, match='is no number'):
+        outcome_of(measure, [(2.0, N(axes=[None, N(values=[4.2])]))])
+
+
+# Poses -------------------------------------------------------------------------------------------
+
+
+def poses(position=(1.0, 2.0, 0.5), yaw=0.0, drift=0.0):
+    """A body that was at the origin before the command and is at `position` in the window."""
+    rng = np.random.default_rng(3)
+    said = []
+    for k in range(-300, 310):
+        t = k / 100
+        x, y, z = np.array(position if t >= -1.0 else (0, 0, 0)) + rng.normal(0, 1e-4, 3)
+        pose = N(position=xyz(x + drift * t, y, z), orientation=turn(yaw))
+        said.append((t, N(header=header(t), pose=pose)))
+    return said
+
+
+POSE = {'type': 'geometry_msgs/PoseStamped'}
+
+
+def test_displacement_in_space(measure_of):
+    given = {'type': 'displacement', 'upper': 3000.0, 'input': POSE}
+    before = measure_of(**given)
+    assert outcome_of(before, poses()).psi == pytest.approx(math.sqrt(5.25) * 1e3, abs=0.1)
+    fixed = measure_of(**given, reference={'position': [1.0, 2.0, 0.0]})
+    assert outcome_of(fixed, poses()).psi == pytest.approx(500.0, abs=0.1)
+
+
+def test_displacement_from_the_barycentre_of_a_pilot(measure_of, tmp_path):
+    (tmp_path / 'pilot.csv').write_text('row,x,y,z\n1,1.0,2.0,0.4\n2,1.0,2.0,0.5\n3,1.0,2.0,0.6\n')
+    given = {'type': 'displacement', 'upper': 100.0, 'input': POSE}
+    measure = measure_of(**given, reference={'file': 'pilot.csv'})
+    assert outcome_of(measure, poses((1.003, 2.004, 0.5))).psi == pytest.approx(5.0, abs=0.1)
+    (tmp_path / 'pilot.csv').write_text('x,y\n1,2\n')
+    with pytest.raises(SpecificationError, match=r"'z', expected columns x, y, z"):
+        measure_of(**given, reference={'file': 'pilot.csv'})
+
+
+def test_a_body_that_still_moves_has_not_settled(measure_of):
+    measure = measure_of(type='displacement', upper=3000.0, input=POSE)
+    outcome = outcome_of(measure, poses(drift=0.05))
+    assert outcome.reason.startswith('settle not reached: the body moves at 0.05')
+
+
+def test_final_pose_error_weighs_the_angle(measure_of):
+    target = {'position': [1.0, 2.0, 0.49], 'rpy': [0.0, 0.0, 0.1]}
+    given = {'type': 'final_pose_error', 'upper': 100.0, 'input': POSE, 'target': target}
+    assert outcome_of(measure_of(**given), poses()).psi == pytest.approx(10.0, abs=0.1)
+    weighed = measure_of(**given, per_radian=50.0)
+    assert outcome_of(weighed, poses()).psi == pytest.approx(15.0, abs=0.1)
+
+
+def test_an_indicator_makes_a_risk_of_any_measure(measure_of):
+    inner = {'type': 'displacement', 'upper': 10.0, 'tare': 0.0}
+    given = {'type': 'indicator', 'of': inner, 'input': {'type': 'std_msgs/Float64', 'unit': 'mm'}}
+    measure = measure_of(**given, above=1.0)
+    assert outcome_of(measure, [(1.0, N(data=1.2))]).psi == 1.0
+    assert outcome_of(measure, [(1.0, N(data=0.8))]).psi == 0.0
+    assert (measure.lower, measure.upper) == (0.0, 1.0)
+    assert outcome_of(measure, [(-4.0, N(data=0.8))]).reason.startswith('stale gauge')
+
+
+# Velocities --------------------------------------------------------------------------------------
+
+
+def test_components_and_weights(measure_of):
+    loss = {'type': 'soft_linf', 'gain': 6.0, 'reduction': 'rms', 'source': 'odometry'}
+    linear = xyz(0.5, 0.3, 0.0)
+    said = [
+        (
+            k / 50,
+            N(
+                header=header(k / 50),
+                pose=N(pose=N(position=xyz(1 + k / 100, 0, 0), orientation=turn(0))),
+                twist=N(twist=N(linear=linear, angular=xyz(0, 0, 0.1))),
+            ),
+        )
+        for k in range(151)
+    ]
+    all_of_them = outcome_of(measure_of(**loss), said)
+    assert all_of_them.psi == pytest.approx(-math.expm1(-6 * math.sqrt(0.04 + 0.09 + 0.01)))
+    forward = outcome_of(measure_of(**loss, weights={'linear_x': 1.0}), said)
+    assert forward.psi == pytest.approx(-math.expm1(-6 * 0.2))
+    weighed = outcome_of(measure_of(**loss, weights={'linear_x': 1, 'angular_z': 4}), said)
+    assert weighed.psi == pytest.approx(-math.expm1(-6 * math.sqrt(0.04 + 0.04)))
+
+
+def moving(make, rate=100, yaw=math.pi / 2):
+    """A body that goes forward at 0.3 m/s along world y."""
+    return [
+        (k / rate, make(k / rate, (0.0, 0.3 * k / rate, 0.7), yaw))
+        for k in range(-rate, 3 * rate + 1)
+    ]
+
+
+def pose_part(position, yaw):
+    return N(position=xyz(*position), orientation=turn(yaw))
+
+
+BODIES = [
+    ({'type': 'geometry_msgs/PoseStamped'},
+     lambda t, p, yaw: N(header=header(t), pose=pose_part(p, yaw))),
+    ({'type': 'geometry_msgs/PoseWithCovarianceStamped'},
+     lambda t, p, yaw: N(header=header(t), pose=N(pose=pose_part(p, yaw)))),
+    ({'type': 'geometry_msgs/TransformStamped'},
+     lambda t, p, yaw: N(header=header(t),
+                         transform=N(translation=xyz(*p), rotation=turn(yaw)))),
+    ({'type': 'mocap4r2_msgs/RigidBodies', 'body': '7'},
+     lambda t, p, yaw: N(header=header(t), rigidbodies=[
+         N(rigid_body_name='3', pose=pose_part((9, 9, 9), 0)),
+         N(rigid_body_name='7', pose=pose_part(p, yaw))])),
+    ({'type': 'motion_capture_tracking_interfaces/NamedPoseArray', 'body': 'g1'},
+     lambda t, p, yaw: N(header=header(t), poses=[N(name='g1', pose=pose_part(p, yaw))])),
+    ({'type': 'geometry_msgs/TwistStamped'},
+     lambda t, p, yaw: N(header=header(t), twist=N(linear=xyz(0.3, 0, 0), angular=xyz(0, 0, 0)))),
+    ({'type': 'geometry_msgs/Twist'},
+     lambda t, p, yaw: N(linear=xyz(0.3, 0, 0), angular=xyz(0, 0, 0))),
+    ({'type': 'nav_msgs/Odometry', 'velocity_frame': 'world'},
+     lambda t, p, yaw: N(header=header(t), pose=N(pose=pose_part(p, yaw)),
+                         twist=N(twist=N(linear=xyz(0, 0.3, 0), angular=xyz(0, 0, 0))))),
+    ({'type': 'unitree_go/SportModeState'},
+     lambda t, p, yaw: N(imu_state=N(quaternion=[math.cos(yaw / 2), 0, 0, math.sin(yaw / 2)],
+                                     gyroscope=[0, 0, 0]),
+                         position=list(p), velocity=[0, 0.3, 0], yaw_speed=0.0)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(('given', 'make'), BODIES, ids=[b[0]['type'] for b in BODIES])
+def test_every_type_of_body_gives_its_velocity(measure_of, given, make):
+    measure = measure_of(type='soft_linf', gain=6.0, reduction='rms', input=given)
+    outcome = outcome_of(measure, moving(make))
+    assert outcome.valid, outcome.reason
+    assert outcome.psi < 1e-6
+    assert outcome_of(measure, moving(make), command=(0.0, 0.3, 0.0)).psi > 0.9
+
+
+def test_a_body_whose_name_is_missing_is_silence(measure_of):
+    given = {'type': 'mocap4r2_msgs/RigidBodies', 'body': '9'}
+    measure = measure_of(type='soft_linf', gain=6.0, reduction='rms', input=given)
+    outcome = outcome_of(measure, moving(BODIES[3][1]))
+    assert outcome.reason == 'silent: no sample in a window of 3 s'
+
+
+# A user's own ------------------------------------------------------------------------------------
+
+OWN = '''
+class Wobble:
+    """Root mean square height over the window [mm]."""
+
+    lower, unit, needs = 0.0, 'mm', 'position'
+
+    def __init__(self, upper):
+        self.upper = upper
+
+    def psi(self, seen, window):
+        height = seen.track.since(seen.first).position[:, 2]
+        if window.command[0] > 1.0:
+            raise RuntimeError('too fast for me')
+        return float((height**2).mean() ** 0.5 * 1000)
+'''
+
+
+def test_a_measure_of_ones_own(measure_of, tmp_path):
+    (tmp_path / 'wobble_for_test.py').write_text(OWN)
+    given = {'type': 'wobble_for_test:Wobble', 'options': {'upper': 900.0}, 'input': POSE}
+    measure = measure_of(**given)
+    assert (measure.lower, measure.upper, measure.unit) == (0.0, 900.0, 'mm')
+    assert outcome_of(measure, poses()).psi == pytest.approx(500.0, abs=0.1)
+    broken = outcome_of(measure, poses(), command=(2.0, 0.0, 0.0))
+    assert broken.reason == 'wobble_for_test:Wobble: RuntimeError: too fast for me'
+    assert measure.describe()['options'] == {'upper': 900.0}
+    for options in ({'upper': -1.0}, {'upper': math.inf}, {}):
+        with pytest.raises(SpecificationError):
+            measure_of(**{**given, 'options': options})
+
+
+# What a specification may not say ----------------------------------------------------------------
+
+LOSS = {'type': 'soft_linf', 'gain': 6.0, 'reduction': 'rms'}
+REFUSED = [
+    ({**LOSS, 'input': {'type': 'geometry_msgs/Pose'}}, "text 'geometry_msgs/msg/Pose'"),
+    ({**LOSS, 'input': {'type': 'std_msgs/Float64', 'unit': 'm'}}, 'needs velocity'),
+    ({**LOSS, 'input': {'type': 'geometry_msgs/PointStamped'}}, 'needs velocity'),
+    ({**LOSS, 'input': {**POSE, 'velocity': 'twist'}}, 'expected one of slope, difference'),
+    ({**LOSS, 'input': {**POSE, 'unit': 'deg'}}, 'expected one of m, cm, mm'),
+    ({**LOSS, 'input': {**POSE, 'retime': True}}, 'measure.input.rate: found nothing'),
+    ({**LOSS, 'input': {**POSE, 'sign': 2}}, 'expected 1 or -1'),
+    ({**LOSS, 'input': {**POSE, 'up': 'y'}}, 'an unknown key, expected one of type'),
+    ({**LOSS, 'input': {**POSE, 'body': 'g1'}}, 'holds only one'),
+    ({**LOSS, 'input': {'type': 'mocap4r2_msgs/RigidBodies'}}, 'input.body: found nothing'),
+    ({**LOSS, 'input': {'type': 'geometry_msgs/Twist', 'stamp': 'header'}}, 'has no header'),
+    ({**LOSS, 'input': {**POSE, 'extrinsics': {'rotation': [0, 0, 0, 2]}}}, 'norm 2'),
+    ({**LOSS, 'source': 'mocap', 'weights': {'linear_x': 0}}, 'no weight above 0'),
+    ({**LOSS, 'source': 'mocap', 'validity': {'coverage': 1.5}}, 'at most 1'),
+    ({**LOSS, 'source': 'mocap', 'fall': {'hold': 1}}, 'neither height nor tilt'),
+    ({**LOSS, 'source': 'mocap', 'conditions': {'a': {'type': 'std_msgs/Float64'}}}, 'no limit'),
+    ({**DIAL, 'input': {'type': 'std_msgs/Float64'}}, 'measure.input.unit: found nothing'),
+    ({**DIAL, 'input': {'type': 'std_msgs/Float64', 'unit': 'percent'}}, 'expected a length'),
+    ({**DIAL, 'input': {'type': 'a/B', 'field': 'x..y', 'unit': 'm'}}, 'a path such as'),
+    ({'type': 'nowhere:Nothing', 'input': POSE}, 'a class that can be imported'),
+    ({'type': 'indicator', 'of': LOSS, 'above': 1.5, 'source': 'mocap'}, '> 0 and < 1'),
+    ({'type': 'final_pose_error', 'upper': 9, 'input': POSE, 'per_radian': 1,
+      'target': {'position': [0, 0, 0]}}, 'a position alone'),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(('section', 'message'), REFUSED)
+def test_what_does_not_fit_is_one_line(measure_of, section, message):
+    with pytest.raises(SpecificationError, match='measure') as error:
+        measure_of(**section)
+    assert message in str(error.value)
+
+
+def test_every_choice_is_part_of_the_contract(measure_of):
+    """Two measures that may give different numbers have different descriptions."""
+    base = {**LOSS, 'input': POSE}
+    changes = [
+        {}, {'gain': 5.0}, {'reduction': 'mean'}, {'weights': {'linear_x': 1.0}},
+        {'validity': {'frozen': 0.5}}, {'fall': {'tilt': 1.0}},
+        *({'input': {**POSE, **change}} for change in (
+            {'up_axis': 'y'}, {'unit': 'mm'}, {'stamp': 'receive'}, {'velocity': 'difference'},
+            {'velocity_span': 0.2}, {'rate': 100.0}, {'rate': 100.0, 'retime': True},
+            {'extrinsics': {'translation': [0, 0, 0.1]}}, {'frame': 'map'},
+        )),
+    ]  # fmt: skip
+    described = {repr(measure_of(**{**base, **change}).describe()) for change in changes}
+    assert len(described) == len(changes)
+
+
+# A campaign with another measure -----------------------------------------------------------------
+
+
+def test_a_campaign_of_a_risk_with_conditions_that_nobody_speaks_for(content, write):
+    """The share of tests whose loss is above a threshold, by mocap; then a silent condition."""
+    loss = {'type': 'soft_linf', 'gain': 6.0, 'reduction': 'rms'}
+    content['measure'] = {'type': 'indicator', 'of': loss, 'above': 0.45, 'source': 'mocap'}
+    content['measure']['fall'] = {'tilt': 1.0}
+    content['protocol'].update(dwell=0.5, command=1.5, window=1.0)
+    content['accuracy']['gamma'] = 0.3
+    content['partition'] = {'alpha': 0.4}
+    records = []
+    result = run_in_process(
+        load(write(content)), Surrogate(), 7, on_test=lambda record, _: records.append(record)
+    )
+    assert {record.psi for record in records} == {0.0, 1.0}
+    assert result.estimate == pytest.approx(np.mean([record.psi for record in records]))
+    content['measure']['conditions'] = {'mode': {'type': 'std_msgs/Float64', 'one_of': [1]}}
+    with pytest.raises(CampaignError, match='mode unknown: nothing was heard of it'):
+        run_in_process(load(write(content)), Surrogate(), 7)
+
+
+OUTSIDE = '''
+class Outside:
+    """Says more than it has declared."""
+
+    lower, upper, unit, needs = 0.0, 1.0, '1', 'velocity'
+
+    def psi(self, seen, window):
+        return 1.5
+'''
+
+
+def test_a_psi_outside_the_declared_range_is_an_event_on_the_result(content, write, tmp_path):
+    (tmp_path / 'outside_for_test.py').write_text(OUTSIDE)
+    content['measure'] = {'type': 'outside_for_test:Outside', 'source': 'odometry'}
+    content['protocol'].update(dwell=0.5, command=1.5, window=1.0)
+    content['tester']['max_tests'] = 3
+    result = run_in_process(load(write(content)), Surrogate(), 7)
+    assert not result.accurate
+    assert result.events[0] == 'test 0, attempt 0: psi 1.5 outside its range [0.0, 1.0]'

@@ -1,0 +1,256 @@
+"""Stamps, frames and velocities, on synthetic motion and on a real body at rest."""
+
+import math
+
+import numpy as np
+import pytest
+from transforms3d.euler import euler2mat, euler2quat
+
+from repsq_ros.measurement.audit import audit, audit_body, clocks
+from repsq_ros.measurement.frames import at_point, conditioned, continuous, z_up
+from repsq_ros.measurement.inputs import Extrinsics, Input
+from repsq_ros.measurement.retime import retimed
+from repsq_ros.measurement.track import Track, track_of
+from repsq_ros.measurement.velocity import by_difference, by_slope, yaw_of
+from repsq_ros.replay.bag import Bag
+from repsq_ros.replay.reevaluate import read_samples
+from repsq_ros.specification.inputs import input_of_source
+
+SECOND = 1_000_000_000
+SPAN = 0.1
+REST = '/vrpn_client_node/IndexFinger/pose'
+
+
+def quaternions(yaw):
+    return np.column_stack([0 * yaw, 0 * yaw, np.sin(yaw / 2), np.cos(yaw / 2)])
+
+
+def circle(times, stamps=None, heading=0.0, speed=0.3, turn=0.5):
+    """A body that drives a circle forward: positions at `times`, stamped `stamps`."""
+    yaw = heading + turn * times
+    radius = speed / turn
+    position = np.column_stack([radius * np.sin(yaw), -radius * np.cos(yaw), 0.4 + 0 * yaw])
+    stamps = times if stamps is None else stamps
+    return Track(np.round(stamps * 1e9).astype(np.int64), position, quaternions(yaw))
+
+
+@pytest.fixture(scope='module')
+def at_rest():
+    """The real body at rest, 66 s of arrival stamps."""
+    pytest.importorskip('rosbags')
+    from conftest import SHARED_DATA
+
+    folder = SHARED_DATA / 'optitrack_static_mcap'
+    if not folder.is_dir():
+        pytest.skip(f'no recording in {folder}')
+    with Bag(folder) as bag:
+        return track_of(read_samples(bag, REST, input_of_source('mocap')))
+
+
+def late(at_rest, count):
+    """Delays of the real arrivals [s], of some 3 s, from their own straight line."""
+    stamps = at_rest.stamps[1000 : 1000 + count]
+    delay = (stamps - retimed(stamps, 100.0)) * 1e-9
+    return delay - delay.min()
+
+
+# A body at rest ----------------------------------------------------------------------------------
+
+
+def test_a_real_body_at_rest_measures_as_one(at_rest):
+    """Demanded: 0.2 m/s at p99. The naive difference is what makes this a demand at all."""
+    speed = np.hypot(*by_slope(at_rest, SPAN)[:, :2].T)
+    assert np.percentile(speed, 99) < 0.005
+    assert speed.max() < 0.01
+    naive = np.hypot(*by_difference(at_rest)[:, :2].T)
+    assert np.percentile(naive, 99) > 5
+
+
+def test_the_audit_of_the_real_body_at_rest(at_rest):
+    found = audit(at_rest.stamps)
+    assert found.together == pytest.approx(0.17, abs=0.01)
+    assert found.rate == pytest.approx(99.7, abs=0.1)
+    assert found.guess.startswith('receive')
+    assert (found.duplicates, found.backwards) == (0, 0)
+    body = audit_body(at_rest)
+    assert max(body.noise) < 2e-4
+    assert body.speed < 0.005
+
+
+# A known motion ----------------------------------------------------------------------------------
+
+# Root mean square error of v_x, v_y [m/s] and yaw rate [rad/s] that is promised with the delays of
+# the real recording: as they come, and re-timed.
+STATED = {
+    50: {False: (0.03, 0.05), True: (0.001, 0.001)},
+    125: {False: (0.02, 0.03), True: (0.001, 0.001)},
+    360: {False: (0.02, 0.03), True: (0.002, 0.004)},
+}
+
+
+@pytest.mark.parametrize('rate', [50, 125, 360])
+@pytest.mark.parametrize('heading', [0.0, math.pi / 2, math.pi - 0.01])
+def test_a_circle_with_even_stamps(rate, heading):
+    track = circle(np.arange(3 * rate) / rate, heading=heading)
+    expected = np.tile([0.3, 0.0, 0.5], (len(track), 1))
+    assert by_slope(track, SPAN) == pytest.approx(expected, abs=1e-4)
+    assert by_slope(track, SPAN, first=20) == pytest.approx(by_slope(track, SPAN)[20:], abs=1e-12)
+
+
+@pytest.mark.parametrize('rate', [50, 125, 360])
+@pytest.mark.parametrize('retime', [False, True])
+def test_a_circle_with_the_arrival_jitter_of_the_real_recording(at_rest, rate, retime):
+    times = np.arange(3 * rate) / rate
+    # The delays are used by time, so that all rates meet the same ones.
+    delay = late(at_rest, 301)
+    arrival = np.maximum.accumulate(times + np.interp(times, np.arange(301) / 100.0, delay))
+    track = circle(times, arrival + np.arange(len(times)) * 2e-9, heading=math.pi / 2)
+    if retime:
+        track = Track(retimed(track.stamps, rate), track.position, track.orientation)
+    errors = by_slope(track, SPAN) - [0.3, 0.0, 0.5]
+    rms = np.sqrt(np.mean(errors**2, axis=0))
+    linear, turn = STATED[rate][retime]
+    assert max(rms[:2]) < linear
+    assert rms[2] < turn
+
+
+def test_a_flipped_sign_of_the_quaternion_changes_nothing():
+    track = circle(np.arange(300) / 100, heading=3.0)
+    signs = np.where(np.arange(300) % 7 < 3, -1.0, 1.0)[:, None]
+    flipped = Track(track.stamps, track.position, track.orientation * signs)
+    assert by_slope(flipped, SPAN) == pytest.approx(by_slope(track, SPAN), abs=1e-12)
+    steps = np.linalg.norm(np.diff(continuous(flipped.orientation), axis=0), axis=1)
+    assert steps.max() < 0.01
+
+
+def test_a_turn_through_half_a_circle_is_no_jump():
+    times = np.arange(400) / 100
+    track = Track(
+        np.round(times * 1e9).astype(np.int64), np.zeros((400, 3)), quaternions(2.0 * times)
+    )
+    assert by_slope(track, SPAN)[:, 2] == pytest.approx(np.full(400, 2.0), abs=1e-9)
+
+
+def test_a_gap_and_poses_that_came_together_widen_the_slope():
+    times = np.sort(np.concatenate([np.arange(100) / 100, 2 + np.arange(100) / 100]))
+    stamps = times.copy()
+    stamps[50:56] = times[55] + np.arange(6) * 1e-6  # six came together
+    errors = by_slope(circle(times, stamps), SPAN) - [0.3, 0.0, 0.5]
+    assert np.abs(errors).max() < 0.3
+    assert np.abs(errors[:40]).max() < 1e-4
+
+
+@pytest.mark.parametrize('count', [0, 1, 2])
+def test_too_few_poses_are_refused(count):
+    times = np.arange(count + 3)[:count] / 100
+    if count == 0:
+        return
+    with pytest.raises(ValueError, match='too short a time'):
+        by_slope(circle(times), SPAN)
+
+
+# Frames ------------------------------------------------------------------------------------------
+
+
+def y_up_of(track):
+    """The same motion as a y-up mocap tells it: (x, y, z) is (x, z, -y) there."""
+    swap = [0, 2, 1]
+    position, turn = track.position[:, swap].copy(), track.orientation[:, [0, 2, 1, 3]].copy()
+    position[:, 2] *= -1
+    turn[:, 2] *= -1
+    return Track(track.stamps, position, turn)
+
+
+@pytest.mark.parametrize('rate', [50, 125, 360])
+def test_y_up_gives_what_z_up_gives(rate):
+    track = circle(np.arange(3 * rate) / rate, heading=math.pi / 2)
+    upright = z_up(y_up_of(track))
+    assert upright.position == pytest.approx(track.position)
+    assert upright.orientation == pytest.approx(track.orientation)
+    assert by_slope(upright, SPAN) == pytest.approx(by_slope(track, SPAN))
+    assert yaw_of(y_up_of(track).orientation)[10] != pytest.approx(yaw_of(track.orientation)[10])
+
+
+def test_extrinsics_move_the_point_and_turn_its_axes():
+    """A marker body 0.2 m behind and 0.1 m beside the point, turned by 90 degrees."""
+    track = circle(np.arange(300) / 100)
+    w, x, y, z = euler2quat(0, 0, math.pi / 2)
+    mounted = Extrinsics((0.2, -0.1, 0.0), (x, y, z, w))
+    yaw = yaw_of(track.orientation)
+    point = at_point(track, mounted)
+    for k in (0, 100, 299):
+        expected = track.position[k] + euler2mat(0, 0, yaw[k]) @ [0.2, -0.1, 0.0]
+        assert point.position[k] == pytest.approx(expected)
+    assert yaw_of(point.orientation) == pytest.approx(yaw + math.pi / 2)
+    # v + w x t = (0.3 + 0.05, 0.1, 0) in the body's axes; the point's axes are turned left.
+    assert by_slope(point, SPAN) == pytest.approx(np.tile([0.1, -0.35, 0.5], (300, 1)), abs=2e-4)
+    twisted = Track(
+        track.stamps, track.position, track.orientation,
+        np.tile([0.3, 0.0, 0.0], (300, 1)), np.tile([0.0, 0.0, 0.5], (300, 1)),
+    )  # fmt: skip
+    assert at_point(twisted, mounted).linear == pytest.approx(
+        np.tile([0.1, -0.35, 0.0], (300, 1)), abs=1e-12
+    )
+
+
+def test_a_velocity_of_the_world_is_turned_into_the_body():
+    times = np.arange(300) / 100
+    track = circle(times, heading=math.pi / 2)
+    yaw = yaw_of(track.orientation)
+    world = np.column_stack([0.3 * np.cos(yaw), 0.3 * np.sin(yaw), 0 * yaw])
+    track = Track(track.stamps, track.position, track.orientation, world, 0 * world)
+    source = Input('nav_msgs/msg/Odometry', 'odom', velocity='twist', velocity_frame='world')
+    assert conditioned(track, source).linear == pytest.approx(
+        np.tile([0.3, 0.0, 0.0], (300, 1)), abs=1e-12
+    )
+
+
+def test_lengths_become_metres():
+    track = circle(np.arange(300) / 100)
+    inches = Track(track.stamps, track.position / 0.0254, track.orientation)
+    source = Input('geometry_msgs/msg/PoseStamped', 'mocap/pose', unit='inch')
+    assert conditioned(inches, source).position == pytest.approx(track.position)
+
+
+# Stamps ------------------------------------------------------------------------------------------
+
+
+def test_the_audit_counts_what_a_driver_does_wrong():
+    stamps = np.arange(500, dtype=np.int64) * 10_000_000 + SECOND
+    stamps[100] = stamps[99]  # published twice
+    stamps[200] -= 15_000_000  # runs backwards
+    stamps[300:] += 90_000_000  # a gap
+    found = audit(stamps, stamps + 2_000_000, rate=100)
+    assert (found.duplicates, found.backwards, found.gaps) == (1, 1, 1)
+    assert found.largest_gap == pytest.approx(0.1)
+    assert found.delay == pytest.approx(0.002)
+    assert audit(np.zeros(50, dtype=np.int64)).guess.startswith('none')
+
+
+def test_offset_and_drift_of_a_clock():
+    stamps = np.arange(1000, dtype=np.int64) * 10_000_000 + 1_795_819_319 * SECOND
+    arrivals = stamps + 250_000_000 + (np.arange(1000) * 10_000_000 * 20e-6).astype(np.int64)
+    delay, drift, jitter = clocks(stamps, arrivals)
+    assert delay == pytest.approx(0.2501, abs=1e-4)
+    assert drift == pytest.approx(20e-6, rel=1e-3)
+    assert jitter < 1e-6
+
+
+def test_even_header_stamps_are_told_from_arrivals():
+    even = np.arange(500, dtype=np.int64) * 8_000_000
+    assert audit(even).guess.startswith('header')
+    rng = np.random.default_rng(1)
+    arrivals = even + (rng.random(500) * 7e6).astype(np.int64)
+    assert audit(np.sort(arrivals)).guess.startswith('receive')
+
+
+def test_retiming_takes_out_delays_and_keeps_missed_messages():
+    true = np.delete(np.arange(400, dtype=np.int64) * 10_000_000, [100, 101, 250])
+    rng = np.random.default_rng(2)
+    delay = np.where(rng.random(397) < 0.2, 9_500_000, rng.random(397) * 1e6).astype(np.int64)
+    arrivals = np.maximum.accumulate(true + delay) + np.arange(397)
+    back = retimed(arrivals, 100.0)
+    assert np.diff(back).min() > 9_900_000
+    off = (back - true) * 1e-9
+    assert off.std() < 1e-3
+    assert (off.max() - off.min()) < 0.0105  # never off by more than one message

@@ -1,0 +1,273 @@
+"""Instruments as the specification describes them, over real DDS."""
+
+import math
+import time
+
+import pytest
+from builtin_interfaces.msg import Time
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from geometry_msgs.msg import PoseStamped
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from std_msgs.msg import Float32, Float64
+
+from repsq_ros import topics
+from repsq_ros.measurement.recorder import Recorder, Window
+from repsq_ros.msg import TestCommand, TestPhase
+from repsq_ros.nodes import qos
+from repsq_ros.replay.bag import Bag
+from repsq_ros.replay.reevaluate import read_samples
+from repsq_ros.specification.load import load
+
+BEST_EFFORT = QoSProfile(depth=2000, reliability=ReliabilityPolicy.BEST_EFFORT)
+LATCHED = QoSProfile(
+    depth=1, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL
+)
+POSE = {'type': 'geometry_msgs/PoseStamped', 'frame': 'world'}
+LOSS = {'type': 'soft_linf', 'gain': 6.0, 'reduction': 'rms', 'input': POSE}
+DIAL = {
+    'type': 'displacement', 'upper': 10.0, 'tare': 0.0,
+    'input': {'type': 'std_msgs/Float32', 'unit': 'mm'},
+}  # fmt: skip
+
+
+def stamp(seconds):
+    return stamp_ns(round(seconds * 1e9))
+
+
+def stamp_ns(nanoseconds):
+    return Time(sec=nanoseconds // 1_000_000_000, nanosec=nanoseconds % 1_000_000_000)
+
+
+class Lab:
+    """Speaks as scheduler and sensors to a measurement node, and hears its diagnostics."""
+
+    def __init__(self, nodes, content, write, measure, parameters=None, **partition):
+        content['measure'] = measure
+        content['partition'] = {'alpha': 0.1}
+        content['accuracy']['gamma'] = 0.04 * measure.get('upper', 1.0)
+        self.nodes, self.file = nodes, write(content)
+        self.digest = load(self.file).digest
+        self.node, self.until = nodes.listener.node, nodes.listener.until
+        self.command = self.node.create_publisher(TestCommand, topics.TEST_COMMAND, qos.RECORD)
+        self.phase = self.node.create_publisher(TestPhase, topics.TEST_PHASE, qos.WATCHED_RECORD)
+        self.statuses = {}
+        self.node.create_subscription(
+            DiagnosticArray, '/diagnostics', self._hear, QoSProfile(depth=100)
+        )
+        nodes.start('measurement', {'specification': str(self.file), **(parameters or {})})
+
+    def _hear(self, message):
+        for status in message.status:
+            self.statuses[status.name] = status
+
+    def publisher(self, kind, topic, profile, heard=True):
+        made = self.node.create_publisher(kind, topic, profile)
+        if heard:
+            self.until(lambda: made.get_subscription_count() > 0, 20)
+            self.until(lambda: self.command.get_subscription_count() > 1, 20)
+            time.sleep(0.5)  # for the other side to have found this one, too
+        return made
+
+    def test(self, start, end, index=0):
+        self.test_at(round(start * 1e9), round(end * 1e9), index)
+
+    def test_at(self, start_ns, end_ns, index=0):
+        self.command.publish(
+            TestCommand(
+                campaign_id='lab', specification_digest=self.digest, index=index, weight=1.0,
+                names=['linear_x'], x=[0.1],
+            )
+        )  # fmt: skip
+        phase = TestPhase(campaign_id='lab', index=index, phase=TestPhase.COMMAND)
+        phase.start = phase.window_start = stamp_ns(start_ns)
+        phase.end = phase.window_end = stamp_ns(end_ns)
+        phase.command = [0.3, 0.0, 0.0]
+        self.phase.publish(phase)
+
+    def over(self, index=0):
+        self.phase.publish(TestPhase(campaign_id='lab', index=index, phase=TestPhase.IDLE))
+
+    def measured(self, count=1, timeout=10):
+        heard = self.nodes.listener.heard[topics.TEST_MEASUREMENT]
+        self.until(lambda: len(heard) >= count, timeout)
+        return heard[-1]
+
+    def status(self, name, wanted=lambda status: True, timeout=10):
+        self.until(lambda: name in self.statuses and wanted(self.statuses[name]), timeout)
+        found = self.statuses[name]
+        return found, {pair.key: pair.value for pair in found.values}
+
+
+@pytest.fixture
+def lab(nodes, content, write):
+    def make(measure, **options):
+        return Lab(nodes, content, write, measure, **options)
+
+    return make
+
+
+def walk(publisher, begin, end, rate=100, **changes):
+    for k in range(round((end - begin) * rate)):
+        t = begin + k / rate
+        message = PoseStamped()
+        message.header.stamp, message.header.frame_id = stamp(t), changes.get('frame', 'world')
+        message.pose.position.x = 0.3 * t if t < changes.get('lost', math.inf) else 1.0
+        message.pose.position.z = 0.7
+        message.pose.orientation.w = 1.0
+        publisher.publish(message)
+
+
+def test_a_burst_of_poses_is_taken_in_to_the_last_one(lab):
+    """Two seconds at 1 kHz at once, best effort, as drivers send them."""
+    there = lab(LOSS)
+    mocap = there.publisher(PoseStamped, 'mocap/pose', BEST_EFFORT)
+    there.test(10.0, 11.5)
+    walk(mocap, 9.8, 11.6, rate=1000)
+    message = there.measured()
+    assert (message.valid, message.samples) == (True, 1500), message.reason
+    assert message.psi < 1e-6
+
+
+def test_a_reason_is_told_on_diagnostics_as_well(lab):
+    there = lab(LOSS)
+    mocap = there.publisher(PoseStamped, 'mocap/pose', BEST_EFFORT)
+    there.test(10.0, 11.0)
+    walk(mocap, 9.8, 11.1, lost=10.4)
+    message = there.measured()
+    assert message.reason.startswith('frozen: bit-identical poses with fresh stamps for 0.590 s')
+    status, values = there.status('measurement: test')
+    assert (status.level, status.message) == (DiagnosticStatus.ERROR, f'INVALID: {message.reason}')
+    assert (values['reason'], values['index']) == ('frozen', '0')
+    _, values = there.status('measurement: /mocap/pose', lambda s: s.message.startswith('frozen'))
+    assert values['rate'] == '100.00 Hz'
+    assert values['stamps look like'].startswith('header')
+    there.test(20.0, 21.0, index=1)
+    walk(mocap, 19.8, 21.1, frame='map')
+    assert there.measured(2).reason == "wrong frame: frame_id 'map', expected 'world'"
+
+
+def test_a_publisher_that_cannot_be_heard_is_told_by_name_with_the_remedy(lab):
+    reliable = {'qos_overrides./mocap/pose.subscription.reliability': 'reliable'}
+    there = lab(LOSS, parameters=reliable)
+    there.publisher(PoseStamped, 'mocap/pose', BEST_EFFORT, heard=False)
+    status, _ = there.status(
+        'measurement: /mocap/pose', lambda s: s.level == DiagnosticStatus.ERROR, 20
+    )
+    assert '/listener is not heard' in status.message
+    assert 'qos_overrides./mocap/pose.subscription.reliability:=best_effort' in status.message
+    assert status.message in there.nodes.output('measurement')
+
+
+def test_a_publisher_of_another_type_is_told(lab):
+    there = lab(LOSS)
+    there.publisher(Float64, 'mocap/pose', BEST_EFFORT, heard=False)
+    status, _ = there.status(
+        'measurement: /mocap/pose', lambda s: s.level == DiagnosticStatus.ERROR, 20
+    )
+    assert 'publishes std_msgs/msg/Float64, expected geometry_msgs/msg/PoseStamped' in (
+        status.message
+    )
+
+
+def test_a_float32_dial_without_a_stamp(lab):
+    there = lab(DIAL)
+    dial = there.publisher(Float32, 'gauge', BEST_EFFORT)
+    dial.publish(Float32(data=9.0))
+    time.sleep(0.2)
+    start = time.time()
+    there.test(start, start + 0.5)
+    time.sleep(0.2)
+    dial.publish(Float32(data=0.1))
+    time.sleep(0.4)
+    there.over()  # an event-driven gauge says no more
+    message = there.measured()
+    assert message.valid, message.reason
+    assert message.psi == pytest.approx(0.1, abs=1e-8)
+    # From now on it is silent: the old reading is none of the next test.
+    start = time.time()
+    there.test(start, start + 0.3, index=1)
+    time.sleep(0.4)
+    there.over(index=1)
+    assert there.measured(2).reason.startswith('stale gauge: its newest reading is ')
+
+
+def test_the_real_recording_over_dds_gives_what_the_bag_gives(lab, recordings):
+    """A body at rest that is commanded 0.3 m/s: to the last bit, whatever way it came."""
+    there = lab(LOSS)
+    mocap = there.publisher(PoseStamped, 'mocap/pose', QoSProfile(depth=5000))
+    specification = load(there.file)
+    topic = '/vrpn_client_node/IndexFinger/pose'
+    with Bag(recordings / 'optitrack_static_mcap') as bag:
+        samples = read_samples(bag, topic, specification.measure.input)[:1000]
+    recorder = Recorder(specification.measure)
+    for sample in samples:
+        recorder.add(sample)
+    start_ns = samples[200].stamp_ns
+    expected = recorder.measure(
+        Window(start_ns, start_ns + 3_000_000_000, (0.3, 0.0, 0.0), start_ns)
+    )
+    there.test_at(start_ns, start_ns + 3_000_000_000)
+    for sample in samples:
+        message = PoseStamped()
+        message.header.stamp, message.header.frame_id = stamp_ns(sample.stamp_ns), 'world'
+        pose = message.pose
+        pose.position.x, pose.position.y, pose.position.z = sample.position
+        turn = pose.orientation
+        turn.x, turn.y, turn.z, turn.w = sample.orientation
+        mocap.publish(message)
+    message = there.measured()
+    assert message.valid, message.reason
+    assert (message.psi, message.samples) == (expected.psi, expected.samples)
+    assert message.psi == pytest.approx(-math.expm1(-6.0 * 0.3), abs=0.01)
+
+
+def under_condition(**condition):
+    return {**LOSS, 'conditions': {'scaling': {'type': 'std_msgs/Float64', **condition}}}
+
+
+def test_a_condition_that_was_told_once_before_anybody_listened(lab):
+    """A latched mode: heard although it was said before the node was there."""
+    there = lab(under_condition(unit='percent_or_share', at_least=1.0))
+    latched = there.publisher(Float64, 'condition/scaling', LATCHED, heard=False)
+    latched.publish(Float64(data=100.0))
+    mocap = there.publisher(PoseStamped, 'mocap/pose', BEST_EFFORT)
+    there.status('measurement: /condition/scaling', lambda s: s.level == DiagnosticStatus.OK, 20)
+    now = time.time() + 0.5
+    there.test(now, now + 1.0)
+    walk(mocap, now - 0.1, now + 1.1)
+    message = there.measured()
+    assert message.valid, message.reason
+    latched.publish(Float64(data=45.0))
+    time.sleep(0.3)
+    now = time.time()
+    there.test(now, now + 1.0, index=1)
+    walk(mocap, now - 0.1, now + 1.1)
+    assert there.measured(2).reason.startswith('scaling not nominal: 0.45 at -0.')
+
+
+@pytest.mark.parametrize(
+    ('given', 'words'),
+    [
+        ({'type': 'mocap4r2_msgs/RigidBodies', 'body': '7'},
+         'the input is mocap4r2_msgs/msg/RigidBodies, but mocap4r2_msgs is not installed here: '
+         'install ros-jazzy-mocap4r2-msgs'),
+        ({'type': 'unitree_go/SportModeState'}, 'but unitree_go is not installed here'),
+        ({'type': 'geometry_msgs/Nothing', 'field': 'x', 'unit': 'm'},
+         'geometry_msgs is installed, but has no message Nothing'),
+    ],
+)  # fmt: skip
+def test_a_message_that_is_not_installed_is_one_line(lab, given, words):
+    measure = DIAL if 'field' in given else LOSS
+    there = lab({**measure, 'input': given})
+    assert there.nodes.wait('measurement') == 5
+    assert words in there.nodes.output('measurement')
+    assert 'Traceback' not in there.nodes.output('measurement')
+
+
+def test_a_field_that_is_not_there_ends_the_node_with_one_line(lab):
+    given = {'type': 'std_msgs/Float32', 'field': 'datum', 'unit': 'mm'}
+    there = lab({**DIAL, 'input': given})
+    there.publisher(Float32, 'gauge', BEST_EFFORT).publish(Float32(data=1.0))
+    assert there.nodes.wait('measurement') == 2
+    assert 'Float32 has no datum on the way to datum' in there.nodes.output('measurement')
+    assert 'Traceback' not in there.nodes.output('measurement')
