@@ -66,7 +66,8 @@ def test_repsq_run_ends_with_a_result_and_its_files(short, write, tmp_path, capf
         (r.x[0], r.x[2]) for r, _ in tests
     ]
     assert {p.name for p in Path(output / 'nodes').glob('*.yaml')} == {
-        'simulated_robot.yaml', 'measurement.yaml', 'estimator.yaml', 'guard.yaml', 'scheduler.yaml',
+        'simulated_robot.yaml', 'measurement.yaml', 'estimator.yaml', 'guard.yaml',
+        'scheduler.yaml',
     }  # fmt: skip
 
     # The folder of a finished campaign is not touched again.
