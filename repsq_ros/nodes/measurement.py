@@ -128,8 +128,8 @@ class Measurement(CampaignNode):
             self._windows[key] = Window(*span.window, span.command, span.start_ns)
             self._open(key)
         elif span.phase in (Phase.PAUSED, Phase.ABORTED):
+            # The cases stay: one that is made again may be heard before the pause.
             self._windows.clear()
-            self._cases.clear()
             self._over_since_ns.clear()
             self._recorder.abandon()
         elif span.phase is Phase.IDLE and (key in self._cases or key in self._windows):
