@@ -92,3 +92,12 @@ def test_name_version_and_entry_points_stand_in_one_place():
         text = (ROOT / file).read_text()
         assert not re.search(r'^version\s*=|version=.\d', text, re.MULTILINE), file
     assert 'repsq_ros.nodes.scheduler' not in (ROOT / 'CMakeLists.txt').read_text()
+
+
+def test_every_ros_package_that_a_node_imports_is_declared():
+    declared = re.findall(r'<\w*depend>([\w]+)</\w*depend>', (ROOT / 'package.xml').read_text())
+    for path in sorted((PACKAGE / 'nodes').glob('*.py')):
+        for module, _ in imported(path):
+            top, *rest = module.split('.')
+            if rest and rest[0] in ('msg', 'srv') and top != 'repsq_ros':
+                assert top in declared, f'{top} in {path.name}'
