@@ -42,7 +42,7 @@ class Guard(CampaignNode):
         self._alive = self.create_publisher(Bool, topics.GUARD, qos.WATCHED_RECORD)
         self._alive.publish(Bool(data=False))
         Peers(self, self._lost, self._found).watch(
-            TestPhase, topics.TEST_PHASE, self._hear_phase, 'scheduler', qos.WATCHING_CLOSELY
+            TestPhase, topics.TEST_PHASE, self._hear_phase, 'scheduler'
         )
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self.create_timer(1.0 / RATE, self._tick, clock=steady)

@@ -34,12 +34,6 @@ WATCHED_RECORD = _record(
 )
 WATCHING = _record(liveliness=LivelinessPolicy.AUTOMATIC, liveliness_lease_duration=PEER_LEASE)
 
-# Of who has to act within half a second of a death, and may do so once too often.
-WATCHING_CLOSELY = _record(
-    liveliness=LivelinessPolicy.AUTOMATIC,
-    liveliness_lease_duration=Duration(nanoseconds=300_000_000),
-)
-
 # What is in force now: a late joiner gets the last one.
 LATCHED = QoSProfile(
     depth=1,

@@ -7,7 +7,6 @@ import time
 
 from rclpy.clock import Clock, ClockType
 from rclpy.time import Time
-from std_msgs.msg import Bool
 
 from repsq_ros import messages, topics
 from repsq_ros.campaign.conductor import Action, Conductor
@@ -19,6 +18,7 @@ from repsq_ros.nodes import qos
 from repsq_ros.nodes.announcements import Announcements
 from repsq_ros.nodes.campaign_clock import CampaignClock
 from repsq_ros.nodes.external_cases import listen_for_cases
+from repsq_ros.nodes.guard_watch import GuardWatch
 from repsq_ros.nodes.operator import Operator
 from repsq_ros.nodes.parameters import Parameters
 from repsq_ros.nodes.peers import Peers
@@ -48,7 +48,7 @@ class Scheduler(CampaignNode):
         self._attended = parameters.flag(
             'attended', True, 'somebody can resume: trouble with peers and INVALID tests pauses'
         )
-        self._guarded = parameters.flag('guard', True, 'nothing moves without the guard node')
+        guarded = parameters.flag('guard', True, 'nothing moves without the guard node')
         self._time = CampaignClock(self, self._step)
         protocol = specification.protocol
         self._command = VelocityCommand(
@@ -72,7 +72,7 @@ class Scheduler(CampaignNode):
         parameters.finish()
 
         self._steady = Clock(clock_type=ClockType.STEADY_TIME)
-        self._lost, self._watched = '', False
+        self._lost, self._again = '', False
         self._began = self._phase_since = self._steady.now()
         self._last_ns = 0
         proposal = specification.make_proposal()
@@ -90,8 +90,7 @@ class Scheduler(CampaignNode):
             TestMeasurement, topics.TEST_MEASUREMENT, self._hear_measurement, 'measurement'
         )
         peers.watch(Estimate, topics.ESTIMATE, self._hear_estimate, 'estimator')
-        if self._guarded:
-            peers.watch(Bool, topics.GUARD, self._hear_guard, 'guard')
+        self._guard = GuardWatch(peers, guarded, self._yield)
         self.create_subscription(TestPhase, topics.TEST_PHASE, self._hear_phase, qos.RECORD)
         self.create_timer(1.0 / rate, self._tick, clock=self._steady)
 
@@ -107,9 +106,6 @@ class Scheduler(CampaignNode):
             self._conductor.hear_estimate(messages.estimate_record_of(message))
             self._step(self._time.now_ns())
 
-    def _hear_guard(self, message: Bool) -> None:
-        self._watched = bool(message.data)
-
     def _hear_phase(self, message: TestPhase) -> None:
         """Stop if another scheduler moves the robot, whoever came first."""
         moves = message.phase == Phase.COMMAND and self._conductor.span is not None
@@ -119,6 +115,10 @@ class Scheduler(CampaignNode):
     def _lose(self, peer: str) -> None:
         if self._conductor.span is not None and not self._conductor.finished:
             self._ask(f'lost node: {peer} is gone')
+
+    def _yield(self, reason: str) -> None:
+        """Hold for the guard, which has sent zero; go on by itself where nobody is there."""
+        self._again = self._pause(reason) and not self._attended
 
     def _ask(self, reason: str) -> None:
         """Hold the campaign where somebody can resume it, end it where nobody can."""
@@ -135,6 +135,7 @@ class Scheduler(CampaignNode):
             self._lost = f'lost robot: nobody takes commands on {self._command.topic}'
         elif self._time.fault:
             self._lost = self._time.fault
+        self._again = self._again and bool(self._resume())
         self._step(self._time.now_ns())
         self._publish_command()
         if self._conductor.finished and self._seconds_since(self._phase_since) > LINGER:
@@ -153,9 +154,7 @@ class Scheduler(CampaignNode):
                 self._peers.lives('measurement')
             ),
             'the estimator node': self._peers.lives('estimator'),
-            'the guard node (or set guard: false)': (
-                not self._guarded or (self._watched and self._peers.lives('guard'))
-            ),
+            'the guard node (or set guard: false)': self._guard.there,
             'a publisher of /clock (use_sim_time is set)': self._time.now_ns() > 0,
             f'the first case of another program on {cases}': self._conductor.can_start,
         }

@@ -145,6 +145,11 @@ class SimulatedRobot(CampaignNode):
             self._upcoming.clear()
         while self._upcoming and self._may_enter(self._upcoming[0]):
             self._enter(self._upcoming.popleft())
+        if self._span is not None and self._command != tuple(self._span.command):
+            # A foreign command in the middle of a phase, as of a guard that took a busy machine
+            # for a dead scheduler: no time passes until it is overruled, or the phase called off.
+            self._hold(executor)
+            return
         horizon_ns = self._horizon_ns()
         if horizon_ns is not None and horizon_ns <= self._now_ns:
             self._hold(executor)

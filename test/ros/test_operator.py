@@ -52,7 +52,10 @@ def moving(nodes, short, write, tmp_path):
     folder = str(tmp_path / 'campaign')
     nodes.start_campaign(write(short), REAL_TIME, **ATTENDED, output=folder, battery_limit=0.2)
     nodes.listener.until(
-        lambda: nodes.listener.commands() and not at_rest(nodes.listener.commands()[-1]), 20
+        lambda: nodes.listener.commands()
+        and not at_rest(nodes.listener.commands()[-1])
+        and nodes.listener.heard[topics.TEST_COMMAND],
+        20,
     )
     return nodes
 
