@@ -28,6 +28,8 @@ def generate_launch_description() -> LaunchDescription:
         f'qos_overrides.{topic}.subscription.reliability': 'reliable'
         for topic in ('/odom', '/mocap/pose')
     }
+    # A packet that was lost is sent again after up to 3 s, and simulated time waits for it.
+    lossless['arrival_grace'] = 10.0
     arguments = [
         DeclareLaunchArgument(
             'specification',

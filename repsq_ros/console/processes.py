@@ -19,9 +19,13 @@ STOP_TIMEOUT = 5.0  # [s] before a process that does not stop is killed
 PR_SET_PDEATHSIG = 1
 
 # Parameters of a measurement node in simulation: no sample may be lost, however fast it runs.
-LOSSLESS = {
-    f'qos_overrides./{topic}.subscription.reliability': 'reliable'
-    for topic in topics.SENSOR.values()
+LOSSLESS: dict[str, object] = {
+    # A packet that was lost is sent again after up to 3 s, and simulated time waits for it.
+    'arrival_grace': 10.0,
+    **{
+        f'qos_overrides./{topic}.subscription.reliability': 'reliable'
+        for topic in topics.SENSOR.values()
+    },
 }
 
 

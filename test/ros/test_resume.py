@@ -18,6 +18,7 @@ from repsq_ros import messages
 from repsq_ros.campaign.campaign import Campaign
 from repsq_ros.campaign.history import fold
 from repsq_ros.campaign.journal import JOURNAL, read_journal
+from repsq_ros.console.processes import LOSSLESS
 from repsq_ros.msg import TestPhase
 from repsq_ros.specification.load import load
 
@@ -29,10 +30,7 @@ def start(nodes, file, folder, resume):
     """Start all nodes of the campaign of a folder."""
     common = {'specification': str(file), 'use_sim_time': True}
     nodes.start('simulated_robot', AS_FAST_AS_POSSIBLE)
-    nodes.start(
-        'measurement',
-        {**common, 'qos_overrides./odom.subscription.reliability': 'reliable'},
-    )
+    nodes.start('measurement', {**common, **LOSSLESS})
     nodes.start('estimator', {**common, 'output': str(folder)})
     nodes.start('guard', {'use_sim_time': True})
     nodes.start(
