@@ -84,10 +84,16 @@ def test_ctrl_c_of_ros2_launch_leaves_no_node_behind(short, write, tmp_path):
          f'output:={tmp_path / "campaign"}', 'speed:=1'],
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
     )  # fmt: skip
-    time.sleep(8)
+    began = ''
+    while 'all peers are there' not in began:
+        line = process.stdout.readline()
+        assert line, f'it ended before the campaign began: {began}'
+        began += line
+    time.sleep(1)
     process.send_signal(signal.SIGINT)
-    out, _ = process.communicate(timeout=20)
+    rest, _ = process.communicate(timeout=20)
+    out = began + rest
     assert 'aborted: SIGINT' in out
-    for node in ('scheduler', 'measurement', 'estimator', 'simulated_robot'):
+    for node in ('scheduler', 'guard', 'measurement', 'estimator', 'simulated_robot'):
         assert f'[INFO] [{node}-' in out
         assert 'process has finished cleanly' in out
