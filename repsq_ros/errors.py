@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 
 class RepsqError(Exception):
     """Base of all errors whose message is meant for the user: what, where, what was expected."""
@@ -57,3 +59,8 @@ class OutputError(RepsqError):
     """Results cannot be written where they were asked for."""
 
     exit_code = 6
+
+    @classmethod
+    def unwritable(cls, folder: Path, error: OSError) -> OutputError:
+        """Make the error for a folder that cannot be made or written to."""
+        return cls(f'output {folder}: {error.strerror}, expected a folder that can be written')

@@ -13,12 +13,7 @@ from repsq_ros.campaign.records import EstimateRecord, TestRecord
 from repsq_ros.campaign.result import Result
 from repsq_ros.protocols.phases import Phase, Span
 from repsq_ros.sampling.proposals import Draw
-from repsq_ros.timebase import NANOSECONDS
-
-
-def from_time(stamp: Any) -> int:
-    """Turn a stamp into ns since the epoch."""
-    return int(stamp.sec) * NANOSECONDS + int(stamp.nanosec)
+from repsq_ros.timebase import from_time
 
 
 def command_of_twist(twist: Any) -> tuple[float, float, float]:

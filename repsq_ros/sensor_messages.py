@@ -15,7 +15,7 @@ from typing import Any
 from repsq_ros.errors import RepsqError
 from repsq_ros.measurement.inputs import Input
 from repsq_ros.measurement.samples import BodySample, Quaternion, Reading, Sample, Vector
-from repsq_ros.timebase import NANOSECONDS
+from repsq_ros.timebase import from_time
 
 # From a message and the time of its arrival [ns] to a sample; None: it says nothing of the body.
 Reader = Callable[[Any, int], Sample | None]
@@ -47,7 +47,7 @@ def _with_stamp(source: Input, read: Callable[[Any, int], Sample | None]) -> Rea
             raise FieldError(
                 f'{source.type} has no header, expected one: say stamp: receive'
             ) from None
-        return read(message, stamp.sec * NANOSECONDS + stamp.nanosec)
+        return read(message, from_time(stamp))
 
     return by_header
 

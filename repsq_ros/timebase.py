@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 NANOSECONDS = 1_000_000_000
 
 
@@ -18,3 +20,8 @@ def to_seconds(nanoseconds: int) -> float:
 def whole_second_after(nanoseconds: int) -> int:
     """Return the next whole second: sensors that tick with it see the same again after it."""
     return -(-nanoseconds // NANOSECONDS) * NANOSECONDS
+
+
+def from_time(stamp: Any) -> int:
+    """Turn the stamp of a message, of rclpy or of a bag reader, into ns since the epoch."""
+    return int(stamp.sec) * NANOSECONDS + int(stamp.nanosec)

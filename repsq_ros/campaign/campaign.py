@@ -91,14 +91,17 @@ class Campaign:
         return weight > 0.0 or (weight == 0.0 and not self._proposal.unweighted)
 
     def _count(self, record: TestRecord, z: float) -> None:
-        largest = self._proposal.largest_weight_bound
-        bounds = self._bounds(min(record.weight_bound, largest))
-        self._check(record, min(record.weight_bound, largest))
+        weight_bound = min(record.weight_bound, self._proposal.largest_weight_bound)
+        bounds, weighs = self._bounds(weight_bound), Bounds(0.0, weight_bound).hold(record.weight)
+        self._check_psi(record)
+        if not weighs:
+            self._events.append(
+                self._event(record, f'weight {record.weight} above its bound {weight_bound}')
+            )
         if z > self._truncation:
             z = self._truncation
             self._truncated += 1
-        weight_bounds = Bounds(0.0, min(record.weight_bound, largest))
-        if not (bounds.hold(z) and weight_bounds.hold(record.weight)):
+        if not (bounds.hold(z) and weighs):
             self._violations += 1
         self._total.add(z)
         self._weights.add(record.weight)
@@ -107,7 +110,7 @@ class Campaign:
         for event in self._progress.events[known:]:
             self._events.append(self._event(record, event))
 
-    def _check(self, record: TestRecord, weight_bound: float) -> None:
+    def _check_psi(self, record: TestRecord) -> None:
         measure = self._specification.measure
         if not measure.lower <= record.psi <= measure.upper:
             self._events.append(
@@ -115,10 +118,6 @@ class Campaign:
                     record,
                     f'psi {record.psi} outside its range [{measure.lower}, {measure.upper}]',
                 )
-            )
-        if not Bounds(0.0, weight_bound).hold(record.weight):
-            self._events.append(
-                self._event(record, f'weight {record.weight} above its bound {weight_bound}')
             )
 
     @staticmethod

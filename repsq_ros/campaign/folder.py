@@ -8,8 +8,8 @@ from pathlib import Path
 
 import yaml
 
-from repsq_ros.campaign.history import fold
-from repsq_ros.campaign.journal import JOURNAL, read_journal
+from repsq_ros.campaign.history import read_history
+from repsq_ros.campaign.journal import JOURNAL
 from repsq_ros.campaign.records import EstimateRecord, TestRecord
 from repsq_ros.campaign.result import Result
 from repsq_ros.errors import BagError, OutputError
@@ -72,9 +72,7 @@ class CampaignFolder:
                 f'output {folder}: found the {TESTS} of an earlier campaign, expected a new folder'
             ) from None
         except OSError as error:
-            raise OutputError(
-                f'output {folder}: {error.strerror}, expected a folder that can be written'
-            ) from None
+            raise OutputError.unwritable(folder, error) from None
         names = ','.join(specification.box.names)
         self._write_line(f'index,attempt,valid,{names},{COLUMNS}')
 
@@ -112,7 +110,7 @@ class CampaignFolder:
         document = result.document(specification)
         journal = self._folder / JOURNAL
         if journal.exists():
-            history = fold(str(journal), read_journal(journal)[0])
+            history = read_history(journal)
             document['sessions'] = list(history.sessions) if history else []
         text = yaml.safe_dump(document, sort_keys=False, width=100)
         partial = path.with_suffix('.part')

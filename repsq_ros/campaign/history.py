@@ -7,12 +7,13 @@ import platform
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
+from pathlib import Path
 
 import numpy
 import scipy
 
 from repsq_ros import __version__
-from repsq_ros.campaign.journal import Entry
+from repsq_ros.campaign.journal import Entry, read_journal
 from repsq_ros.campaign.records import Case, TestRecord
 from repsq_ros.errors import JournalError
 from repsq_ros.specification.model import Specification
@@ -100,7 +101,6 @@ class History:
     tests: tuple[TestRecord, ...]
     sessions: tuple[str, ...]
     cases: tuple[dict[str, object], ...]
-    done: bool
 
 
 def fold(file: str, entries: Sequence[Entry]) -> History | None:
@@ -134,7 +134,6 @@ def fold(file: str, entries: Sequence[Entry]) -> History | None:
         tuple(tests),
         tuple(sessions),
         tuple(entry.content for entry in entries if entry.event == CASE),
-        any(entry.event == DONE for entry in entries),
     )
 
 
@@ -143,15 +142,21 @@ def _session_text(number: int, entry: Entry, tests_before: int) -> str:
     return f'session {number}, {entry.content["date"]}, after {tests_before} tests{note}'
 
 
-def check_same(history: History, file: str, specification: Specification, seed: int) -> None:
-    """Refuse to go on with another contract or another seed.
+def read_history(file: Path) -> History | None:
+    """Return what the journal in a file says; None where it is empty.
 
-    :raises JournalError: with what differs
+    :raises JournalError: damaged, or not that of a campaign
+    """
+    return fold(str(file), read_journal(file)[0])
+
+
+def check_contract(history: History, file: Path, specification: Specification) -> None:
+    """Refuse to go on with another contract.
+
+    :raises JournalError: with both digests
     """
     if history.specification_digest != specification.digest:
         raise JournalError(
             f'{file}: found specification digest {history.specification_digest[:12]}, expected '
             f'{specification.digest[:12]} of {specification.file}'
         )
-    if history.seed != seed:
-        raise JournalError(f'{file}: found seed {history.seed}, expected {seed}')

@@ -14,7 +14,7 @@ from repsq_ros.campaign.history import (
     History,
     beginning,
     case_line,
-    check_same,
+    check_contract,
     fold,
     line_of_test,
     session,
@@ -56,9 +56,7 @@ class Logbook:
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise OutputError(
-                f'output {folder}: {error.strerror}, expected a folder that can be written'
-            ) from None
+            raise OutputError.unwritable(folder, error) from None
         file = folder / JOURNAL
         if resume and not file.exists():
             raise JournalError(f'{file}: found nothing, expected the journal of a campaign')
@@ -71,7 +69,9 @@ class Logbook:
         if not resume:
             journal.close()
             raise JournalError(f'{file}: found an earlier campaign, expected none (or resume)')
-        check_same(self.history, str(file), specification, seed)
+        check_contract(self.history, file, specification)
+        if self.history.seed != seed:
+            raise JournalError(f'{file}: found seed {self.history.seed}, expected {seed}')
         self.campaign_id = self.history.campaign_id
 
     def begin_session(self, note: str, parameters: dict[str, object]) -> None:

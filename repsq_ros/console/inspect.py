@@ -15,8 +15,8 @@ from repsq_ros.measurement.inputs import Input
 from repsq_ros.measurement.samples import BodySample
 from repsq_ros.measurement.track import track_of
 from repsq_ros.replay.bag import Bag
-from repsq_ros.sensor_messages import bodies_of, reader_of
-from repsq_ros.timebase import NANOSECONDS
+from repsq_ros.sensor_messages import Reader, bodies_of, reader_of
+from repsq_ros.timebase import from_time
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -41,6 +41,7 @@ class Stream:
     stamps: list[int] = field(default_factory=list)  # of the headers; empty: there are none
     frames: set[str] = field(default_factory=set)
     bodies: dict[str, list[BodySample]] = field(default_factory=dict)
+    readers: dict[str, Reader] = field(default_factory=dict)  # of each body
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -70,16 +71,18 @@ def _read(bag: Bag, topic: str, stream: Stream) -> None:
         stream.arrivals.append(item.log_ns)
         header = getattr(message, 'header', None)
         if header is not None:
-            stream.stamps.append(header.stamp.sec * NANOSECONDS + header.stamp.nanosec)
+            stream.stamps.append(from_time(header.stamp))
             stream.frames.add(header.frame_id)
         if kind is not None and 'position' in kind.gives:
             _take_bodies(stream, kind, message, item.log_ns)
 
 
 def _take_bodies(stream: Stream, kind: MessageKind, message: object, log_ns: int) -> None:
-    stamp = 'header' if kind.stamped else 'receive'
     for body in bodies_of(stream.type, message):
-        sample = reader_of(Input(stream.type, '', body, stamp=stamp))(message, log_ns)
+        if body not in stream.readers:
+            stamp = 'header' if kind.stamped else 'receive'
+            stream.readers[body] = reader_of(Input(stream.type, '', body, stamp=stamp))
+        sample = stream.readers[body](message, log_ns)
         if isinstance(sample, BodySample):
             stream.bodies.setdefault(body, []).append(sample)
 

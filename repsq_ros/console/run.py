@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from repsq_ros.campaign.folder import RESULT, TESTS
-from repsq_ros.campaign.history import fold
-from repsq_ros.campaign.journal import JOURNAL, read_journal
+from repsq_ros.campaign.history import read_history
+from repsq_ros.campaign.journal import JOURNAL
 from repsq_ros.campaign.result import Result
 from repsq_ros.console.live import LiveLine
 from repsq_ros.console.processes import LOSSLESS, NodeProcess, ProcessGroup
@@ -141,7 +141,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _journal_of(folder: Path) -> tuple[str, int]:
     """Return name and seed of the campaign that a folder's journal tells of."""
     file = folder / JOURNAL
-    history = fold(str(file), read_journal(file)[0])
+    history = read_history(file)
     if history is None:
         raise JournalError(f'{file}: found no line, expected the journal of a campaign')
     return history.campaign_id, history.seed
@@ -153,9 +153,7 @@ def _new_folder(folder: Path) -> Path:
             raise OutputError(f'output {folder}: found something there, expected a new folder')
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise OutputError(
-            f'output {folder}: {error.strerror}, expected a folder that can be written'
-        ) from None
+        raise OutputError.unwritable(folder, error) from None
     return folder
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from repsq_ros.measurement.track import Track
+from repsq_ros.measurement.track import Track, broken
 from repsq_ros.measurement.velocity import by_slope
 
 Array = NDArray[np.float64]
@@ -90,7 +90,7 @@ def audit(stamps: Stamps, arrivals: Stamps | None = None, rate: float = 0.0) -> 
         arrival_jitter=arrival_jitter,
         guess='',
     )
-    return StreamAudit(**{**vars(found), 'guess': _guess(found, bool(count and not stamps.any()))})
+    return replace(found, guess=_guess(found, bool(count and not stamps.any())))
 
 
 def clocks(stamps: Stamps, arrivals: Stamps) -> tuple[float, float, float]:
@@ -146,11 +146,11 @@ def audit_body(track: Track) -> BodyAudit:
     position, orientation = track.position, track.orientation
     if position is None or orientation is None or len(track) < 2:
         return BodyAudit(0.0, 0, 0.0, (0.0, 0.0, 0.0), 0.0)
-    good = whole_poses(position, orientation)
-    kept = Track(track.stamps[good], position[good], orientation[good])
+    poses = Track(track.stamps, position, orientation)
+    bad = broken(poses)
+    kept, position = poses.take(~bad), position[~bad]
     if len(kept) < 2:
-        return BodyAudit(0.0, int(np.sum(~good)), 0.0, (0.0, 0.0, 0.0), 0.0)
-    position = position[good]
+        return BodyAudit(0.0, int(np.sum(bad)), 0.0, (0.0, 0.0, 0.0), 0.0)
     try:
         velocity = by_slope(kept, REST_SPAN)
         speed = float(np.percentile(np.hypot(velocity[:, 0], velocity[:, 1]), 99))
@@ -159,18 +159,11 @@ def audit_body(track: Track) -> BodyAudit:
     frozen, _ = longest_frozen(kept)
     return BodyAudit(
         frozen,
-        int(np.sum(~good)),
+        int(np.sum(bad)),
         float(np.linalg.norm(np.diff(position, axis=0), axis=1).max()),
         quietest(kept.stamps, position),
         speed,
     )
-
-
-def whole_poses(position: Array, orientation: Array) -> NDArray[np.bool_]:
-    """Tell which poses are finite and have a quaternion of a norm above zero."""
-    finite = np.isfinite(position).all(axis=1) & np.isfinite(orientation).all(axis=1)
-    good: NDArray[np.bool_] = finite & np.any(orientation != 0.0, axis=1)
-    return good
 
 
 def longest_frozen(track: Track) -> tuple[float, int]:

@@ -125,11 +125,6 @@ class SampleBuffer:
         first, after = self._between(start_ns, end_ns)
         return [sample.frame for sample in self._samples[first:after]]
 
-    def last_before(self, instant_ns: int) -> Sample | None:
-        """Return the newest sample stamped before an instant."""
-        place = bisect_left(self._stamps, instant_ns)
-        return self._samples[place - 1] if place else None
-
     def newest(self, span_ns: int) -> Sequence[Sample]:
         """Return the samples of the last `span_ns`."""
         if not self._stamps:

@@ -12,7 +12,7 @@ from repsq_ros.measurement.frames import conditioned
 from repsq_ros.measurement.inputs import Input
 from repsq_ros.measurement.limits import Fall, Limits
 from repsq_ros.measurement.retime import retimed
-from repsq_ros.measurement.track import Series, Track
+from repsq_ros.measurement.track import Series, Track, broken
 from repsq_ros.measurement.window import Observation, Seen, UnmeasurableError
 
 
@@ -46,7 +46,7 @@ def read_body(
     """
     window, raw, count = observation.window, observation.track, observation.count
     assert raw is not None
-    bad = validity.broken(raw)
+    bad = broken(raw)
     whole = _in_si(raw.take(~bad) if bad.any() else raw, source)
     if fall is not None:
         on_command = whole.since(int(np.searchsorted(whole.stamps, window.command_ns)))

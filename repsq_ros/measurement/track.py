@@ -57,6 +57,22 @@ class Series:
         return Series(self.stamps[first:], self.values[first:])
 
 
+def broken(track: Track) -> NDArray[np.bool_]:
+    """Tell which samples hold NaN, infinity or a quaternion of norm zero."""
+    bad = np.zeros(len(track), dtype=np.bool_)
+    for column in (track.position, track.orientation, track.linear, track.angular):
+        if column is not None:
+            bad |= ~np.isfinite(column).all(axis=1)
+    return bad | _without_norm(track)
+
+
+def _without_norm(track: Track) -> NDArray[np.bool_]:
+    if track.orientation is None:
+        return np.zeros(len(track), dtype=np.bool_)
+    none: NDArray[np.bool_] = ~np.any(track.orientation != 0.0, axis=1)
+    return none
+
+
 def track_of(samples: Sequence[BodySample]) -> Track:
     """Turn samples into columns; a quantity that one sample lacks is lacking."""
     return Track(

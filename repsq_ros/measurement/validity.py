@@ -11,27 +11,11 @@ from repsq_ros.measurement.audit import longest_frozen
 from repsq_ros.measurement.frames import continuous
 from repsq_ros.measurement.inputs import Input
 from repsq_ros.measurement.limits import Condition, Limits
-from repsq_ros.measurement.track import Series, Track
+from repsq_ros.measurement.track import Series, Track, broken
 from repsq_ros.measurement.window import Window
 from repsq_ros.timebase import to_seconds
 
 Array = NDArray[np.float64]
-
-
-def broken(track: Track) -> NDArray[np.bool_]:
-    """Tell which samples hold NaN, infinity or a quaternion of norm zero."""
-    bad = np.zeros(len(track), dtype=np.bool_)
-    for column in (track.position, track.orientation, track.linear, track.angular):
-        if column is not None:
-            bad |= ~np.isfinite(column).all(axis=1)
-    return bad | _without_norm(track)
-
-
-def _without_norm(track: Track) -> NDArray[np.bool_]:
-    if track.orientation is None:
-        return np.zeros(len(track), dtype=np.bool_)
-    none: NDArray[np.bool_] = ~np.any(track.orientation != 0.0, axis=1)
-    return none
 
 
 def samples_fault(track: Track, window: Window) -> str:

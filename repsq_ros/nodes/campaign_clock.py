@@ -8,9 +8,8 @@ from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from rosgraph_msgs.msg import Clock as ClockMessage
 
-from repsq_ros import messages
 from repsq_ros.nodes import qos
-from repsq_ros.timebase import to_seconds
+from repsq_ros.timebase import from_time, to_seconds
 
 TIMEOUT = 2.0  # [s] without a message on /clock after which a simulated clock is lost
 
@@ -33,7 +32,7 @@ class CampaignClock:
             node.create_subscription(ClockMessage, '/clock', self._hear, qos.CLOCK)
 
     def _hear(self, message: ClockMessage) -> None:
-        self._simulated_ns = messages.from_time(message.clock)
+        self._simulated_ns = from_time(message.clock)
         self._heard = self._steady.now()
         self._on_tick(self._simulated_ns)
 

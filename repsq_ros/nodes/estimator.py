@@ -10,9 +10,8 @@ from builtin_interfaces.msg import Time
 from repsq_ros import messages, topics
 from repsq_ros.campaign.campaign import Campaign
 from repsq_ros.campaign.folder import CampaignFolder
-from repsq_ros.campaign.history import History, fold
-from repsq_ros.campaign.journal import JOURNAL, read_journal
-from repsq_ros.errors import JournalError
+from repsq_ros.campaign.history import History, check_contract, read_history
+from repsq_ros.campaign.journal import JOURNAL
 from repsq_ros.msg import Estimate, QuantizedResult, TestMeasurement
 from repsq_ros.nodes import qos, translate
 from repsq_ros.nodes.parameters import Parameters
@@ -49,12 +48,9 @@ class Estimator(CampaignNode):
         if folder is None or not (folder / JOURNAL).exists():
             return None
         file = folder / JOURNAL
-        history = fold(str(file), read_journal(file)[0])
-        if history is not None and history.specification_digest != self._specification.digest:
-            raise JournalError(
-                f'{file}: found specification digest {history.specification_digest[:12]}, '
-                f'expected {self._specification.digest[:12]} of {self._specification.file}'
-            )
+        history = read_history(file)
+        if history is not None:
+            check_contract(history, file, self._specification)
         return history
 
     def _catch_up(self, history: History) -> None:

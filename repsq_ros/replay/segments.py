@@ -12,7 +12,7 @@ from repsq_ros.measurement.recorder import Window
 from repsq_ros.measurement.samples import Sample
 from repsq_ros.replay.bag import Bag
 from repsq_ros.sampling.proposals import Draw
-from repsq_ros.timebase import NANOSECONDS
+from repsq_ros.timebase import NANOSECONDS, from_time
 
 PAUSE_NS = NANOSECONDS  # a sensor that is silent for so long separates two segments
 
@@ -78,7 +78,7 @@ def command_segments(
     commands = []
     for item in bag.messages(command_topic):
         stamped = hasattr(item.message, 'twist')
-        at_ns = messages.from_time(item.message.header.stamp) if stamped else item.log_ns
+        at_ns = from_time(item.message.header.stamp) if stamped else item.log_ns
         twist = item.message.twist if stamped else item.message
         label = max(((t, text) for t, text in labels.items() if t <= item.log_ns), default=(0, ''))
         commands.append((at_ns, label[1], messages.command_of_twist(twist)))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from repsq_ros.sampling.beta_fit import fit_betas
 from repsq_ros.sampling.distributions import FromUniform, Mixture, Product
 from repsq_ros.sampling.marginals import Beta, Uniform
-from repsq_ros.sampling.proposals import Dependence, Draw, weighted_draw
+from repsq_ros.sampling.proposals import Dependence, Weighted
 from repsq_ros.sampling.weight_bound import largest_ratio
 
 
@@ -23,7 +23,7 @@ class Adaptation:
     shapes: tuple[float, float] | None = (0.5, 1.0)  # limits of a fit
 
 
-class AdaptiveImportance:
+class AdaptiveImportance(Weighted):
     """q = s p + (1 - s) prod_d Beta(a_d, b_d), the shapes moved after every batch of tests.
 
     a <- (1 - rate) a + rate a', with (a', b') fitted to the newest batch alone.
@@ -31,8 +31,8 @@ class AdaptiveImportance:
     :param declared_bound: w_max as the tester declares it, in place of the computed one
     """
 
-    unweighted = False
     dependence = Dependence.ADAPTIVE
+    _target: FromUniform
 
     def __init__(
         self, target: FromUniform, adaptation: Adaptation, declared_bound: float | None = None
@@ -65,14 +65,6 @@ class AdaptiveImportance:
         self._proposal = Mixture((self._target, learnt), (share, 1.0 - share))
         bound = min(largest_ratio(self._target, self._proposal), self.largest_weight_bound)
         self.weight_bound = bound if self._declared is None else self._declared
-
-    def ready(self, index: int) -> bool:
-        """Tell whether a case can be drawn: always."""
-        return True
-
-    def draw(self, index: int, seed: int) -> Draw:
-        """Draw x ~ q, the mixture in force."""
-        return weighted_draw(self._target, self._proposal, self.weight_bound, index, seed)
 
     def tell(self, x: tuple[float, ...], psi: float, weight: float) -> None:
         """Hear the outcome of a valid test; the last one of a batch moves the shapes."""

@@ -129,21 +129,30 @@ class SobolMonteCarlo(MonteCarlo):
         return Draw(x, log_p, log_p)
 
 
-def weighted_draw(
-    target: Distribution, proposal: Distribution, weight_bound: float, index: int, seed: int
-) -> Draw:
-    """Draw case `index` from q, with its weight."""
-    x = proposal.sample(generator(seed, Stream.CASE, index))
-    return Draw(x, target.logpdf(x), proposal.logpdf(x), weight_bound)
+class Weighted:
+    """What proposals with weights share: x is drawn from the q in force."""
+
+    unweighted = False
+    weight_bound: float
+    _target: Distribution
+    _proposal: Distribution  # in force
+
+    def ready(self, index: int) -> bool:
+        """Tell whether a case can be drawn: always."""
+        return True
+
+    def draw(self, index: int, seed: int) -> Draw:
+        """Draw x ~ q."""
+        x = self._proposal.sample(generator(seed, Stream.CASE, index))
+        return Draw(x, self._target.logpdf(x), self._proposal.logpdf(x), self.weight_bound)
 
 
-class Importance:
+class Importance(Weighted):
     """One fixed q.
 
     :param declared_bound: w_max as the tester declares it, in place of the computed one
     """
 
-    unweighted = False
     dependence = Dependence.INDEPENDENT
 
     def __init__(
@@ -154,14 +163,6 @@ class Importance:
         self.proven = declared_bound is None or declared_bound >= provable
         self.weight_bound = provable if declared_bound is None else declared_bound
         self.largest_weight_bound = self.weight_bound
-
-    def ready(self, index: int) -> bool:
-        """Tell whether a case can be drawn: always."""
-        return True
-
-    def draw(self, index: int, seed: int) -> Draw:
-        """Draw x ~ q."""
-        return weighted_draw(self._target, self._proposal, self.weight_bound, index, seed)
 
     def tell(self, x: tuple[float, ...], psi: float, weight: float) -> None:
         """Hear the outcome; a fixed proposal does not learn."""

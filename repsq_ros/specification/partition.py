@@ -96,20 +96,24 @@ def _alpha(section: Section, accuracy: Accuracy) -> tuple[float, str]:
         return section.number('alpha', above=0), 'given'
     if found not in ALPHA_RULES:
         raise section.fail('alpha', show(found), expected)
-    c, beta, runs = accuracy.c, accuracy.beta, accuracy.runs
-    if not agreement_exists(c, beta, runs):
-        raise section.fail(
-            'alpha',
-            f'{found!r} with (1-c)^{runs} = {(1 - c) ** runs:.6g} < 1-beta = {1 - beta:.6g}',
-            f'(1-c)^{runs} >= 1-beta: a smaller accuracy.c or a larger accuracy.beta',
-        )
+    _need_agreement(section, 'alpha', found, accuracy)
     try:
-        alpha = ALPHA_RULES[found](accuracy.gamma, c, beta, runs)
+        alpha = ALPHA_RULES[found](accuracy.gamma, accuracy.c, accuracy.beta, accuracy.runs)
     except ValueError as error:
         raise section.fail('alpha', f'{found!r}: {error}', 'a smaller accuracy.c') from None
     if alpha == 0:
         raise section.fail('alpha', f'{found!r}, which is 0 here', 'a larger accuracy.beta')
     return alpha, found
+
+
+def _need_agreement(section: Section, key: str, found: str, accuracy: Accuracy) -> None:
+    c, beta, runs = accuracy.c, accuracy.beta, accuracy.runs
+    if not agreement_exists(c, beta, runs):
+        raise section.fail(
+            key,
+            f'{found!r} with (1-c)^{runs} = {(1 - c) ** runs:.6g} < 1-beta = {1 - beta:.6g}',
+            f'(1-c)^{runs} >= 1-beta: a smaller accuracy.c or a larger accuracy.beta',
+        )
 
 
 def _edges(section: Section, accuracy: Accuracy, lower: float, upper: float) -> PartitionChoice:
@@ -127,13 +131,7 @@ def _edges(section: Section, accuracy: Accuracy, lower: float, upper: float) -> 
 
 def _anchored(section: Section, accuracy: Accuracy, lower: float, upper: float) -> PartitionChoice:
     half_width = section.number('half_width', 2.0 * accuracy.gamma, at_least=accuracy.gamma)
-    c, beta, runs = accuracy.c, accuracy.beta, accuracy.runs
-    if not agreement_exists(c, beta, runs):
-        raise section.fail(
-            'type',
-            f"'anchored' with (1-c)^{runs} = {(1 - c) ** runs:.6g} < 1-beta = {1 - beta:.6g}",
-            f'(1-c)^{runs} >= 1-beta: a smaller accuracy.c, or a larger accuracy.beta',
-        )
+    _need_agreement(section, 'type', 'anchored', accuracy)
     partition = None
     if section.has('anchor'):
         anchor = section.number('anchor', at_least=lower)

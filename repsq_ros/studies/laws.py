@@ -30,7 +30,6 @@ class Law:
     text: str
     draw: Callable[[Sequence[float], np.random.Generator], float]
     mean: float | None
-    depends_on_case: bool = False
     many: Many | None = None  # n values at once, where the case does not matter
 
 
@@ -62,7 +61,7 @@ def _within(text: str, value: float, lower: float, upper: float) -> None:
 
 
 def _plain(text: str, mean: float, many: Many) -> Law:
-    return Law(text, lambda u, generator: float(many(generator, 1)[0]), mean, False, many)
+    return Law(text, lambda u, generator: float(many(generator, 1)[0]), mean, many)
 
 
 def _beta(text: str, numbers: list[float], lower: float, upper: float) -> Law:
@@ -102,7 +101,6 @@ def _constant(text: str, numbers: list[float], lower: float, upper: float) -> La
 
 # Scales that give the mean 0.47 in three dimensions; ln xi ~ N(-0.03125, 0.25^2).
 STEEP_SCALE = {4.0: 0.8154, 5.0: 0.8793}
-STEEP_MEAN = 0.47
 
 
 def _steep(text: str, numbers: list[float], lower: float, upper: float) -> Law:
@@ -117,4 +115,4 @@ def _steep(text: str, numbers: list[float], lower: float, upper: float) -> Law:
         reach = math.fsum(abs(2.0 * each - 1.0) ** power for each in u)
         return 1.0 - math.exp(-scale * reach * xi)
 
-    return Law(text, draw, None, True)
+    return Law(text, draw, None)
