@@ -145,7 +145,9 @@ class Campaign:
             expected_n=min(progress.expected_n(total), tester.max_tests, LARGEST_COUNT),
             effective_sample_size=self._weights.effective_sample_size,
             largest_weight=self._weights.largest,
-            stopped=progress.reached or progress.void or total.n >= tester.max_tests,
+            # Where one cell holds all of M it is certified from the start, without an estimate.
+            stopped=total.n > 0
+            and (progress.reached or progress.void or total.n >= tester.max_tests),
         )
 
     def result(self, campaign_id: str) -> Result:

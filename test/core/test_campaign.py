@@ -139,6 +139,17 @@ def test_an_estimate_outside_the_range_is_set_to_the_nearest_cell_and_flagged(co
     assert any('outside the range' in event for event in result.events)
 
 
+def test_there_is_no_result_without_a_valid_test(content, write):
+    """One cell holds all of M: it is certified from the start, whatever is measured."""
+    content['partition'] = {'alpha': 2.0}
+    content['tester']['stopping'] = {'rule': 'certified_cell'}
+    campaign = Campaign(load(write(content)))
+    assert not campaign.add(record(0, valid=False, reason='gap')).stopped
+    assert campaign.add(record(0, 0.3, attempt=1)).stopped
+    result = campaign.result('lab')
+    assert (result.n, result.invalid, result.value) == (1, 1, 0.5)
+
+
 def test_there_is_no_result_before_the_stop(specification):
     campaign = Campaign(specification)
     campaign.add(record(0))
