@@ -33,6 +33,8 @@ def span_of(message: Any) -> Span:
         tuple(message.command),
         (from_time(message.window_start), window_end_ns) if window_end_ns else None,
         message.reason,
+        from_time(message.command_start) or None,
+        message.step,
     )
 
 

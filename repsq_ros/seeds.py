@@ -17,6 +17,8 @@ class Stream(enum.IntEnum):
     SOBOL = 4
     PARTITION = 5
     STUDY = 6
+    GAUGE = 7
+    TOOL_POSE = 8
 
 
 def generator(seed: int, stream: Stream, *key: int) -> np.random.Generator:

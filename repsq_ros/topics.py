@@ -23,5 +23,13 @@ INSTRUCTION = 'repsq/instruction'
 
 ODOMETRY = 'odom'
 MOCAP_POSE = 'mocap/pose'
+GAUGE = 'gauge'
+SPEED_SCALING = 'condition/speed_scaling'
 
-SENSOR = {'odometry': ODOMETRY, 'mocap': MOCAP_POSE}
+SENSOR = {
+    'odometry': ODOMETRY,
+    'mocap': MOCAP_POSE,
+    'tool_pose': TOOL_POSE,
+    'gauge': GAUGE,
+    'speed_scaling': SPEED_SCALING,
+}

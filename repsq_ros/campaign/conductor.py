@@ -10,7 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from repsq_ros.campaign.records import Case, EstimateRecord, TestRecord
+from repsq_ros.campaign.walk import OverdueError, Walk
 from repsq_ros.errors import CampaignError
+from repsq_ros.measurement.samples import Sample
+from repsq_ros.measurement.settling import Settling
+from repsq_ros.protocols.command_space import Command
 from repsq_ros.protocols.phases import Phase, Span
 from repsq_ros.sampling.proposals import Proposal
 from repsq_ros.specification.model import Specification
@@ -53,10 +57,13 @@ class Conductor:
     ) -> None:
         self._specification = specification
         self._protocol = specification.protocol
+        feedback = specification.feedback
+        self._walk = Walk(self._protocol, None if feedback is None else Settling(feedback))
+        self._at_home = False  # the robot is known to be where a test begins
         self._proposal = proposal
         self._seed = seed
         self._attended = attended
-        self._case: Case | None = None
+        self.case: Case | None = None  # under test
         self._measured: TestRecord | None = None
         self._estimated: EstimateRecord | None = None
         self._told = False  # the proposal has heard of the test under way
@@ -107,19 +114,16 @@ class Conductor:
         """True once the first case can be drawn."""
         return self._over or self._proposal.ready(self._next[0])
 
-    @property
-    def case(self) -> Case | None:
-        """The case under test."""
-        return self._case
+    def command(self, now_ns: int) -> Command:
+        """Return the command in force at an instant: rest before a phase begins and after it.
 
-    def command(self, now_ns: int) -> tuple[float, ...]:
-        """Return the command in force at an instant: rest before a phase begins and after it."""
+        After it, a robot that takes poses keeps its goal until it is given another.
+        """
         span = self.span
         if span is None or now_ns < span.start_ns:
             return self._protocol.rest
-        if span.end_ns is not None and now_ns >= span.end_ns:
-            return self._protocol.rest
-        return span.command
+        lapsed = span.end_ns is not None and now_ns >= span.end_ns
+        return self._protocol.rest if lapsed and self._protocol.rest else span.command
 
     # What is asked of it -------------------------------------------------------------------------
 
@@ -144,17 +148,16 @@ class Conductor:
     def advance(self, now_ns: int) -> list[Action]:
         """Return what has become due by now, in order."""
         actions: list[Action] = []
-        while (
-            self.span is not None
-            and self._case is not None
-            and self.span.end_ns is not None
-            and self.span.phase is not Phase.IDLE
-            and now_ns >= self.span.end_ns
-        ):
-            # Not the planned end: if nobody looked in time, the command took effect late.
-            follows = self._protocol.after(self.span, self._command_of(self._case), now_ns)
+        while self.span is not None and self.span is self._walk.span:
+            try:
+                follows = self._walk.follow(now_ns)
+            except OverdueError as error:
+                return actions + self._ask(now_ns, str(error))
+            if follows is None and not self._walk.over:
+                break
             if follows is None:
-                follows = self._idle(now_ns)
+                self._at_home = True
+                follows = self._idle(now_ns, self.span.command)
             self.span = follows
             actions.append(follows)
         return actions + self._decide(now_ns)
@@ -164,12 +167,12 @@ class Conductor:
         span = self.span
         if span is None or self.paused or span.phase is Phase.ABORTED:
             return []
-        self._interrupted = span
+        self._interrupted, self._at_home = span, False
         return [self._at_rest(Phase.PAUSED, now_ns, reason)]
 
     def resume(self, now_ns: int, start_ns: int) -> list[Action]:
         """Go on: the attempt that a pause broke off begins anew, at the given time."""
-        case, interrupted = self._case, self._interrupted
+        case, interrupted = self.case, self._interrupted
         if not self.paused or case is None or interrupted is None:
             return []
         self._interrupted = None
@@ -184,7 +187,7 @@ class Conductor:
 
     def skip(self, now_ns: int, reason: str) -> list[Action]:
         """Give up the case under test: it is counted as skipped, and not repeated."""
-        case = self._case
+        case = self.case
         if case is None or self.finished or self._measured is not None:
             return []
         draw = case.draw
@@ -194,6 +197,7 @@ class Conductor:
         )  # fmt: skip
         actions: list[Action] = [Skipped(self._measured)]
         if not self.paused:
+            self._at_home = False
             self.span = self._idle(now_ns)
             actions.append(self.span)
         return actions
@@ -203,6 +207,14 @@ class Conductor:
         if self.finished:
             return []
         return [self._at_rest(Phase.ABORTED, now_ns, reason)]
+
+    def confirm(self) -> bool:
+        """Take somebody's word that a phase is over; false where none is awaited."""
+        return self.span is not None and self.span is self._walk.span and self._walk.confirm()
+
+    def hear_body(self, sample: Sample) -> None:
+        """Take in a sample of the body, by which phases end that end by its having settled."""
+        self._walk.hear_body(sample)
 
     def hear_measurement(self, record: TestRecord) -> None:
         """Take in the measurement of the test under way; others, and second ones, are ignored."""
@@ -220,25 +232,28 @@ class Conductor:
 
     # How it goes about it ------------------------------------------------------------------------
 
+    @property
+    def _key(self) -> tuple[int, int]:
+        return (self.case.index, self.case.attempt) if self.case else (0, 0)
+
     def _at_rest(self, phase: Phase, now_ns: int, reason: str = '') -> Span:
-        index, attempt = (self._case.index, self._case.attempt) if self._case else (0, 0)
-        self.span = Span(phase, index, attempt, now_ns, None, self._protocol.rest, reason=reason)
+        self.span = Span(phase, *self._key, now_ns, None, self._protocol.rest, reason=reason)
         return self.span
 
-    def _idle(self, now_ns: int) -> Span:
-        index, attempt = (self._case.index, self._case.attempt) if self._case else (0, 0)
-        return Span(Phase.IDLE, index, attempt, now_ns, now_ns, self._protocol.rest)
+    def _idle(self, now_ns: int, last: Command = ()) -> Span:
+        """Return the time between tests; a robot that takes poses keeps its last goal."""
+        return Span(Phase.IDLE, *self._key, now_ns, now_ns, self._protocol.rest or last)
+
+    def _ask(self, now_ns: int, reason: str) -> list[Action]:
+        """Hold where somebody can go on, end where nobody can."""
+        return self.pause(now_ns, reason) if self._attended else self.abort(now_ns, reason)
 
     def _is_current(self, index: int, attempt: int) -> bool:
-        case = self._case
-        return case is not None and (index, attempt) == (case.index, case.attempt)
-
-    def _command_of(self, case: Case) -> tuple[float, ...]:
-        return self._protocol.command(self._specification.box.names, case.draw.x)
+        return self.case is not None and (index, attempt) == self._key
 
     def _issue(self, index: int, attempt: int, start_ns: int) -> list[Action]:
-        if self._case is not None and self._case.index == index:
-            draw = self._case.draw
+        if self.case is not None and self.case.index == index:
+            draw = self.case.draw
         else:
             draw = self._proposal.draw(index, self._seed)
             if not self._specification.box.contains(draw.x):
@@ -246,14 +261,15 @@ class Conductor:
                     f'test {index}: the proposal drew {draw.x}, outside the box of '
                     f'{self._specification.file}: nothing was commanded'
                 )
-        self._case = Case(index, attempt, draw)
+        self.case = Case(index, attempt, draw)
         self._measured = self._estimated = None
         self._told = False
-        self.span = self._protocol.first(index, attempt, start_ns)
-        return [self._case, self.span]
+        target = self._protocol.target(self._specification.box.names, draw.x)
+        self.span = self._walk.begin(index, attempt, target, start_ns, not self._at_home)
+        return [self.case, self.span]
 
     def _decide(self, now_ns: int) -> list[Action]:
-        case, measured, estimated = self._case, self._measured, self._estimated
+        case, measured, estimated = self.case, self._measured, self._estimated
         if not (self.waiting and case and measured and estimated):
             return []
         actions: list[Action] = []
@@ -276,7 +292,5 @@ class Conductor:
             f'test {case.index} stayed INVALID in {case.attempt + 1} attempts, the last one: '
             f'{measured.reason}'
         )
-        if not self._attended:
-            return actions + self.abort(now_ns, reason)
         self._limit = case.attempt + 1 + self._specification.tester.max_attempts
-        return actions + self.pause(now_ns, reason)
+        return actions + self._ask(now_ns, reason)

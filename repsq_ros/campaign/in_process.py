@@ -8,13 +8,34 @@ from repsq_ros.campaign.campaign import Campaign
 from repsq_ros.campaign.conductor import Action, Conductor
 from repsq_ros.campaign.records import EstimateRecord, TestRecord, record_of
 from repsq_ros.campaign.result import Result
-from repsq_ros.errors import CampaignError
-from repsq_ros.measurement.recorder import Recorder, Window
-from repsq_ros.measurement.samples import BodySample
+from repsq_ros.campaign.windows import window_of
+from repsq_ros.errors import CampaignError, ParameterError
+from repsq_ros.measurement.inputs import Input
+from repsq_ros.measurement.recorder import Recorder
+from repsq_ros.measurement.samples import BodySample, Reading, Sample
 from repsq_ros.protocols.phases import Phase, Span
 from repsq_ros.specification.model import Specification
-from repsq_ros.subjects.simulation import Reading, SensorRates, Simulation
-from repsq_ros.subjects.subject import Subject
+from repsq_ros.subjects.simulation import SensorRates, SensorReading, Simulation
+from repsq_ros.subjects.subject import BodyState, Subject
+
+
+def require_fit(subject: Subject, specification: Specification) -> None:
+    """Refuse a simulated robot that does not take what is commanded, or lacks a sensor.
+
+    :raises ParameterError: which one
+    """
+    kind = specification.protocol.kind
+    if subject.takes != kind:
+        raise ParameterError('subject', f'one that takes a {subject.takes}', f'one for a {kind}')
+    inputs = [specification.measure.input]
+    if specification.feedback is not None:
+        inputs.append(specification.feedback)
+    for each in inputs:
+        if each.sensor not in subject.sensors:
+            raise ParameterError(
+                'subject', f'one without {each.type} on {each.topic}',
+                f'an input of its own: {", ".join(subject.sensors)}',
+            )  # fmt: skip
 
 
 def run_in_process(
@@ -28,23 +49,26 @@ def run_in_process(
     """Run a campaign on a simulated subject.
 
     :param on_test: called after each test with its record and the estimate
-    :raises CampaignError: a test stayed INVALID
+    :raises CampaignError: a test stayed INVALID, or a phase did not end
+    :raises ParameterError: the subject does not fit the specification
     """
+    require_fit(subject, specification)
     conductor = Conductor(specification, specification.make_proposal(), seed)
-    campaign = Campaign(specification)
-    recorder = Recorder(specification.measure)
-    simulation = Simulation(subject, seed, rates or SensorRates(), 0)
     if not conductor.can_start:
         raise CampaignError('cases of another program come by a topic: run it with repsq run')
+    campaign = Campaign(specification)
+    world = _World(specification, Simulation(subject, seed, rates or SensorRates(), 0), conductor)
     actions: list[Action] = conductor.start(0)
     while not conductor.finished:
         for action in actions:
             if isinstance(action, Span):
-                _live_through(action, simulation, recorder, specification.measure.source)
+                world.live_through(action)
         span, case = conductor.span, conductor.case
-        if span is not None and case is not None and span.phase is Phase.COMMAND:
-            key = (case.index, case.attempt)
-            record = record_of(key, case.draw, *recorder.close(key))
+        if span is None or span.end_ns is None or case is None:
+            break
+        key = (case.index, case.attempt)
+        if span.phase is Phase.IDLE:
+            record = record_of(key, case.draw, *world.recorder.close(key))
             estimate = campaign.add(record)
             if estimate is None:
                 raise RuntimeError(f'{record} does not continue the campaign')
@@ -52,37 +76,58 @@ def run_in_process(
             conductor.hear_estimate(estimate)
             if on_test is not None:
                 on_test(record, estimate)
-        if span is not None and span.end_ns is not None:
-            actions = conductor.advance(span.end_ns)
+        actions = conductor.advance(span.end_ns)
     if not campaign.stopped:
         raise CampaignError(conductor.span.reason if conductor.span else 'not begun')
     return campaign.result(campaign_id)
 
 
-def _live_through(span: Span, simulation: Simulation, recorder: Recorder, source: str) -> None:
-    if span.phase is Phase.DWELL:
-        simulation.begin(span.index, span.attempt, span.start_ns)
-    if span.window is not None:
-        recorder.open(
-            (span.index, span.attempt), Window(*span.window, span.command, span.start_ns)
-        )
-    if span.end_ns is None:
-        return
-    command = (span.command[0], span.command[1], span.command[2])
-    for reading in simulation.advance(span.end_ns, command):
-        if reading.sensor == source:
-            recorder.add(sample_of(reading))
+class _World:
+    """The simulated robot with its sensors, and who listens to them."""
+
+    def __init__(
+        self, specification: Specification, simulation: Simulation, conductor: Conductor
+    ) -> None:
+        measure = specification.measure
+        self._simulation, self._conductor = simulation, conductor
+        self._source, self._feedback = measure.input, specification.feedback
+        self._conditions = [
+            (condition.name, source)
+            for condition, source in zip(measure.conditions, measure.condition_inputs, strict=True)
+        ]
+        self.recorder = Recorder(measure)
+        self._before: Span | None = None
+
+    def live_through(self, span: Span) -> None:
+        if span.begins_test(self._before):
+            self._simulation.begin(span.index, span.attempt, span.start_ns)
+        self._before = span
+        window = window_of(span)
+        if window is not None:
+            self.recorder.open((span.index, span.attempt), window)
+        if span.end_ns is None:
+            return
+        for reading in self._simulation.advance(span.end_ns, span.command):
+            if reading.sensor == self._source.sensor:
+                self.recorder.add(sample_of(reading, self._source))
+            if self._feedback is not None and reading.sensor == self._feedback.sensor:
+                self._conductor.hear_body(sample_of(reading, self._feedback))
+            for name, source in self._conditions:
+                if reading.sensor == source.sensor:
+                    self.recorder.add_condition(name, sample_of(reading, source))
 
 
-def sample_of(reading: Reading) -> BodySample:
+def sample_of(reading: SensorReading, source: Input) -> Sample:
     """Turn a simulated reading into a sample, as the sensor's ROS message would be."""
     state = reading.state
-    if reading.sensor == 'mocap':
-        return BodySample(reading.stamp_ns, state.position, state.orientation)
-    return BodySample(
-        reading.stamp_ns,
-        state.position,
-        state.orientation,
-        state.linear_velocity,
-        state.angular_velocity,
-    )
+    if not isinstance(state, BodyState):
+        return Reading(reading.stamp_ns, state)
+    if reading.sensor == 'odometry':
+        return BodySample(
+            reading.stamp_ns,
+            state.position,
+            state.orientation,
+            state.linear_velocity,
+            state.angular_velocity,
+        )
+    return BodySample(reading.stamp_ns, state.position, state.orientation, frame=source.frame)

@@ -23,7 +23,7 @@ def run(arguments: argparse.Namespace) -> int:
     accuracy, tester = specification.accuracy, specification.tester
     proposal = specification.make_proposal()
     origin = 'computed from p and q' if proposal.proven else 'declared, not proven'
-    duration = to_seconds(specification.protocol.duration_ns)
+    duration = to_seconds(specification.protocol.duration_ns(specification.box))
     campaign = Campaign(specification)
     middle = (specification.measure.lower + specification.measure.upper) / 2
     count = expected_tests(tester.stopping, campaign.question, middle, 0.0)

@@ -18,24 +18,27 @@ from repsq_ros import topics
 STOP_TIMEOUT = 5.0  # [s] before a process that does not stop is killed
 PR_SET_PDEATHSIG = 1
 
-# Parameters of a measurement node in simulation: no sample may be lost, however fast it runs.
-LOSSLESS: dict[str, object] = {
-    # A packet that was lost is sent again after up to 3 s, and simulated time waits for it.
-    'arrival_grace': 10.0,
-    **{
-        f'qos_overrides./{topic}.subscription.reliability': 'reliable'
-        for topic in topics.SENSOR.values()
-    },
+# Parameters of nodes in simulation: no sample may be lost, however fast it runs.
+RELIABLE: dict[str, object] = {
+    f'qos_overrides./{topic}.subscription.reliability': 'reliable'
+    for topic in topics.SENSOR.values()
 }
+# Of a measurement node besides: a packet that was lost is sent again after up to 3 s, and
+# simulated time waits for it.
+LOSSLESS = {**RELIABLE, 'arrival_grace': 10.0}
 
 
 @dataclass(frozen=True)
 class NodeProcess:
-    """What to start: a node's name, its parameters and its remappings."""
+    """What to start: a node's name, its parameters and its remappings.
+
+    A file of parameters counts for more than those given.
+    """
 
     name: str
     parameters: dict[str, object]
     remappings: tuple[str, ...] = ()
+    file: Path | None = None
 
 
 @dataclass
@@ -53,9 +56,10 @@ class ProcessGroup:
         parameters = nodes / f'{node.name}.yaml'
         parameters.write_text(yaml.safe_dump({'/**': {'ros__parameters': node.parameters}}))
         remappings = [part for rule in node.remappings for part in ('-r', rule)]
+        more = [] if node.file is None else ['--params-file', str(node.file)]
         command = [
             sys.executable, '-m', f'repsq_ros.nodes.{node.name}',
-            '--ros-args', '--params-file', str(parameters), *remappings,
+            '--ros-args', '--params-file', str(parameters), *more, *remappings,
         ]  # fmt: skip
         with (nodes / f'{node.name}.log').open('wb') as log:
             # A session of its own: Ctrl-C reaches repsq alone, which stops the nodes in order.

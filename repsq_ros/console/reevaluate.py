@@ -57,7 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
             for condition, source in zip(measure.conditions, measure.condition_inputs, strict=True)
         }
         if arguments.command_topic:
-            settle_ns = specification.protocol.command_ns - specification.protocol.window_ns
+            settle_ns = specification.protocol.before_window_ns
             if arguments.settle is not None:
                 settle_ns = to_nanoseconds(arguments.settle)
             segments = command_segments(

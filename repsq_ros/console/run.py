@@ -12,16 +12,17 @@ from typing import Any
 
 from repsq_ros.campaign.folder import RESULT, TESTS
 from repsq_ros.campaign.history import read_history
+from repsq_ros.campaign.in_process import require_fit
 from repsq_ros.campaign.journal import JOURNAL
 from repsq_ros.campaign.result import Result
 from repsq_ros.console.live import LiveLine
-from repsq_ros.console.processes import LOSSLESS, NodeProcess, ProcessGroup
+from repsq_ros.console.processes import LOSSLESS, RELIABLE, NodeProcess, ProcessGroup
 from repsq_ros.console.show import show_result
 from repsq_ros.errors import CampaignError, JournalError, MissingError, OutputError, ParameterError
 from repsq_ros.specification.copies import copy_specification
 from repsq_ros.specification.load import load
 from repsq_ros.specification.model import Specification
-from repsq_ros.subjects.build import SUBJECTS
+from repsq_ros.subjects.build import SUBJECTS, make_subject, usual_subject
 
 RESULT_TIMEOUT = 5.0  # [s] after the scheduler's end for the result to arrive
 SPECIFICATION = 'specification.yaml'  # its copy in a campaign's folder
@@ -41,7 +42,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         '--session-note', default='', help='kept with this session: a calibration, a repair, ...'
     )
     parser.add_argument('--simulate', action='store_true', help='start a simulated robot as well')
-    parser.add_argument('--subject', choices=SUBJECTS, default='surrogate', help='which robot')
+    parser.add_argument(
+        '--subject', choices=SUBJECTS,
+        help='which robot (default: surrogate where velocities are commanded, arm for poses)',
+    )  # fmt: skip
     parser.add_argument('--model', default='', help="folder of the subject's model (g1)")
     parser.add_argument(
         '--speed', type=float, default=0.0,
@@ -51,6 +55,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--output', type=Path, help='new folder (default: campaigns/<name>-<time>)'
     )
+    parser.add_argument(
+        '--parameters', type=Path, metavar='FILE',
+        help='parameters of the nodes (YAML), e.g. config/ur10e_parameters.yaml',
+    )  # fmt: skip
     parser.add_argument('--monitor', action='store_true', help='publish markers for RViz as well')
     parser.add_argument(
         '--remap',
@@ -68,11 +76,11 @@ def run(arguments: argparse.Namespace) -> int:
     specification = load(arguments.specification or arguments.resume / SPECIFICATION)
     if not (math.isfinite(arguments.speed) and arguments.speed >= 0):
         raise ParameterError('speed', f'{arguments.speed}', 'a finite number >= 0')
-    if arguments.simulate and not specification.measure.source:
-        raise ParameterError(
-            'simulate', f'an input of {specification.measure.input.type}',
-            'nav_msgs/msg/Odometry or geometry_msgs/msg/PoseStamped: what a simulated robot gives',
-        )  # fmt: skip
+    if arguments.simulate:
+        arguments.subject = arguments.subject or usual_subject(specification.protocol.kind)
+        require_fit(make_subject(arguments.subject, arguments.model), specification)
+    if arguments.parameters is not None and not arguments.parameters.is_file():
+        raise ParameterError('parameters', f'{arguments.parameters}', 'a file that is there')
     if arguments.seed is not None and arguments.seed < 0:
         raise ParameterError('seed', f'{arguments.seed}', 'a whole number >= 0')
     try:
@@ -161,18 +169,25 @@ def _nodes(
     arguments: argparse.Namespace, specification: Specification, campaign_id: str, folder: Path
 ) -> list[NodeProcess]:
     """List the nodes in the order of their start: who commands the robot comes last."""
+    from repsq_ros.nodes.robot_command import TYPES
+
     simulate: bool = arguments.simulate
     common: dict[str, object] = {'specification': str(folder / SPECIFICATION)}
-    if simulate:
-        common['use_sim_time'] = True
+    clock: dict[str, object] = {'use_sim_time': True} if simulate else {}
+    common |= clock
+    usual: dict[str, object] = {'command_type': TYPES[specification.protocol.kind][0]}
+    file: Path | None = arguments.parameters
     seed = specification.tester.seed if arguments.seed is None else arguments.seed
     remappings = tuple(arguments.remap)
     nodes = [
-        NodeProcess('measurement', {**common, **(LOSSLESS if simulate else {})}, remappings),
+        NodeProcess('measurement', {**common, **(LOSSLESS if simulate else {})}, remappings, file),
         NodeProcess(
-            'estimator', {**common, 'campaign_id': campaign_id, 'output': str(folder)}, remappings
+            'estimator',
+            {**common, 'campaign_id': campaign_id, 'output': str(folder)},
+            remappings,
+            file,
         ),
-        NodeProcess('guard', {'use_sim_time': True} if simulate else {}, remappings),
+        NodeProcess('guard', {**clock, **usual}, remappings, file),
         NodeProcess(
             'scheduler',
             {
@@ -182,9 +197,11 @@ def _nodes(
                 'output': str(folder),
                 'resume': arguments.resume is not None,
                 'attended': not simulate,
+                **(RELIABLE if simulate else {}),
                 'session_note': arguments.session_note,
             },
             remappings,
+            file,
         ),
     ]
     if simulate:

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from repsq_ros import topics
 from repsq_ros.measurement.samples import Quaternion, Vector
 
 STAMPS = ('header', 'receive')
@@ -69,11 +70,15 @@ class Input:
 
     @property
     def sensor(self) -> str:
-        """Name of the simulated sensor that gives the same: odometry, mocap, or ''."""
+        """Name of the simulated sensor that gives the same, or ''."""
         known = {
             'nav_msgs/msg/Odometry': 'odometry',
             'geometry_msgs/msg/PoseStamped': 'mocap',
+            'sensor_msgs/msg/Range': 'gauge',
         }
+        by_topic = {topics.TOOL_POSE: 'tool_pose', topics.SPEED_SCALING: 'speed_scaling'}
+        if self.topic in by_topic:
+            return by_topic[self.topic]
         return '' if self.field else known.get(self.type, '')
 
     def describe(self) -> dict[str, object]:

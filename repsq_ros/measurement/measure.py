@@ -93,7 +93,7 @@ class Measure:
 
     @property
     def source(self) -> str:
-        """The simulated sensor that stands for its input: odometry, mocap, or '' (none does)."""
+        """The simulated sensor that stands for its input, or '' (none does)."""
         return self.input.sensor
 
     @property

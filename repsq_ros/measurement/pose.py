@@ -49,29 +49,36 @@ def angle_between(left: Array, right: Array) -> float:
     return 4.0 * math.asin(min(chord / 2.0, 1.0))
 
 
+def speed_of(track: Track) -> float:
+    """Return how fast a body moves in space [m/s].
+
+    The 95th percentile of the slopes over 0.1 s (or a quarter of the track, if that is longer):
+    of a controller's word nothing goes into it.
+
+    :raises UnmeasurableError: too few positions, or of too short a time
+    """
+    if track.position is None or len(track) < 3:
+        raise UnmeasurableError(f'settle not told: {len(track)} positions in the window')
+    seconds = float(track.stamps[-1] - track.stamps[0]) * 1e-9
+    span = max(0.1, seconds / 4.0)
+    upright = np.tile([0.0, 0.0, 0.0, 1.0], (len(track), 1))
+    x, y, z = track.position.T
+    try:
+        flat = by_slope(Track(track.stamps, np.column_stack([x, y, z]), upright), span)
+        tall = by_slope(Track(track.stamps, np.column_stack([z, y, x]), upright), span)
+    except ValueError:
+        raise UnmeasurableError('settle not told: positions of too short a time') from None
+    return float(np.percentile(np.hypot(np.hypot(flat[:, 0], flat[:, 1]), tall[:, 0]), 95))
+
+
 def require_settled(seen: Seen, speed: float) -> None:
     """Refuse a window in which the body still moves.
-
-    Arrival is told by the speed of the measured body, never by a controller's word: the 95th
-    percentile of the slopes over 0.1 s (or a quarter of the window, if that is longer) in space.
 
     :param speed: [m/s] at most
     :raises UnmeasurableError: with the speed
     """
     assert seen.track is not None
-    inside = seen.track.since(seen.first)
-    if inside.position is None or len(inside) < 3:
-        raise UnmeasurableError(f'settle not told: {len(inside)} positions in the window')
-    seconds = float(inside.stamps[-1] - inside.stamps[0]) * 1e-9
-    span = max(0.1, seconds / 4.0)
-    upright = np.tile([0.0, 0.0, 0.0, 1.0], (len(inside), 1))
-    x, y, z = inside.position.T
-    try:
-        flat = by_slope(Track(inside.stamps, np.column_stack([x, y, z]), upright), span)
-        tall = by_slope(Track(inside.stamps, np.column_stack([z, y, x]), upright), span)
-    except ValueError:
-        raise UnmeasurableError('settle not told: positions of too short a time') from None
-    found = float(np.percentile(np.hypot(np.hypot(flat[:, 0], flat[:, 1]), tall[:, 0]), 95))
+    found = speed_of(seen.track.since(seen.first))
     if found > speed:
         raise UnmeasurableError(
             f'settle not reached: the body moves at {found:.4f} m/s, at most {speed:g} m/s allowed'

@@ -11,6 +11,7 @@ from rclpy.publisher import Publisher
 
 from repsq_ros import messages, topics
 from repsq_ros.campaign.records import record_of
+from repsq_ros.campaign.windows import window_of
 from repsq_ros.measurement.buffer import SampleBuffer
 from repsq_ros.measurement.inputs import Input
 from repsq_ros.measurement.measure import Outcome
@@ -124,8 +125,9 @@ class Measurement(CampaignNode):
         span = messages.span_of(message)
         key = (span.index, span.attempt)
         self._last_arrival_ns = time.monotonic_ns()
-        if span.window is not None:
-            self._windows[key] = Window(*span.window, span.command, span.start_ns)
+        window = window_of(span)
+        if window is not None:
+            self._windows[key] = window
             self._open(key)
         elif span.phase in (Phase.PAUSED, Phase.ABORTED):
             # The cases stay: one that is made again may be heard before the pause.

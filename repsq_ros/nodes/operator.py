@@ -22,6 +22,7 @@ class Operator:
     :param pause: holds the campaign for a reason; false where there is nothing to hold
     :param skip: gives up the case under test for a reason; false where there is none
     :param abort: ends the campaign for a reason
+    :param confirm: somebody says that a phase is over; false where nobody is asked
     """
 
     def __init__(
@@ -32,9 +33,10 @@ class Operator:
         pause: Callable[[str], bool],
         skip: Callable[[str], bool],
         abort: Callable[[str], None],
+        confirm: Callable[[], bool],
     ) -> None:
         self._node, self._resume, self._pause, self._skip = node, resume, pause, skip
-        self._abort = abort
+        self._abort, self._confirm = abort, confirm
         self.autostart = parameters.flag('autostart', True, 'begin without a call of ~/start')
         self._battery_limit = parameters.number(
             'battery_limit', 0.0, 'share of the battery (0 to 1) below which it pauses; 0: never',
@@ -46,6 +48,7 @@ class Operator:
         for name, answer in (
             ('start', self._on_start), ('pause', self._on_pause), ('resume', self._on_resume),
             ('skip', self._on_skip), ('abort', self._on_abort),
+            ('confirm', self._on_confirm),
         ):  # fmt: skip
             node.create_service(Trigger, f'~/{name}', answer)
         # Whoever publishes it: kept for late joiners, or not; reliable, or not.
@@ -100,6 +103,11 @@ class Operator:
     def _on_skip(self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         skipped = self._skip('by the operator')
         return self._answer(response, '' if skipped else 'no case is under way', 'skipped')
+
+    def _on_confirm(self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        return self._answer(
+            response, '' if self._confirm() else 'nothing is to be confirmed', 'confirmed'
+        )
 
     def _on_abort(self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         self._abort('by the operator')

@@ -13,18 +13,20 @@ from repsq_ros.campaign.conductor import Action, Conductor
 from repsq_ros.campaign.history import RESUME
 from repsq_ros.campaign.logbook import Logbook
 from repsq_ros.errors import CampaignError, OutputError
-from repsq_ros.msg import Estimate, TestMeasurement, TestPhase
-from repsq_ros.nodes import qos
+from repsq_ros.measurement.samples import Sample
+from repsq_ros.msg import Estimate, TestMeasurement
 from repsq_ros.nodes.announcements import Announcements
 from repsq_ros.nodes.campaign_clock import CampaignClock
 from repsq_ros.nodes.external_cases import listen_for_cases
 from repsq_ros.nodes.guard_watch import GuardWatch
+from repsq_ros.nodes.inputs import InputSubscription
 from repsq_ros.nodes.operator import Operator
 from repsq_ros.nodes.parameters import Parameters
 from repsq_ros.nodes.peers import Peers
+from repsq_ros.nodes.readiness import Readiness
+from repsq_ros.nodes.rivals import Rivals
 from repsq_ros.nodes.robot_command import make_robot_command
 from repsq_ros.nodes.runtime import CampaignNode, run_node
-from repsq_ros.protocols.command_space import CommandSpace
 from repsq_ros.protocols.phases import Phase, Span
 from repsq_ros.timebase import NANOSECONDS, to_nanoseconds, to_seconds, whole_second_after
 
@@ -52,10 +54,9 @@ class Scheduler(CampaignNode):
         guarded = parameters.flag('guard', True, 'nothing moves without the guard node')
         self._time = CampaignClock(self, self._step)
         protocol = specification.protocol
-        reach = tuple((-most, most) for most in protocol.largest_command(specification.box))
-        ramp = to_seconds(protocol.command_ns - protocol.window_ns)
-        space = CommandSpace('velocity', reach, longest_ramp=ramp)
-        self._command = make_robot_command(self, parameters, space, self._time.now_ns)
+        self._command = make_robot_command(
+            self, parameters, protocol.command_space(specification.box), self._time.now_ns
+        )
         rate = parameters.number('command_rate', 20.0, 'Hz of cmd_vel', at_least=10)
         self._lead_ns = to_nanoseconds(
             parameters.number('start_lead', 2.0, 's of rest before the first test', at_least=0)
@@ -68,7 +69,7 @@ class Scheduler(CampaignNode):
             'measurement_timeout', 30.0, 's to wait for a measurement and its estimate', above=0
         )
         self._operator = Operator(
-            self, parameters, self._resume, self._pause, self._skip, self._abort
+            self, parameters, self._resume, self._pause, self._skip, self._abort, self._confirm
         )
         parameters.finish()
 
@@ -86,13 +87,18 @@ class Scheduler(CampaignNode):
             self.get_logger().warning(self._logbook.recovered)
         self._external = listen_for_cases(self, proposal, specification, self._campaign_id)
         self._announcements = Announcements(self, specification, self._logbook, self._time.now_ns)
-        self._peers = peers = Peers(self, self._lose)
+        self._peers = peers = Peers(self, lambda peer: self._lose(f'lost node: {peer} is gone'))
         peers.watch(
             TestMeasurement, topics.TEST_MEASUREMENT, self._hear_measurement, 'measurement'
         )
         peers.watch(Estimate, topics.ESTIMATE, self._hear_estimate, 'estimator')
-        self._guard = GuardWatch(peers, guarded, self._yield)
-        self.create_subscription(TestPhase, topics.TEST_PHASE, self._hear_phase, qos.RECORD)
+        if specification.feedback is not None:
+            self._body = InputSubscription(self, specification.feedback, self._hear_body, False)
+        self._readiness = Readiness(
+            self, specification, self._command, self._time, self._conductor, peers,
+            GuardWatch(peers, guarded, self._yield), self._lose,
+        )  # fmt: skip
+        self._rivals = Rivals(self, self._campaign_id, lambda: self._conductor.span is not None)
         self.create_timer(1.0 / rate, self._tick, clock=self._steady)
 
     # Events --------------------------------------------------------------------------------------
@@ -107,15 +113,17 @@ class Scheduler(CampaignNode):
             self._conductor.hear_estimate(messages.estimate_record_of(message))
             self._step(self._time.now_ns())
 
-    def _hear_phase(self, message: TestPhase) -> None:
-        """Stop if another scheduler moves the robot, whoever came first."""
-        moves = message.phase == Phase.COMMAND and self._conductor.span is not None
-        if moves and message.campaign_id != self._campaign_id:
-            self._lost = f'another scheduler commands the robot: campaign {message.campaign_id}'
+    def _hear_body(self, sample: Sample, _: int) -> None:
+        """Take in where the body is; a phase may be over by it."""
+        self._conductor.hear_body(sample)
+        span, now_ns = self._conductor.span, self._time.now_ns()
+        if span is not None and span.end_ns is not None and now_ns >= span.end_ns:
+            self._step(now_ns)
 
-    def _lose(self, peer: str) -> None:
+    def _lose(self, reason: str) -> None:
+        """Hold for what a test needs, and has no more."""
         if self._conductor.span is not None and not self._conductor.finished:
-            self._ask(f'lost node: {peer} is gone')
+            self._ask(reason)
 
     def _yield(self, reason: str) -> None:
         """Hold for the guard, which has sent zero; go on by itself where nobody is there."""
@@ -130,10 +138,11 @@ class Scheduler(CampaignNode):
 
     def _tick(self) -> None:
         """Steady heartbeat: look at the peers, stream the command, move on."""
+        self._readiness.look()
         if self._conductor.span is None:
             self._try_to_begin()
         elif self._command.missing():
-            self._lost = f'lost {self._command.missing()}'
+            self._lost = f'lost robot: missing {self._command.missing()}'
         elif self._time.fault:
             self._lost = self._time.fault
         self._again = self._again and bool(self._resume())
@@ -145,31 +154,11 @@ class Scheduler(CampaignNode):
     def _seconds_since(self, instant: Time) -> float:
         return to_seconds((self._steady.now() - instant).nanoseconds)
 
-    def _missing_peers(self) -> list[str]:
-        topic = self._specification.measure.input.topic
-        sensor, cases = map(self.resolve_topic_name, (topic, topics.EXTERNAL_CASE))
-        wanted = {
-            self._command.missing(): not self._command.missing(),
-            f'a sensor on {sensor}': self.count_publishers(sensor) > 0,
-            'the measurement node (does it run, and hear the sensor?)': (
-                self._peers.lives('measurement')
-            ),
-            'the estimator node': self._peers.lives('estimator'),
-            'the guard node (or set guard: false)': self._guard.there,
-            'a publisher of /clock (use_sim_time is set)': self._time.now_ns() > 0,
-            f'the first case of another program on {cases}': self._conductor.can_start,
-        }
-        return [name for name, there in wanted.items() if not there]
-
     def _try_to_begin(self) -> None:
-        if self.count_publishers(self.resolve_topic_name(topics.TEST_PHASE)) > 1:
-            raise CampaignError(
-                f'another scheduler publishes on {self._announcements.phase_topic}: two must not '
-                'command one robot. Stop it, or use another namespace or ROS_DOMAIN_ID'
-            )
+        self._rivals.refuse()
         if self._seconds_since(self._began) < self._look_around or not self._operator.may_start:
             return
-        missing, now_ns = self._missing_peers(), self._time.now_ns()
+        missing, now_ns = self._readiness.missing(), self._time.now_ns()
         if not missing:
             self.get_logger().info(f'campaign {self._campaign_id}: all peers are there')
             self._carry_out(self._conductor.start(whole_second_after(now_ns + self._lead_ns)))
@@ -193,7 +182,7 @@ class Scheduler(CampaignNode):
             self._carry_out(self._conductor.abort(now_ns, f'time jumped back by {back:.3f} s'))
             return
         self._last_ns = max(now_ns, self._last_ns)
-        self._lost = self._lost or self._external.fault
+        self._lost = self._lost or self._external.fault or self._rivals.fault
         if self._lost:
             self._carry_out(self._conductor.abort(self._last_ns, self._lost))
         elif (
@@ -223,7 +212,7 @@ class Scheduler(CampaignNode):
         """Go on after a pause; returns what is against it, or ''."""
         if not self._conductor.paused:
             return 'the campaign is not paused'
-        missing = self._missing_peers()
+        missing = self._readiness.missing()
         if missing:
             return f'still missing {"; ".join(missing)}'
         try:
@@ -234,6 +223,11 @@ class Scheduler(CampaignNode):
         start_ns = whole_second_after(now_ns + self._lead_ns)
         self._carry_out(self._conductor.resume(now_ns, start_ns))
         return ''
+
+    def _confirm(self) -> bool:
+        confirmed = self._conductor.confirm()
+        self._step(self._time.now_ns())
+        return confirmed
 
     def _skip(self, reason: str) -> bool:
         return self._carry_out(self._conductor.skip(self._latest_ns(), reason))

@@ -1,4 +1,4 @@
-"""Simulated robot: takes cmd_vel, publishes odometry, mocap poses and /clock.
+"""Simulated robot: takes commands, publishes what its sensors see, and /clock.
 
 Simulated time is held at the end of each announced phase until the next one and its command are
 there, so that a command takes effect at its stamped instant however fast anything runs. With
@@ -7,13 +7,10 @@ there, so that a command takes effect at its stamped instant however fast anythi
 
 from __future__ import annotations
 
-import math
 import sys
 import time
 from collections import deque
 
-from geometry_msgs.msg import PoseStamped, Twist, TwistStamped
-from nav_msgs.msg import Odometry
 from rclpy.event_handler import QoSLivelinessChangedInfo, SubscriptionEventCallbacks
 from rclpy.executors import SingleThreadedExecutor
 from rosgraph_msgs.msg import Clock
@@ -24,17 +21,16 @@ from repsq_ros.msg import TestPhase
 from repsq_ros.nodes import qos, translate
 from repsq_ros.nodes.parameters import Parameters
 from repsq_ros.nodes.runtime import CampaignNode, run_node
-from repsq_ros.protocols.phases import Phase, Span
+from repsq_ros.nodes.simulated_interfaces import make_interface
+from repsq_ros.protocols.phases import Span
 from repsq_ros.subjects.build import SUBJECTS, make_subject
 from repsq_ros.subjects.simulation import SensorRates, Simulation
-from repsq_ros.subjects.subject import REST
 from repsq_ros.timebase import NANOSECONDS, to_seconds
 
 EPOCH_NS = NANOSECONDS  # simulated time begins at 1 s: tf2 never finds a transform stamped 0
 HOLD = 0.05  # [s] between two repetitions of a clock that stands still
 PATIENCE = 5.0  # [s] of holding after which the reason is told
 GIVE_UP = 2.0  # [s] without signs of life from the scheduler after which it is gone
-BASE_TIMEOUT = 0.5  # [s] without a command after which a base on the system's clock stops
 CATCH_UP = 0.1  # [s] of delay that is made good by running faster
 
 
@@ -53,6 +49,8 @@ class SimulatedRobot(CampaignNode):
         rates = SensorRates(
             parameters.number('odometry_rate', 50.0, 'Hz', above=0),
             parameters.number('mocap_rate', 100.0, 'Hz', above=0),
+            parameters.number('tool_pose_rate', 125.0, 'Hz, of an arm', above=0),
+            parameters.number('gauge_rate', 10.0, 'Hz, of an arm', above=0),
         )
         self._system_clock = (
             parameters.choice(
@@ -61,44 +59,25 @@ class SimulatedRobot(CampaignNode):
             == 'system'
         )
         clock_rate = parameters.number('clock_rate', 50.0, 'Hz of /clock', above=0)
-        stamped = (
-            parameters.choice(
-                'command_type', ('twist', 'twist_stamped'), 'twist', 'message on cmd_vel'
-            )
-            == 'twist_stamped'
-        )
+        subject = make_subject(name, model)
+        self._interface = make_interface(self, parameters, subject.takes, self._system_clock)
         parameters.finish()
         self._chunk_ns = round(NANOSECONDS / clock_rate)
         if self._system_clock and self._speed != 1.0:
             raise ParameterError('speed', f'{self._speed:g}', "1.0 with clock 'system'")
         self._now_ns = time.time_ns() if self._system_clock else EPOCH_NS
-        self._simulation = Simulation(make_subject(name, model), seed, rates, self._now_ns)
-        self._command = REST
+        self._simulation = Simulation(subject, seed, rates, self._now_ns)
         self._span: Span | None = None  # the phase being lived through
         self._upcoming: deque[Span] = deque()
         self._last_moved = time.monotonic()  # when now_ns was due in real time
         self._held_since: float | None = None
         self._silent_since: float | None = None  # since when the scheduler gives no sign of life
-        self._command_heard = time.monotonic()
         self._clock_told = 0.0  # when /clock was published last
 
-        sensor = qos.QoSProfile(depth=10_000, reliability=qos.ReliabilityPolicy.RELIABLE)
         self._clock_topic = (
             None if self._system_clock else self.create_publisher(Clock, '/clock', 10)
         )
-        self._odometry = self.create_publisher(Odometry, topics.ODOMETRY, sensor)
-        self._mocap = self.create_publisher(PoseStamped, topics.MOCAP_POSE, sensor)
-        if stamped:
-            self.create_subscription(
-                TwistStamped, topics.COMMAND_VELOCITY,
-                lambda message: self._hear_command(message.twist), qos.COMMAND,
-            )  # fmt: skip
-        else:
-            self.create_subscription(
-                Twist, topics.COMMAND_VELOCITY, self._hear_command, qos.COMMAND
-            )
         if self._system_clock:
-            self.create_timer(BASE_TIMEOUT / 5, self._watch_command)
             return
         self.create_subscription(
             TestPhase, topics.TEST_PHASE, self._hear_phase, qos.WATCHING,
@@ -106,19 +85,6 @@ class SimulatedRobot(CampaignNode):
         )  # fmt: skip
 
     # Events --------------------------------------------------------------------------------------
-
-    def _hear_command(self, twist: Twist) -> None:
-        command = messages.command_of_twist(twist)
-        if not all(map(math.isfinite, command)):
-            self.get_logger().warning(f'cmd_vel {command} is not finite: ignored')
-            return
-        self._command = command
-        self._command_heard = time.monotonic()
-
-    def _watch_command(self) -> None:
-        """Stand still, as the bridges of real bases do, when commands cease."""
-        if time.monotonic() - self._command_heard > BASE_TIMEOUT:
-            self._command = REST
 
     def _hear_phase(self, message: TestPhase) -> None:
         span = messages.span_of(message)
@@ -141,11 +107,12 @@ class SimulatedRobot(CampaignNode):
                 self._hold(executor)
                 return
             # As a real base does: nobody commands, so stand still.
-            self._silent_since, self._command, self._span = None, REST, None
+            self._silent_since, self._span = None, None
+            self._interface.forget()
             self._upcoming.clear()
         while self._upcoming and self._may_enter(self._upcoming[0]):
             self._enter(self._upcoming.popleft())
-        if self._span is not None and self._command != tuple(self._span.command):
+        if self._span is not None and not self._interface.carries(self._span.command):
             # A foreign command in the middle of a phase, as of a guard that took a busy machine
             # for a dead scheduler: no time passes until it is overruled, or the phase called off.
             self._hold(executor)
@@ -163,7 +130,7 @@ class SimulatedRobot(CampaignNode):
 
     def _may_enter(self, span: Span) -> bool:
         """Tell whether a phase's time has come and its command is there."""
-        return self._now_ns >= span.start_ns and self._command == tuple(span.command)
+        return self._now_ns >= span.start_ns and self._interface.carries(span.command)
 
     def _horizon_ns(self) -> int | None:
         """Return the instant beyond which it is not known yet what happens; None if free."""
@@ -178,8 +145,9 @@ class SimulatedRobot(CampaignNode):
                 f'{to_seconds(self._now_ns - span.start_ns):.3f} s of simulated time late: its '
                 'measurement depends on the timing. Raise start_lead of the scheduler'
             )
+        begins = span.begins_test(self._span)
         self._span = span
-        if span.phase is Phase.DWELL:
+        if begins:
             self._simulation.begin(span.index, span.attempt, self._now_ns)
 
     def _hold(self, executor: SingleThreadedExecutor) -> None:
@@ -192,8 +160,8 @@ class SimulatedRobot(CampaignNode):
             waiting_for = 'the next phase on repsq/test_phase'
             if self._upcoming:
                 waiting_for = (
-                    f'command {tuple(self._upcoming[0].command)} on cmd_vel, where '
-                    f'{self._command} was heard last'
+                    f'command {tuple(self._upcoming[0].command)}, where '
+                    f'{self._interface.command} was heard last'
                 )
             self.get_logger().warning(
                 f'simulated time is held at {to_seconds(self._now_ns):.3f} s for {waiting_for}'
@@ -226,13 +194,10 @@ class SimulatedRobot(CampaignNode):
         return True
 
     def _live_until(self, until_ns: int) -> None:
-        for reading in self._simulation.advance(until_ns, self._command):
-            if reading.sensor == 'odometry':
-                self._odometry.publish(
-                    translate.odometry_of(reading.state, reading.stamp_ns, 'odom', 'base_link')
-                )
-            else:
-                self._mocap.publish(translate.pose_of(reading.state, reading.stamp_ns, 'world'))
+        # A message may turn the digits of a command: the phase has them as they are meant.
+        command = self._interface.command if self._span is None else self._span.command
+        for reading in self._simulation.advance(until_ns, command):
+            self._interface.publish(reading)
         self._now_ns = until_ns
         self._publish_clock()
 

@@ -5,9 +5,12 @@ The other way round is repsq_ros.messages, which bags share.
 
 from __future__ import annotations
 
+import math
+
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import PoseStamped, Twist, TwistStamped
 from nav_msgs.msg import Odometry
+from sensor_msgs.msg import Range
 
 from repsq_ros.campaign.records import Case, EstimateRecord, TestRecord
 from repsq_ros.campaign.result import Result
@@ -51,6 +54,14 @@ def pose_of(state: BodyState, stamp_ns: int, frame: str) -> PoseStamped:
     message.header.stamp = to_time(stamp_ns)
     message.header.frame_id = frame
     _fill_pose(message.pose, state)
+    return message
+
+
+def range_of(metres: float, stamp_ns: int, frame: str) -> Range:
+    """Turn what a gauge reads into a Range; REP-117 has no limits for what is always finite."""
+    message = Range(range=float(metres), min_range=0.0, max_range=math.inf)
+    message.header.stamp = to_time(stamp_ns)
+    message.header.frame_id = frame
     return message
 
 
@@ -120,8 +131,9 @@ def test_phase_of(span: Span, names: tuple[str, ...], campaign_id: str) -> TestP
         attempt=int(span.attempt),
         phase=int(span.phase),
         start=to_time(span.start_ns),
-        names=list(names),
+        names=list(names) if span.command else [],
         command=[float(value) for value in span.command],
+        step=int(span.step),
         reason=span.reason,
     )
     message.header.stamp = message.start
@@ -129,6 +141,8 @@ def test_phase_of(span: Span, names: tuple[str, ...], campaign_id: str) -> TestP
         message.end = to_time(span.end_ns)
     if span.window is not None:
         message.window_start, message.window_end = map(to_time, span.window)
+    if span.command_ns is not None:
+        message.command_start = to_time(span.command_ns)
     return message
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass
 
+from repsq_ros.protocols.command_space import Command
+
 
 class Phase(enum.IntEnum):
     """Phases of a test; the values are those of TestPhase.msg."""
@@ -18,17 +20,44 @@ class Phase(enum.IntEnum):
     PAUSED = 6
     DONE = 7
     ABORTED = 8
+    MOVE = 9
+
+
+MOVING = (Phase.COMMAND, Phase.MOVE, Phase.RETURN)  # in which a robot is sent somewhere
+BEGUN = (Phase.COMMAND, Phase.MOVE)  # in which the case itself is commanded
 
 
 @dataclass(frozen=True)
 class Span:
-    """A phase with its times, as it is announced when it begins."""
+    """A phase with its times, as it is announced when it begins.
+
+    A phase that ends when the robot has settled, or when somebody confirms, is announced for a
+    short while at first, and again for as long as it goes on.
+    """
 
     phase: Phase
     index: int
     attempt: int
     start_ns: int
     end_ns: int | None  # None: open-ended; equal to start_ns: held until a peer has answered
-    command: tuple[float, ...]
+    command: Command
     window: tuple[int, int] | None = None  # [start, end) in ns of what is measured
     reason: str = ''
+    command_ns: int | None = None  # when the case took effect; None: with this phase
+    step: int = 0  # place in the test, from 0; negative: on the way to where the test begins
+
+    def begins_test(self, before: Span | None) -> bool:
+        """Tell whether a test begins with this phase.
+
+        :param before: the phase before it, which it may only prolong
+        """
+        if self.phase is Phase.IDLE or self.end_ns is None or self.step != 0:
+            return False
+        prolongs = (
+            before is not None
+            and (before.index, before.attempt) == (self.index, self.attempt)
+            and before.step == 0
+            and before.phase is self.phase
+            and before.end_ns == self.start_ns
+        )
+        return not prolongs

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from repsq_ros import messages, topics
+from repsq_ros.campaign.windows import window_of
 from repsq_ros.errors import BagError
 from repsq_ros.measurement.recorder import Window
 from repsq_ros.measurement.samples import Sample
@@ -52,8 +53,9 @@ def own_segments(bag: Bag, prefix: str, specification_digest: str) -> list[Segme
             draws[key] = messages.draw_of(item.message)
             continue
         span = messages.span_of(item.message)
-        if span.window is not None:
-            windows[key] = Window(*span.window, span.command, span.start_ns)
+        window = window_of(span)
+        if window is not None:
+            windows[key] = window
     return [
         Segment(index, attempt, '', draws[index, attempt], window)
         for (index, attempt), window in sorted(windows.items())

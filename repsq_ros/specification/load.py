@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from repsq_ros.estimation.certified_cell import CertifiedCell
-from repsq_ros.protocols.locomotion import LocomotionProtocol
+from repsq_ros.protocols.protocol import Protocol
 from repsq_ros.sampling.box import Box, Dimension
 from repsq_ros.sampling.distributions import Distribution
 from repsq_ros.specification.accuracy import read_accuracy
@@ -13,9 +13,9 @@ from repsq_ros.specification.distributions import read_distribution
 from repsq_ros.specification.measure import read_measure
 from repsq_ros.specification.model import FORMAT, Specification
 from repsq_ros.specification.partition import read_partition
+from repsq_ros.specification.protocol import read_protocol
 from repsq_ros.specification.reader import Section, read, show
 from repsq_ros.specification.tester import read_tester
-from repsq_ros.timebase import to_nanoseconds
 
 
 def load(file: str | Path) -> Specification:
@@ -29,9 +29,14 @@ def load(file: str | Path) -> Specification:
         raise top.fail('format', show(found), f'the number {FORMAT}')
     name = top.text('name')
     top.text('description', '-')
-    protocol = _protocol(top.section('protocol'))
+    protocol, feedback = read_protocol(top.section('protocol'))
     target = _target(top.section('target'), protocol)
     measure = read_measure(top.section('measure'))
+    if measure.quantity.needs == 'velocity' and protocol.kind != 'velocity':
+        raise top.fail(
+            'measure.type', 'a measure of velocities', 'one of positions or of a gauge: the '
+            f'protocol {protocol.type} commands poses'
+        )  # fmt: skip
     accuracy = read_accuracy(top.section('accuracy'), measure.upper - measure.lower)
     cells = read_partition(top.section('partition'), accuracy, measure.lower, measure.upper)
     psi = (measure.lower, measure.upper)
@@ -47,17 +52,19 @@ def load(file: str | Path) -> Specification:
             "'certified_cell', which would certify the cell of the truncated mean"
         )  # fmt: skip
     top.finish()
-    return Specification(str(file), name, target, protocol, measure, accuracy, cells, tester)
+    return Specification(
+        str(file), name, target, protocol, measure, accuracy, cells, tester, feedback
+    )
 
 
-def _target(section: Section, protocol: LocomotionProtocol) -> Distribution:
+def _target(section: Section, protocol: Protocol) -> Distribution:
     box = _box(section, protocol)
     target = read_distribution(section.word_or_section('distribution', 'type'), box)
     section.finish()
     return target
 
 
-def _box(section: Section, protocol: LocomotionProtocol) -> Box:
+def _box(section: Section, protocol: Protocol) -> Box:
     box = section.section('dimensions')
     expected = ', '.join(protocol.command_names)
     if not box.keys():
@@ -80,16 +87,3 @@ def _box(section: Section, protocol: LocomotionProtocol) -> Box:
         dimension.finish()
         dimensions.append(Dimension(name, unit, lower, upper))
     return Box(tuple(dimensions))
-
-
-def _protocol(section: Section) -> LocomotionProtocol:
-    section.choice('type', ('locomotion',))
-    dwell = section.number('dwell', at_least=0.1)
-    command = section.number('command', above=0)
-    window = section.number('window', above=0)
-    if window > command:
-        raise section.fail(
-            'window', f'{window!r}', f'at most the {command!r} s for which the command is held'
-        )
-    section.finish()
-    return LocomotionProtocol(*map(to_nanoseconds, (dwell, command, window)))

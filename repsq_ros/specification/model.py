@@ -8,8 +8,9 @@ from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 
 from repsq_ros.estimation.partition import Partition
+from repsq_ros.measurement.inputs import Input
 from repsq_ros.measurement.measure import Measure
-from repsq_ros.protocols.locomotion import LocomotionProtocol
+from repsq_ros.protocols.protocol import Protocol
 from repsq_ros.sampling.box import Box
 from repsq_ros.sampling.distributions import Distribution
 from repsq_ros.sampling.proposals import Proposal
@@ -27,11 +28,12 @@ class Specification:
     file: str
     name: str
     target: Distribution
-    protocol: LocomotionProtocol
+    protocol: Protocol
     measure: Measure
     accuracy: Accuracy
     cells: PartitionChoice
     tester: Tester
+    feedback: Input | None = None  # tells whether the body has settled, where a phase ends by it
 
     @property
     def box(self) -> Box:
@@ -65,11 +67,17 @@ class Specification:
                 'dimensions': [asdict(d) for d in self.box.dimensions],
                 'distribution': self.target.describe(),
             },
-            'protocol': {'type': 'locomotion', **asdict(self.protocol)},
+            'protocol': self._shared_protocol(),
             'measure': self.measure.describe(),
             'accuracy': asdict(self.accuracy),
             'partition': self.cells.describe(),
         }
+
+    def _shared_protocol(self) -> dict[str, object]:
+        described = {'type': self.protocol.type, **self.protocol.description}
+        if self.feedback is not None:
+            described['feedback'] = self.feedback.describe()
+        return described
 
     @cached_property
     def digest(self) -> str:

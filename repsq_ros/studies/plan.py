@@ -163,5 +163,5 @@ def budget_of(
     specification: Specification, battery_minutes: float | None, change_minutes: float
 ) -> Budget:
     """Return the budget for the tests of a specification."""
-    seconds = to_seconds(specification.protocol.duration_ns)
+    seconds = to_seconds(specification.protocol.duration_ns(specification.box))
     return Budget(seconds, battery_minutes, change_minutes)

@@ -5,11 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 
 from repsq_ros.errors import ParameterError
+from repsq_ros.subjects.arm import Arm
 from repsq_ros.subjects.g1_mujoco import G1Mujoco
 from repsq_ros.subjects.subject import Subject
 from repsq_ros.subjects.surrogate import Surrogate
 
-SUBJECTS = ('surrogate', 'g1')
+SUBJECTS = ('surrogate', 'g1', 'arm')
+
+
+def usual_subject(takes: str) -> str:
+    """Return the simulated robot that stands for any that takes velocities, or poses."""
+    return 'arm' if takes == 'pose' else 'surrogate'
 
 
 def make_subject(name: str, model: str) -> Subject:
@@ -20,6 +26,8 @@ def make_subject(name: str, model: str) -> Subject:
     """
     if name == 'surrogate':
         return Surrogate()
+    if name == 'arm':
+        return Arm()
     if not model:
         raise ParameterError('model', 'nothing', 'the folder of the G1 model and its policy')
     return G1Mujoco(Path(model).expanduser())

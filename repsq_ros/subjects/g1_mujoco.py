@@ -15,7 +15,7 @@ import yaml
 from numpy.typing import NDArray
 
 from repsq_ros.errors import MissingError, ParameterError
-from repsq_ros.subjects.subject import BodyState, SensorNoise, Vector
+from repsq_ros.subjects.subject import BodyState, Command, SensorNoise
 
 Array = NDArray[np.float32]
 
@@ -57,6 +57,8 @@ class WalkingPolicy:
 class G1Mujoco:
     """The walking robot; a command takes effect at the policy's next step, every 20 ms."""
 
+    takes = 'velocity'
+    sensors = ('mocap', 'odometry')
     noise = SensorNoise()
 
     def __init__(self, folder: Path) -> None:
@@ -109,7 +111,7 @@ class G1Mujoco:
         self._target = self._default.copy()
         self._ticks = 0
 
-    def step(self, command: Vector) -> None:
+    def step(self, command: Command) -> None:
         """Live through one tick: joint torques by PD, and every few ticks the policy's word."""
         data = self._data
         data.ctrl[:] = (self._target - data.qpos[7:]) * self._kp - data.qvel[6:] * self._kd
@@ -119,7 +121,7 @@ class G1Mujoco:
             self._action = self._policy.act(self._observation(command))
             self._target = self._action * self._scale['action_scale'] + self._default
 
-    def _observation(self, command: Vector) -> Array:
+    def _observation(self, command: Command) -> Array:
         data, scale = self._data, self._scale
         w, x, y, z = data.qpos[3:7]
         gravity = (2 * (w * y - x * z), -2 * (y * z + w * x), 1 - 2 * (w * w + z * z))
@@ -136,6 +138,10 @@ class G1Mujoco:
             ]
         ).astype(np.float32)
         return observation
+
+    def seen_by(self, sensor: str) -> BodyState:
+        """Return the state: all sensors look at the same body."""
+        return self.state()
 
     def state(self) -> BodyState:
         """Return the state of the pelvis now."""

@@ -14,7 +14,7 @@ import numpy as np
 
 from repsq_ros.errors import ParameterError
 from repsq_ros.seeds import Stream, generator
-from repsq_ros.subjects.subject import BodyState, Subject, Vector
+from repsq_ros.subjects.subject import BodyState, Command, Subject, Vector
 from repsq_ros.timebase import NANOSECONDS
 
 BETWEEN_TESTS = 2**32 - 1  # stands for the index while no test is under way
@@ -26,30 +26,45 @@ class SensorRates:
 
     odometry: float = 50.0
     mocap: float = 100.0
+    tool_pose: float = 125.0
+    gauge: float = 10.0
+    speed_scaling: float = 10.0
 
-    def ticks(self, subject: Subject) -> tuple[int, int]:
-        """Return the ticks between two reports of odometry and of mocap.
+    def ticks(self, subject: Subject) -> dict[str, int]:
+        """Return the ticks between two reports of each of the subject's sensors.
 
         :raises ParameterError: a rate that is no whole part of the subject's tick rate
         """
         tick_rate = NANOSECONDS / subject.tick_ns
-        counts = []
-        for name, rate in (('odometry_rate', self.odometry), ('mocap_rate', self.mocap)):
+        counts = {}
+        for sensor in subject.sensors:
+            rate = float(getattr(self, sensor))
             count = round(tick_rate / rate) if rate > 0 else 0
             if count < 1 or abs(count * rate - tick_rate) > 1e-6 * tick_rate:
                 raise ParameterError(
-                    name, f'{rate:g} Hz', f'a rate of which {tick_rate:g} Hz is a multiple'
+                    f'{sensor}_rate',
+                    f'{rate:g} Hz',
+                    f'a rate of which {tick_rate:g} Hz is a multiple',
                 )
-            counts.append(count)
-        return counts[0], counts[1]
+            counts[sensor] = count
+        return counts
 
 
-class Reading(NamedTuple):
-    """One report of one sensor: 'odometry' or 'mocap'."""
+class SensorReading(NamedTuple):
+    """One report of one sensor; a gauge gives a number [m], speed scaling one in %."""
 
     sensor: str
     stamp_ns: int
-    state: BodyState
+    state: BodyState | float
+
+
+STREAMS = {
+    'odometry': Stream.ODOMETRY,
+    'mocap': Stream.MOCAP,
+    'tool_pose': Stream.TOOL_POSE,
+    'gauge': Stream.GAUGE,
+    'speed_scaling': Stream.GAUGE,  # it has no noise
+}
 
 
 class Simulation:
@@ -58,7 +73,7 @@ class Simulation:
     def __init__(self, subject: Subject, seed: int, rates: SensorRates, start_ns: int) -> None:
         self._subject = subject
         self._seed = seed
-        self._odometry_ticks, self._mocap_ticks = rates.ticks(subject)
+        self._sensors = rates.ticks(subject)
         self.begin(BETWEEN_TESTS, 0, start_ns)
 
     @property
@@ -71,33 +86,37 @@ class Simulation:
         self._start_ns = start_ns
         self._ticks = 0
         key = (index, attempt)
-        self._odometry_noise = generator(self._seed, Stream.ODOMETRY, *key)
-        self._mocap_noise = generator(self._seed, Stream.MOCAP, *key)
+        self._noise = {
+            sensor: generator(self._seed, STREAMS[sensor], *key) for sensor in self._sensors
+        }
         self._subject.reset(generator(self._seed, Stream.SUBJECT, *key))
 
-    def advance(self, until_ns: int, command: Vector) -> Iterator[Reading]:
+    def advance(self, until_ns: int, command: Command) -> Iterator[SensorReading]:
         """Live up to an instant (to the last whole tick before it), under a command."""
         subject = self._subject
         while self.now_ns + subject.tick_ns <= until_ns:
             subject.step(command)
             self._ticks += 1
-            if self._ticks % self._mocap_ticks == 0:
-                yield Reading('mocap', self.now_ns, self._seen_by_mocap(subject.state()))
-            if self._ticks % self._odometry_ticks == 0:
-                yield Reading('odometry', self.now_ns, self._seen_by_odometry(subject.state()))
+            for sensor, ticks in self._sensors.items():
+                if self._ticks % ticks == 0:
+                    yield SensorReading(sensor, self.now_ns, self._seen_by(sensor))
 
-    def _seen_by_odometry(self, state: BodyState) -> BodyState:
-        noise = self._subject.noise
+    def _seen_by(self, sensor: str) -> BodyState | float:
+        noise, chance = self._subject.noise, self._noise[sensor]
+        state = self._subject.seen_by(sensor)
+        if not isinstance(state, BodyState):
+            if sensor == 'gauge':
+                # As a float32 of sensor_msgs/Range carries it.
+                return float(np.float32(state + noise.gauge * float(chance.standard_normal())))
+            return state
+        if sensor == 'tool_pose':
+            return state
+        if sensor == 'mocap':
+            return state._replace(position=_noisy(state.position, noise.position, chance))
         return state._replace(
-            linear_velocity=_noisy(state.linear_velocity, noise.linear_velocity,
-                                   self._odometry_noise),
-            angular_velocity=_noisy(state.angular_velocity, noise.angular_velocity,
-                                    self._odometry_noise),
-        )  # fmt: skip
-
-    def _seen_by_mocap(self, state: BodyState) -> BodyState:
-        sd = self._subject.noise.position
-        return state._replace(position=_noisy(state.position, sd, self._mocap_noise))
+            linear_velocity=_noisy(state.linear_velocity, noise.linear_velocity, chance),
+            angular_velocity=_noisy(state.angular_velocity, noise.angular_velocity, chance),
+        )
 
 
 def _noisy(vector: Vector, sd: float, noise: np.random.Generator) -> Vector:

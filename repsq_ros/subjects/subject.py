@@ -8,6 +8,7 @@ import numpy as np
 
 Vector = tuple[float, float, float]
 Quaternion = tuple[float, float, float, float]  # x, y, z, w as in ROS
+Command = tuple[float, ...]  # see `Subject.takes`
 
 REST: Vector = (0.0, 0.0, 0.0)
 
@@ -27,10 +28,23 @@ class SensorNoise(NamedTuple):
     linear_velocity: float = 0.0  # [m/s]
     angular_velocity: float = 0.0  # [rad/s]
     position: float = 0.0  # [m]
+    gauge: float = 0.0  # [m]
 
 
 class Subject(Protocol):
-    """A robot that takes a velocity command, in ticks of fixed length."""
+    """A robot that takes a command, in ticks of fixed length."""
+
+    @property
+    def takes(self) -> str:
+        """Return what it takes.
+
+        velocity: (v_x [m/s], v_y [m/s], yaw rate [rad/s]). pose: (x, y, z [m], roll, pitch, yaw
+        [rad]) of its tool, or nothing at all: stop.
+        """
+
+    @property
+    def sensors(self) -> tuple[str, ...]:
+        """Return what looks at it: of odometry, mocap, tool_pose, gauge, speed_scaling."""
 
     @property
     def tick_ns(self) -> int:
@@ -41,10 +55,13 @@ class Subject(Protocol):
         """Return the noise of its sensors."""
 
     def reset(self, generator: np.random.Generator) -> None:
-        """Put the robot at rest at the origin; all chance until the next reset is drawn here."""
+        """Put the robot where a test begins; all chance until the next reset is drawn here."""
 
-    def step(self, command: Vector) -> None:
-        """Live through one tick with (v_x [m/s], v_y [m/s], yaw rate [rad/s]) commanded."""
+    def step(self, command: Command) -> None:
+        """Live through one tick under a command."""
 
     def state(self) -> BodyState:
         """Return the state now."""
+
+    def seen_by(self, sensor: str) -> BodyState | float:
+        """Return what a sensor without noise reports; a gauge in m, speed scaling in %."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from repsq_ros.subjects.subject import BodyState, SensorNoise, Vector
+from repsq_ros.subjects.subject import BodyState, Command, SensorNoise, Vector
 
 TICK_NS = 2_000_000
 NOISE = SensorNoise(linear_velocity=0.01, angular_velocity=0.01, position=0.0005)
@@ -28,6 +28,8 @@ class SurrogateParameters:
 class Surrogate:
     """First-order response to the command, overlaid with a sway in step with the stride."""
 
+    takes = 'velocity'
+    sensors = ('mocap', 'odometry')
     tick_ns = TICK_NS
 
     def __init__(self, parameters: SurrogateParameters | None = None) -> None:
@@ -59,7 +61,7 @@ class Surrogate:
             self._mean[2] + sway[2] * math.cos(lateral),
         )
 
-    def step(self, command: Vector) -> None:
+    def step(self, command: Command) -> None:
         """Live through one tick."""
         seconds = TICK_NS * 1e-9
         forward, leftward, turn = self._velocity
@@ -73,6 +75,10 @@ class Surrogate:
             aim = parameters.response[k] * command[k] + parameters.bias[k]
             self._mean[k] = aim + (self._mean[k] - aim) * self._keep
         self._velocity = self._swayed()
+
+    def seen_by(self, sensor: str) -> BodyState:
+        """Return the state: all sensors look at the same body."""
+        return self.state()
 
     def state(self) -> BodyState:
         """Return the state now."""

@@ -74,7 +74,7 @@ def test_a_test_is_dwell_then_command_then_idle(conductor):
     (command,) = conductor.advance(13 * SECOND)
     assert command == Span(
         Phase.COMMAND, 0, 0, 13 * SECOND, 18 * SECOND, case.draw.x,
-        window=(15 * SECOND, 18 * SECOND),
+        window=(15 * SECOND, 18 * SECOND), step=1,
     )  # fmt: skip
     (idle,) = conductor.advance(18 * SECOND)
     assert idle == Span(Phase.IDLE, 0, 0, 18 * SECOND, 18 * SECOND, REST)

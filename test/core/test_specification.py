@@ -10,7 +10,7 @@ from repsq_ros.specification.load import load
 def test_the_demo_specification_is_sound(content, write):
     specification = load(write(content))
     assert specification.box.names == ('linear_x', 'linear_y', 'angular_z')
-    assert specification.protocol.duration_ns == 8_000_000_000
+    assert specification.protocol.duration_ns(specification.box) == 8_000_000_000
     assert specification.alpha == pytest.approx(0.07578947368421057, rel=1e-12)
 
 
@@ -79,7 +79,7 @@ FAULTS = [
     ('target.distribution', 'normal', "text 'normal'", 'one of uniform'),
     ('protocol.window', 6.0, '6.0', 'at most the 5.0 s'),
     ('protocol.dwell', 0, '0', '>= 0.1'),
-    ('protocol.type', 'dance', "text 'dance'", 'one of locomotion'),
+    ('protocol.type', 'dance', "text 'dance'", 'one of locomotion, positioning, free'),
     ('measure.reduction', 'max', "text 'max'", 'one of sum, mean, rms'),
     ('measure.gain', '6,0', "text '6,0'", 'a finite number > 0'),
     ('measure.largest_gap', 0, '0', 'a finite number > 0'),

@@ -16,7 +16,7 @@ from geometry_msgs.msg import Twist
 from rclpy.executors import SingleThreadedExecutor
 
 from repsq_ros import topics
-from repsq_ros.console.processes import LOSSLESS, NodeProcess, ProcessGroup
+from repsq_ros.console.processes import LOSSLESS, RELIABLE, NodeProcess, ProcessGroup
 from repsq_ros.msg import Estimate, QuantizedResult, TestCommand, TestMeasurement, TestPhase
 from repsq_ros.nodes import qos
 
@@ -86,7 +86,7 @@ class Graph:
         self.start('measurement', {**common, **LOSSLESS})
         self.start('estimator', {**common, **(estimator or {})})
         # Nobody else is on this domain.
-        scheduler = {'attended': False, 'guard': False, **scheduler}
+        scheduler = {'attended': False, 'guard': False, **RELIABLE, **scheduler}
         if scheduler['guard']:
             self.start('guard', {'use_sim_time': True})
         self.start('scheduler', {**common, 'campaign_id': 'lab', 'look_around': 0.0, **scheduler})

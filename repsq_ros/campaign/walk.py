@@ -1,0 +1,143 @@
+"""One attempt at a test, step by step: when a phase ends, and which one follows."""
+
+from __future__ import annotations
+
+from repsq_ros.measurement.samples import Sample
+from repsq_ros.measurement.settling import Settling
+from repsq_ros.protocols.command_space import Command
+from repsq_ros.protocols.endings import LATE_NS, Confirmed, Timed
+from repsq_ros.protocols.phases import BEGUN, Span
+from repsq_ros.protocols.protocol import Protocol, Step
+from repsq_ros.timebase import to_seconds
+
+
+class OverdueError(Exception):
+    """A phase did not end in time; what was awaited is told."""
+
+
+class Walk:
+    """Walks through the steps of a protocol, over given times.
+
+    :param settling: what is known of the body; None where no step ends by it
+    """
+
+    def __init__(self, protocol: Protocol, settling: Settling | None) -> None:
+        self._protocol, self._settling = protocol, settling
+        self._steps: tuple[Step, ...] = ()
+        self._first = 0  # number of the first step: negative while on the way home
+        self._place = 0
+        self._target: Command = protocol.rest
+        self._began_ns = 0  # when the step in force began
+        self._command_ns: int | None = None  # when the case took effect
+        self._confirmed = False
+        self.span: Span | None = None  # the phase in force, or the last one
+
+    def begin(self, index: int, attempt: int, target: Command, start_ns: int, home: bool) -> Span:
+        """Begin an attempt.
+
+        :param target: the command of the case
+        :param home: the robot may be anywhere: lead it first to where a test begins
+        """
+        homing = self._protocol.homing if home else ()
+        self._steps = (*homing, *self._protocol.steps)
+        self._first, self._place = -len(homing), 0
+        self._target, self._command_ns = target, None
+        before = self.span.command if self.span is not None else self._protocol.rest
+        return self._enter(index, attempt, start_ns, before)
+
+    def confirm(self) -> bool:
+        """Take somebody's word that a phase is over; false where none is awaited."""
+        awaited = not self.over and isinstance(self._step.ending, Confirmed)
+        self._confirmed = self._confirmed or awaited
+        return awaited
+
+    def hear_body(self, sample: Sample) -> None:
+        """Take in a sample of the body."""
+        if self._settling is not None:
+            self._settling.add(sample)
+
+    @property
+    def over(self) -> bool:
+        """True before the first step, and after the last one."""
+        return self._place >= len(self._steps)
+
+    @property
+    def _step(self) -> Step:
+        return self._steps[self._place]
+
+    def _enter(self, index: int, attempt: int, now_ns: int, before: Command) -> Span:
+        step = self._step
+        self._began_ns, self._confirmed = now_ns, False
+        if self._command_ns is None and step.phase in BEGUN:
+            self._command_ns = now_ns
+        command = self._protocol.command(step.goal, self._target, before)
+        self.span = self._announce(index, attempt, now_ns, command)
+        return self.span
+
+    def _announce(self, index: int, attempt: int, now_ns: int, command: Command) -> Span:
+        step = self._step
+        end_ns = now_ns + step.look_ns
+        window = (end_ns - step.window_ns, end_ns) if step.window_ns else None
+        earlier = window is not None and self._command_ns != now_ns
+        return Span(
+            step.phase, index, attempt, now_ns, end_ns, command, window,
+            command_ns=self._command_ns if earlier else None,
+            step=self._first + self._place,
+        )  # fmt: skip
+
+    def follow(self, now_ns: int) -> Span | None:
+        """Return the phase that begins by now, or goes on; None: nothing is due, or all is over.
+
+        A phase begins when somebody looks, not at the planned end of the one before: a command
+        that was late is held as long.
+
+        :raises OverdueError: the phase in force should have ended
+        """
+        span = self.span
+        if self.over or span is None or span.end_ns is None or now_ns < span.end_ns:
+            return None
+        against = self._against(span, now_ns)
+        if against is None:
+            return None
+        if against:
+            timeout_ns = self._timeout_ns
+            if now_ns - self._began_ns >= timeout_ns:
+                raise OverdueError(
+                    f'{span.phase.name} of test {span.index} did not end within '
+                    f'{to_seconds(timeout_ns):g} s: {against}'
+                )
+            self.span = self._announce(span.index, span.attempt, now_ns, span.command)
+            return self.span
+        self._place += 1
+        if self.over:
+            return None
+        return self._enter(span.index, span.attempt, now_ns, span.command)
+
+    @property
+    def _timeout_ns(self) -> int:
+        ending = self._step.ending
+        return 0 if isinstance(ending, Timed) else ending.timeout_ns
+
+    def _against(self, span: Span, now_ns: int) -> str | None:
+        """Return why a phase goes on; '': it has ended; None: that cannot be told yet."""
+        ending = self._step.ending
+        if isinstance(ending, Timed):
+            return ''
+        if isinstance(ending, Confirmed):
+            return '' if self._confirmed else 'nobody has confirmed it'
+        assert self._settling is not None and span.end_ns is not None
+        until_ns = span.end_ns - LATE_NS
+        newest_ns = self._settling.newest_ns
+        if newest_ns is None or newest_ns < until_ns:
+            if now_ns - self._began_ns < ending.timeout_ns:
+                return None
+            if newest_ns is None:
+                return 'no sample of the body was heard'
+            behind = to_seconds(now_ns - newest_ns)
+            return f'the newest sample of the body is {behind:.3f} s behind'
+        start_ns = until_ns - ending.hold_ns
+        if start_ns < self._began_ns:
+            return f'it is not yet there for {to_seconds(ending.hold_ns):g} s'
+        x, y, z = span.command[:3] if span.command else (0.0, 0.0, 0.0)
+        goal = (x, y, z) if self._protocol.kind == 'pose' and span.command else None
+        return self._settling.against(start_ns, until_ns, ending.speed, goal, ending.within)

@@ -1,0 +1,81 @@
+"""Whether a body has come to rest where it was sent, by what a sensor says of it."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from repsq_ros.measurement.buffer import SampleBuffer
+from repsq_ros.measurement.frames import conditioned
+from repsq_ros.measurement.inputs import Input
+from repsq_ros.measurement.pose import speed_of
+from repsq_ros.measurement.samples import Sample, Vector
+from repsq_ros.measurement.track import Track, broken
+from repsq_ros.measurement.window import UnmeasurableError
+from repsq_ros.timebase import NANOSECONDS, to_seconds
+
+GAP_NS = 200_000_000  # without a sample at which nothing can be said any more
+
+
+class Settling:
+    """Takes in the samples of a body, and judges a stretch of time.
+
+    :param source: how they are to be read; it gives positions, or a twist
+    """
+
+    def __init__(self, source: Input) -> None:
+        self.source = source
+        self._buffer = SampleBuffer(10 * NANOSECONDS)
+
+    @property
+    def newest_ns(self) -> int | None:
+        """Stamp of the newest sample; None while there is none."""
+        return self._buffer.newest_ns
+
+    def add(self, sample: Sample) -> None:
+        """Take in one sample."""
+        self._buffer.add(sample)
+
+    def against(
+        self, start_ns: int, end_ns: int, speed: float, goal: Vector | None, within: float
+    ) -> str:
+        """Return what speaks against the body having settled over [start, end), or ''.
+
+        :param speed: [m/s] at most
+        :param goal: [m] where it was sent, in the frame of the samples; None: anywhere
+        :param within: [m] of the goal
+        """
+        track = self._buffer.track(start_ns, end_ns) if self.newest_ns is not None else None
+        if track is None or not len(track):
+            return 'no sample of the body'
+        ends = np.concatenate([[start_ns], track.stamps, [end_ns]])
+        gap_ns = int(np.diff(ends).max())
+        if gap_ns > GAP_NS:
+            return f'no sample of the body for {to_seconds(gap_ns):.3f} s'
+        frame = self.source.frame
+        others = {each for each in self._buffer.frames(start_ns, end_ns) if each != frame}
+        if frame and others:
+            return f'its samples are in frame {min(others)!r}, expected {frame!r}'
+        if broken(track).any():
+            return 'a sample that is not finite, or has no orientation'
+        try:
+            track = conditioned(track, self.source)
+            moving = self._speed(track)
+        except (UnmeasurableError, ValueError) as error:
+            return str(error)
+        if moving > speed:
+            return f'it moves at {moving:.4f} m/s, at most {speed:g} m/s allowed'
+        if goal is None or track.position is None:
+            return ''
+        away = float(np.linalg.norm(track.position - np.array(goal), axis=1).max())
+        if away > within:
+            return f'it is {away:.4f} m from where it was sent, at most {within:g} m allowed'
+        return ''
+
+    def _speed(self, track: Track) -> float:
+        if self.source.velocity == 'twist' and track.linear is not None:
+            speeds = np.linalg.norm(track.linear, axis=1)
+            found = float(np.percentile(speeds, 95))
+            return found if math.isfinite(found) else math.inf
+        return speed_of(track)

@@ -1,0 +1,39 @@
+"""How a phase ends: by time, by the robot having settled, or by somebody's word."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+LOOK_NS = 200_000_000  # between two looks whether the robot has settled
+LATE_NS = 100_000_000  # of the newest samples that are not yet judged: they may still come
+CONFIRM_LOOK_NS = 1_000_000_000  # between two looks whether somebody has confirmed
+
+
+@dataclass(frozen=True)
+class Timed:
+    """It ends after a time."""
+
+    duration_ns: int
+
+
+@dataclass(frozen=True)
+class Settled:
+    """It ends when the body has been slow enough, and near enough to its goal, for a time.
+
+    That is what the sensor says of the body, never what a controller says of itself.
+    """
+
+    timeout_ns: int
+    hold_ns: int
+    speed: float  # [m/s] at most
+    within: float  # [m] of the position that is commanded; of no account for velocities
+
+
+@dataclass(frozen=True)
+class Confirmed:
+    """It ends when somebody confirms."""
+
+    timeout_ns: int
+
+
+Ending = Timed | Settled | Confirmed

@@ -1,0 +1,50 @@
+"""The positioning protocol: to a target and back, then the gauge at the reference is read."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+from repsq_ros.protocols.endings import Ending, Timed
+from repsq_ros.protocols.phases import Phase
+from repsq_ros.protocols.protocol import Goal, Positions, Protocol, Step
+
+
+def homing_to_reference(move: Ending) -> tuple[Step, ...]:
+    """Return the steps to the reference, approached as ever, from wherever the robot may be."""
+    return (
+        Step(Phase.RETURN, Goal.REFERENCE_APPROACH, move),
+        Step(Phase.RETURN, Goal.REFERENCE, move),
+    )
+
+
+def positioning(
+    positions: Positions,
+    before_ns: int,
+    dwell_ns: int,
+    record_ns: int,
+    move: Ending,
+    settle: Ending,
+) -> Protocol:
+    """Return the paper's: move to the target, dwell, return, settle, dwell, record.
+
+    :param before_ns: rest at the reference before the move, in which a tare is read
+    :param dwell_ns: rest at the target, and again at the reference
+    :param record_ns: measured after that
+    :param move: how the ways end
+    :param settle: how settling at the reference ends
+    """
+    steps = (
+        Step(Phase.DWELL, Goal.REFERENCE, Timed(before_ns)),
+        Step(Phase.MOVE, Goal.APPROACH, move),
+        Step(Phase.MOVE, Goal.TARGET, move),
+        Step(Phase.DWELL, Goal.STAY, Timed(dwell_ns)),
+        *homing_to_reference(move),
+        Step(Phase.SETTLE, Goal.STAY, settle),
+        Step(Phase.DWELL, Goal.STAY, Timed(dwell_ns)),
+        Step(Phase.RECORD, Goal.STAY, Timed(record_ns), record_ns),
+    )
+    description: dict[str, object] = {
+        'positions': asdict(positions),
+        'steps': [step.describe() for step in steps],
+    }
+    return Protocol('positioning', steps, description, positions, homing_to_reference(move))

@@ -1,0 +1,198 @@
+"""A protocol: the steps of one test, what is commanded in each, and how each ends."""
+
+from __future__ import annotations
+
+import enum
+import math
+from dataclasses import asdict, dataclass
+
+from repsq_ros.protocols.command_space import COMPONENTS, REST, UNITS, Command, CommandSpace
+from repsq_ros.protocols.endings import (
+    CONFIRM_LOOK_NS,
+    LOOK_NS,
+    Confirmed,
+    Ending,
+    Settled,
+    Timed,
+)
+from repsq_ros.protocols.phases import Phase
+from repsq_ros.sampling.box import Box
+from repsq_ros.timebase import to_seconds
+
+
+class Goal(enum.Enum):
+    """What is commanded in a step."""
+
+    REST = 'rest'  # zero velocity
+    STAY = 'stay'  # the pose that was commanded last
+    TARGET = 'target'  # the case
+    APPROACH = 'approach'  # from where the case is approached
+    REFERENCE = 'reference'  # the reference pose
+    REFERENCE_APPROACH = 'reference_approach'  # from where the reference is approached
+
+
+@dataclass(frozen=True)
+class Step:
+    """One phase of a test."""
+
+    phase: Phase
+    goal: Goal
+    ending: Ending
+    window_ns: int = 0  # the last part of it that is measured; 0: nothing is
+
+    def describe(self) -> dict[str, object]:
+        """Return all that two labs have to share."""
+        ending = self.ending
+        return {
+            'phase': self.phase.name.lower(),
+            'goal': self.goal.value,
+            'ends': type(ending).__name__.lower(),
+            **asdict(ending),
+            'window_ns': self.window_ns,
+        }
+
+    @property
+    def look_ns(self) -> int:
+        """How long the phase is announced for."""
+        if isinstance(self.ending, Timed):
+            return self.ending.duration_ns
+        return LOOK_NS if isinstance(self.ending, Settled) else CONFIRM_LOOK_NS
+
+
+@dataclass(frozen=True)
+class Positions:
+    """What a protocol of poses needs beside the case.
+
+    :raises ValueError: a direction of length zero
+    """
+
+    frame: str  # of all poses (REP-105)
+    reference: Command  # (x, y, z, roll, pitch, yaw) [m, rad]
+    direction: tuple[float, float, float]  # in which target and reference are approached
+    distance: float  # [m] of the approach
+    speed: float  # [m/s] of the tool
+    acceleration: float  # [m/s^2]
+
+    def approach_to(self, pose: Command) -> Command:
+        """Return the pose from which a pose is approached."""
+        size = math.hypot(*self.direction)
+        back = tuple(-self.distance * each / size for each in self.direction)
+        moved = (here + there for here, there in zip(pose[:3], back, strict=True))
+        return (*moved, *pose[3:])
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """The steps of one test, in their order.
+
+    :param homing: steps that lead to where a test begins, from wherever the robot may be
+    :param description: what two labs have to share of it
+    """
+
+    type: str
+    steps: tuple[Step, ...]
+    description: dict[str, object]
+    positions: Positions | None = None  # None: the robot takes velocities
+    homing: tuple[Step, ...] = ()
+
+    @property
+    def kind(self) -> str:
+        """What the robot takes: velocity or pose."""
+        return 'velocity' if self.positions is None else 'pose'
+
+    @property
+    def command_names(self) -> tuple[str, ...]:
+        """Names of the components of a command."""
+        return COMPONENTS[self.kind]
+
+    @property
+    def command_units(self) -> tuple[str, ...]:
+        """Units of the components of a command."""
+        return UNITS[self.kind]
+
+    @property
+    def rest(self) -> Command:
+        """The command that holds the robot: zero velocity, or to stay where it is."""
+        return REST[self.kind]
+
+    @property
+    def settles(self) -> bool:
+        """Tell whether a phase ends by the robot having settled."""
+        return any(isinstance(s.ending, Settled) for s in (*self.homing, *self.steps))
+
+    @property
+    def confirmed(self) -> bool:
+        """Tell whether a phase ends by somebody's word."""
+        return any(isinstance(s.ending, Confirmed) for s in (*self.homing, *self.steps))
+
+    @property
+    def before_window_ns(self) -> int:
+        """From the beginning of the measured phase to the beginning of the window."""
+        measured = next(step for step in self.steps if step.window_ns)
+        return measured.look_ns - measured.window_ns
+
+    def target(self, names: tuple[str, ...], x: tuple[float, ...]) -> Command:
+        """Return the command of a case; what is no dimension is zero, or as in the reference."""
+        given = dict(zip(names, x, strict=True))
+        usual = (0.0,) * 3 if self.positions is None else self.positions.reference
+        return tuple(
+            given.get(name, other) for name, other in zip(self.command_names, usual, strict=True)
+        )
+
+    def command(self, goal: Goal, target: Command, last: Command) -> Command:
+        """Return what is commanded in a step.
+
+        :param target: the command of the case
+        :param last: the command before
+        """
+        if goal is Goal.REST or self.positions is None:
+            return target if goal is Goal.TARGET else self.rest
+        if goal is Goal.STAY:
+            return last
+        to_case = goal in (Goal.TARGET, Goal.APPROACH)
+        pose = target if to_case else self.positions.reference
+        direct = goal in (Goal.TARGET, Goal.REFERENCE)
+        return pose if direct else self.positions.approach_to(pose)
+
+    def command_space(self, box: Box) -> CommandSpace:
+        """Return what a campaign can command."""
+        corners = [
+            self.target(box.names, tuple(getattr(d, end) for d in box.dimensions))
+            for end in ('lower', 'upper')
+        ]
+        if self.positions is None:
+            reached = [*corners, self.rest]
+        else:
+            reference = self.positions.reference
+            reached = [*corners, reference]
+            reached += [self.positions.approach_to(pose) for pose in reached]
+        ranges = tuple((min(each), max(each)) for each in zip(*reached, strict=True))
+        if self.positions is None:
+            # The first moments of a window may not be those of the ramp.
+            ramps = [s.look_ns - s.window_ns for s in self.steps if s.phase is Phase.COMMAND]
+            return CommandSpace('velocity', ranges, longest_ramp=to_seconds(min(ramps)))
+        positions = self.positions
+        return CommandSpace(
+            'pose', ranges, positions.frame, positions.speed, positions.acceleration
+        )
+
+    def duration_ns(self, box: Box) -> int:
+        """Return how long one test takes, about: nobody knows how long somebody thinks.
+
+        Ways are counted from the reference to the middle of the box, at full speed.
+        """
+        total = sum(
+            s.ending.hold_ns if isinstance(s.ending, Settled) else s.look_ns for s in self.steps
+        )
+        if self.positions is None:
+            return total
+        middle = self.target(
+            box.names, tuple((d.lower + d.upper) / 2 for d in box.dimensions)
+        )  # fmt: skip
+        where = self.positions.reference
+        for step in self.steps:
+            goes_to = self.command(step.goal, middle, where)
+            if step.phase in (Phase.MOVE, Phase.RETURN) and not isinstance(step.ending, Timed):
+                total += round(math.dist(where[:3], goes_to[:3]) / self.positions.speed * 1e9)
+            where = goes_to
+        return total

@@ -1,0 +1,106 @@
+"""Protocols as a specification has them: positioning, and free ones; wrong keys are told."""
+
+import pytest
+import yaml
+from conftest import ROOT
+
+from repsq_ros.campaign.conductor import Conductor
+from repsq_ros.errors import SpecificationError
+from repsq_ros.measurement.samples import BodySample
+from repsq_ros.protocols.phases import Phase
+from repsq_ros.specification.load import load
+
+SECOND = 1_000_000_000
+UPRIGHT = (0.0, 0.0, 0.0, 1.0)
+
+
+@pytest.fixture
+def content():
+    return yaml.safe_load((ROOT / 'config' / 'ur10e_positioning.yaml').read_text())
+
+
+WRONG = [
+    ('approach.direction', [0.0, 0.0, 0.0], 'a vector of length 0', 'a direction'),
+    ('approach.distance', -0.1, '-0.1', '>= 0'),
+    ('reference.rpy', [0.0, 0.0], 'a list', '3'),
+    ('speed', 0, '0', '> 0'),
+    ('move.ends', 'soon', "'soon'", 'one of time, settle, confirm'),
+    ('move.timeout', 0.5, '0.5', 'twice the hold'),
+    ('settle.hold', 0.0, '0.0', '>= 0.1'),
+    ('frame', 7, '7', 'text'),
+]
+
+
+@pytest.mark.parametrize('key, value, found, expected', WRONG)
+def test_wrong_keys_are_told_with_place_and_expectation(
+    content, write, key, value, found, expected
+):
+    section = content['protocol']
+    *path, last = key.split('.')
+    for part in path:
+        section = section[part]
+    section[last] = value
+    with pytest.raises(SpecificationError) as raised:
+        load(write(content))
+    assert f'protocol.{key}' in str(raised.value)
+    assert expected in str(raised.value)
+
+
+def test_a_tracking_loss_needs_velocities(content, write):
+    content['measure'] = {'type': 'soft_linf', 'gain': 6.0, 'reduction': 'rms',
+                          'source': 'odometry'}  # fmt: skip
+    with pytest.raises(SpecificationError, match='a measure of velocities'):
+        load(write(content))
+
+
+FREE = {
+    'type': 'free',
+    'commands': 'velocity',
+    'phases': [
+        {'phase': 'dwell', 'ends': 'time', 'seconds': 1.0},
+        {'phase': 'command', 'ends': 'time', 'seconds': 2.0},
+        {'phase': 'settle', 'ends': 'settle', 'speed': 0.05, 'hold': 0.5, 'timeout': 10.0},
+        {'phase': 'record', 'ends': 'time', 'seconds': 1.0, 'window': 0.5},
+    ],
+    'feedback': {'type': 'nav_msgs/msg/Odometry'},
+}
+
+
+@pytest.fixture
+def walking():
+    return yaml.safe_load((ROOT / 'config' / 'g1_locomotion.yaml').read_text())
+
+
+def test_a_free_protocol_is_a_list_of_phases(walking, write):
+    walking['protocol'] = FREE
+    specification = load(write(walking))
+    conductor = Conductor(specification, specification.make_proposal(), 1)
+    conductor.start(0)
+    spans, now_ns = [], 0
+    while not conductor.waiting and now_ns < 20 * SECOND:
+        now_ns += 20_000_000
+        still = (0.0, 0.0, 0.0)
+        conductor.hear_body(BodySample(now_ns, still, UPRIGHT, still, still))
+        spans += conductor.advance(now_ns)
+        if conductor.span.phase is not Phase.COMMAND:
+            assert conductor.command(now_ns) == (0.0, 0.0, 0.0)
+    begun = dict.fromkeys((span.phase.name, span.step) for span in spans)
+    assert list(begun) == [('COMMAND', 1), ('SETTLE', 2), ('RECORD', 3), ('IDLE', 0)]
+    assert conductor.span.phase is Phase.IDLE
+
+
+BROKEN = [
+    ({'phases': FREE['phases'][:3]}, 'exactly one'),
+    ({'phases': FREE['phases'][1:]}, 'dwell first'),
+    ({'phases': [FREE['phases'][3], *FREE['phases'][1:3]]}, 'a phase command before it'),
+    ({'feedback': None}, 'the input of a body'),
+    ({'phases': [{'phase': 'dance'}]}, 'one of dwell, settle, record, command'),
+]
+
+
+@pytest.mark.parametrize('change, expected', BROKEN)
+def test_a_free_protocol_that_makes_no_test_is_refused(walking, write, change, expected):
+    protocol = {**FREE, **change}
+    walking['protocol'] = {key: value for key, value in protocol.items() if value is not None}
+    with pytest.raises(SpecificationError, match=expected):
+        load(write(walking))

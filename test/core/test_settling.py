@@ -1,0 +1,70 @@
+"""Whether a body has come to rest, by what a sensor says of it."""
+
+import math
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from repsq_ros.measurement.inputs import Input
+from repsq_ros.measurement.samples import BodySample
+from repsq_ros.measurement.settling import Settling
+
+SECOND = 1_000_000_000
+UPRIGHT = (0.0, 0.0, 0.0, 1.0)
+
+
+def settling(positions, rate=100, frame='base', source=None):
+    found = Settling(source or Input('geometry_msgs/msg/PoseStamped', 'tool_pose', frame='base'))
+    for row, position in enumerate(positions):
+        stamp_ns = row * SECOND // rate
+        if position is not None:
+            found.add(BodySample(stamp_ns, position, UPRIGHT, frame=frame))
+    return found
+
+
+GOAL = (0.1, 0.2, 0.3)
+STILL = [GOAL] * 100
+NAN = (math.nan, 0.2, 0.3)
+FAULTS = {
+    'at rest': (STILL, 'base', ''),
+    'moving': ([(0.1 + 0.00005 * k, 0.2, 0.3) for k in range(100)], 'base', 'it moves at 0.0050'),
+    'swinging': (
+        [(0.1 + 0.001 * math.sin(k / 5), 0.2, 0.3) for k in range(100)], 'base', 'it moves at',
+    ),
+    'elsewhere': ([(0.1, 0.2, 0.31)] * 100, 'base', 'it is 0.0100 m from where it was sent'),
+    'a gap': ([*STILL[:40], *[None] * 30, *STILL[:30]], 'base', 'no sample of the body for 0.310'),
+    'nothing': ([], 'base', 'no sample of the body'),
+    'not a number': ([*STILL[:50], NAN, *STILL[:49]], 'base', 'a sample that is not finite'),
+    'another frame': (STILL, 'base_link', "its samples are in frame 'base_link', expected 'base'"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize('name', FAULTS)
+def test_what_speaks_against_having_settled(name):
+    positions, frame, expected = FAULTS[name]
+    found = settling(positions, frame=frame).against(0, SECOND, 0.002, GOAL, 0.005)
+    assert found.startswith(expected)
+    assert bool(found) == bool(expected)
+
+
+@pytest.mark.parametrize('rate', [50, 125, 360])
+@settings(max_examples=30, deadline=None)
+@given(speed=st.floats(0.0, 0.05))
+def test_a_straight_way_settles_exactly_where_it_is_slow_enough(rate, speed):
+    """Whatever the rate: 1 % beside the threshold the verdict is right."""
+    positions = [(0.1 + speed * k / rate, 0.2, 0.3) for k in range(rate)]
+    found = settling(positions, rate).against(0, SECOND, 0.01, None, 0.005)
+    if speed < 0.0099:
+        assert found == ''
+    elif speed > 0.0101:
+        assert 'it moves at' in found
+
+
+def test_odometry_settles_by_its_twist():
+    source = Input('nav_msgs/msg/Odometry', 'odom', velocity='twist')
+    found = Settling(source)
+    for k in range(100):
+        found.add(BodySample(k * SECOND // 100, (k / 10.0, 0.0, 0.0), UPRIGHT, (0.0, 0.0, 0.0),
+                             (0.0, 0.0, 0.0)))  # fmt: skip
+    assert found.against(0, SECOND, 0.01, None, 1.0) == ''
