@@ -1,0 +1,55 @@
+"""What a protocol commands: of which kind, how far, how fast."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+Command = tuple[float, ...]
+
+# The components of a command and their units; angles are about fixed axes (REP-103).
+COMPONENTS = {
+    'velocity': ('linear_x', 'linear_y', 'angular_z'),
+    'pose': ('x', 'y', 'z', 'roll', 'pitch', 'yaw'),
+}
+UNITS = {
+    'velocity': ('m/s', 'm/s', 'rad/s'),
+    'pose': ('m', 'm', 'm', 'rad', 'rad', 'rad'),
+}
+# What holds the robot: zero, or for poses no target at all.
+REST: dict[str, Command] = {'velocity': (0.0, 0.0, 0.0), 'pose': ()}
+
+TOLERANCE = 1e-9  # of a component [its unit]: what is lost in sums
+
+
+@dataclass(frozen=True)
+class CommandSpace:
+    """The commands that a campaign can reach, and how the tool gets to a pose."""
+
+    kind: str  # 'velocity' or 'pose'
+    ranges: tuple[tuple[float, float], ...]  # (lower, upper) of each component [its unit]
+    frame: str = ''  # frame_id of poses; '' for velocities
+    speed: float = 0.0  # [m/s] of the tool on its way to a pose
+    acceleration: float = 0.0  # [m/s^2] of the tool on its way to a pose
+    longest_ramp: float = math.inf  # [s] after which the largest velocity must be reached
+
+    @property
+    def largest(self) -> Command:
+        """Return the largest magnitude of each component."""
+        return tuple(max(abs(lower), abs(upper)) for lower, upper in self.ranges)
+
+    def fault(self, command: Command) -> str:
+        """Return what is wrong with a command, or ''; what holds the robot is always right."""
+        if command == REST[self.kind]:
+            return ''
+        names, units = COMPONENTS[self.kind], UNITS[self.kind]
+        if len(command) != len(names):
+            return f'{len(command)} numbers, expected {len(names)}: {", ".join(names)}'
+        for name, unit, value, (lower, upper) in zip(
+            names, units, command, self.ranges, strict=True
+        ):
+            if not math.isfinite(value):
+                return f'{name} = {value}, expected a finite number'
+            if not lower - TOLERANCE <= value <= upper + TOLERANCE:
+                return f'{name} = {value:g} {unit}, expected {lower:g} to {upper:g}'
+        return ''

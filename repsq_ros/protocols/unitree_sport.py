@@ -1,0 +1,25 @@
+"""The request by which a Unitree humanoid walks at a velocity.
+
+Source: Unitree's SDK, locomotion client: the request that sets the velocity.
+"""
+
+from __future__ import annotations
+
+import json
+
+from repsq_ros.protocols.command_space import Command
+
+SET_VELOCITY = 7105  # api_id of the request
+
+
+def velocity_request(velocity: Command, duration: float) -> str:
+    """Return the parameter of the request, as JSON.
+
+    :param velocity: v_x, v_y, yaw rate [m/s, m/s, rad/s] in the robot's frame
+    :param duration: for which it holds, unless another one comes [s]
+    :raises ValueError: a number is not finite, which JSON cannot hold
+    """
+    return json.dumps(
+        {'velocity': [float(value) for value in velocity], 'duration': float(duration)},
+        allow_nan=False,
+    )
