@@ -15,6 +15,12 @@ EMERGENCY_STOP = 'emergency_stop'
 BATTERY = 'battery_state'
 
 COMMAND_VELOCITY = 'cmd_vel'
+SPORT_REQUEST = 'api/sport/request'
+SCRIPT_COMMAND = 'urscript_interface/script_command'
+TARGET_FRAME = 'target_frame'
+TOOL_POSE = 'tool_pose'
+INSTRUCTION = 'repsq/instruction'
+
 ODOMETRY = 'odom'
 MOCAP_POSE = 'mocap/pose'
 

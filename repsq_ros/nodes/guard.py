@@ -1,6 +1,6 @@
-"""Guard: sends zero commands when the scheduler falls silent, whatever has become of it.
+"""Guard: stops the robot when the scheduler falls silent, whatever has become of it.
 
-The scheduler sends zero on every way out that it lives to see. SIGKILL, the out-of-memory killer
+The scheduler stops it on every way out that it lives to see. SIGKILL, the out-of-memory killer
 or a crash of the interpreter leave it no time: then this process, which outlives it, does.
 """
 
@@ -16,12 +16,11 @@ from repsq_ros.msg import TestPhase
 from repsq_ros.nodes import qos
 from repsq_ros.nodes.parameters import Parameters
 from repsq_ros.nodes.peers import Peers
+from repsq_ros.nodes.robot_command import make_stop_command
 from repsq_ros.nodes.runtime import CampaignNode, run_node
-from repsq_ros.nodes.velocity_command import VelocityCommand
 from repsq_ros.protocols.phases import Phase
 
-RATE = 20.0  # [Hz] of zero commands
-ZERO = (0.0, 0.0, 0.0)
+RATE = 20.0  # [Hz] of stop commands
 
 
 class Guard(CampaignNode):
@@ -30,15 +29,15 @@ class Guard(CampaignNode):
     def __init__(self) -> None:
         super().__init__('guard')
         parameters = Parameters(self)
-        self._command = VelocityCommand(
-            self, parameters, ZERO, lambda: int(self.get_clock().now().nanoseconds)
+        self._command = make_stop_command(
+            self, parameters, lambda: int(self.get_clock().now().nanoseconds)
         )
         self._seconds = parameters.number(
-            'hold', 5.0, 's of zero commands after the scheduler is lost', above=0
+            'hold', 5.0, 's of stop commands after the scheduler is lost', above=0
         )
         parameters.finish()
         self._under_way = False
-        self._left = 0  # zero commands that are still to be sent
+        self._left = 0  # stop commands that are still to be sent
         self._alive = self.create_publisher(Bool, topics.GUARD, qos.WATCHED_RECORD)
         self._alive.publish(Bool(data=False))
         Peers(self, self._lost, self._found).watch(
@@ -60,7 +59,7 @@ class Guard(CampaignNode):
         self._alive.publish(Bool(data=False))
         if not self._under_way:
             return
-        self.get_logger().error(f'{peer} is gone in the middle of a campaign: sending zero')
+        self.get_logger().error(f'{peer} is gone in the middle of a campaign: stopping the robot')
         self._left = round(self._seconds * RATE)
         self._tick()
 

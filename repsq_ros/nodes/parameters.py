@@ -90,6 +90,26 @@ class Parameters:
             raise ParameterError(name, show(value), f'a whole number >= {at_least}')
         return value
 
+    def numbers(self, name: str, count: int, description: str) -> tuple[float, ...]:
+        """Return so many finite numbers, or none at all where the parameter is empty.
+
+        They may be a list, or text with spaces between: ROS refuses a list of `0` and `0.5`.
+        """
+        value = self._value(name, '', description)
+        parts: list[object] = []
+        if isinstance(value, str):
+            parts = list(value.replace(',', ' ').split())
+        elif value is not None:  # as an empty list arrives
+            parts = list(value) if hasattr(value, '__iter__') else [value]  # type: ignore[call-overload]
+        expected = f'{count} finite numbers, or nothing'
+        try:
+            found = tuple(float('x' if isinstance(p, bool) else p) for p in parts)  # type: ignore[arg-type]
+        except ValueError:
+            raise ParameterError(name, show(value), expected) from None
+        if found and (len(found) != count or not all(map(math.isfinite, found))):
+            raise ParameterError(name, show(value), expected)
+        return found
+
     def specification(self) -> Specification:
         """Read the test specification that the parameter of this name points to."""
         file = self.text('specification', '', 'path of the test specification (YAML)')

@@ -22,8 +22,9 @@ from repsq_ros.nodes.guard_watch import GuardWatch
 from repsq_ros.nodes.operator import Operator
 from repsq_ros.nodes.parameters import Parameters
 from repsq_ros.nodes.peers import Peers
+from repsq_ros.nodes.robot_command import make_robot_command
 from repsq_ros.nodes.runtime import CampaignNode, run_node
-from repsq_ros.nodes.velocity_command import VelocityCommand
+from repsq_ros.protocols.command_space import CommandSpace
 from repsq_ros.protocols.phases import Phase, Span
 from repsq_ros.timebase import NANOSECONDS, to_nanoseconds, to_seconds, whole_second_after
 
@@ -51,10 +52,10 @@ class Scheduler(CampaignNode):
         guarded = parameters.flag('guard', True, 'nothing moves without the guard node')
         self._time = CampaignClock(self, self._step)
         protocol = specification.protocol
-        self._command = VelocityCommand(
-            self, parameters, protocol.largest_command(specification.box), self._time.now_ns,
-            to_seconds(protocol.command_ns - protocol.window_ns),
-        )  # fmt: skip
+        reach = tuple((-most, most) for most in protocol.largest_command(specification.box))
+        ramp = to_seconds(protocol.command_ns - protocol.window_ns)
+        space = CommandSpace('velocity', reach, longest_ramp=ramp)
+        self._command = make_robot_command(self, parameters, space, self._time.now_ns)
         rate = parameters.number('command_rate', 20.0, 'Hz of cmd_vel', at_least=10)
         self._lead_ns = to_nanoseconds(
             parameters.number('start_lead', 2.0, 's of rest before the first test', at_least=0)
@@ -131,8 +132,8 @@ class Scheduler(CampaignNode):
         """Steady heartbeat: look at the peers, stream the command, move on."""
         if self._conductor.span is None:
             self._try_to_begin()
-        elif self._command.listeners == 0:
-            self._lost = f'lost robot: nobody takes commands on {self._command.topic}'
+        elif self._command.missing():
+            self._lost = f'lost {self._command.missing()}'
         elif self._time.fault:
             self._lost = self._time.fault
         self._again = self._again and bool(self._resume())
@@ -148,7 +149,7 @@ class Scheduler(CampaignNode):
         topic = self._specification.measure.input.topic
         sensor, cases = map(self.resolve_topic_name, (topic, topics.EXTERNAL_CASE))
         wanted = {
-            f'a robot that takes commands on {self._command.topic}': self._command.listeners > 0,
+            self._command.missing(): not self._command.missing(),
             f'a sensor on {sensor}': self.count_publishers(sensor) > 0,
             'the measurement node (does it run, and hear the sensor?)': (
                 self._peers.lives('measurement')

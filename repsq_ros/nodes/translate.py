@@ -13,6 +13,7 @@ from repsq_ros.campaign.records import Case, EstimateRecord, TestRecord
 from repsq_ros.campaign.result import Result
 from repsq_ros.msg import Estimate, QuantizedResult, TestCommand, TestMeasurement, TestPhase
 from repsq_ros.protocols.phases import Span
+from repsq_ros.protocols.straight_line import Pose
 from repsq_ros.specification.model import Specification
 from repsq_ros.subjects.subject import BodyState
 from repsq_ros.timebase import NANOSECONDS
@@ -73,6 +74,17 @@ def twist_stamped_of(command: tuple[float, ...], stamp_ns: int, frame: str) -> T
     message = TwistStamped(twist=twist_of(command))
     message.header.stamp = to_time(stamp_ns)
     message.header.frame_id = frame
+    return message
+
+
+def pose_stamped_of(pose: Pose, stamp_ns: int, frame: str) -> PoseStamped:
+    """Turn the pose of a tool into a PoseStamped."""
+    message = PoseStamped()
+    message.header.stamp = to_time(stamp_ns)
+    message.header.frame_id = frame
+    place, turn = message.pose.position, message.pose.orientation
+    place.x, place.y, place.z = map(float, pose.position)
+    turn.x, turn.y, turn.z, turn.w = map(float, pose.orientation)
     return message
 
 

@@ -1,108 +1,96 @@
-"""The velocity command: checked against its limits, then published; zero on every way out."""
+"""Velocity commands: ramped within acceleration limits, zero at once when it has to be."""
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable
+from typing import Any
 
 from geometry_msgs.msg import Twist, TwistStamped
 from rclpy.node import Node
 
 from repsq_ros import topics
-from repsq_ros.errors import CampaignError, ParameterError
-from repsq_ros.nodes import qos, translate
+from repsq_ros.errors import ParameterError
+from repsq_ros.nodes import translate
+from repsq_ros.nodes.command_publisher import CommandPublisher
 from repsq_ros.nodes.parameters import Parameters
+from repsq_ros.protocols.command_space import Command, CommandSpace
 from repsq_ros.protocols.slew import SlewLimiter
-
-Command = tuple[float, ...]
 
 
 class VelocityCommand:
-    """Publishes Twist or TwistStamped on cmd_vel.
+    """Publishes the velocity in force, whatever the message that carries it.
 
-    :param limits: largest magnitude of (v_x, v_y, yaw rate) [m/s, m/s, rad/s]
-    :param now_ns: time for the stamps
-    :param longest_ramp: after this the largest command must be reached [s]
-    :raises ParameterError: with its acceleration it would not
+    :param publisher: where it goes
+    :param message: makes the message of (v_x, v_y, yaw rate) [m/s, m/s, rad/s]
+    :raises ParameterError: its ramp would last into the window that is measured
     """
 
     def __init__(
         self,
-        node: Node,
         parameters: Parameters,
-        limits: Command,
-        now_ns: Callable[[], int],
-        longest_ramp: float = math.inf,
+        space: CommandSpace,
+        publisher: CommandPublisher,
+        message: Callable[[Command], Any],
     ) -> None:
-        self._stamped = (
-            parameters.choice(
-                'command_type', ('twist', 'twist_stamped'), 'twist', 'message on cmd_vel'
-            )
-            == 'twist_stamped'
-        )
-        self._frame = parameters.text(
-            'command_frame', 'base_link', 'frame_id of a stamped command'
-        )
-        self._limits, self._now_ns = limits, now_ns
+        self._publisher, self._message = publisher, message
         linear = parameters.number(
-            'acceleration_linear', 0.0, 'm/s^2 within which cmd_vel is ramped; 0: steps',
+            'acceleration_linear', 0.0, 'm/s^2 within which velocities are ramped; 0: steps',
             at_least=0,
         )  # fmt: skip
         angular = parameters.number('acceleration_angular', 0.0, 'rad/s^2, likewise', at_least=0)
         self._slew = SlewLimiter((linear, linear, angular))
-        ramp = self._slew.seconds_to(limits)
-        if ramp > longest_ramp:
+        ramp = self._slew.seconds_to(space.largest)
+        if ramp > space.longest_ramp:
             raise ParameterError(
                 'acceleration_linear, acceleration_angular', f'a ramp of {ramp:.3g} s',
-                f'one of {longest_ramp:g} s at most, after which the window is measured',
+                f'one of {space.longest_ramp:g} s at most, after which the window is measured',
             )  # fmt: skip
         self._sent = time.monotonic()
-        self._publisher = node.create_publisher(
-            TwistStamped if self._stamped else Twist, topics.COMMAND_VELOCITY, qos.COMMAND
-        )
 
     @property
     def topic(self) -> str:
         """Name of the topic, as resolved."""
-        return str(self._publisher.topic_name)
+        return self._publisher.topic
 
-    @property
-    def listeners(self) -> int:
-        """How many take the command."""
-        return int(self._publisher.get_subscription_count())
+    def missing(self) -> str:
+        """Return what keeps the command from being carried out, or ''."""
+        return self._publisher.missing()
 
     def publish(self, command: Command) -> None:
-        """Publish a command, or the next step toward it; zero is sent at once by `stop`.
-
-        :raises CampaignError: not finite, or beyond the limits: zero is published in its place
-        """
-        within = all(
-            math.isfinite(value) and abs(value) <= limit
-            for value, limit in zip(command, self._limits, strict=True)
-        )
-        if not within:
-            self.stop()
-            raise CampaignError(
-                f'command {command} is beyond the limits {self._limits}: zero was sent instead'
-            )
+        """Publish a command, or the next step toward it; zero is sent at once by `stop`."""
         now = time.monotonic()
-        self._send(self._slew.step(command, now - self._sent))
+        self._publisher.send(self._message(self._slew.step(command, now - self._sent)))
         self._sent = now
 
     def stop(self) -> None:
         """Publish zero, at once."""
         self._sent = time.monotonic()
-        self._send(self._slew.stop())
-
-    def _send(self, command: Command) -> None:
-        if self._stamped:
-            self._publisher.publish(
-                translate.twist_stamped_of(command, self._now_ns(), self._frame)
-            )
-        else:
-            self._publisher.publish(translate.twist_of(command))
+        self._publisher.send(self._message(self._slew.stop()))
 
     def wait_for_all_acked(self) -> None:
         """Wait until the last command has arrived, for a moment."""
-        self._publisher.wait_for_all_acked(qos.PEER_LEASE)
+        self._publisher.wait_for_all_acked()
+
+
+def twist_command(
+    node: Node,
+    parameters: Parameters,
+    space: CommandSpace,
+    now_ns: Callable[[], int],
+    stamped: bool,
+) -> VelocityCommand:
+    """Return the command on cmd_vel.
+
+    :param now_ns: time for the stamps
+    :param stamped: TwistStamped in place of Twist
+    """
+    frame = parameters.text('command_frame', 'base_link', 'frame_id of a stamped command')
+
+    def stamped_twist(command: Command) -> TwistStamped:
+        return translate.twist_stamped_of(command, now_ns(), frame)
+
+    publisher = CommandPublisher(node, TwistStamped if stamped else Twist, topics.COMMAND_VELOCITY)
+    return VelocityCommand(
+        parameters, space, publisher, stamped_twist if stamped else translate.twist_of
+    )

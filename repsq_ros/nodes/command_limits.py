@@ -1,0 +1,54 @@
+"""Hard limits of commands that a lab sets for its robot, whatever a specification asks for."""
+
+from __future__ import annotations
+
+from repsq_ros.errors import ParameterError
+from repsq_ros.nodes.parameters import Parameters
+from repsq_ros.protocols.command_space import COMPONENTS, TOLERANCE, UNITS, CommandSpace
+
+
+def check_limits(parameters: Parameters, space: CommandSpace) -> None:
+    """Refuse a specification that reaches beyond the limits.
+
+    :raises ParameterError: with the component, how far it reaches and how far it may
+    """
+    if space.kind == 'velocity':
+        _check_velocities(parameters, space)
+    else:
+        _check_workspace(parameters, space)
+
+
+def _check_velocities(parameters: Parameters, space: CommandSpace) -> None:
+    linear, angular = (
+        parameters.number(
+            f'limit_{name}', 0.0, f'{unit} that no command exceeds; 0: the box alone', at_least=0
+        )
+        for name, unit in (('linear', 'm/s'), ('angular', 'rad/s'))
+    )
+    for name, unit, largest, parameter, limit in zip(
+        COMPONENTS['velocity'], UNITS['velocity'], space.largest,
+        ('limit_linear', 'limit_linear', 'limit_angular'), (linear, linear, angular), strict=True,
+    ):  # fmt: skip
+        if 0.0 < limit < largest - TOLERANCE:
+            raise ParameterError(
+                parameter, f'{limit:g} {unit}, and a specification whose {name} reaches '
+                f'{largest:g}', f'a specification within it, or a limit of {largest:g} at least',
+            )  # fmt: skip
+
+
+def _check_workspace(parameters: Parameters, space: CommandSpace) -> None:
+    bounds = parameters.numbers(
+        'workspace', 6, 'x_min x_max y_min y_max z_min z_max [m] of the tool; empty: the ranges'
+    )
+    for at in range(len(bounds) // 2):
+        name, (lower, upper) = COMPONENTS['pose'][at], space.ranges[at]
+        least, most = bounds[2 * at : 2 * at + 2]
+        if not least < most:
+            raise ParameterError(
+                'workspace', f'{name} from {least:g} to {most:g} m', 'the smaller one first'
+            )
+        if lower < least - TOLERANCE or upper > most + TOLERANCE:
+            raise ParameterError(
+                'workspace', f'{name} from {least:g} to {most:g} m, and a specification that '
+                f'reaches from {lower:g} to {upper:g} m', 'a specification within it',
+            )  # fmt: skip

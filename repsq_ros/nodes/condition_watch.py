@@ -1,0 +1,102 @@
+"""The conditions of the measure, watched while the campaign runs: trouble is told at once."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from rclpy.node import Node
+
+from repsq_ros.measurement.inputs import Input
+from repsq_ros.measurement.limits import Condition
+from repsq_ros.measurement.samples import Reading, Sample
+from repsq_ros.nodes.inputs import InputSubscription
+
+PERIOD = 1.0  # [s] between two looks at the publishers
+
+
+class _Watched:
+    """One condition: its newest value, and what is wrong with it."""
+
+    def __init__(self, node: Node, condition: Condition, source: Input) -> None:
+        self._condition, self._source = condition, source
+        self._value: float | None = None  # in SI units
+        self._heard = 0.0  # [s], steady
+        self.trouble = ''  # as it was told last
+        self.mismatch = ''
+        self.subscription = InputSubscription(node, source, self._take, condition=True)
+
+    def _take(self, sample: Sample, arrival_ns: int) -> None:
+        assert isinstance(sample, Reading)
+        self._value = float(self._source.to_si(np.array([sample.value], dtype=np.float64))[0])
+        self._heard = time.monotonic()
+
+    @property
+    def heard(self) -> bool:
+        """Tell whether anything was heard of it."""
+        return self._value is not None
+
+    def fault(self) -> str:
+        """Return what is wrong with it now, or ''."""
+        condition = self._condition
+        if self._value is None:
+            why = f' ({self.mismatch})' if self.mismatch else ''
+            return f'condition {condition.name}: nothing heard on {self.subscription.topic}{why}'
+        if not condition.accepts(np.array([self._value]))[0]:
+            return f'condition {condition.name}: {self._value:g}, expected {condition.expected}'
+        silent = time.monotonic() - self._heard
+        if silent > condition.longest_silence:
+            return (
+                f'condition {condition.name}: last heard on {self.subscription.topic} '
+                f'{silent:.1f} s ago, at most {condition.longest_silence:g} s allowed'
+            )
+        return ''
+
+
+class ConditionWatch:
+    """Judges each condition as the measurement node does, but now and not after the test.
+
+    :param on_trouble: called with the reason whenever a condition that was good turns bad
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        conditions: Sequence[Condition],
+        inputs: Sequence[Input],
+        on_trouble: Callable[[str], None],
+    ) -> None:
+        self._node, self._on_trouble = node, on_trouble
+        self._watched = [
+            _Watched(node, condition, source)
+            for condition, source in zip(conditions, inputs, strict=True)
+        ]
+        self._looked = 0.0
+
+    def look(self) -> None:
+        """Look for what turned bad; to be called at the rate of the commands."""
+        now = time.monotonic()
+        if now - self._looked >= PERIOD:
+            self._looked = now
+            self._look_at_publishers()
+        for each in self._watched:
+            if each.heard:
+                self._judge(each)
+
+    def against(self) -> str:
+        """Return what stands against starting or going on, or ''."""
+        return '; '.join(filter(None, (each.fault() for each in self._watched)))
+
+    def _look_at_publishers(self) -> None:
+        """Find publishers that are not heard; a mode that was told once is asked for anew."""
+        for each in self._watched:
+            mismatch = each.subscription.mismatch()
+            if mismatch and mismatch != each.mismatch:
+                self._node.get_logger().error(mismatch)
+            each.mismatch = mismatch
+
+    def _judge(self, each: _Watched) -> None:
+        before, each.trouble = each.trouble, each.fault()
+        if each.trouble and not before:
+            self._on_trouble(each.trouble)

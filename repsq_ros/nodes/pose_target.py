@@ -1,0 +1,90 @@
+"""Pose commands to a Cartesian motion controller, as a target that walks from where the tool is.
+
+Such a controller follows its target as fast as it can: the target decides how fast the tool moves.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+
+from geometry_msgs.msg import PoseStamped
+from rclpy.node import Node
+
+from repsq_ros import topics
+from repsq_ros.nodes import translate
+from repsq_ros.nodes.command_publisher import CommandPublisher
+from repsq_ros.nodes.tool_pose import ToolPose
+from repsq_ros.protocols.command_space import Command, CommandSpace
+from repsq_ros.protocols.rotation import angle_between, quaternion_of_rpy
+from repsq_ros.protocols.straight_line import Pose, StraightLine
+
+LONGEST_STEP = 0.1  # [s] of the walk at once: a late call makes it longer, never faster
+# A tool this near to where it is held is still held there; each pose heard anew would make an arm
+# that gives way under its weight creep.
+HELD_WITHIN = (0.01, 0.05)  # [m], [rad]
+
+
+class PoseTargetCommand:
+    """Streams the target along a straight line, within the space's speed and acceleration.
+
+    :param now_ns: time for the stamps
+    """
+
+    def __init__(self, node: Node, space: CommandSpace, now_ns: Callable[[], int]) -> None:
+        self._space, self._now_ns = space, now_ns
+        self._tool = ToolPose(node, space.frame)
+        self._publisher = CommandPublisher(node, PoseStamped, topics.TARGET_FRAME)
+        self._line: StraightLine | None = None  # None: held
+        self._stepped = time.monotonic()
+        self._held: Pose | None = None
+
+    @property
+    def topic(self) -> str:
+        """Name of the topic, as resolved."""
+        return self._publisher.topic
+
+    def missing(self) -> str:
+        """Return what keeps the command from being carried out, or ''."""
+        return '; '.join(filter(None, (self._publisher.missing(), self._tool.missing())))
+
+    def publish(self, command: Command) -> None:
+        """Send the next target on the way to a pose; nothing where the tool's own is not known."""
+        if not command:
+            self.stop()
+            return
+        if self._line is None:
+            if self._tool.pose is None or self._tool.missing():
+                return
+            self._line = StraightLine(self._tool.pose, self._space.speed, self._space.acceleration)
+            self._stepped = time.monotonic()
+        now = time.monotonic()
+        x, y, z, roll, pitch, yaw = command
+        target = Pose((x, y, z), quaternion_of_rpy(roll, pitch, yaw))
+        self._send(self._line.step(target, min(now - self._stepped, LONGEST_STEP)))
+        self._stepped = now
+
+    def stop(self) -> None:
+        """Send the tool's own pose; nothing where none was ever heard."""
+        tool = self._tool.pose
+        if tool is None:
+            return
+        if self._line is not None or self._held is None or not _near(tool, self._held):
+            self._line, self._held = None, tool
+        self._send(self._held)
+
+    def _send(self, pose: Pose) -> None:
+        self._publisher.send(translate.pose_stamped_of(pose, self._now_ns(), self._tool.frame))
+
+    def wait_for_all_acked(self) -> None:
+        """Wait until the last command has arrived, for a moment."""
+        self._publisher.wait_for_all_acked()
+
+
+def _near(tool: Pose, held: Pose) -> bool:
+    metres, radians = HELD_WITHIN
+    return (
+        math.dist(tool.position, held.position) <= metres
+        and angle_between(tool.orientation, held.orientation) <= radians
+    )

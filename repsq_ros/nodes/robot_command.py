@@ -1,0 +1,144 @@
+"""The command to the robot: of which type, and checked before anything is sent."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Protocol
+
+from rclpy.node import Node
+
+from repsq_ros.errors import CampaignError
+from repsq_ros.nodes.command_limits import check_limits
+from repsq_ros.nodes.manual_command import ManualCommand
+from repsq_ros.nodes.parameters import Parameters
+from repsq_ros.nodes.pose_target import PoseTargetCommand
+from repsq_ros.nodes.sport_command import sport_command
+from repsq_ros.nodes.urscript_command import UrscriptCommand
+from repsq_ros.nodes.velocity_command import twist_command
+from repsq_ros.protocols import urscript
+from repsq_ros.protocols.command_space import COMPONENTS, Command, CommandSpace
+
+# Of each kind; the first one is the default.
+TYPES = {
+    'velocity': ('twist', 'twist_stamped', 'unitree_sport', 'manual'),
+    'pose': ('urscript', 'pose_target', 'manual'),
+}
+GUARD_REPEATS = 0.5  # [s] between two stops of a guard that takes each for lost
+
+
+class RobotCommand(Protocol):
+    """What every type of command can do."""
+
+    @property
+    def topic(self) -> str:
+        """Name of the topic that it goes to, as resolved, for people."""
+
+    def missing(self) -> str:
+        """Return what keeps it from being carried out, for people, or ''."""
+
+    def publish(self, command: Command) -> None:
+        """Bring the command in force to the robot; called at command_rate, and when it changes."""
+
+    def stop(self) -> None:
+        """Bring the robot to rest at once: zero velocity, or hold where it is."""
+
+    def wait_for_all_acked(self) -> None:
+        """Wait until what was sent has arrived, for a moment."""
+
+
+class CheckedCommand:
+    """A command of any type that lets nothing through that is not finite, or beyond its space."""
+
+    def __init__(self, command: RobotCommand, space: CommandSpace) -> None:
+        self._command, self._space = command, space
+
+    @property
+    def topic(self) -> str:
+        """Name of the topic, as resolved."""
+        return self._command.topic
+
+    def missing(self) -> str:
+        """Return what keeps it from being carried out, or ''."""
+        return self._command.missing()
+
+    def publish(self, command: Command) -> None:
+        """Publish the command in force.
+
+        :raises CampaignError: it is not finite, or beyond the space: the robot is stopped instead
+        """
+        fault = self._space.fault(command)
+        if fault:
+            self._command.stop()
+            raise CampaignError(f'command refused, the robot was stopped instead: {fault}')
+        self._command.publish(command)
+
+    def stop(self) -> None:
+        """Bring the robot to rest, at once."""
+        self._command.stop()
+
+    def wait_for_all_acked(self) -> None:
+        """Wait until what was sent has arrived, for a moment."""
+        self._command.wait_for_all_acked()
+
+
+def make_robot_command(
+    node: Node, parameters: Parameters, space: CommandSpace, now_ns: Callable[[], int]
+) -> RobotCommand:
+    """Return the command of the type that the parameter command_type names.
+
+    :param space: what the protocol commands
+    :param now_ns: time for the stamps
+    :raises ParameterError: a type of the other kind, or a space beyond the limits
+    :raises MissingError: the type's messages are not installed
+    """
+    types = TYPES[space.kind]
+    chosen = parameters.choice('command_type', types, types[0], 'how the command gets there')
+    check_limits(parameters, space)
+    return CheckedCommand(_make(chosen, node, parameters, space, now_ns), space)
+
+
+def make_stop_command(
+    node: Node, parameters: Parameters, now_ns: Callable[[], int]
+) -> RobotCommand:
+    """Return the command of a node that does nothing but stop the robot, of any type.
+
+    :raises ParameterError: no such type
+    :raises MissingError: the type's messages are not installed
+    """
+    every = tuple(dict.fromkeys((*TYPES['velocity'], *TYPES['pose'])))
+    chosen = parameters.choice('command_type', every, every[0], "as the scheduler's")
+    kind, frame, acceleration = 'velocity', '', 0.0
+    if chosen == 'urscript':
+        kind, frame = 'pose', urscript.FRAME
+        acceleration = parameters.number(
+            'stop_acceleration', 2.0, 'm/s^2 with which the tool brakes', above=0
+        )
+    elif chosen == 'pose_target':
+        kind = 'pose'
+        frame = parameters.text(
+            'command_frame', '', 'frame_id that the tool pose has to have; empty: any'
+        )
+    nowhere = ((0.0, 0.0),) * len(COMPONENTS[kind])
+    space = CommandSpace(kind, nowhere, frame, acceleration=acceleration)
+    command = _make(chosen, node, parameters, space, now_ns, GUARD_REPEATS)
+    return CheckedCommand(command, space)
+
+
+def _make(
+    chosen: str,
+    node: Node,
+    parameters: Parameters,
+    space: CommandSpace,
+    now_ns: Callable[[], int],
+    repeat: float = math.inf,
+) -> RobotCommand:
+    if chosen == 'manual':
+        return ManualCommand(node, space)
+    if chosen == 'urscript':
+        return UrscriptCommand(node, space, repeat)
+    if chosen == 'pose_target':
+        return PoseTargetCommand(node, space, now_ns)
+    if chosen == 'unitree_sport':
+        return sport_command(node, parameters, space)
+    return twist_command(node, parameters, space, now_ns, chosen == 'twist_stamped')

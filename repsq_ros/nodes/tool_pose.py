@@ -1,0 +1,56 @@
+"""Where the tool is, as the robot tells it."""
+
+from __future__ import annotations
+
+import math
+import time
+
+from geometry_msgs.msg import PoseStamped
+from rclpy.node import Node
+
+from repsq_ros import topics
+from repsq_ros.nodes import qos
+from repsq_ros.protocols.straight_line import Pose
+
+LONGEST_SILENCE = 0.5  # [s] after which the tool may be anywhere
+NORM = 0.01  # of a quaternion, from 1
+
+
+class ToolPose:
+    """Keeps the newest tool pose that can be used.
+
+    :param frame: frame_id that it has to have; empty: any
+    """
+
+    def __init__(self, node: Node, frame: str) -> None:
+        self.pose: Pose | None = None
+        self.frame = frame  # of the pose
+        self._wanted = frame
+        self._heard = -math.inf
+        self._fault = 'nothing heard'
+        self._topic = node.resolve_topic_name(topics.TOOL_POSE)
+        node.create_subscription(PoseStamped, topics.TOOL_POSE, self._hear, qos.SENSOR)
+
+    def _hear(self, message: PoseStamped) -> None:
+        place, turn = message.pose.position, message.pose.orientation
+        position = (float(place.x), float(place.y), float(place.z))
+        quaternion = (float(turn.x), float(turn.y), float(turn.z), float(turn.w))
+        norm = math.hypot(*quaternion)
+        frame = str(message.header.frame_id)
+        if self._wanted and frame != self._wanted:
+            self._fault = f'frame_id {frame!r}, expected {self._wanted!r}'
+        elif not all(map(math.isfinite, (*position, *quaternion))):
+            self._fault = 'NaN or infinity in a pose'
+        elif abs(norm - 1.0) > NORM:
+            self._fault = f'a quaternion of norm {norm:.3g}, expected 1'
+        else:
+            x, y, z, w = (part / norm for part in quaternion)
+            self.pose, self.frame = Pose(position, (x, y, z, w)), frame
+            self._heard, self._fault = time.monotonic(), ''
+
+    def missing(self) -> str:
+        """Return 'the tool pose on ...' and why it cannot be relied on, or ''."""
+        fault, silent = self._fault, time.monotonic() - self._heard
+        if not fault and silent > LONGEST_SILENCE:
+            fault = f'last heard {silent:.1f} s ago, at most {LONGEST_SILENCE:g} s allowed'
+        return f'the tool pose on {self._topic} ({fault})' if fault else ''
