@@ -19,11 +19,17 @@ PERIOD = 1.0  # [s] between two looks at the publishers
 class _Watched:
     """One condition: its newest value, and what is wrong with it."""
 
-    def __init__(self, node: Node, condition: Condition, source: Input) -> None:
-        self._condition, self._source = condition, source
+    def __init__(
+        self,
+        node: Node,
+        condition: Condition,
+        source: Input,
+        on_trouble: Callable[[str], None],
+    ) -> None:
+        self._condition, self._source, self._on_trouble = condition, source, on_trouble
         self._value: float | None = None  # in SI units
         self._heard = 0.0  # [s], steady
-        self.trouble = ''  # as it was told last
+        self._good = False
         self.mismatch = ''
         self.subscription = InputSubscription(node, source, self._take, condition=True)
 
@@ -31,11 +37,14 @@ class _Watched:
         assert isinstance(sample, Reading)
         self._value = float(self._source.to_si(np.array([sample.value], dtype=np.float64))[0])
         self._heard = time.monotonic()
+        self.judge()
 
-    @property
-    def heard(self) -> bool:
-        """Tell whether anything was heard of it."""
-        return self._value is not None
+    def judge(self) -> None:
+        """Tell of trouble where it was good until now."""
+        before, fault = self._good, self.fault()
+        self._good = not fault
+        if before and fault:
+            self._on_trouble(fault)
 
     def fault(self) -> str:
         """Return what is wrong with it now, or ''."""
@@ -67,22 +76,21 @@ class ConditionWatch:
         inputs: Sequence[Input],
         on_trouble: Callable[[str], None],
     ) -> None:
-        self._node, self._on_trouble = node, on_trouble
+        self._node = node
         self._watched = [
-            _Watched(node, condition, source)
+            _Watched(node, condition, source, on_trouble)
             for condition, source in zip(conditions, inputs, strict=True)
         ]
         self._looked = 0.0
 
     def look(self) -> None:
-        """Look for what turned bad; to be called at the rate of the commands."""
+        """Look for conditions that fell silent; to be called at the rate of the commands."""
         now = time.monotonic()
         if now - self._looked >= PERIOD:
             self._looked = now
             self._look_at_publishers()
         for each in self._watched:
-            if each.heard:
-                self._judge(each)
+            each.judge()
 
     def against(self) -> str:
         """Return what stands against starting or going on, or ''."""
@@ -95,8 +103,3 @@ class ConditionWatch:
             if mismatch and mismatch != each.mismatch:
                 self._node.get_logger().error(mismatch)
             each.mismatch = mismatch
-
-    def _judge(self, each: _Watched) -> None:
-        before, each.trouble = each.trouble, each.fault()
-        if each.trouble and not before:
-            self._on_trouble(each.trouble)
