@@ -100,7 +100,7 @@ def test_stamped_twists_have_a_frame_and_a_time(commanding):
 
 
 def test_velocities_are_ramped_and_stops_are_not(commanding):
-    made = commanding(VELOCITIES, acceleration_linear=0.5, acceleration_angular=1)
+    made = commanding(VELOCITIES, acceleration_linear=0.25, acceleration_angular=1)
     made.robot_takes(Twist, topics.COMMAND_VELOCITY)
     made.command.stop()
     made.command.publish((0.5, 0.0, 1.0))
