@@ -49,7 +49,7 @@ def test_a_broken_specification_is_told(node, content, write):
         (
             'scheduler',
             'limit_linear:=0.1',
-            'limit_linear: found 0.1 m/s, and a specification whose',
+            'limit_linear: found 0.1 m/s, and a spec',
         ),
         ('scheduler', 'limit_angular:=-1', 'limit_angular: found -1'),
         ('scheduler', 'command_type:=urscript', 'expected one of twist, twist_stamped, unitree_'),

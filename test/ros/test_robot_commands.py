@@ -24,6 +24,7 @@ VELOCITIES = CommandSpace('velocity', ((-0.5, 0.5), (0.0, 0.0), (-1.0, 1.0)), lo
 BOX = ((0.2, 0.6), (-0.4, 0.4), (0.1, 0.5), (math.pi, math.pi), (0.0, 0.0), (-1.0, 1.0))
 POSES = CommandSpace('pose', BOX, 'base', speed=1.0, acceleration=5.0)
 THERE = (0.4, 0.1, 0.3, math.pi, 0.0, 0.5)
+BEYOND = Pose((0.2, 0.1, 0.3), quaternion_of_rpy(math.pi, 0.0, 0.5))
 HERE = Pose((0.42, 0.1, 0.3), quaternion_of_rpy(math.pi, 0.0, 0.5))
 
 
@@ -243,25 +244,43 @@ def know_the_tool(made, pose=HERE):
     made.until(known)
 
 
+def hold_at(made, pose):
+    """Stop with the tool at a pose, until it is held there."""
+
+    def held():
+        made.tool_is_at(made.tool, pose)
+        made.command.stop()
+        return made.heard and same(pose_of(made.heard[-1]), pose)
+
+    made.until(held)
+
+
+def walk_until(made, command, condition):
+    def walked():
+        made.tool_is_at(made.tool, HERE)
+        made.command.publish(command)
+        return condition()
+
+    made.until(walked)
+
+
 def test_nothing_is_sent_while_the_tool_may_be_anywhere(walking):
     wanted = 'the tool pose on /lab/tool_pose (nothing heard)'
     assert walking.command.missing() == wanted
     walking.command.publish(THERE)
     walking.command.publish(())
     walking.command.stop()
-    know_the_tool(walking)
-    walking.command.stop()
-    walking.until(lambda: walking.heard)
-    assert same(pose_of(walking.heard[0]), HERE)
+    hold_at(walking, HERE)
     assert walking.heard[0].header.frame_id == 'base'
     # Silence: it may be anywhere again.
     walking.until(lambda: 'last heard' in walking.command.missing())
     assert 'at most 0.5 s allowed' in walking.command.missing()
     sent = len(walking.heard)
     walking.command.publish(THERE)
-    walking.command.stop()
-    walking.until(lambda: len(walking.heard) > sent)
-    assert all(same(pose_of(each), HERE) for each in walking.heard)
+    walking.command.stop()  # a target that stands still holds the tool, too
+    hold_at(walking, BEYOND)
+    assert all(same(pose_of(each), HERE) for each in walking.heard[:sent])
+    assert all(same(pose_of(each), BEYOND) for each in walking.heard[sent:])
 
 
 @pytest.mark.parametrize(
@@ -280,20 +299,10 @@ def test_a_tool_pose_that_says_nothing_is_told(walking, pose, frame, told):
         return walking.command.missing() == f'the tool pose on /lab/tool_pose ({told})'
 
     walking.until(heard)
-    walking.command.publish(THERE)  # nothing
-    walking.command.stop()  # where it was when it was last known
-    walking.until(lambda: walking.heard)
-    assert same(pose_of(walking.heard[0]), HERE)
-    know_the_tool(walking)
-
-
-def walk_until(made, command, condition):
-    def walked():
-        made.tool_is_at(made.tool, HERE)
-        made.command.publish(command)
-        return condition()
-
-    made.until(walked)
+    walking.command.publish(THERE)
+    know_the_tool(walking, BEYOND)
+    hold_at(walking, BEYOND)
+    assert all(same(pose_of(each), BEYOND) for each in walking.heard)
 
 
 def test_the_target_walks_from_the_tool_and_arrives(walking):
@@ -315,25 +324,19 @@ def test_the_target_walks_from_the_tool_and_arrives(walking):
 def test_a_hold_is_where_the_tool_is_and_does_not_creep(walking):
     know_the_tool(walking)
     walk_until(walking, THERE, lambda: len(walking.heard) > 2)
-
-    def held_at(pose):
-        def held():
-            walking.tool_is_at(walking.tool, pose)
-            walking.command.stop()
-            return same(pose_of(walking.heard[-1]), pose)
-
-        walking.until(held)
-
-    held_at(HERE)
+    hold_at(walking, HERE)
     sagged = Pose((*HERE.position[:2], HERE.position[2] - 0.004), HERE.orientation)
     count = len(walking.heard)
-    for _ in range(20):
+
+    def held_on():
         walking.tool_is_at(walking.tool, sagged)
         walking.command.stop()
-    walking.until(lambda: len(walking.heard) >= count + 20)
+        return len(walking.heard) >= count + 20
+
+    walking.until(held_on)
     assert same(pose_of(walking.heard[-1]), HERE)
     # Somebody has moved it: it is not drawn back.
-    held_at(Pose((*HERE.position[:2], HERE.position[2] - 0.1), HERE.orientation))
+    hold_at(walking, Pose((*HERE.position[:2], HERE.position[2] - 0.1), HERE.orientation))
 
 
 # People ------------------------------------------------------------------------------------------
