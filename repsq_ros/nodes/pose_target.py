@@ -66,9 +66,13 @@ class PoseTargetCommand:
         self._stepped = now
 
     def stop(self) -> None:
-        """Send the tool's own pose; nothing where none was ever heard."""
-        tool = self._tool.pose
+        """Send the tool's own pose; nothing where it is not known.
+
+        A target that no longer walks holds the tool, too; a pose of long ago would draw it there.
+        """
+        tool = self._tool.fresh
         if tool is None:
+            self._line = self._held = None
             return
         if self._line is not None or self._held is None or not _near(tool, self._held):
             self._line, self._held = None, tool

@@ -47,6 +47,9 @@ SENSOR = QoSProfile(depth=2000, reliability=ReliabilityPolicy.BEST_EFFORT)
 # /diagnostics: what aggregators and rqt ask for.
 DIAGNOSTICS = QoSProfile(depth=10, reliability=ReliabilityPolicy.RELIABLE)
 
+# Where the robot is: an older pose that waited in a queue would pass for the newest.
+NEWEST = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
+
 COMMAND = QoSProfile(depth=10, reliability=ReliabilityPolicy.RELIABLE)
 
 # /clock: only the newest counts; simulated_robot repeats a clock that stands still.

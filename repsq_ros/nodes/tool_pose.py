@@ -29,7 +29,7 @@ class ToolPose:
         self._heard = -math.inf
         self._fault = 'nothing heard'
         self._topic = node.resolve_topic_name(topics.TOOL_POSE)
-        node.create_subscription(PoseStamped, topics.TOOL_POSE, self._hear, qos.SENSOR)
+        node.create_subscription(PoseStamped, topics.TOOL_POSE, self._hear, qos.NEWEST)
 
     def _hear(self, message: PoseStamped) -> None:
         place, turn = message.pose.position, message.pose.orientation
@@ -48,9 +48,18 @@ class ToolPose:
             self.pose, self.frame = Pose(position, (x, y, z, w)), frame
             self._heard, self._fault = time.monotonic(), ''
 
+    @property
+    def fresh(self) -> Pose | None:
+        """The newest pose, while the tool cannot have got far since it was told."""
+        return self.pose if self._silent <= LONGEST_SILENCE else None
+
+    @property
+    def _silent(self) -> float:
+        return time.monotonic() - self._heard
+
     def missing(self) -> str:
         """Return 'the tool pose on ...' and why it cannot be relied on, or ''."""
-        fault, silent = self._fault, time.monotonic() - self._heard
+        fault, silent = self._fault, self._silent
         if not fault and silent > LONGEST_SILENCE:
             fault = f'last heard {silent:.1f} s ago, at most {LONGEST_SILENCE:g} s allowed'
         return f'the tool pose on {self._topic} ({fault})' if fault else ''

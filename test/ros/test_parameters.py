@@ -46,6 +46,13 @@ def test_a_broken_specification_is_told(node, content, write):
         ('scheduler', 'command_rate:=fast', "command_rate: found text 'fast'"),
         ('scheduler', 'command_rate:=.nan', 'command_rate: found nan'),
         ('scheduler', 'command_type:=wheel', 'expected one of twist, twist_stamped'),
+        (
+            'scheduler',
+            'limit_linear:=0.1',
+            'limit_linear: found 0.1 m/s, and a spec',
+        ),
+        ('scheduler', 'limit_angular:=-1', 'limit_angular: found -1'),
+        ('scheduler', 'command_type:=urscript', 'expected one of twist, twist_stamped, unitree_'),
         ('scheduler', 'seed:=-2', 'seed: found -2, expected a whole number >= -1'),
         ('scheduler', 'seed:=1.5', 'seed: found 1.5, expected a whole number'),
         ('scheduler', 'start_lead:=-1', 'start_lead: found -1'),

@@ -1,0 +1,76 @@
+"""A package with the layout of Unitree's messages, built where the real one is not installed."""
+
+import importlib.util
+import os
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+import pytest
+
+MESSAGES = {
+    'Request': 'RequestHeader header\nstring parameter\nuint8[] binary\n',
+    'RequestHeader': 'RequestIdentity identity\nRequestLease lease\nRequestPolicy policy\n',
+    'RequestIdentity': 'int64 id\nint64 api_id\n',
+    'RequestLease': 'int64 id\n',
+    'RequestPolicy': 'int32 priority\nbool noreply\n',
+}
+CMAKE = """cmake_minimum_required(VERSION 3.20)
+project(unitree_api)
+find_package(ament_cmake REQUIRED)
+find_package(rosidl_default_generators REQUIRED)
+rosidl_generate_interfaces(unitree_api {files})
+ament_package()
+"""
+PACKAGE = """<?xml version="1.0"?>
+<package format="3">
+  <name>unitree_api</name>
+  <version>0.0.0</version>
+  <description>For tests alone</description>
+  <maintainer email="repsq_ros@example.org">repsq_ros maintainers</maintainer>
+  <license>Apache-2.0</license>
+  <buildtool_depend>ament_cmake</buildtool_depend>
+  <buildtool_depend>rosidl_default_generators</buildtool_depend>
+  <exec_depend>rosidl_default_runtime</exec_depend>
+  <member_of_group>rosidl_interface_packages</member_of_group>
+  <export><build_type>ament_cmake</build_type></export>
+</package>
+"""
+
+
+def build_unitree_api(folder: Path) -> dict[str, str]:
+    """Build the package; returns the environment variables that a process needs to use it."""
+    if importlib.util.find_spec('colcon_core') is None:
+        pytest.skip('colcon is not installed')
+    source, install = folder / 'unitree_api', folder / 'install'
+    (source / 'msg').mkdir(parents=True)
+    for name, text in MESSAGES.items():
+        (source / 'msg' / f'{name}.msg').write_text(text)
+    files = ' '.join(f'msg/{name}.msg' for name in MESSAGES)
+    (source / 'CMakeLists.txt').write_text(CMAKE.format(files=files))
+    (source / 'package.xml').write_text(PACKAGE)
+    prefixes = {
+        name: os.environ.get(name) or sys.prefix
+        for name in ('AMENT_PREFIX_PATH', 'CMAKE_PREFIX_PATH')
+    }
+    done = subprocess.run(
+        [
+            sys.executable, '-m', 'colcon', '--log-base', str(folder / 'log'), 'build',
+            '--merge-install', '--base-paths', str(source), '--build-base', str(folder / 'build'),
+            '--install-base', str(install), '--cmake-args',
+            f'-DPython3_EXECUTABLE={sys.executable}', '-DBUILD_TESTING=OFF', '-Wno-dev',
+        ],
+        env={**os.environ, **prefixes}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-2000:]
+    packages = Path(sysconfig.get_path('purelib', vars={'base': str(install)}))
+    added = {
+        'AMENT_PREFIX_PATH': install,
+        'PYTHONPATH': packages,
+        'LD_LIBRARY_PATH': install / 'lib',
+    }
+    return {
+        name: os.pathsep.join(filter(None, (str(path), os.environ.get(name, ''))))
+        for name, path in added.items()
+    }
