@@ -45,6 +45,11 @@ def generate_launch_description() -> LaunchDescription:
             description='Test specification (YAML)',
         ),
         DeclareLaunchArgument(
+            'parameters',
+            default_value=PathJoinSubstitution([share, 'config', 'g1_parameters.yaml']),
+            description='Parameters of the nodes: command type, ramps, limits, battery (YAML)',
+        ),
+        DeclareLaunchArgument(
             'output', description='Folder of the campaign: journal, tests.csv, result.yaml'
         ),
         _switch('resume', 'false', 'Go on with the journal in the folder output'),
@@ -59,69 +64,55 @@ def generate_launch_description() -> LaunchDescription:
             'command_topic', default_value='cmd_vel', description='Where the robot listens'
         ),
         DeclareLaunchArgument(
-            'command_type',
-            default_value='twist',
-            choices=['twist', 'twist_stamped'],
-            description='Message that the robot takes',
-        ),
-        DeclareLaunchArgument(
             'odometry_topic', default_value='odom', description='measure.source: odometry'
         ),
         DeclareLaunchArgument(
             'mocap_topic', default_value='mocap/pose', description='measure.source: mocap'
         ),
         DeclareLaunchArgument(
-            'acceleration_linear', default_value='0.5', description='m/s^2; 0: steps'
-        ),
-        DeclareLaunchArgument(
-            'acceleration_angular', default_value='1.0', description='rad/s^2; 0: steps'
-        ),
-        DeclareLaunchArgument(
-            'battery_limit',
-            default_value='0.2',
-            description='Share of the battery below which it pauses; 0: never',
+            'battery_topic', default_value='battery_state', description='BatteryState'
         ),
         _switch('autostart', 'false', 'Begin without a call of the service ~/start'),
         _switch('record', 'false', 'Record sensors and topics of the package into the folder'),
         _switch('monitor', 'false', 'Start the monitor as well'),
         _switch('rviz', 'false', 'With monitor:=true, start RViz too'),
     ]
-    ramp = {
-        'acceleration_linear': _argument('acceleration_linear', float),
-        'acceleration_angular': _argument('acceleration_angular', float),
-    }
-    command_type = {'command_type': _argument('command_type', str)}
+    file = LaunchConfiguration('parameters')
     surroundings = [
         PushRosNamespace(LaunchConfiguration('namespace')),
         SetRemap('cmd_vel', LaunchConfiguration('command_topic')),
+        SetRemap('battery_state', LaunchConfiguration('battery_topic')),
         SetRemap('odom', LaunchConfiguration('odometry_topic')),
         SetRemap('mocap/pose', LaunchConfiguration('mocap_topic')),
     ]
     nodes = [
-        Node(package='repsq_ros', executable='measurement', output='screen', parameters=[common]),
+        Node(
+            package='repsq_ros',
+            executable='measurement',
+            output='screen',
+            parameters=[file, common],
+        ),
         Node(
             package='repsq_ros',
             executable='estimator',
             output='screen',
-            parameters=[{**common, 'output': _argument('output', str)}],
+            parameters=[file, {**common, 'output': _argument('output', str)}],
         ),
-        Node(package='repsq_ros', executable='guard', output='screen', parameters=[command_type]),
+        Node(package='repsq_ros', executable='guard', output='screen', parameters=[file]),
         Node(
             package='repsq_ros',
             executable='scheduler',
             output='screen',
             parameters=[
+                file,
                 {
                     **common,
-                    **ramp,
-                    **command_type,
                     'campaign_id': _argument('campaign_id', str),
                     'output': _argument('output', str),
                     'resume': _argument('resume', bool),
                     'session_note': _argument('session_note', str),
-                    'battery_limit': _argument('battery_limit', float),
                     'autostart': _argument('autostart', bool),
-                }
+                },
             ],
             on_exit=Shutdown(reason='the campaign has ended'),
         ),

@@ -6,7 +6,7 @@ Ends by itself when the scheduler has ended; the result is then in the folder `o
 from launch.actions import DeclareLaunchArgument, IncludeLaunchDescription, Shutdown
 from launch.conditions import IfCondition
 from launch.launch_description_sources import PythonLaunchDescriptionSource
-from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
+from launch.substitutions import LaunchConfiguration, PathJoinSubstitution, PythonExpression
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 from launch_ros.substitutions import FindPackageShare
@@ -24,12 +24,16 @@ def generate_launch_description() -> LaunchDescription:
     share = FindPackageShare('repsq_ros')
     common = {'specification': _argument('specification', str), 'use_sim_time': True}
     # In simulation no sample may be lost, however fast it runs.
-    lossless = {
+    reliable = {
         f'qos_overrides.{topic}.subscription.reliability': 'reliable'
-        for topic in ('/odom', '/mocap/pose')
+        for topic in ('/odom', '/mocap/pose', '/tool_pose', '/gauge', '/condition/speed_scaling')
     }
     # A packet that was lost is sent again after up to 3 s, and simulated time waits for it.
-    lossless['arrival_grace'] = 10.0
+    lossless = {**reliable, 'arrival_grace': 10.0}
+    # Whatever holds the robot has to speak as it is spoken to.
+    stop_type = PythonExpression(
+        ["'urscript' if '", LaunchConfiguration('subject'), "' == 'arm' else 'twist'"]
+    )
     arguments = [
         DeclareLaunchArgument(
             'specification',
@@ -39,8 +43,8 @@ def generate_launch_description() -> LaunchDescription:
         DeclareLaunchArgument(
             'subject',
             default_value='surrogate',
-            choices=['surrogate', 'g1'],
-            description='Robot to simulate',
+            choices=['surrogate', 'g1', 'arm'],
+            description='Robot to simulate; arm: where poses are commanded',
         ),
         DeclareLaunchArgument(
             'model', default_value='', description='Folder of the G1 model and policy (subject g1)'
@@ -114,7 +118,7 @@ def generate_launch_description() -> LaunchDescription:
             package='repsq_ros',
             executable='guard',
             output='screen',
-            parameters=[{'use_sim_time': True}],
+            parameters=[{'use_sim_time': True, 'command_type': stop_type}],
         ),
         Node(
             package='repsq_ros',
@@ -123,6 +127,7 @@ def generate_launch_description() -> LaunchDescription:
             parameters=[
                 {
                     **common,
+                    **reliable,
                     'campaign_id': _argument('campaign_id', str),
                     'seed': _argument('seed', int),
                     'output': _argument('output', str),

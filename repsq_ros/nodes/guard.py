@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 
 from rclpy.clock import Clock, ClockType
-from std_msgs.msg import Bool
+from std_msgs.msg import String
 
 from repsq_ros import messages, topics
 from repsq_ros.msg import TestPhase
@@ -38,8 +38,10 @@ class Guard(CampaignNode):
         parameters.finish()
         self._under_way = False
         self._left = 0  # stop commands that are still to be sent
-        self._alive = self.create_publisher(Bool, topics.GUARD, qos.WATCHED_RECORD)
-        self._alive.publish(Bool(data=False))
+        # With what it stops the robot, while it watches; else nothing.
+        self._means = String(data=str(self.get_parameter('command_type').value))
+        self._alive = self.create_publisher(String, topics.GUARD, qos.WATCHED_RECORD)
+        self._alive.publish(String())
         Peers(self, self._lost, self._found).watch(
             TestPhase, topics.TEST_PHASE, self._hear_phase, 'scheduler'
         )
@@ -53,10 +55,10 @@ class Guard(CampaignNode):
     def _found(self, peer: str) -> None:
         """Tell the scheduler that it is watched: before, it moves nothing."""
         self._under_way = True  # until it says that it has ended
-        self._alive.publish(Bool(data=True))
+        self._alive.publish(self._means)
 
     def _lost(self, peer: str) -> None:
-        self._alive.publish(Bool(data=False))
+        self._alive.publish(String())
         if not self._under_way:
             return
         self.get_logger().error(f'{peer} is gone in the middle of a campaign: stopping the robot')

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from std_msgs.msg import Bool
+from std_msgs.msg import String
 
 from repsq_ros import topics
 from repsq_ros.nodes.peers import Peers
@@ -13,23 +13,35 @@ from repsq_ros.nodes.peers import Peers
 class GuardWatch:
     """Hears what the guard says of itself.
 
-    :param wanted: false: the campaign runs without a guard
+    :param command_type: how the scheduler commands the robot; the guard has to stop it so, too.
+        Empty: the campaign runs without a guard
     :param on_takeover: called with the reason when the guard, for want of a sign of life of the
-        scheduler, has sent zero: whatever is measured meanwhile is not what was commanded
+        scheduler, has stopped the robot: whatever is measured meanwhile is not what was commanded
     """
 
-    def __init__(self, peers: Peers, wanted: bool, on_takeover: Callable[[str], None]) -> None:
-        self._peers, self._wanted, self._on_takeover = peers, wanted, on_takeover
-        self._watches = False
-        if wanted:
-            peers.watch(Bool, topics.GUARD, self._hear, 'guard')
+    def __init__(
+        self, peers: Peers, command_type: str, on_takeover: Callable[[str], None]
+    ) -> None:
+        self._peers, self._command_type, self._on_takeover = peers, command_type, on_takeover
+        self._means = ''  # with what it stops the robot, while it watches
+        if command_type:
+            peers.watch(String, topics.GUARD, self._hear, 'guard')
 
-    @property
-    def there(self) -> bool:
-        """True once it watches, or where none is wanted."""
-        return not self._wanted or (self._watches and self._peers.lives('guard'))
+    def missing(self) -> str:
+        """Return what is missing of it, or ''."""
+        if not self._command_type or self._means == self._command_type:
+            living = not self._command_type or self._peers.lives('guard')
+            return '' if living else 'the guard node (or set guard: false)'
+        if self._means:
+            return (
+                f'a guard that stops the robot by command_type {self._command_type}, found '
+                f'{self._means}'
+            )
+        return 'the guard node (or set guard: false)'
 
-    def _hear(self, message: Bool) -> None:
-        before, self._watches = self._watches, bool(message.data)
-        if before and not self._watches:
-            self._on_takeover('the guard had no sign of life from the scheduler, and sent zero')
+    def _hear(self, message: String) -> None:
+        before, self._means = self._means, str(message.data)
+        if before and not self._means:
+            self._on_takeover(
+                'the guard had no sign of life from the scheduler, and stopped the robot'
+            )

@@ -10,6 +10,7 @@ from typing import Any
 from rclpy.event_handler import SubscriptionEventCallbacks
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSCompatibility, QoSProfile, qos_check_compatible
+from rclpy.subscription import Subscription
 
 from repsq_ros.errors import MissingError
 from repsq_ros.measurement.inputs import Input
@@ -61,10 +62,16 @@ class InputSubscription:
         self._node, self._source = node, source
         self._condition, self._latched = condition, False
         self._hear = _hearer(node, source, take)
-        self._profile = self._subscribe(qos.SENSOR)
+        self._subscription = self._subscribe(qos.SENSOR)
+        self._profile = self._subscription.qos_profile
 
-    def _subscribe(self, profile: QoSProfile) -> QoSProfile:
-        subscription = self._node.create_subscription(
+    @property
+    def matched(self) -> bool:
+        """Tell whether there is a publisher that is heard when it speaks."""
+        return int(self._subscription.get_publisher_count()) > 0
+
+    def _subscribe(self, profile: QoSProfile) -> Subscription:
+        return self._node.create_subscription(
             message_class(self._source.type),
             self._source.topic,
             self._hear,
@@ -72,7 +79,6 @@ class InputSubscription:
             event_callbacks=NO_EVENTS,
             qos_overriding_options=None if self._latched else qos.OVERRIDABLE,
         )
-        return subscription.qos_profile
 
     def mismatch(self) -> str:
         """Return why publishers are not heard, with the remedy, or ''."""

@@ -51,8 +51,8 @@ class Measurement(CampaignNode):
         self._last_arrival_ns = time.monotonic_ns()
         self._diagnostics = Diagnostics(self)
         self._watched: list[Watched] = []
-        # Made when the sensor is heard for the first time: until then there is no measurement node
-        # for the scheduler, which begins only once there is one.
+        # Made once sensor and conditions can be heard, and the sensor of a body is: until then
+        # there is no measurement node for the scheduler, which begins only once there is one.
         self._measurements: Publisher | None = None
         for kind, topic, callback in (
             (TestCommand, topics.TEST_COMMAND, self._hear_case),
@@ -79,8 +79,6 @@ class Measurement(CampaignNode):
         self._watch(measure.input, recorder.buffer, self._take)
         for condition, source in zip(measure.conditions, measure.condition_inputs, strict=True):
             self._watch(source, recorder.conditions[condition.name], None)
-        if measure.of_readings:
-            self._publisher()  # a gauge may have nothing to say before the first test
 
     def _watch(
         self, source: Input, buffer: SampleBuffer, then: Callable[[Sample], None] | None
@@ -98,8 +96,6 @@ class Measurement(CampaignNode):
         self._watched.append(watched)
 
     def _take(self, sample: Sample) -> None:
-        if self._measurements is None:
-            self._publisher()
         self._frame = sample.frame
         self._last_arrival_ns = time.monotonic_ns()
         if sample.stamp_ns >= self._recorder.due_ns:
@@ -143,6 +139,13 @@ class Measurement(CampaignNode):
             self._recorder.open(key, self._windows.pop(key))
             self._measure(self._recorder.complete_keys)
 
+    def _hears(self) -> bool:
+        measure, heard = self._specification.measure, self._recorder.buffer.newest_ns is not None
+        # A gauge may have nothing to say before the first test.
+        return (measure.of_readings or heard) and all(
+            w.subscription.matched for w in self._watched
+        )
+
     def _publisher(self) -> Publisher:
         if self._measurements is None:
             self._measurements = self.create_publisher(
@@ -155,6 +158,8 @@ class Measurement(CampaignNode):
 
         The sensor has fallen silent, or it speaks on, but never of a time after the window.
         """
+        if self._measurements is None and self._hears():
+            self._publisher()
         now_ns = time.monotonic_ns()
         silent = now_ns - self._last_arrival_ns > self._grace_ns
         for key in self._recorder.open_keys:

@@ -13,13 +13,16 @@ from repsq_ros.nodes.condition_watch import ConditionWatch
 from repsq_ros.nodes.guard_watch import GuardWatch
 from repsq_ros.nodes.peers import Peers
 from repsq_ros.nodes.robot_command import RobotCommand
+from repsq_ros.nodes.sensor_watch import SensorWatch
 from repsq_ros.specification.model import Specification
 
 
 class Readiness:
     """Looks at all peers of the scheduler; each that is missing is told by its name.
 
-    :param on_trouble: called with the reason when a condition of the measure is met no more
+    :param sensor_timeout: [s] of silence after which the sensor of a body is lost
+    :param on_trouble: called with the reason when such a sensor is lost, or a condition of the
+        measure is met no more
     """
 
     def __init__(
@@ -31,6 +34,7 @@ class Readiness:
         conductor: Conductor,
         peers: Peers,
         guard: GuardWatch,
+        sensor_timeout: float,
         on_trouble: Callable[[str], None],
     ) -> None:
         self._node, self._command, self._time, self._conductor = node, command, time, conductor
@@ -39,28 +43,32 @@ class Readiness:
         self._conditions = ConditionWatch(
             node, measure.conditions, measure.condition_inputs, on_trouble
         )
-        inputs = [measure.input]
+        bodies = [] if measure.of_readings else [measure.input]
         if specification.feedback is not None:
-            inputs.append(specification.feedback)
-        self._sensors = [node.resolve_topic_name(each.topic) for each in inputs]
+            bodies.append(specification.feedback)
+        self._bodies = SensorWatch(node, bodies, time.now_ns, sensor_timeout, on_trouble)
+        self._gauges = [node.resolve_topic_name(measure.input.topic)] * measure.of_readings
 
     def look(self) -> None:
         """Look at what does not come by a message."""
         self._conditions.look()
+        self._bodies.look()
 
     def missing(self) -> list[str]:
         """Return what is missing."""
         cases = self._node.resolve_topic_name(topics.EXTERNAL_CASE)
         wanted = {
             **{f'a sensor on {each}': self._node.count_publishers(each) > 0
-               for each in self._sensors},
+               for each in self._gauges},
             'the measurement node (does it run, and hear the sensor?)': (
                 self._peers.lives('measurement')
             ),
             'the estimator node': self._peers.lives('estimator'),
-            'the guard node (or set guard: false)': self._guard.there,
             'a publisher of /clock (use_sim_time is set)': self._time.now_ns() > 0,
             f'the first case of another program on {cases}': self._conductor.can_start,
         }  # fmt: skip
-        against = (self._command.missing(), self._conditions.against())
+        against = (
+            self._command.missing(), self._guard.missing(), self._conditions.against(),
+            *self._bodies.against(),
+        )  # fmt: skip
         return [*filter(None, against), *(name for name, there in wanted.items() if not there)]

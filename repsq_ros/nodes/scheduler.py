@@ -65,6 +65,9 @@ class Scheduler(CampaignNode):
             'look_around', DISCOVERY, 's to look for another scheduler', at_least=0
         )
         self._peer_timeout = parameters.number('peer_timeout', 30.0, 's for peers', above=0)
+        sensor_timeout = parameters.number(
+            'sensor_timeout', 1.0, 's of silence of a body after which it is lost', above=0
+        )
         self._answer_timeout = parameters.number(
             'measurement_timeout', 30.0, 's to wait for a measurement and its estimate', above=0
         )
@@ -94,9 +97,10 @@ class Scheduler(CampaignNode):
         peers.watch(Estimate, topics.ESTIMATE, self._hear_estimate, 'estimator')
         if specification.feedback is not None:
             self._body = InputSubscription(self, specification.feedback, self._hear_body, False)
+        stopped_by = str(self.get_parameter('command_type').value) if guarded else ''
         self._readiness = Readiness(
             self, specification, self._command, self._time, self._conductor, peers,
-            GuardWatch(peers, guarded, self._yield), self._lose,
+            GuardWatch(peers, stopped_by, self._yield), sensor_timeout, self._lose,
         )  # fmt: skip
         self._rivals = Rivals(self, self._campaign_id, lambda: self._conductor.span is not None)
         self.create_timer(1.0 / rate, self._tick, clock=self._steady)

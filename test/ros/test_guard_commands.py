@@ -7,7 +7,7 @@ import sys
 
 import pytest
 from geometry_msgs.msg import PoseStamped, TwistStamped
-from std_msgs.msg import Bool, String
+from std_msgs.msg import String
 from support.unitree import build_unitree_api
 
 from repsq_ros import topics
@@ -27,7 +27,7 @@ class Guarded:
         self.heard, self.watched = [], []
         if kind is not None:
             self.node.create_subscription(kind, topic, self.heard.append, qos.COMMAND)
-        self.node.create_subscription(Bool, topics.GUARD, self.watched.append, qos.RECORD)
+        self.node.create_subscription(String, topics.GUARD, self.watched.append, qos.RECORD)
         self.scheduler = self.node.create_publisher(
             TestPhase, topics.TEST_PHASE, qos.WATCHED_RECORD
         )

@@ -79,7 +79,8 @@ class Graph:
 
     def start_campaign(self, specification, robot, estimator=None, **scheduler):
         """Start all four nodes of a simulated campaign."""
-        common = {'specification': str(specification), 'use_sim_time': True}
+        sim_time = robot.get('clock', 'simulated') == 'simulated'
+        common = {'specification': str(specification), 'use_sim_time': sim_time}
         robot_process = self.group.running.get('simulated_robot')
         if robot_process is None or robot_process.poll() is not None:
             self.start('simulated_robot', robot)
@@ -88,7 +89,9 @@ class Graph:
         # Nobody else is on this domain.
         scheduler = {'attended': False, 'guard': False, **RELIABLE, **scheduler}
         if scheduler['guard']:
-            self.start('guard', {'use_sim_time': True})
+            arm = robot.get('subject') == 'arm'
+            stop = {'command_type': 'urscript' if arm else 'twist'}
+            self.start('guard', {'use_sim_time': sim_time, **stop})
         self.start('scheduler', {**common, 'campaign_id': 'lab', 'look_around': 0.0, **scheduler})
 
     def process(self, name):

@@ -1,0 +1,75 @@
+"""Whether the sensors of bodies speak: a robot that nobody sees does not go on moving."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+
+from rclpy.node import Node
+
+from repsq_ros.measurement.inputs import Input
+from repsq_ros.nodes import qos
+from repsq_ros.nodes.inputs import NO_EVENTS, message_class
+from repsq_ros.timebase import to_seconds
+
+
+class SensorWatch:
+    """Notes when each sensor was heard last.
+
+    Silence counts by the steady clock, and only while the campaign's own time goes on: a
+    simulated one may stand still.
+
+    :param inputs: of bodies; a gauge may have nothing to say for minutes
+    :param now_ns: the campaign's time
+    :param timeout: [s] of silence after which a sensor is lost
+    :param on_silence: called once with the reason when a sensor that spoke is lost
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        inputs: Sequence[Input],
+        now_ns: Callable[[], int],
+        timeout: float,
+        on_silence: Callable[[str], None],
+    ) -> None:
+        self._now_ns, self._timeout, self._on_silence = now_ns, timeout, on_silence
+        self._heard: dict[str, tuple[float, int]] = {}  # steady [s], campaign's time [ns]
+        self._lost: set[str] = set()
+        self._topics = {node.resolve_topic_name(each.topic): each.type for each in inputs}
+        for topic, kind in self._topics.items():
+            node.create_subscription(
+                message_class(kind), topic, self._noter(topic), qos.NEWEST,
+                event_callbacks=NO_EVENTS, raw=True,
+            )  # fmt: skip
+
+    def _noter(self, topic: str) -> Callable[[bytes], None]:
+        def note(_: bytes) -> None:
+            self._heard[topic] = (time.monotonic(), self._now_ns())
+
+        return note
+
+    def look(self) -> None:
+        """Look for sensors that fell silent."""
+        for topic in self._topics:
+            why = self._silence(topic)
+            if why and topic in self._heard and topic not in self._lost:
+                self._lost.add(topic)
+                self._on_silence(f'lost sensor: {why}')
+            elif not why:
+                self._lost.discard(topic)
+
+    def against(self) -> list[str]:
+        """Return which sensors are silent."""
+        silent = (self._silence(topic) for topic in self._topics)
+        return [f'a sensor that speaks: {why}' for why in silent if why]
+
+    def _silence(self, topic: str) -> str:
+        heard = self._heard.get(topic)
+        if heard is None:
+            return f'nothing was heard on {topic}'
+        steady, at_ns = heard
+        silent = time.monotonic() - steady
+        if min(silent, to_seconds(self._now_ns() - at_ns)) <= self._timeout:
+            return ''
+        return f'nothing on {topic} for {silent:.1f} s'

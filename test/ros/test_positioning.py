@@ -1,0 +1,211 @@
+"""A robot arm over DDS: scripts out, tool pose and gauge in, and it is held whatever happens."""
+
+import signal
+import time
+
+import pytest
+import yaml
+from conftest import ROOT
+from rclpy.node import Node
+from sensor_msgs.msg import Range
+from std_msgs.msg import Float64, String
+from std_srvs.srv import Trigger
+from support.campaigns import in_process
+
+from repsq_ros import messages, topics
+from repsq_ros.msg import TestPhase
+from repsq_ros.nodes import qos
+from repsq_ros.protocols.urscript import parse_script
+
+ARM = {'subject': 'arm', 'speed': 0.0, 'seed': 7}
+MOVING = (TestPhase.MOVE, TestPhase.RETURN)
+
+
+@pytest.fixture
+def specification():
+    """A test of about ten seconds."""
+    content = yaml.safe_load((ROOT / 'config' / 'ur10e_positioning.yaml').read_text())
+    content['protocol'].update(before=0.5, dwell=0.5, record=0.5)
+    content['protocol']['settle']['hold'] = 0.5
+    content['tester'].update(stopping={'rule': 'fixed', 'tests': 4}, max_tests=4)
+    return content
+
+
+class Bench:
+    """The graph with an arm, and what was said to it."""
+
+    def __init__(self, nodes):
+        self.nodes, self.listener = nodes, nodes.listener
+        self.scripts = []
+        self.listener.node.create_subscription(
+            String, topics.SCRIPT_COMMAND,
+            lambda message: self.scripts.append(parse_script(message.data)), qos.COMMAND,
+        )  # fmt: skip
+
+    def start(self, file, robot=None, **scheduler):
+        self.nodes.start_campaign(file, {**ARM, **(robot or {})}, seed=7, **scheduler)
+
+    def until_phase(self, *phases, timeout=30):
+        self.listener.until(
+            lambda: self.listener.phases() and self.listener.phases()[-1].phase in phases, timeout
+        )
+
+    def assert_held(self):
+        self.listener.until(lambda: self.scripts and self.scripts[-1][0] == 'stopl', 20)
+        count = len(self.scripts)
+        self.wait(1.0)
+        assert all(script[0] == 'stopl' for script in self.scripts[count:])
+
+    def wait(self, seconds):
+        until = time.monotonic() + seconds
+        self.listener.until(lambda: time.monotonic() > until, seconds + 10)
+
+    def call(self, name):
+        client = self.listener.node.create_client(Trigger, f'/scheduler/{name}')
+        self.listener.until(client.service_is_ready, 20)
+        future = client.call_async(Trigger.Request())
+        self.listener.until(future.done, 20)
+        self.listener.node.destroy_client(client)
+        return future.result()
+
+
+@pytest.fixture
+def bench(nodes):
+    return Bench(nodes)
+
+
+def test_a_campaign_of_an_arm_equals_the_run_in_one_process(bench, specification, write):
+    """Phases that end by settling included: to the last bit."""
+    file = write(specification)
+    bench.start(file)
+    result = messages.result_of(bench.nodes.result(120))
+    assert bench.nodes.wait('scheduler') == 0
+    expected, tests = in_process(file, 'arm')
+    assert (result.events, result) == ((), expected)
+    measured = bench.listener.heard[topics.TEST_MEASUREMENT]
+    bench.listener.until(lambda: len(measured) == len(tests), 20)
+    assert [(m.psi, m.samples) for m in measured] == [(t.psi, t.samples) for t, _ in tests]
+    goals = [script[1] for script in bench.scripts if script[0] == 'movel']
+    # To the reference once, then four ways of each test: one script for each, never repeated.
+    assert len(goals) == 2 + 4 * 4
+    assert all(script[2:] == (0.5, 0.25) for script in bench.scripts if script[0] == 'movel')
+
+
+def test_every_way_out_of_a_move_holds_the_arm(bench, specification, write):
+    bench.start(write(specification), {'speed': 1.0})
+    bench.until_phase(TestPhase.MOVE)
+    bench.nodes.signal('scheduler', signal.SIGINT)
+    bench.nodes.wait('scheduler')
+    bench.assert_held()
+
+
+def test_the_guard_holds_the_arm_of_a_killed_scheduler(bench, specification, write):
+    bench.start(write(specification), {'speed': 1.0}, guard=True)
+    bench.until_phase(TestPhase.MOVE)
+    bench.nodes.signal('scheduler', signal.SIGKILL)
+    bench.nodes.wait('scheduler')
+    bench.assert_held()
+
+
+def test_a_protective_stop_holds_the_campaign_and_it_goes_on_from_the_reference(
+    bench, specification, write
+):
+    """As a UR tells it: speed scaling falls to 0."""
+    bench.start(write(specification), {'speed': 1.0}, attended=True, start_lead=0.3)
+    bench.until_phase(TestPhase.MOVE)
+    scaling = bench.listener.node.create_publisher(Float64, topics.SPEED_SCALING, 10)
+
+    def told():
+        scaling.publish(Float64(data=0.0))
+        return bench.listener.phases()[-1].phase == TestPhase.PAUSED
+
+    bench.listener.until(told, 20)
+    assert bench.listener.phases()[-1].reason == (
+        'condition speed_scaling: 0, expected at least 0.999'
+    )
+    bench.assert_held()
+    # The arm itself says 100 % again, ten times each second.
+    bench.listener.until(lambda: bench.call('resume').success, 20)
+    bench.until_phase(TestPhase.RETURN)
+    assert bench.listener.phases()[-1].step < 0
+
+
+def test_a_tool_that_is_seen_no_more_holds_the_campaign(bench, specification, write):
+    """The driver dies in the middle of a move; the clock, elsewhere, goes on."""
+    bench.start(write(specification), {'speed': 1.0, 'clock': 'system'}, attended=True,
+                start_lead=0.3)  # fmt: skip
+    bench.until_phase(TestPhase.MOVE)
+    bench.nodes.signal('simulated_robot', signal.SIGSTOP)
+    bench.until_phase(TestPhase.PAUSED)
+    assert bench.listener.phases()[-1].reason.startswith('lost sensor: nothing on /tool_pose for')
+    bench.assert_held()
+    bench.nodes.signal('simulated_robot', signal.SIGCONT)
+    bench.listener.until(lambda: bench.call('resume').success, 20)
+    bench.until_phase(TestPhase.MOVE)
+
+
+def test_a_robot_without_ros_is_led_by_words(nodes, specification, write):
+    """Somebody moves it, confirms, and types the gauge's reading."""
+    confirm = {'ends': 'confirm', 'timeout': 60.0}
+    specification['protocol'].update(move=confirm, settle=confirm)
+    del specification['measure']['conditions']
+    specification['measure']['settled_within'] = 1.0
+    specification['tester'].update(stopping={'rule': 'fixed', 'tests': 2}, max_tests=2)
+    bench = Bench(nodes)
+    told = []
+    bench.listener.node.create_subscription(
+        String, topics.INSTRUCTION, lambda message: told.append(message.data), qos.LATCHED
+    )
+    gauge = Gauge(bench.listener.node)
+    common = {'specification': str(write(specification))}
+    nodes.start('measurement', common)
+    nodes.start('estimator', common)
+    nodes.start('scheduler', {**common, 'seed': 7, 'guard': False, 'look_around': 0.0,
+                              'start_lead': 0.3, 'command_type': 'manual'})  # fmt: skip
+    seen = []
+
+    def lead():
+        gauge.read()
+        phases = bench.listener.phases()
+        last = phases[-1] if phases else None
+        waits = last is not None and last.phase in (*MOVING, TestPhase.SETTLE)
+        key = (last.index, last.step) if waits else None
+        if waits and key not in seen and bench.call('confirm').success:
+            seen.append(key)
+        return bool(bench.listener.results())
+
+    bench.listener.until(lead, 120)
+    assert bench.listener.results()[-1].n == 2
+    assert [key for key in seen if key[0] == 1] == [(1, 1), (1, 2), (1, 4), (1, 5), (1, 6)]
+    moves = [text for text in told if text.startswith('move to')]
+    assert 'x = -0.55' in moves[0]
+    assert 'confirm' in moves[0]
+
+
+class Gauge:
+    """A dial that somebody reads aloud."""
+
+    def __init__(self, node: Node):
+        self._node = node
+        self._publisher = node.create_publisher(Range, topics.GAUGE, 10)
+
+    def read(self):
+        message = Range(range=0.005)
+        message.header.stamp = self._node.get_clock().now().to_msg()
+        self._publisher.publish(message)
+
+
+def test_a_guard_that_stops_another_robot_is_none(bench, specification, write):
+    """A guard that sends zero on cmd_vel holds no arm: nothing moves."""
+    common = {'specification': str(write(specification)), 'use_sim_time': True}
+    bench.nodes.start('guard', {'use_sim_time': True, 'command_type': 'twist'})
+    bench.nodes.start('simulated_robot', ARM)
+    bench.nodes.start('measurement', common)
+    bench.nodes.start('estimator', common)
+    bench.nodes.start('scheduler', {**common, 'look_around': 0.0, 'peer_timeout': 8.0})
+    assert bench.nodes.wait('scheduler', 40) == 3
+    assert (
+        'a guard that stops the robot by command_type urscript, found twist'
+        in bench.nodes.output('scheduler')
+    )
+    assert not any(script[0] == 'movel' for script in bench.scripts)
