@@ -48,14 +48,18 @@ class LiveLine:
             f'{estimate.half_width:.4f}, to reach {estimate.target:g} | {left}'
         )
 
+    def say(self, text: str) -> None:
+        """Say something on a line of its own."""
+        start = '\r\x1b[K' if self._terminal else ''
+        self._out.write(f'{start}{text}\n')
+        self._out.flush()
+
     def say_paused(self, reason: str) -> None:
         """Say that the campaign is held, and how it goes on."""
-        start = '\r\x1b[K' if self._terminal else ''
-        self._out.write(
-            f'{start}PAUSED: {reason}\n'
-            'To go on: ros2 service call /scheduler/resume std_srvs/srv/Trigger\n'
+        self.say(
+            f'PAUSED: {reason}\n'
+            'To go on: Enter, or ros2 service call /scheduler/resume std_srvs/srv/Trigger'
         )
-        self._out.flush()
 
     def end(self) -> None:
         """Leave the line."""

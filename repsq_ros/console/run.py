@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import math
 import os
+import select
 import sys
 import time
 from pathlib import Path
@@ -106,10 +107,12 @@ def run(arguments: argparse.Namespace) -> int:
     group = ProcessGroup(folder)
 
     class Watch(Observer):
-        """Ends when the scheduler does, or when another node ends before it."""
+        """Ends when the scheduler does, or when another node ends before it; Enter goes on."""
 
         def work(self, executor: Any) -> None:
             super().work(executor)
+            if _entered():
+                self.go_on()
             for name, code in group.ended().items():
                 # A scheduler that ends with 0 has heard the end: the result is on its way.
                 on_its_way = name == 'scheduler' and code == 0
@@ -125,7 +128,7 @@ def run(arguments: argparse.Namespace) -> int:
     results: list[Result] = []
 
     def watch() -> Watch:
-        node = Watch(campaign_id, line.show, results.append, line.say_paused)
+        node = Watch(campaign_id, line.show, results.append, line.say_paused, line.say)
         for process in _nodes(arguments, specification, campaign_id, folder):
             group.start(process)
         return node
@@ -144,6 +147,12 @@ def run(arguments: argparse.Namespace) -> int:
             file=sys.stderr,
         )
     return code or INTERRUPTED
+
+
+def _entered() -> bool:
+    """Tell whether somebody at the terminal has pressed Enter."""
+    waits = sys.stdin.isatty() and bool(select.select([sys.stdin], [], [], 0.0)[0])
+    return waits and bool(sys.stdin.readline())
 
 
 def _journal_of(folder: Path) -> tuple[str, int]:

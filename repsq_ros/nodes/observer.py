@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from std_msgs.msg import String
+from std_srvs.srv import Trigger
+
 from repsq_ros import messages, topics
 from repsq_ros.campaign.records import EstimateRecord
 from repsq_ros.campaign.result import Result
@@ -13,7 +16,11 @@ from repsq_ros.nodes.runtime import CampaignNode
 
 
 class Observer(CampaignNode):
-    """Passes on the estimates of one campaign and keeps its result."""
+    """Passes on the estimates of one campaign and keeps its result.
+
+    :param on_pause: called with the reason when it is held
+    :param say: called with what people have to read
+    """
 
     def __init__(
         self,
@@ -21,21 +28,38 @@ class Observer(CampaignNode):
         on_estimate: Callable[[EstimateRecord], None],
         on_result: Callable[[Result], None],
         on_pause: Callable[[str], None],
+        say: Callable[[str], None],
     ) -> None:
         super().__init__('repsq_observer')
         self._campaign_id = campaign_id
         self._on_estimate = on_estimate
         self._on_result = on_result
-        self._on_pause = on_pause
+        self._on_pause, self._say = on_pause, say
+        self._paused = False
         self.result: Result | None = None
         self.create_subscription(TestPhase, topics.TEST_PHASE, self._hear_phase, qos.RECORD)
         self.create_subscription(Estimate, topics.ESTIMATE, self._hear_estimate, qos.RECORD)
         self.create_subscription(
             QuantizedResult, topics.QUANTIZED_RESULT, self._hear_result, qos.LATCHED
         )
+        self.create_subscription(
+            String, topics.INSTRUCTION, lambda message: say(message.data), qos.LATCHED
+        )
+        self._asked = {
+            name: self.create_client(Trigger, f'scheduler/{name}')
+            for name in ('resume', 'confirm')
+        }
+
+    def go_on(self) -> None:
+        """Say for somebody at the terminal that it may go on: after a pause, or a phase."""
+        future = self._asked['resume' if self._paused else 'confirm'].call_async(Trigger.Request())
+        future.add_done_callback(lambda done: self._say(done.result().message))
 
     def _hear_phase(self, message: TestPhase) -> None:
-        if message.campaign_id == self._campaign_id and message.phase == TestPhase.PAUSED:
+        if message.campaign_id != self._campaign_id:
+            return
+        self._paused = message.phase == TestPhase.PAUSED
+        if self._paused:
             self._on_pause(message.reason)
 
     def _hear_estimate(self, message: Estimate) -> None:

@@ -1,6 +1,10 @@
 """A robot arm over DDS: scripts out, tool pose and gauge in, and it is held whatever happens."""
 
+import os
+import pty
 import signal
+import subprocess
+import sys
 import time
 from itertools import pairwise
 
@@ -147,42 +151,43 @@ def test_a_tool_that_is_seen_no_more_holds_the_campaign(bench, specification, wr
     bench.until_phase(TestPhase.MOVE)
 
 
-def test_a_robot_without_ros_is_led_by_words(nodes, specification, write):
-    """Somebody moves it, confirms, and types the gauge's reading."""
+def test_a_robot_without_ros_is_led_by_words(nodes, specification, write, tmp_path):
+    """`repsq run` in a terminal: it says where to move, and goes on by Enter."""
     confirm = {'ends': 'confirm', 'timeout': 60.0}
     specification['protocol'].update(move=confirm, settle=confirm)
     del specification['measure']['conditions']
     specification['measure']['settled_within'] = 1.0
     specification['tester'].update(stopping={'rule': 'fixed', 'tests': 2}, max_tests=2)
+    parameters = tmp_path / 'parameters.yaml'
+    manual = '  ros__parameters: {command_type: manual}\n'
+    parameters.write_text(f'/**/scheduler:\n{manual}/**/guard:\n{manual}')
     bench = Bench(nodes)
-    told = []
-    bench.listener.node.create_subscription(
-        String, topics.INSTRUCTION, lambda message: told.append(message.data), qos.LATCHED
-    )
     gauge = Gauge(bench.listener.node)
-    common = {'specification': str(write(specification))}
-    nodes.start('measurement', common)
-    nodes.start('estimator', common)
-    nodes.start('scheduler', {**common, 'seed': 7, 'guard': False, 'look_around': 0.0,
-                              'start_lead': 0.3, 'command_type': 'manual'})  # fmt: skip
-    seen = []
+    output = tmp_path / 'campaign'
+    terminal, theirs = pty.openpty()
+    with subprocess.Popen(
+        [sys.executable, '-m', 'repsq_ros.cli', 'run', str(write(specification)), '--parameters',
+         str(parameters), '--seed', '7', '--output', str(output)],
+        stdin=theirs, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+    ) as process:  # fmt: skip
+        seen = []
 
-    def lead():
-        gauge.read()
-        phases = bench.listener.phases()
-        last = phases[-1] if phases else None
-        waits = last is not None and last.phase in (*MOVING, TestPhase.SETTLE)
-        key = (last.index, last.step) if waits else None
-        if waits and key not in seen and bench.call('confirm').success:
-            seen.append(key)
-        return bool(bench.listener.results())
+        def lead():
+            gauge.read()
+            last = bench.listener.phases()[-1] if bench.listener.phases() else None
+            waits = last is not None and last.phase in (*MOVING, TestPhase.SETTLE)
+            if waits and (last.index, last.step) not in seen:
+                seen.append((last.index, last.step))
+                os.write(terminal, b'\n')
+            return process.poll() is not None
 
-    bench.listener.until(lead, 120)
-    assert bench.listener.results()[-1].n == 2
+        bench.listener.until(lead, 120)
+        printed = process.stdout.read()
+    assert process.returncode == 0, printed
+    assert yaml.safe_load((output / 'result.yaml').read_text())['n'] == 2
     assert [key for key in seen if key[0] == 1] == [(1, 1), (1, 2), (1, 4), (1, 5), (1, 6)]
-    moves = [text for text in told if text.startswith('move to')]
-    assert 'x = -0.55' in moves[0]
-    assert 'confirm' in moves[0]
+    assert 'move to x = -0.55' in printed
+    assert printed.count('confirmed') == len(seen)
 
 
 class Gauge:
