@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import math
+from collections.abc import Iterable
 from pathlib import Path
 
 from rcl_interfaces.msg import ParameterDescriptor
@@ -96,18 +97,9 @@ class Parameters:
         They may be a list, or text with spaces between: ROS refuses a list of `0` and `0.5`.
         """
         value = self._value(name, '', description)
-        parts: list[object] = []
-        if isinstance(value, str):
-            parts = list(value.replace(',', ' ').split())
-        elif value is not None:  # as an empty list arrives
-            parts = list(value) if hasattr(value, '__iter__') else [value]  # type: ignore[call-overload]
-        expected = f'{count} finite numbers, or nothing'
-        try:
-            found = tuple(float('x' if isinstance(p, bool) else p) for p in parts)  # type: ignore[arg-type]
-        except ValueError:
-            raise ParameterError(name, show(value), expected) from None
-        if found and (len(found) != count or not all(map(math.isfinite, found))):
-            raise ParameterError(name, show(value), expected)
+        found = _numbers_in('' if value is None else value)  # an empty list arrives as None
+        if found is None or (found and len(found) != count):
+            raise ParameterError(name, show(value), f'{count} finite numbers, or nothing')
         return found
 
     def specification(self) -> Specification:
@@ -131,3 +123,16 @@ class Parameters:
                 self._node.get_logger().warning(f'unknown parameter {name!r} is ignored{hint}')
         in_force = ', '.join(f'{name}={value!r}' for name, value in self._values.items())
         self._node.get_logger().info(f'parameters in force: {in_force}')
+
+
+def _numbers_in(value: object) -> tuple[float, ...] | None:
+    """Return the finite numbers of a list or of text; None: something in it is not one."""
+    if isinstance(value, str):
+        parts: list[object] = list(value.replace(',', ' ').split())
+    else:
+        parts = list(value) if isinstance(value, Iterable) else [value]
+    try:
+        found = tuple(float(part) for part in parts if not isinstance(part, bool))  # type: ignore[arg-type]
+    except ValueError:
+        return None
+    return found if len(found) == len(parts) and all(map(math.isfinite, found)) else None
