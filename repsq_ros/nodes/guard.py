@@ -42,9 +42,8 @@ class Guard(CampaignNode):
         self._means = String(data=str(self.get_parameter('command_type').value))
         self._alive = self.create_publisher(String, topics.GUARD, qos.WATCHED_RECORD)
         self._alive.publish(String())
-        Peers(self, self._lost, self._found).watch(
-            TestPhase, topics.TEST_PHASE, self._hear_phase, 'scheduler'
-        )
+        self._peers = Peers(self, self._lost, self._found)
+        self._peers.watch(TestPhase, topics.TEST_PHASE, self._hear_phase, 'scheduler')
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self.create_timer(1.0 / RATE, self._tick, clock=steady)
 
@@ -66,6 +65,7 @@ class Guard(CampaignNode):
         self._tick()
 
     def _tick(self) -> None:
+        self._peers.look()
         if self._left > 0:
             self._left -= 1
             self._command.stop()

@@ -7,12 +7,13 @@ from collections.abc import Callable
 from rclpy.clock import Clock, ClockType
 from rclpy.event_handler import QoSLivelinessChangedInfo, SubscriptionEventCallbacks
 from rclpy.node import Node
-from rclpy.qos import QoSProfile
+from rclpy.subscription import Subscription
 from rclpy.time import Time
 
 from repsq_ros.nodes import qos
 from repsq_ros.timebase import to_seconds
 
+UNHEARD = 3.0  # [s] of a peer that is there without a sign of life
 SETTLED = 1.0  # [s] of signs of life from a peer before it is relied on; two of its leases
 
 
@@ -32,6 +33,7 @@ class Peers:
         self._node, self._on_loss, self._on_arrival = node, on_loss, on_arrival
         self._steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._alive_since: dict[str, Time] = {}
+        self._watched: dict[str, _Watched] = {}
 
     def watch(
         self,
@@ -39,21 +41,42 @@ class Peers:
         topic: str,
         callback: Callable[..., None],
         peer: str,
-        profile: QoSProfile = qos.WATCHING,
     ) -> None:
         """Subscribe to a topic of a peer, and watch whether it lives."""
 
         def changed(event: QoSLivelinessChangedInfo) -> None:
             if event.alive_count > 0 and peer not in self._alive_since:
+                self._watched[peer].known = True
                 self._alive_since[peer] = self._steady.now()
                 self._on_arrival(peer)
             elif event.alive_count == 0 and self._alive_since.pop(peer, None) is not None:
                 self._on_loss(peer)
 
-        self._node.create_subscription(
-            kind, topic, callback, profile,
-            event_callbacks=SubscriptionEventCallbacks(liveliness=changed),
-        )  # fmt: skip
+        def subscribe(times: int) -> Subscription:
+            return self._node.create_subscription(
+                kind, topic, callback, qos.watching(times),
+                event_callbacks=SubscriptionEventCallbacks(liveliness=changed),
+            )  # fmt: skip
+
+        self._watched[peer] = _Watched(subscribe)
+
+    def look(self) -> None:
+        """Ask anew after peers that are there, and have never given a sign of life.
+
+        In rare starts that sign does not come through, and then never would.
+        """
+        for watched in self._watched.values():
+            subscription = watched.subscription
+            if watched.known or subscription.get_publisher_count() == 0:
+                watched.unheard_since = None
+            elif watched.unheard_since is None:
+                watched.unheard_since = self._steady.now()
+            elif self._seconds_since(watched.unheard_since) > UNHEARD:
+                self._node.destroy_subscription(subscription)
+                watched.subscribe_anew()
+
+    def _seconds_since(self, instant: Time) -> float:
+        return to_seconds((self._steady.now() - instant).nanoseconds)
 
     def lives(self, peer: str) -> bool:
         """Tell whether a peer has shown signs of life for a while.
@@ -62,4 +85,20 @@ class Peers:
         taken for lost for a moment.
         """
         since = self._alive_since.get(peer)
-        return since is not None and to_seconds((self._steady.now() - since).nanoseconds) > SETTLED
+        return since is not None and self._seconds_since(since) > SETTLED
+
+
+class _Watched:
+    """One peer: how to subscribe to it, and what came of that."""
+
+    def __init__(self, subscribe: Callable[[int], Subscription]) -> None:
+        self._subscribe, self._times = subscribe, 0
+        self.known = False  # it has given a sign of life
+        self.unheard_since: Time | None = None  # since when it is there without one
+        self.subscription = subscribe(0)
+
+    def subscribe_anew(self) -> None:
+        """Subscribe once more, and differently: the middleware takes the same for known."""
+        self._times += 1
+        self.unheard_since = None
+        self.subscription = self._subscribe(self._times)

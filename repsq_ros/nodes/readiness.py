@@ -51,6 +51,7 @@ class Readiness:
 
     def look(self) -> None:
         """Look at what does not come by a message."""
+        self._peers.look()
         self._conditions.look()
         self._bodies.look()
 
