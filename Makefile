@@ -2,6 +2,7 @@
 #
 #   make demo                              a simulated campaign to its quantized result
 #   make demo G1=../shared/data/g1         the same with the Unitree G1's walking policy in MuJoCo
+#   make demo SPECIFICATION=config/ur10e_positioning.yaml      a robot arm
 #   make test                              all checks and tests
 #   make test-long                         the kill tests at length
 #   make PYTHON=python3.12 ...             with that Python (3.10 to 3.13)

@@ -99,7 +99,7 @@ class Measurement(CampaignNode):
         self._frame = sample.frame
         self._last_arrival_ns = time.monotonic_ns()
         if sample.stamp_ns >= self._recorder.due_ns:
-            self._measure(self._recorder.complete_keys)
+            self._measure_complete()
 
     def _diagnose(self) -> None:
         now_ns = self.get_clock().now().nanoseconds
@@ -132,12 +132,22 @@ class Measurement(CampaignNode):
             self._recorder.abandon()
         elif span.phase is Phase.IDLE and (key in self._cases or key in self._windows):
             self._over_since_ns[key] = time.monotonic_ns()
+            self._measure_complete()
 
     def _open(self, key: Key) -> None:
         """Open a window once both the case and its phase are known."""
         if key in self._cases and key in self._windows:
             self._recorder.open(key, self._windows.pop(key))
-            self._measure(self._recorder.complete_keys)
+            self._measure_complete()
+
+    def _measure_complete(self) -> None:
+        """Measure tests whose phases are over and whose samples are there.
+
+        Not before: a pause in the last moments of a window may be heard after its last sample,
+        and what was measured then is not what was commanded.
+        """
+        complete = self._recorder.complete_keys
+        self._measure(tuple(key for key in complete if key in self._over_since_ns))
 
     def _hears(self) -> bool:
         measure, heard = self._specification.measure, self._recorder.buffer.newest_ns is not None

@@ -1,7 +1,5 @@
 """Tests of the nodes: they need ROS 2 and the built messages."""
 
-import time
-
 import pytest
 import yaml
 
@@ -26,6 +24,7 @@ def recorded(tmp_path_factory):
     from support.recording import SENSORS, Recorder
 
     from repsq_ros import messages
+    from repsq_ros.msg import TestPhase
 
     folder = tmp_path_factory.mktemp('recorded')
     content = yaml.safe_load((ROOT / 'config' / 'g1_locomotion.yaml').read_text())
@@ -38,14 +37,13 @@ def recorded(tmp_path_factory):
         recorder = Recorder(nodes.listener.node)
         robot = {'speed': 0.0, 'seed': 7}
         nodes.start('simulated_robot', robot)
-        nodes.listener.until(lambda: recorder.heard >= set(SENSORS), 20)
+        nodes.listener.until(lambda: recorder.heard >= set(SENSORS))
         # As by default, the scheduler is there for a while before it commands: to be found.
         nodes.start_campaign(specification, robot, seed=7, look_around=4.5)
-        result = messages.result_of(nodes.result(timeout=120))
-        nodes.listener.until(lambda: nodes.listener.phases()[-1].phase == 7, 5)
+        result = messages.result_of(nodes.result())
+        nodes.listener.phase(TestPhase.DONE)
         # As a recording does that is stopped by hand; a player that ends takes with it what its
         # listeners have not yet read.
-        end = time.monotonic() + 2.0
-        nodes.listener.until(lambda: time.monotonic() > end, 5)
+        nodes.listener.listen(2.0)
     recorder.write(folder / 'bag', ROOT)
     return folder / 'bag', specification, result

@@ -81,4 +81,4 @@ def test_a_stamped_command_gives_the_same_result(short, write, nodes):
         file, {**AS_FAST_AS_POSSIBLE, 'command_type': 'twist_stamped'}, seed=7,
         command_type='twist_stamped',
     )  # fmt: skip
-    assert messages.result_of(nodes.result(timeout=60)) == in_process(file)[0]
+    assert messages.result_of(nodes.result()) == in_process(file)[0]

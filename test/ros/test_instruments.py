@@ -38,6 +38,20 @@ def stamp_ns(nanoseconds):
     return Time(sec=nanoseconds // 1_000_000_000, nanosec=nanoseconds % 1_000_000_000)
 
 
+def pose(t, x=0.0, frame='world'):
+    message = PoseStamped()
+    message.header.stamp, message.header.frame_id = stamp(t), frame
+    message.pose.position.x, message.pose.position.z = x, 0.7
+    message.pose.orientation.w = 1.0
+    return message
+
+
+def walk(publisher, begin, end, rate=100, lost=math.inf, frame='world'):
+    for k in range(round((end - begin) * rate)):
+        t = begin + k / rate
+        publisher.publish(pose(t, 0.3 * t if t < lost else 1.0, frame))
+
+
 class Lab:
     """Speaks as scheduler and sensors to a measurement node, and hears its diagnostics."""
 
@@ -60,13 +74,21 @@ class Lab:
         for status in message.status:
             self.statuses[status.name] = status
 
-    def publisher(self, kind, topic, profile, heard=True):
+    def publisher(self, kind, topic, profile, first=None):
+        """Make a publisher; where a first message is given, repeat it until the node hears it."""
         made = self.node.create_publisher(kind, topic, profile)
-        if heard:
-            self.until(lambda: made.get_subscription_count() > 0, 20)
-            self.until(lambda: self.command.get_subscription_count() > 1, 20)
-            time.sleep(0.5)  # for the other side to have found this one, too
+        if first is not None:
+            name = f'measurement: /{topic}'
+
+            def heard():
+                return self.statuses[name].message != 'never heard' if name in self.statuses else 0
+
+            self.nodes.listener.saying(made, first, heard)
         return made
+
+    def mocap(self, profile=BEST_EFFORT):
+        """Make a publisher of poses; the first one is long before all tests."""
+        return self.publisher(PoseStamped, 'mocap/pose', profile, pose(1.0))
 
     def test(self, start, end, index=0):
         self.test_at(round(start * 1e9), round(end * 1e9), index)
@@ -87,13 +109,11 @@ class Lab:
     def over(self, index=0):
         self.phase.publish(TestPhase(campaign_id='lab', index=index, phase=TestPhase.IDLE))
 
-    def measured(self, count=1, timeout=10):
-        heard = self.nodes.listener.heard[topics.TEST_MEASUREMENT]
-        self.until(lambda: len(heard) >= count, timeout)
-        return heard[-1]
+    def measured(self, index=0):
+        return self.nodes.listener.latest(topics.TEST_MEASUREMENT, lambda m: m.index == index)
 
-    def status(self, name, wanted=lambda status: True, timeout=10):
-        self.until(lambda: name in self.statuses and wanted(self.statuses[name]), timeout)
+    def status(self, name, wanted=lambda status: True):
+        self.until(lambda: name in self.statuses and wanted(self.statuses[name]))
         found = self.statuses[name]
         return found, {pair.key: pair.value for pair in found.values}
 
@@ -106,21 +126,10 @@ def lab(nodes, content, write):
     return make
 
 
-def walk(publisher, begin, end, rate=100, **changes):
-    for k in range(round((end - begin) * rate)):
-        t = begin + k / rate
-        message = PoseStamped()
-        message.header.stamp, message.header.frame_id = stamp(t), changes.get('frame', 'world')
-        message.pose.position.x = 0.3 * t if t < changes.get('lost', math.inf) else 1.0
-        message.pose.position.z = 0.7
-        message.pose.orientation.w = 1.0
-        publisher.publish(message)
-
-
 def test_a_burst_of_poses_is_taken_in_to_the_last_one(lab):
     """Two seconds at 1 kHz at once, best effort, as drivers send them."""
     there = lab(LOSS)
-    mocap = there.publisher(PoseStamped, 'mocap/pose', BEST_EFFORT)
+    mocap = there.mocap()
     there.test(10.0, 11.5)
     walk(mocap, 9.8, 11.6, rate=1000)
     message = there.measured()
@@ -130,7 +139,7 @@ def test_a_burst_of_poses_is_taken_in_to_the_last_one(lab):
 
 def test_a_reason_is_told_on_diagnostics_as_well(lab):
     there = lab(LOSS)
-    mocap = there.publisher(PoseStamped, 'mocap/pose', BEST_EFFORT)
+    mocap = there.mocap()
     there.test(10.0, 11.0)
     walk(mocap, 9.8, 11.1, lost=10.4)
     message = there.measured()
@@ -139,19 +148,19 @@ def test_a_reason_is_told_on_diagnostics_as_well(lab):
     assert (status.level, status.message) == (DiagnosticStatus.ERROR, f'INVALID: {message.reason}')
     assert (values['reason'], values['index']) == ('frozen', '0')
     _, values = there.status('measurement: /mocap/pose', lambda s: s.message.startswith('frozen'))
-    assert values['rate'] == '100.00 Hz'
+    assert values['period'] == '10.000 ms'
     assert values['stamps look like'].startswith('header')
     there.test(20.0, 21.0, index=1)
     walk(mocap, 19.8, 21.1, frame='map')
-    assert there.measured(2).reason == "wrong frame: frame_id 'map', expected 'world'"
+    assert there.measured(1).reason == "wrong frame: frame_id 'map', expected 'world'"
 
 
 def test_a_publisher_that_cannot_be_heard_is_told_by_name_with_the_remedy(lab):
     reliable = {'qos_overrides./mocap/pose.subscription.reliability': 'reliable'}
     there = lab(LOSS, parameters=reliable)
-    there.publisher(PoseStamped, 'mocap/pose', BEST_EFFORT, heard=False)
+    there.publisher(PoseStamped, 'mocap/pose', BEST_EFFORT)
     status, _ = there.status(
-        'measurement: /mocap/pose', lambda s: s.level == DiagnosticStatus.ERROR, 20
+        'measurement: /mocap/pose', lambda s: s.level == DiagnosticStatus.ERROR
     )
     assert '/listener is not heard' in status.message
     assert 'qos_overrides./mocap/pose.subscription.reliability:=best_effort' in status.message
@@ -160,9 +169,9 @@ def test_a_publisher_that_cannot_be_heard_is_told_by_name_with_the_remedy(lab):
 
 def test_a_publisher_of_another_type_is_told(lab):
     there = lab(LOSS)
-    there.publisher(Float64, 'mocap/pose', BEST_EFFORT, heard=False)
+    there.publisher(Float64, 'mocap/pose', BEST_EFFORT)
     status, _ = there.status(
-        'measurement: /mocap/pose', lambda s: s.level == DiagnosticStatus.ERROR, 20
+        'measurement: /mocap/pose', lambda s: s.level == DiagnosticStatus.ERROR
     )
     assert 'publishes std_msgs/msg/Float64, expected geometry_msgs/msg/PoseStamped' in (
         status.message
@@ -171,30 +180,25 @@ def test_a_publisher_of_another_type_is_told(lab):
 
 def test_a_float32_dial_without_a_stamp(lab):
     there = lab(DIAL)
-    dial = there.publisher(Float32, 'gauge', BEST_EFFORT)
-    dial.publish(Float32(data=9.0))
-    time.sleep(0.2)
+    dial = there.publisher(Float32, 'gauge', BEST_EFFORT, Float32(data=9.0))
     start = time.time()
-    there.test(start, start + 0.5)
-    time.sleep(0.2)
     dial.publish(Float32(data=0.1))
-    time.sleep(0.4)
+    time.sleep(0.5)  # longer than it is on its way
+    there.test(start, time.time())
     there.over()  # an event-driven gauge says no more
     message = there.measured()
     assert message.valid, message.reason
     assert message.psi == pytest.approx(0.1, abs=1e-8)
     # From now on it is silent: the old reading is none of the next test.
-    start = time.time()
-    there.test(start, start + 0.3, index=1)
-    time.sleep(0.4)
+    there.test(time.time(), time.time() + 0.3, index=1)
     there.over(index=1)
-    assert there.measured(2).reason.startswith('stale gauge: its newest reading is ')
+    assert there.measured(1).reason.startswith('stale gauge: its newest reading is ')
 
 
 def test_the_real_recording_over_dds_gives_what_the_bag_gives(lab, recordings):
     """A body at rest that is commanded 0.3 m/s: to the last bit, whatever way it came."""
     there = lab(LOSS)
-    mocap = there.publisher(PoseStamped, 'mocap/pose', QoSProfile(depth=5000))
+    mocap = there.mocap(QoSProfile(depth=5000))
     specification = load(there.file)
     topic = '/vrpn_client_node/IndexFinger/pose'
     with Bag(recordings / 'optitrack_static_mcap') as bag:
@@ -228,21 +232,21 @@ def under_condition(**condition):
 def test_a_condition_that_was_told_once_before_anybody_listened(lab):
     """A latched mode: heard although it was said before the node was there."""
     there = lab(under_condition(unit='percent_or_share', at_least=1.0))
-    latched = there.publisher(Float64, 'condition/scaling', LATCHED, heard=False)
+    latched = there.publisher(Float64, 'condition/scaling', LATCHED)
     latched.publish(Float64(data=100.0))
-    mocap = there.publisher(PoseStamped, 'mocap/pose', BEST_EFFORT)
-    there.status('measurement: /condition/scaling', lambda s: s.level == DiagnosticStatus.OK, 20)
+    mocap = there.mocap()
+    there.status('measurement: /condition/scaling', lambda s: s.level == DiagnosticStatus.OK)
     now = time.time() + 0.5
     there.test(now, now + 1.0)
     walk(mocap, now - 0.1, now + 1.1)
     message = there.measured()
     assert message.valid, message.reason
     latched.publish(Float64(data=45.0))
-    time.sleep(0.3)
-    now = time.time()
+    latched.wait_for_all_acked()
+    now = time.time() + 0.5
     there.test(now, now + 1.0, index=1)
     walk(mocap, now - 0.1, now + 1.1)
-    assert there.measured(2).reason.startswith('scaling not nominal: 0.45 at -0.')
+    assert there.measured(1).reason.startswith('scaling not nominal: 0.45 at -')
 
 
 @pytest.mark.parametrize(
@@ -267,7 +271,9 @@ def test_a_message_that_is_not_installed_is_one_line(lab, given, words):
 def test_a_field_that_is_not_there_ends_the_node_with_one_line(lab):
     given = {'type': 'std_msgs/Float32', 'field': 'datum', 'unit': 'mm'}
     there = lab({**DIAL, 'input': given})
-    there.publisher(Float32, 'gauge', BEST_EFFORT).publish(Float32(data=1.0))
+    dial = there.publisher(Float32, 'gauge', BEST_EFFORT)
+    ended = there.nodes.process('measurement').poll
+    there.nodes.listener.saying(dial, Float32(data=1.0), lambda: ended() is not None)
     assert there.nodes.wait('measurement') == 2
     assert 'Float32 has no datum on the way to datum' in there.nodes.output('measurement')
     assert 'Traceback' not in there.nodes.output('measurement')

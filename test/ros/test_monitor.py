@@ -20,7 +20,7 @@ def shown(nodes, short, write):
     )
     nodes.start('monitor', {'specification': str(file), 'use_sim_time': True})
     nodes.start_campaign(file, {'speed': 0.0, 'seed': 7}, seed=7)
-    result = nodes.result(timeout=60)
+    result = nodes.result()
 
     def complete():
         if not arrays:
@@ -28,7 +28,7 @@ def shown(nodes, short, write):
         names = {marker.ns: marker for marker in arrays[-1].markers}
         return set(names) == NEEDED and len(names['cases'].points) == result.n
 
-    nodes.listener.until(complete, 10)
+    nodes.listener.until(complete)
     return {marker.ns: marker for marker in arrays[-1].markers}, result
 
 

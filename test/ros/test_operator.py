@@ -23,114 +23,106 @@ ATTENDED = {'attended': True, 'start_lead': 0.3, 'seed': 7}
 
 def call(nodes, name):
     client = nodes.listener.node.create_client(Trigger, f'/scheduler/{name}')
-    nodes.listener.until(client.service_is_ready, 10)
+    nodes.listener.until(client.service_is_ready)
     future = client.call_async(Trigger.Request())
-    nodes.listener.until(future.done, 10)
+    nodes.listener.until(future.done)
     nodes.listener.node.destroy_client(client)
     return future.result()
 
 
-def last_phase(nodes):
-    return nodes.listener.phases()[-1].phase if nodes.listener.phases() else None
+def resume(nodes):
+    nodes.listener.until(lambda: call(nodes, 'resume').success)
 
 
-def until_phase(nodes, phase, timeout=20):
-    nodes.listener.until(lambda: last_phase(nodes) == phase, timeout)
-
-
-def assert_held(nodes):
-    until_phase(nodes, TestPhase.PAUSED)
-    count = len(nodes.listener.commands())
-    nodes.listener.until(lambda: len(nodes.listener.commands()) > count + 10, 5)
-    assert all(map(at_rest, nodes.listener.commands()[count + 1 :]))
+def assert_held(nodes, reason):
+    """The robot stands, and goes on standing; why is told."""
+    nodes.listener.phase(TestPhase.PAUSED, reason)
+    nodes.listener.assert_at_rest()
 
 
 @pytest.fixture
 def moving(nodes, short, write, tmp_path):
     """A campaign in the middle of its first command, in real time, with somebody there."""
-    short['protocol'].update(dwell=0.3, command=30.0, window=1.0)
+    short['protocol'].update(dwell=0.3, command=60.0, window=1.0)
     folder = str(tmp_path / 'campaign')
     nodes.start_campaign(write(short), REAL_TIME, **ATTENDED, output=folder, battery_limit=0.2)
-    nodes.listener.until(
-        lambda: nodes.listener.commands()
-        and not at_rest(nodes.listener.commands()[-1])
-        and nodes.listener.heard[topics.TEST_COMMAND],
-        20,
-    )
+    nodes.listener.phase(TestPhase.COMMAND)
+    nodes.listener.latest(topics.TEST_COMMAND)
+    nodes.listener.until_moving()
     return nodes
 
 
 def test_pause_and_resume(moving):
-    case = moving.listener.heard[topics.TEST_COMMAND][-1]
+    cases = moving.listener.heard[topics.TEST_COMMAND]
     assert call(moving, 'pause').success
-    assert_held(moving)
-    assert moving.listener.phases()[-1].reason == 'by the operator'
+    assert_held(moving, 'by the operator')
     assert call(moving, 'pause').message == 'nothing is under way'
     assert call(moving, 'resume').success
-    until_phase(moving, TestPhase.COMMAND)
-    again = moving.listener.heard[topics.TEST_COMMAND][-1]
+    moving.listener.phase(TestPhase.COMMAND)
+    moving.listener.until(lambda: len(cases) == 2)
+    case, again = cases
     assert (again.index, again.attempt, again.x) == (case.index, case.attempt, case.x)
     assert call(moving, 'resume').message == 'the campaign is not paused'
 
 
 def test_skip_gives_up_the_case_and_goes_on(moving):
     assert call(moving, 'skip').success
-    moving.listener.until(lambda: moving.listener.phases()[-1].index == 1, 10)
-    estimate = moving.listener.heard[topics.ESTIMATE][-1]
+    moving.listener.latest(topics.TEST_PHASE, lambda phase: phase.index == 1)
+    estimate = moving.listener.latest(topics.ESTIMATE)
     assert (estimate.n, estimate.invalid, estimate.skipped) == (0, 0, 1)
 
 
 def test_abort_ends_the_campaign(moving):
     assert call(moving, 'abort').success
     assert moving.wait('scheduler') == 3
-    moving.listener.until(lambda: last_phase(moving) == TestPhase.ABORTED, 5)
-    assert moving.listener.phases()[-1].reason == 'by the operator'
+    moving.listener.phase(TestPhase.ABORTED, 'by the operator')
 
 
 @pytest.mark.parametrize('profile', [qos.LATCHED, qos.COMMAND, qos.SENSOR])
 def test_an_emergency_stop_holds_until_it_is_released_and_resumed(moving, profile):
-    publisher = moving.listener.node.create_publisher(Bool, topics.EMERGENCY_STOP, profile)
-    moving.listener.until(lambda: publisher.get_subscription_count() >= 1, 10)
-    publisher.publish(Bool(data=True))
-    assert_held(moving)
-    assert moving.listener.phases()[-1].reason == 'emergency stop'
+    """Whatever its publisher's quality of service; as a switch does, it repeats its state."""
+    listener = moving.listener
+    switch = listener.node.create_publisher(Bool, topics.EMERGENCY_STOP, profile)
+    listener.saying(switch, Bool(data=True), lambda: listener.is_in(TestPhase.PAUSED))
+    assert_held(moving, 'emergency stop')
     assert call(moving, 'resume').message == 'the emergency stop is pressed'
-    publisher.publish(Bool(data=False))
-    moving.listener.until(lambda: call(moving, 'resume').success, 5)
-    until_phase(moving, TestPhase.COMMAND)
+    listener.saying(switch, Bool(data=False), lambda: call(moving, 'resume').success)
+    listener.phase(TestPhase.COMMAND)
 
 
 def test_a_low_battery_holds_until_it_is_changed(moving):
-    publisher = moving.listener.node.create_publisher(BatteryState, topics.BATTERY, 10)
-    moving.listener.until(lambda: publisher.get_subscription_count() >= 1, 10)
-    publisher.publish(BatteryState(percentage=float('nan')))
-    publisher.publish(BatteryState(percentage=0.15))
-    assert_held(moving)
-    assert moving.listener.phases()[-1].reason == 'battery at 15%, below the limit of 20%'
+    listener = moving.listener
+    battery = listener.node.create_publisher(BatteryState, topics.BATTERY, 10)
+    said = len(listener.commands())
+    unknown = BatteryState(percentage=float('nan'))
+    listener.saying(battery, unknown, lambda: len(listener.commands()) > said + 10)
+    low = BatteryState(percentage=0.15)
+    listener.saying(battery, low, lambda: listener.is_in(TestPhase.PAUSED))
+    assert_held(moving, 'battery at 15%, below the limit of 20%')
     assert call(moving, 'resume').message == 'the battery is below its limit'
-    publisher.publish(BatteryState(percentage=0.98))
-    moving.listener.until(lambda: call(moving, 'resume').success, 5)
+    changed = BatteryState(percentage=0.98)
+    listener.saying(battery, changed, lambda: call(moving, 'resume').success)
+    listener.phase(TestPhase.COMMAND)
 
 
 @pytest.mark.parametrize('peer', ['measurement', 'estimator'])
 def test_a_lost_peer_holds_until_it_is_started_anew(peer, moving, tmp_path):
     """A false alarm, or a node that crashed: neither ends a campaign of three days."""
     moving.signal(peer, signal.SIGKILL)
-    assert_held(moving)
-    assert moving.listener.phases()[-1].reason == f'lost node: {peer} is gone'
+    assert_held(moving, f'lost node: {peer} is gone')
     assert f'still missing the {peer} node' in call(moving, 'resume').message
     parameters = yaml.safe_load((tmp_path / 'nodes' / f'{peer}.yaml').read_text())
     moving.start(peer, parameters['/**']['ros__parameters'])
-    moving.listener.until(lambda: call(moving, 'resume').success, 20)
-    until_phase(moving, TestPhase.COMMAND)
+    resume(moving)
+    moving.listener.phase(TestPhase.COMMAND)
 
 
 def test_nothing_begins_without_start_where_that_is_asked_for(nodes, short, write):
     nodes.start_campaign(write(short), REAL_TIME, **ATTENDED, autostart=False, peer_timeout=2.0)
-    nodes.listener.until(lambda: len(nodes.listener.commands()) > 80, 20)  # 4 s of zeros
+    nodes.listener.until(lambda: len(nodes.listener.commands()) > 80)  # 4 s of zeros
     assert all(map(at_rest, nodes.listener.commands()))
     assert call(nodes, 'start').success
-    until_phase(nodes, TestPhase.COMMAND)
+    nodes.listener.phase(TestPhase.COMMAND)
 
 
 def test_a_full_disk_holds_the_campaign_and_loses_nothing(nodes, short, write, tmp_path):
@@ -138,16 +130,16 @@ def test_a_full_disk_holds_the_campaign_and_loses_nothing(nodes, short, write, t
     folder = tmp_path / 'campaign'
     file = write(short)
     nodes.start_campaign(file, AS_FAST_AS_POSSIBLE, attended=True, seed=7, output=str(folder))
-    nodes.listener.until(lambda: (folder / JOURNAL).exists(), 20)
+    nodes.listener.until(lambda: (folder / JOURNAL).exists())
     pid = nodes.process('scheduler').pid
     size = (folder / JOURNAL).stat().st_size + 6000
     subprocess.run(['prlimit', f'--pid={pid}', f'--fsize={size}:unlimited'], check=True)
-    until_phase(nodes, TestPhase.PAUSED)
-    assert 'File too large; nothing is lost' in nodes.listener.phases()[-1].reason
+    paused = nodes.listener.phase(TestPhase.PAUSED)
+    assert 'File too large; nothing is lost' in paused.reason
     assert 'File too large' in call(nodes, 'resume').message
     subprocess.run(['prlimit', f'--pid={pid}', '--fsize=unlimited'], check=True)
     assert call(nodes, 'resume').success
-    result = messages.result_of(nodes.result(60))
+    result = messages.result_of(nodes.result())
     expected, tests = in_process(file)
     assert result == expected
     nodes.wait('scheduler')
@@ -164,6 +156,9 @@ def test_three_sessions_with_pauses_notes_and_a_battery_stop(nodes, short, write
     def measured():
         return len(nodes.listener.heard[topics.TEST_MEASUREMENT])
 
+    def held_by_the_battery():
+        return nodes.listener.is_in(TestPhase.PAUSED, 'battery')
+
     for day, (until, note) in enumerate(((80, ''), (160, 'new gauge'), (240, 're-calibrated'))):
         nodes.listener.heard[topics.TEST_MEASUREMENT].clear()
         nodes.start_campaign(
@@ -171,36 +166,26 @@ def test_three_sessions_with_pauses_notes_and_a_battery_stop(nodes, short, write
             session_note=note, battery_limit=0.2, estimator={'output': str(folder)},
         )  # fmt: skip
         if day == 1:
-            nodes.listener.until(lambda: measured() > 20, 60)
-            # As a battery does, again and again: a single message may be lost.
-            saying(nodes, battery, 0.1, lambda: last_phase(nodes) == TestPhase.PAUSED)
-            battery.publish(BatteryState(percentage=0.9))
-            nodes.listener.until(lambda: call(nodes, 'resume').success, 10)
+            nodes.listener.until(lambda: measured() > 20)
+            low, changed = BatteryState(percentage=0.1), BatteryState(percentage=0.9)
+            nodes.listener.saying(battery, low, held_by_the_battery)
+            nodes.listener.saying(battery, changed, lambda: call(nodes, 'resume').success)
         if until < 240:
-            nodes.listener.until(lambda until=until: len(journalled(folder)) >= until, 60)
+            nodes.listener.until(lambda until=until: len(journalled(folder)) >= until)
             assert call(nodes, 'pause').success
-            until_phase(nodes, TestPhase.PAUSED)
+            nodes.listener.phase(TestPhase.PAUSED, 'by the operator')
             nodes.group.stop()
-    result = messages.result_of(nodes.result(60))
+    result = messages.result_of(nodes.result())
     assert nodes.wait('scheduler') == 0
     expected, tests = in_process(file)
     assert result == expected
     assert result.n == 240
     assert [(t.index, t.psi) for t in journalled(folder)] == [(r.index, r.psi) for r, _ in tests]
+    nodes.listener.until((folder / 'result.yaml').exists)
     sessions = yaml.safe_load((folder / 'result.yaml').read_text())['sessions']
     assert [text.partition(' tests')[2] for text in sessions] == [
         '', ': new gauge', ': re-calibrated',
     ]  # fmt: skip
-
-
-def saying(nodes, battery, share, condition):
-    """Listen until a condition holds, telling the battery's state meanwhile."""
-
-    def told():
-        battery.publish(BatteryState(percentage=share))
-        return condition()
-
-    nodes.listener.until(told, 20)
 
 
 def journalled(folder):

@@ -98,6 +98,30 @@ def test_a_campaign_of_an_arm_equals_the_run_in_one_process(bench, specification
     assert all(script[2:] == (0.5, 0.25) for script in bench.scripts if script[0] == 'movel')
 
 
+def test_a_recording_of_an_arm_gives_the_same_numbers_again(bench, specification, write, tmp_path):
+    """Tare before the move and reading after the return, both out of the bag."""
+    pytest.importorskip('rosbags')
+    from support.recording import Recorder
+
+    # Without a stamp of its own it would be taken at the time of the recording.
+    del specification['measure']['conditions']
+    recorder = Recorder(bench.listener.node, {'/gauge': (Range, qos.QoSProfile(depth=10_000))})
+    bench.nodes.start('simulated_robot', ARM)
+    bench.listener.until(lambda: '/gauge' in recorder.heard, 20)
+    file = write(specification)
+    bench.start(file, look_around=4.5)
+    result = messages.result_of(bench.nodes.result(120))
+    bench.wait(2.0)
+    recorder.write(tmp_path / 'bag', ROOT)
+    told = subprocess.run(
+        [sys.executable, '-m', 'repsq_ros.cli', 'reevaluate', str(tmp_path / 'bag'),
+         '--specification', str(file)],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert told.returncode == 0, told.stderr
+    assert f'{result.estimate:.6g}' in told.stdout
+
+
 def test_every_way_out_of_a_move_holds_the_arm(bench, specification, write):
     bench.start(write(specification), {'speed': 1.0})
     bench.until_phase(TestPhase.MOVE)

@@ -5,7 +5,6 @@ import re
 import numpy as np
 import pytest
 from support.campaigns import AS_FAST_AS_POSSIBLE, in_process, over_dds
-from support.graph import at_rest
 
 from repsq_ros import messages, topics
 from repsq_ros.msg import TestCommand, TestMeasurement
@@ -92,8 +91,9 @@ def test_cases_of_another_program_are_tested_in_their_order(external, write, nod
     nodes.start('simulated_robot', AS_FAST_AS_POSSIBLE)
     other = OtherProgram(nodes, load(file))
     nodes.start_campaign(file, AS_FAST_AS_POSSIBLE, seed=7)
-    result = nodes.result(timeout=120)
+    result = nodes.result()
     commands = nodes.listener.heard[topics.TEST_COMMAND]
+    nodes.listener.until(lambda: len(commands) == result.n)
     assert [tuple(c.x) for c in commands] == [d.x for d in other.drawn[: len(commands)]]
     assert np.allclose(
         [c.weight for c in commands], [d.weight for d in other.drawn][: len(commands)]
@@ -117,16 +117,15 @@ def test_a_wrong_case_stops_the_robot_and_is_told(spoil, told, external, write, 
     OtherProgram(nodes, load(file), lambda m: spoil(m) if m.index == 2 else None)
     nodes.start_campaign(file, AS_FAST_AS_POSSIBLE, seed=7)
     # The other program lives in this process: it is listened to until the end.
-    nodes.listener.until(lambda: nodes.process('scheduler').poll() is not None, 60)
+    nodes.listener.until(lambda: nodes.process('scheduler').poll() is not None)
     assert nodes.wait('scheduler') == 3
     assert re.search('case 2 on /repsq/' + told, nodes.output('scheduler'))
-    nodes.listener.until(lambda: nodes.listener.commands(), 5)
-    assert at_rest(nodes.listener.commands()[-1])
+    nodes.listener.assert_at_rest()
 
 
 def test_nothing_moves_before_the_first_case_is_there(external, write, nodes):
     nodes.start_campaign(write(external), AS_FAST_AS_POSSIBLE, seed=7, peer_timeout=6.0)
-    assert nodes.wait('scheduler', 30) == 3
+    assert nodes.wait('scheduler') == 3
     assert 'missing the first case of another program on /repsq/external_case' in nodes.output(
         'scheduler'
     )

@@ -59,7 +59,7 @@ def test_the_bag_played_over_dds_gives_the_recorded_result(recorded, tmp_path):
         nodes.start('measurement', common)
         nodes.start('estimator', {**common, 'output': str(tmp_path / 'again')})
         player, _ = play(bag, played, nodes.listener.node.context, speed=1.0)
-        again = messages.result_of(nodes.result(timeout=30))
+        again = messages.result_of(nodes.result())
         player.destroy_node()
     assert again == result
     assert (tmp_path / 'again' / 'result.yaml').exists()

@@ -8,11 +8,12 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 import yaml
 from support.campaigns import AS_FAST_AS_POSSIBLE, in_process
-from support.graph import at_rest
+from support.graph import PATIENCE, at_rest
 
 from repsq_ros import messages
 from repsq_ros.campaign.campaign import Campaign
@@ -26,10 +27,10 @@ KILLS = int(os.environ.get('REPSQ_KILLS', '10'))
 OURS = ('measurement', 'estimator', 'guard', 'scheduler')  # the robot itself has no word of ours
 
 
-def start(nodes, file, folder, resume):
+def start(nodes, file, folder, resume, speed=0.0):
     """Start all nodes of the campaign of a folder."""
     common = {'specification': str(file), 'use_sim_time': True}
-    nodes.start('simulated_robot', AS_FAST_AS_POSSIBLE)
+    nodes.start('simulated_robot', {**AS_FAST_AS_POSSIBLE, 'speed': speed})
     nodes.start('measurement', {**common, **LOSSLESS})
     nodes.start('estimator', {**common, 'output': str(folder)})
     nodes.start('guard', {'use_sim_time': True})
@@ -61,11 +62,6 @@ def assert_same_as_undisturbed(file, folder, result):
     assert campaign.result('lab') == expected
     with (folder / 'tests.csv').open() as opened:
         assert len(opened.readlines()) == 1 + expected.n
-
-
-def listen(nodes, seconds):
-    until = time.monotonic() + seconds
-    nodes.listener.until(lambda: time.monotonic() > until, seconds + 5)
 
 
 def seconds_to_rest(nodes, since, seconds):
@@ -107,10 +103,10 @@ def test_nodes_killed_at_random_lose_and_double_nothing(learning, nodes, tmp_pat
     for kill in range(KILLS):
         start(nodes, learning, folder, resume=begun)
         # What the nodes of the last session still had to say is heard, and forgotten.
-        listen(nodes, 0.3)
+        nodes.listener.listen(0.3)
         nodes.listener.phases().clear()
-        nodes.listener.until(lambda: running(nodes), 30)
-        listen(nodes, chance.uniform(0.0, 1.2))
+        nodes.listener.until(lambda: running(nodes))
+        nodes.listener.listen(chance.uniform(0.0, 1.2))
         victim = OURS[kill % len(OURS)]
         ended = nodes.process('scheduler').poll() is not None
         nodes.signal(victim, signal.SIGKILL)
@@ -124,9 +120,10 @@ def test_nodes_killed_at_random_lose_and_double_nothing(learning, nodes, tmp_pat
     assert max(slowest.values()) <= 0.5
     start(nodes, learning, folder, resume=begun)
     nodes.listener.results().clear()
-    result = nodes.result(120)
+    result = nodes.result()
     assert nodes.wait('scheduler') == 0
     assert_same_as_undisturbed(learning, folder, result)
+    nodes.listener.until((folder / 'result.yaml').exists)
     sessions = yaml.safe_load((folder / 'result.yaml').read_text())['sessions']
     assert len(sessions) == KILLS + 1
 
@@ -139,14 +136,16 @@ def test_repsq_run_goes_on_after_it_was_killed(nodes, learning, tmp_path):
         [*command, str(learning), '--simulate', '--seed', '7', '--output', str(folder)],
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip
-    nodes.listener.until(lambda: len(journalled(folder)) > 10, 60)
+    nodes.listener.until(lambda: len(journalled(folder)) > 10)
+    children = Path(f'/proc/{process.pid}/task/{process.pid}/children').read_text().split()
+    assert len(children) == 5
     process.kill()
     process.wait()
     # Its nodes are interrupted by the kernel; the lock of the journal goes with the scheduler.
-    time.sleep(1.0)
+    nodes.listener.until(lambda: not any(Path('/proc', pid).exists() for pid in children))
     done = subprocess.run(
         [*command, '--resume', str(folder), '--simulate', '--session-note', 'new gauge'],
-        capture_output=True, text=True, check=False, timeout=120,
+        capture_output=True, text=True, check=False, timeout=2 * PATIENCE,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     document = yaml.safe_load((folder / 'result.yaml').read_text())
@@ -166,30 +165,32 @@ def test_repsq_run_goes_on_after_it_was_killed(nodes, learning, tmp_path):
 def test_a_damaged_journal_is_refused_and_nothing_moves(change, told, learning, nodes, tmp_path):
     folder = tmp_path / 'campaign'
     start(nodes, learning, folder, resume=False)
-    nodes.listener.until(lambda: len(journalled(folder)) > 3, 30)
+    nodes.listener.until(lambda: len(journalled(folder)) > 3)
     nodes.group.stop()
     lines = (folder / JOURNAL).read_bytes().splitlines(keepends=True)
     assert all(json.loads(line) for line in lines)
     (folder / JOURNAL).write_bytes(b''.join(change(lines)))
+    nodes.listener.listen(0.5)  # to what is still on its way
     count = len(nodes.listener.phases())
     nodes.start(
         'scheduler',
         {'specification': str(learning), 'seed': 7, 'output': str(folder), 'resume': True},
     )
-    assert nodes.wait('scheduler', 15) == 7
+    assert nodes.wait('scheduler') == 7
     assert told in nodes.output('scheduler')
+    nodes.listener.listen(0.5)
     assert len(nodes.listener.phases()) == count
 
 
 def test_a_second_scheduler_on_the_same_campaign_is_refused(learning, nodes, tmp_path):
     folder = tmp_path / 'campaign'
-    start(nodes, learning, folder, resume=False)
-    nodes.listener.until(lambda: len(journalled(folder)) > 0, 30)
+    start(nodes, learning, folder, resume=False, speed=1.0)
+    nodes.listener.until(lambda: len(journalled(folder)) > 0)
     done = subprocess.run(
         [sys.executable, '-m', 'repsq_ros.nodes.scheduler', '--ros-args',
          '-p', f'specification:={learning}', '-p', 'seed:=7', '-p', f'output:={folder}',
          '-p', 'resume:=true', '-r', '__node:=second'],
-        check=False, capture_output=True, text=True, timeout=20,
+        check=False, capture_output=True, text=True, timeout=PATIENCE,
     )  # fmt: skip
     assert done.returncode == 7
     assert 'another process runs this campaign' in done.stderr

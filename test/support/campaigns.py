@@ -21,9 +21,10 @@ def in_process(file, subject='surrogate', model='', campaign_id='lab', seed=7):
 def over_dds(folder, file, **robot):
     with graph(folder) as nodes:
         nodes.start_campaign(file, {**AS_FAST_AS_POSSIBLE, **robot}, seed=7)
-        result = nodes.result(timeout=120)
+        result = nodes.result()
         assert nodes.wait('scheduler') == 0
-        # The result may be heard before the last measurement that led to it.
-        measured = nodes.listener.heard[topics.TEST_MEASUREMENT]
-        nodes.listener.until(lambda: len(measured) >= result.n, 10)
+        # The result may be heard before what led to it.
+        for topic in (topics.TEST_COMMAND, topics.TEST_MEASUREMENT, topics.ESTIMATE):
+            kept = nodes.listener.heard[topic]
+            nodes.listener.until(lambda kept=kept: len(kept) >= result.n + result.invalid)
         return messages.result_of(result), nodes.listener.heard

@@ -28,10 +28,17 @@ KEPT = {
     topics.QUANTIZED_RESULT: (QuantizedResult, qos.LATCHED),
     topics.COMMAND_VELOCITY: (Twist, qos.COMMAND),
 }
+PATIENCE = 60.0  # [s] to wait for what has to come, on however busy a machine
+SOON = 10.0  # [s] for what takes a fraction of a second on a machine that is not overloaded
+REPEAT = 0.05  # [s] between two repetitions, as of a switch in the field
 
 
 class Listener:
-    """Keeps everything that is said on the campaign's topics and on cmd_vel."""
+    """Keeps everything that is said on the campaign's topics and on cmd_vel.
+
+    Within a topic, messages of one publisher arrive in their order; between topics there is none.
+    So what is heard on one topic says nothing of what has been heard on another: wait for both.
+    """
 
     def __init__(self, context):
         self.node = rclpy.create_node('listener', context=context)
@@ -41,7 +48,7 @@ class Listener:
         for topic, (kind, profile) in KEPT.items():
             self.node.create_subscription(kind, topic, self.heard[topic].append, profile)
 
-    def until(self, condition, timeout):
+    def until(self, condition, timeout=PATIENCE):
         """Listen until a condition holds; fail with what was heard otherwise."""
         end = time.monotonic() + timeout
         while not condition():
@@ -49,6 +56,51 @@ class Listener:
                 counts = {topic: len(kept) for topic, kept in self.heard.items()}
                 raise AssertionError(f'not within {timeout} s: {condition}; heard {counts}')
             self.executor.spin_once(timeout_sec=0.05)
+
+    def listen(self, seconds):
+        """Listen for a while."""
+        end = time.monotonic() + seconds
+        self.until(lambda: time.monotonic() > end, seconds + PATIENCE)
+
+    def latest(self, topic, wanted=lambda message: True, timeout=PATIENCE):
+        """Listen until the last message of a topic is one that is wanted, and return it."""
+        kept = self.heard[topic]
+        self.until(lambda: kept and wanted(kept[-1]), timeout)
+        return kept[-1]
+
+    def is_in(self, phase, reason=''):
+        """Tell whether a phase is the last one heard."""
+        last = self.phases()[-1] if self.phases() else None
+        return last is not None and last.phase == phase and last.reason.startswith(reason)
+
+    def phase(self, phase, reason='', timeout=PATIENCE):
+        """Listen until a phase is the last one heard, and return it."""
+        self.until(lambda: self.is_in(phase, reason), timeout)
+        return self.phases()[-1]
+
+    def saying(self, publisher, message, condition, timeout=PATIENCE):
+        """Listen until a condition holds, repeating a message: a single one may be lost."""
+        due = time.monotonic()
+
+        def told():
+            nonlocal due
+            if time.monotonic() >= due:
+                publisher.publish(message)
+                due = time.monotonic() + REPEAT
+            return condition()
+
+        self.until(told, timeout)
+
+    def until_moving(self, timeout=PATIENCE):
+        """Listen until the robot is told to move."""
+        self.latest(topics.COMMAND_VELOCITY, lambda twist: not at_rest(twist), timeout)
+
+    def assert_at_rest(self):
+        """Listen until zero is commanded, which is soon; nothing but zero may follow."""
+        self.latest(topics.COMMAND_VELOCITY, at_rest, SOON)
+        count = len(self.commands())
+        self.listen(0.5)
+        assert all(map(at_rest, self.commands()[count:]))
 
     def phases(self):
         return self.heard[topics.TEST_PHASE]
@@ -100,13 +152,13 @@ class Graph:
     def signal(self, name, number):
         self.process(name).send_signal(number)
 
-    def wait(self, name, timeout=10):
+    def wait(self, name, timeout=PATIENCE):
         return self.process(name).wait(timeout)
 
     def output(self, name):
         return (self.group.folder / 'nodes' / f'{name}.log').read_text()
 
-    def result(self, timeout):
+    def result(self, timeout=2 * PATIENCE):
         """Listen until the result is there; the nodes have to live until then."""
 
         def there():

@@ -33,10 +33,10 @@ def typestore(root):
 class Recorder:
     """Keeps the raw messages of a campaign and of its sensors as they arrive."""
 
-    def __init__(self, node):
+    def __init__(self, node, sensors=SENSORS):
         self.kept = []
         self.heard = set()
-        topics = {f'/{name}': kind for name, kind in KEPT.items()} | SENSORS
+        topics = {f'/{name}': kind for name, kind in KEPT.items()} | sensors
         for topic, (kind, profile) in topics.items():
             self._listen(node, topic, kind, profile)
 
