@@ -123,7 +123,7 @@ class Driver:
             each.header.frame_id = 'world'
             each.pose.orientation.w = 1.0
         self.start_ns = time.time_ns()
-        began, count, tests = time.monotonic(), 0, 0
+        began, count, tests, over = time.monotonic(), 0, 0, 0
         total = round(seconds * self.rate)
         per_test = round(EVERY * self.rate)
         end_ns = 0
@@ -144,6 +144,10 @@ class Driver:
                 self.complete[tests] = time.monotonic()
                 tests, end_ns = tests + 1, 0
             self.pose.publish(pose)
+            if tests > over:
+                # As the scheduler does, whose phase ends with the window.
+                self.phase.publish(TestPhase(campaign_id='lab', index=over, phase=TestPhase.IDLE))
+                over = tests
             count += 1
         deadline = time.monotonic() + 2.0
         while time.monotonic() < deadline:

@@ -11,6 +11,7 @@ from rosgraph_msgs.msg import Clock as ClockMessage
 from repsq_ros.nodes import qos
 from repsq_ros.timebase import from_time, to_seconds
 
+LATE_NS = 500_000  # after an instant, at which it has come for sure: two clocks are read apart
 TIMEOUT = 2.0  # [s] without a message on /clock after which a simulated clock is lost
 
 
@@ -27,6 +28,8 @@ class CampaignClock:
         self._steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._heard = self._steady.now()
         self._simulated_ns: int | None = None
+        self._alarm = node.create_timer(TIMEOUT, self._ring, clock=self._steady)
+        self._alarm.cancel()
         if node.get_parameter('use_sim_time').value:
             self._simulated_ns = 0
             node.create_subscription(ClockMessage, '/clock', self._hear, qos.CLOCK)
@@ -41,6 +44,16 @@ class CampaignClock:
         if self._simulated_ns is not None:
             return self._simulated_ns
         return int(self._node.get_clock().now().nanoseconds)
+
+    def wake_at(self, at_ns: int) -> None:
+        """Call `on_tick` at an instant as well; a simulated clock ticks there by itself."""
+        if self._simulated_ns is None:
+            self._alarm.timer_period_ns = max(at_ns - self.now_ns(), 0) + LATE_NS
+            self._alarm.reset()
+
+    def _ring(self) -> None:
+        self._alarm.cancel()
+        self._on_tick(self.now_ns())
 
     @property
     def fault(self) -> str:

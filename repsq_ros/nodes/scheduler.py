@@ -255,6 +255,8 @@ class Scheduler(CampaignNode):
                 return self._carry_out(self._conductor.pause(self._time.now_ns(), str(error)))
             if isinstance(action, Span):
                 self._phase_since = self._steady.now()
+                if action.end_ns is not None:
+                    self._time.wake_at(action.end_ns)
                 # The command goes first: a phase that is announced is already in force.
                 self._publish_command()
                 self._tell(action)

@@ -96,7 +96,7 @@ def test_an_unknown_parameter_is_warned_of_and_those_in_force_are_logged(content
     assert "unknown parameter 'peer_timout' is ignored; did you mean 'peer_timeout'?" in (
         done.stderr
     )
-    assert 'peer_timeout=1, measurement_timeout=30.0' in done.stderr
+    assert 'peer_timeout=1, ' in done.stderr
     assert done.returncode == 3  # nobody else is there
 
 
