@@ -31,6 +31,7 @@ EPOCH_NS = NANOSECONDS  # simulated time begins at 1 s: tf2 never finds a transf
 HOLD = 0.05  # [s] between two repetitions of a clock that stands still
 PATIENCE = 5.0  # [s] of holding after which the reason is told
 GIVE_UP = 2.0  # [s] without signs of life from the scheduler after which it is gone
+IDLE_SPEED = 0.1  # simulated s in each real s before tests of a simulation as fast as possible
 CATCH_UP = 0.1  # [s] of delay that is made good by running faster
 
 
@@ -173,8 +174,9 @@ class SimulatedRobot(CampaignNode):
     def _wait_until_due(self, executor: SingleThreadedExecutor, until_ns: int) -> bool:
         """Take in messages while real time leaves some; False if a campaign begins meanwhile."""
         idle = self._span is None and not self._upcoming
-        # Between tests nobody waits for the simulation: it need not be faster than real time.
-        speed = (min(self._speed, 1.0) or 1.0) if idle else self._speed
+        # Before tests nobody waits for the simulation, and the first phase, planned start_lead
+        # ahead in its time, is to be heard before its time comes, however long that takes.
+        speed = (min(self._speed, 1.0) or IDLE_SPEED) if idle else self._speed
         if speed == 0:
             executor.spin_once(timeout_sec=0)
             return True

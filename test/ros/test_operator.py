@@ -7,7 +7,6 @@ import pytest
 import yaml
 from sensor_msgs.msg import BatteryState
 from std_msgs.msg import Bool
-from std_srvs.srv import Trigger
 from support.campaigns import AS_FAST_AS_POSSIBLE, in_process
 from support.graph import at_rest
 
@@ -21,17 +20,8 @@ REAL_TIME = {'speed': 1.0, 'seed': 7}
 ATTENDED = {'attended': True, 'start_lead': 0.3, 'seed': 7}
 
 
-def call(nodes, name):
-    client = nodes.listener.node.create_client(Trigger, f'/scheduler/{name}')
-    nodes.listener.until(client.service_is_ready)
-    future = client.call_async(Trigger.Request())
-    nodes.listener.until(future.done)
-    nodes.listener.node.destroy_client(client)
-    return future.result()
-
-
 def resume(nodes):
-    nodes.listener.until(lambda: call(nodes, 'resume').success)
+    nodes.listener.until(lambda: nodes.call('resume').success)
 
 
 def assert_held(nodes, reason):
@@ -54,26 +44,26 @@ def moving(nodes, short, write, tmp_path):
 
 def test_pause_and_resume(moving):
     cases = moving.listener.heard[topics.TEST_COMMAND]
-    assert call(moving, 'pause').success
+    assert moving.call('pause').success
     assert_held(moving, 'by the operator')
-    assert call(moving, 'pause').message == 'nothing is under way'
-    assert call(moving, 'resume').success
+    assert moving.call('pause').message == 'nothing is under way'
+    assert moving.call('resume').success
     moving.listener.phase(TestPhase.COMMAND)
     moving.listener.until(lambda: len(cases) == 2)
     case, again = cases
     assert (again.index, again.attempt, again.x) == (case.index, case.attempt, case.x)
-    assert call(moving, 'resume').message == 'the campaign is not paused'
+    assert moving.call('resume').message == 'the campaign is not paused'
 
 
 def test_skip_gives_up_the_case_and_goes_on(moving):
-    assert call(moving, 'skip').success
+    assert moving.call('skip').success
     moving.listener.latest(topics.TEST_PHASE, lambda phase: phase.index == 1)
     estimate = moving.listener.latest(topics.ESTIMATE)
     assert (estimate.n, estimate.invalid, estimate.skipped) == (0, 0, 1)
 
 
 def test_abort_ends_the_campaign(moving):
-    assert call(moving, 'abort').success
+    assert moving.call('abort').success
     assert moving.wait('scheduler') == 3
     moving.listener.phase(TestPhase.ABORTED, 'by the operator')
 
@@ -85,8 +75,8 @@ def test_an_emergency_stop_holds_until_it_is_released_and_resumed(moving, profil
     switch = listener.node.create_publisher(Bool, topics.EMERGENCY_STOP, profile)
     listener.saying(switch, Bool(data=True), lambda: listener.is_in(TestPhase.PAUSED))
     assert_held(moving, 'emergency stop')
-    assert call(moving, 'resume').message == 'the emergency stop is pressed'
-    listener.saying(switch, Bool(data=False), lambda: call(moving, 'resume').success)
+    assert moving.call('resume').message == 'the emergency stop is pressed'
+    listener.saying(switch, Bool(data=False), lambda: moving.call('resume').success)
     listener.phase(TestPhase.COMMAND)
 
 
@@ -99,9 +89,9 @@ def test_a_low_battery_holds_until_it_is_changed(moving):
     low = BatteryState(percentage=0.15)
     listener.saying(battery, low, lambda: listener.is_in(TestPhase.PAUSED))
     assert_held(moving, 'battery at 15%, below the limit of 20%')
-    assert call(moving, 'resume').message == 'the battery is below its limit'
+    assert moving.call('resume').message == 'the battery is below its limit'
     changed = BatteryState(percentage=0.98)
-    listener.saying(battery, changed, lambda: call(moving, 'resume').success)
+    listener.saying(battery, changed, lambda: moving.call('resume').success)
     listener.phase(TestPhase.COMMAND)
 
 
@@ -110,7 +100,7 @@ def test_a_lost_peer_holds_until_it_is_started_anew(peer, moving, tmp_path):
     """A false alarm, or a node that crashed: neither ends a campaign of three days."""
     moving.signal(peer, signal.SIGKILL)
     assert_held(moving, f'lost node: {peer} is gone')
-    assert f'still missing the {peer} node' in call(moving, 'resume').message
+    assert f'still missing the {peer} node' in moving.call('resume').message
     parameters = yaml.safe_load((tmp_path / 'nodes' / f'{peer}.yaml').read_text())
     moving.start(peer, parameters['/**']['ros__parameters'])
     resume(moving)
@@ -121,7 +111,7 @@ def test_nothing_begins_without_start_where_that_is_asked_for(nodes, short, writ
     nodes.start_campaign(write(short), REAL_TIME, **ATTENDED, autostart=False, peer_timeout=2.0)
     nodes.listener.until(lambda: len(nodes.listener.commands()) > 80)  # 4 s of zeros
     assert all(map(at_rest, nodes.listener.commands()))
-    assert call(nodes, 'start').success
+    assert nodes.call('start').success
     nodes.listener.phase(TestPhase.COMMAND)
 
 
@@ -136,9 +126,9 @@ def test_a_full_disk_holds_the_campaign_and_loses_nothing(nodes, short, write, t
     subprocess.run(['prlimit', f'--pid={pid}', f'--fsize={size}:unlimited'], check=True)
     paused = nodes.listener.phase(TestPhase.PAUSED)
     assert 'File too large; nothing is lost' in paused.reason
-    assert 'File too large' in call(nodes, 'resume').message
+    assert 'File too large' in nodes.call('resume').message
     subprocess.run(['prlimit', f'--pid={pid}', '--fsize=unlimited'], check=True)
-    assert call(nodes, 'resume').success
+    assert nodes.call('resume').success
     result = messages.result_of(nodes.result())
     expected, tests = in_process(file)
     assert result == expected
@@ -169,10 +159,10 @@ def test_three_sessions_with_pauses_notes_and_a_battery_stop(nodes, short, write
             nodes.listener.until(lambda: measured() > 20)
             low, changed = BatteryState(percentage=0.1), BatteryState(percentage=0.9)
             nodes.listener.saying(battery, low, held_by_the_battery)
-            nodes.listener.saying(battery, changed, lambda: call(nodes, 'resume').success)
+            nodes.listener.saying(battery, changed, lambda: nodes.call('resume').success)
         if until < 240:
             nodes.listener.until(lambda until=until: len(journalled(folder)) >= until)
-            assert call(nodes, 'pause').success
+            assert nodes.call('pause').success
             nodes.listener.phase(TestPhase.PAUSED, 'by the operator')
             nodes.group.stop()
     result = messages.result_of(nodes.result())

@@ -61,5 +61,5 @@ def test_the_bag_played_over_dds_gives_the_recorded_result(recorded, tmp_path):
         player, _ = play(bag, played, nodes.listener.node.context, speed=1.0)
         again = messages.result_of(nodes.result())
         player.destroy_node()
+        nodes.listener.until((tmp_path / 'again' / 'result.yaml').exists)
     assert again == result
-    assert (tmp_path / 'again' / 'result.yaml').exists()

@@ -14,6 +14,7 @@ from pathlib import Path
 import rclpy
 from geometry_msgs.msg import Twist
 from rclpy.executors import SingleThreadedExecutor
+from std_srvs.srv import Trigger
 
 from repsq_ros import topics
 from repsq_ros.console.processes import LOSSLESS, RELIABLE, NodeProcess, ProcessGroup
@@ -129,22 +130,45 @@ class Graph:
     def start(self, name, parameters, remappings=()):
         self.group.start(NodeProcess(name, parameters, remappings))
 
-    def start_campaign(self, specification, robot, estimator=None, **scheduler):
-        """Start all four nodes of a simulated campaign."""
+    def start_campaign(self, specification, robot, estimator=None, remappings=None, **scheduler):
+        """Start all four nodes of a simulated campaign.
+
+        :param remappings: rules, by the name of the node
+        """
+        rules = remappings or {}
         sim_time = robot.get('clock', 'simulated') == 'simulated'
         common = {'specification': str(specification), 'use_sim_time': sim_time}
         robot_process = self.group.running.get('simulated_robot')
         if robot_process is None or robot_process.poll() is not None:
-            self.start('simulated_robot', robot)
-        self.start('measurement', {**common, **LOSSLESS})
-        self.start('estimator', {**common, **(estimator or {})})
+            self.start('simulated_robot', robot, rules.get('simulated_robot', ()))
+        self.start('measurement', {**common, **LOSSLESS}, rules.get('measurement', ()))
+        self.start('estimator', {**common, **(estimator or {})}, rules.get('estimator', ()))
         # Nobody else is on this domain.
         scheduler = {'attended': False, 'guard': False, **RELIABLE, **scheduler}
         if scheduler['guard']:
             arm = robot.get('subject') == 'arm'
             stop = {'command_type': 'urscript' if arm else 'twist'}
             self.start('guard', {'use_sim_time': sim_time, **stop})
-        self.start('scheduler', {**common, 'campaign_id': 'lab', 'look_around': 0.0, **scheduler})
+        self.start(
+            'scheduler', {**common, 'campaign_id': 'lab', 'look_around': 0.0, **scheduler},
+            rules.get('scheduler', ()),
+        )  # fmt: skip
+
+    def call(self, name):
+        """Call a service of the scheduler, and return its answer."""
+        client = self.listener.node.create_client(Trigger, f'/scheduler/{name}')
+        self.listener.until(client.service_is_ready)
+        future = client.call_async(Trigger.Request())
+        self.listener.until(future.done)
+        self.listener.node.destroy_client(client)
+        return future.result()
+
+    def kill(self):
+        """End all processes at once: what a test shows, it has shown."""
+        for process in self.group.running.values():
+            process.kill()
+        for process in self.group.running.values():
+            process.wait()
 
     def process(self, name):
         return self.group.running[name]
@@ -209,7 +233,7 @@ def _graph(folder, domain):
     try:
         yield made
     finally:
-        made.group.stop()
+        made.kill()
         made.listener.node.destroy_node()
         rclpy.shutdown(context=context)
         os.environ.clear()

@@ -1,0 +1,217 @@
+"""What the nodes say to each other comes late, twice, out of order or from a new process."""
+
+import signal
+import time
+
+import pytest
+from support.campaigns import AS_FAST_AS_POSSIBLE, in_process
+from support.graph import at_rest
+from support.relay import Relay, doubled_and_late, swapped
+
+from repsq_ros import messages, topics
+from repsq_ros.campaign.history import fold
+from repsq_ros.campaign.journal import JOURNAL, read_journal
+from repsq_ros.msg import TestCommand, TestPhase
+from repsq_ros.nodes import qos
+from repsq_ros.sampling.marginals import Beta
+from repsq_ros.sampling.proposals import Importance
+from repsq_ros.specification.load import load
+
+LATE = 3  # the test whose measurement is late
+LAST = 9  # of ten
+
+
+@pytest.fixture
+def ten_tests(short, write):
+    short['tester'].update(stopping={'rule': 'fixed', 'tests': LAST + 1}, max_tests=LAST + 1)
+    return write(short)
+
+
+def start(nodes, file, folder, remappings, **scheduler):
+    nodes.start_campaign(
+        file, AS_FAST_AS_POSSIBLE, estimator={'output': str(folder)}, remappings=remappings,
+        output=str(folder), seed=7, **scheduler,
+    )  # fmt: skip
+
+
+def journalled(folder):
+    file = folder / JOURNAL
+    return fold(str(file), read_journal(file)[0]).tests if file.exists() else ()
+
+
+def assert_as_undisturbed(nodes, file, folder):
+    """Nothing is lost and nothing doubled: result, journal and table are those of one process."""
+    expected, tests = in_process(file)
+    assert messages.result_of(nodes.result()) == expected
+    assert nodes.wait('scheduler') == 0
+    assert [(t.index, t.attempt, t.x, t.weight, t.psi) for t in journalled(folder)] == [
+        (r.index, r.attempt, r.x, r.weight, r.psi) for r, _ in tests
+    ]
+    assert len((folder / 'tests.csv').read_text().splitlines()) == 1 + expected.n
+
+
+# A late measurement ------------------------------------------------------------------------------
+
+
+class HeldMeasurement:
+    """A way from the measurement node to its listeners that holds one measurement back."""
+
+    def __init__(self, listener):
+        self.message = None
+        self.relay = Relay(listener, topics.TEST_MEASUREMENT, self._wanted)
+        self.remappings = {'measurement': (self.relay.rule,)}
+
+    def _wanted(self, message):
+        if self.message is not None or message.index != LATE:
+            return [message]
+        self.message, self.since = message, time.monotonic()
+        return []
+
+    def release(self):
+        self.relay.pass_on(self.message)
+
+
+@pytest.fixture
+def held(nodes):
+    return HeldMeasurement(nodes.listener)
+
+
+def issued(nodes):
+    """How often the case of the late test was issued."""
+    return sum(case.index == LATE for case in nodes.listener.heard[topics.TEST_COMMAND])
+
+
+def test_a_measurement_late_by_half_a_minute_holds_the_campaign(nodes, held, ten_tests, tmp_path):
+    """The robot stands meanwhile; then the campaign goes on, and nothing is tested again."""
+    folder, listener = tmp_path / 'campaign', nodes.listener
+    start(nodes, ten_tests, folder, held.remappings, attended=True, measurement_timeout=2.0)
+    listener.phase(TestPhase.PAUSED, f'test {LATE}: no measurement with its estimate came')
+    listener.assert_at_rest()
+    count = len(listener.commands())
+    listener.until(lambda: time.monotonic() - held.since >= 30.0)
+    assert all(map(at_rest, listener.commands()[count:]))
+    assert listener.is_in(TestPhase.PAUSED), 'nobody has resumed it'
+    held.release()
+    listener.latest(topics.ESTIMATE, lambda estimate: estimate.index == LATE)
+    assert nodes.call('resume').success
+    assert_as_undisturbed(nodes, ten_tests, folder)
+    assert issued(nodes) == 1
+
+
+def test_a_measurement_within_its_timeout_is_waited_for(nodes, held, ten_tests, tmp_path):
+    folder, listener = tmp_path / 'campaign', nodes.listener
+    start(nodes, ten_tests, folder, held.remappings, measurement_timeout=600.0)
+    listener.until(lambda: held.message is not None)
+    listener.assert_at_rest()
+    count = len(listener.commands())
+    listener.until(lambda: len(listener.commands()) > count + 60)  # 3 s of zeros
+    assert all(map(at_rest, listener.commands()[count:]))
+    held.release()
+    assert_as_undisturbed(nodes, ten_tests, folder)
+    assert issued(nodes) == 1
+    assert TestPhase.PAUSED not in {phase.phase for phase in listener.phases()}
+
+
+def test_a_measurement_that_comes_after_its_test_was_made_again(nodes, held, ten_tests, tmp_path):
+    """The operator did not wait for it: the test was made again, and counts once."""
+    folder, listener = tmp_path / 'campaign', nodes.listener
+    start(nodes, ten_tests, folder, held.remappings, attended=True, measurement_timeout=2.0)
+    listener.phase(TestPhase.PAUSED, f'test {LATE}: no measurement with its estimate came')
+    assert nodes.call('resume').success
+    listener.latest(topics.TEST_PHASE, lambda phase: phase.index > LATE)
+    held.release()
+    assert_as_undisturbed(nodes, ten_tests, folder)
+    assert issued(nodes) == 2
+
+
+# A new estimator ---------------------------------------------------------------------------------
+
+
+def start_estimator_anew(nodes, file, folder):
+    nodes.start('estimator', {
+        'specification': str(file), 'use_sim_time': True, 'output': str(folder),
+    })  # fmt: skip
+
+
+def test_an_estimator_that_died_before_the_last_test_was_counted(nodes, ten_tests, tmp_path):
+    """Its successor knows the journal, hears the last test, and gives the result."""
+    folder, listener = tmp_path / 'campaign', nodes.listener
+    relay = Relay(
+        listener, topics.TEST_MEASUREMENT, lambda m: [m] if m.index < LAST else [], to_hearer=True
+    )
+    start(nodes, ten_tests, folder, {'estimator': (relay.rule,)}, attended=True)
+    listener.until(lambda: relay.kept and relay.kept[-1].index == LAST)
+    nodes.signal('estimator', signal.SIGKILL)
+    listener.phase(TestPhase.PAUSED, 'lost node: estimator is gone')
+    assert not listener.results()
+    start_estimator_anew(nodes, ten_tests, folder)
+    listener.until(lambda: nodes.call('resume').success)
+    assert_as_undisturbed(nodes, ten_tests, folder)
+
+
+def test_an_estimator_that_died_before_its_result_was_heard(nodes, ten_tests, tmp_path):
+    """The rule was met, and nobody heard the result: its successor tells it from the journal."""
+    folder, listener = tmp_path / 'campaign', nodes.listener
+    unheard = (f'{topics.QUANTIZED_RESULT}:=unheard/{topics.QUANTIZED_RESULT}',)
+    start(nodes, ten_tests, folder, {'estimator': unheard})
+    listener.latest(topics.ESTIMATE, lambda estimate: estimate.stopped)
+    listener.phase(TestPhase.DONE)
+    nodes.signal('estimator', signal.SIGKILL)
+    nodes.wait('estimator')
+    assert not listener.results()
+    start_estimator_anew(nodes, ten_tests, folder)
+    assert_as_undisturbed(nodes, ten_tests, folder)
+
+
+# Doubled and out of order ------------------------------------------------------------------------
+
+
+def test_messages_that_come_twice_and_out_of_order_change_nothing(nodes, ten_tests, tmp_path):
+    """Cases, measurements and estimates once more when they are old; each window after its end.
+
+    The robot hears the scheduler itself: a real one hears no phases at all.
+    """
+    folder, listener = tmp_path / 'campaign', nodes.listener
+    windows = swapped(lambda phase: phase.phase == TestPhase.COMMAND)
+    cases = Relay(listener, topics.TEST_COMMAND, doubled_and_late())
+    phases = Relay(listener, topics.TEST_PHASE, windows)
+    measurements = Relay(listener, topics.TEST_MEASUREMENT, doubled_and_late())
+    estimates = Relay(listener, topics.ESTIMATE, doubled_and_late())
+    remappings = {
+        'scheduler': (cases.rule, phases.rule), 'simulated_robot': (phases.rule,),
+        'measurement': (measurements.rule,), 'estimator': (estimates.rule,),
+    }  # fmt: skip
+    start(nodes, ten_tests, folder, remappings)
+    assert_as_undisturbed(nodes, ten_tests, folder)
+    heard = listener.heard[topics.TEST_MEASUREMENT]
+    listener.until(lambda: len(heard) == 2 * LAST + 1)
+    assert [m.index for m in heard[:5]] == [0, 1, 0, 2, 1]
+    assert [m.index for m in measurements.kept] == list(range(LAST + 1))
+    phase_of = [phase.phase for phase in listener.phases() if phase.index == 0]
+    dwell, command, idle = TestPhase.DWELL, TestPhase.COMMAND, TestPhase.IDLE
+    assert phase_of == [dwell, dwell, idle, command, idle, command]
+
+
+def test_cases_of_another_program_that_come_twice_and_out_of_order(nodes, short, write):
+    short['tester'].update(
+        proposal={'type': 'external', 'weight_bound': 1.7, 'accept_unproven_bound': True},
+        stopping={'rule': 'anytime'}, max_tests=LAST + 1,
+    )  # fmt: skip
+    file = write(short)
+    target = load(file).target
+    marginals = tuple(Beta(0.83, 0.76) for _ in target.box.dimensions)
+    other = Importance(target, type(target)(target.box, marginals))
+    drawn = [other.draw(index, 5) for index in range(LAST + 1)]
+    publisher = nodes.listener.node.create_publisher(TestCommand, topics.EXTERNAL_CASE, qos.RECORD)
+    for index in range(0, LAST + 1, 2):
+        for number in (index + 1, index) * 2:
+            draw = drawn[number]
+            publisher.publish(
+                TestCommand(index=number, x=list(draw.x), log_q=draw.log_q, weight=draw.weight)
+            )
+    nodes.start_campaign(file, AS_FAST_AS_POSSIBLE, seed=7)
+    assert nodes.result().n == LAST + 1
+    commands = nodes.listener.heard[topics.TEST_COMMAND]
+    nodes.listener.until(lambda: len(commands) == LAST + 1)
+    assert [tuple(case.x) for case in commands] == [draw.x for draw in drawn]
+    assert [case.weight for case in commands] == pytest.approx([draw.weight for draw in drawn])
