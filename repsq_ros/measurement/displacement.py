@@ -22,6 +22,7 @@ class GaugeDisplacement:
     take: str = 'last'  # which reading of the window stands for it
     tare: float | None = None  # [mm]; None: the last reading before the command took effect
     settled_within: float = 0.1  # [mm] readings of the window may differ by so much
+    travel: tuple[float, float] | None = None  # [mm] within which readings are believed
 
     needs = 'reading'
     unit = 'mm'
@@ -29,13 +30,17 @@ class GaugeDisplacement:
 
     def describe(self) -> dict[str, object]:
         """Return all that two labs have to share."""
-        return {'type': 'displacement', 'of': 'gauge', **asdict(self)}
+        shared = {'type': 'displacement', 'of': 'gauge', **asdict(self)}
+        if self.travel is None:
+            del shared['travel']
+        return shared
 
     def psi(self, seen: Seen, window: Window) -> float:
         """Return the displacement [mm]."""
         series = seen.series
         assert series is not None
         inside = series.values[seen.first :] * MM
+        self._require_travel(inside)
         spread = float(inside.max() - inside.min())
         if spread > self.settled_within:
             raise UnmeasurableError(
@@ -52,10 +57,23 @@ class GaugeDisplacement:
                 raise UnmeasurableError(
                     'no tare: the last reading before the command is no number'
                 )
+        self._require_travel(np.array([tare]))
         moved = np.abs(inside - tare)
         if self.take == 'largest':
             return float(moved.max())
         return float(moved[-1] if self.take == 'last' else np.abs(np.median(inside) - tare))
+
+    def _require_travel(self, readings: NDArray[np.float64]) -> None:
+        """Refuse readings at an end of the travel, where a gauge shows nothing any more."""
+        if self.travel is None:
+            return
+        lower, upper = self.travel
+        beyond = readings[(readings <= lower) | (readings >= upper)]
+        if len(beyond):
+            raise UnmeasurableError(
+                f'gauge at the end of its travel: {beyond[0]:.4f} mm, expected between {lower:g} '
+                f'and {upper:g} mm'
+            )
 
 
 @dataclass(frozen=True)

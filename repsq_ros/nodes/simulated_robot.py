@@ -60,7 +60,10 @@ class SimulatedRobot(CampaignNode):
             == 'system'
         )
         clock_rate = parameters.number('clock_rate', 50.0, 'Hz of /clock', above=0)
-        subject = make_subject(name, model)
+        gauge = parameters.numbers(
+            'gauge_position', 3, 'x y z [m] of the gauge of an arm; empty: where a test begins'
+        )
+        subject = make_subject(name, model, gauge)
         self._interface = make_interface(self, parameters, subject.takes, self._system_clock)
         parameters.finish()
         self._chunk_ns = round(NANOSECONDS / clock_rate)

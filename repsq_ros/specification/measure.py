@@ -97,6 +97,7 @@ def _quantity(section: Section, source: Input) -> Quantity:
             section.choice('take', TAKES, 'last'),
             _tare(section),
             section.number('settled_within', 0.1, above=0),
+            _travel(section),
         )
     settled = section.number('settled_speed', 0.02, above=0)
     if kind == 'displacement':
@@ -125,6 +126,16 @@ def _tare(section: Section) -> float | None:
     if not section.has('tare') or section.content()['tare'] == 'before':
         return None
     return section.number('tare')
+
+
+def _travel(section: Section) -> tuple[float, float] | None:
+    """Return the ends of a gauge's travel in mm; None: not given."""
+    if not section.has('travel'):
+        return None
+    lower, upper = section.numbers('travel', 2)
+    if not lower < upper:
+        raise section.fail('travel', f'{[lower, upper]}', 'two numbers in mm, the smaller first')
+    return (lower, upper)
 
 
 def _pose(section: Section, key: str, optional: bool) -> Pose | None:

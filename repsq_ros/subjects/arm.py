@@ -23,7 +23,8 @@ class ArmParameters:
     lag: float = 0.05  # [s] in which it comes to rest
     repeatability: float = 0.00002  # [m] standard deviation of each axis at each arrival
     hysteresis: float = 0.0001  # [m] off at an arrival, for each m of the way since the reset
-    travel: float = 0.010  # [m] of the gauge, whose middle is where the tool was reset
+    travel: float = 0.010  # [m] of the gauge; in its middle it stands at `gauge`
+    gauge: Command = ()  # x, y, z [m] of the tool; empty: where it was reset
 
 
 class Arm:
@@ -45,12 +46,14 @@ class Arm:
         """Come to rest at the goal; the gauge stands there from now on."""
         self._generator = generator
         self._here = list(self._goal)
-        self._base = list(self._goal)
+        self._base = self._parameters.gauge or self._goal[:3]
         self._far = 0.0
         self._arrive()
 
     def _arrive(self) -> None:
         """Draw how far off the tool will be at its goal."""
+        if math.dist(self._here[:3], self._base) < 1e-3:
+            self._far = 0.0
         sd, lost = self._parameters.repeatability, self._parameters.hysteresis * self._far
         x, y, z = (sd * float(each) for each in self._generator.standard_normal(3))
         self._off: Vector = (x, y, z - lost)
@@ -67,7 +70,7 @@ class Arm:
         reach = self._parameters.speed * TICK_NS * 1e-9
         share = self._share if length == 0 else min(self._share, reach / length)
         self._here = [now + share * each for now, each in zip(here, way, strict=True)]
-        self._far = max(self._far, math.dist(self._here[:3], self._base[:3]))
+        self._far = max(self._far, math.dist(self._here[:3], self._base))
 
     def _state(self, off: Vector) -> BodyState:
         x, y, z, roll, pitch, yaw = self._here

@@ -117,6 +117,22 @@ def test_which_reading_stands_for_the_window(measure_of):
         assert outcome_of(measure, said).psi == pytest.approx(expected)
 
 
+@pytest.mark.parametrize(
+    ('before', 'after', 'stuck'), [(4.0, 4.3, None), (4.0, 10.0, 10.0), (0.0, 4.3, 0.0)]
+)
+def test_a_gauge_at_its_stop_shows_nothing(measure_of, before, after, stuck):
+    """Whether it hit the stop before the command, which spoils the tare, or after it."""
+    gauge = {'type': 'std_msgs/Float64', 'unit': 'mm'}
+    measure = measure_of(**DIAL, travel=[0.2, 9.8], input=gauge)
+    outcome = outcome_of(measure, [(-4.0, N(data=before)), (0.5, N(data=after))])
+    if stuck is None:
+        assert outcome.psi == pytest.approx(0.3)
+    else:
+        assert outcome.reason == (
+            f'gauge at the end of its travel: {stuck:.4f} mm, expected between 0.2 and 9.8 mm'
+        )
+
+
 def test_range_and_dial_gauge_and_a_field_of_anything(measure_of):
     for given, message in (
         ({'type': 'sensor_msgs/Range'}, N(header=header(2.0), range=0.0042)),
