@@ -9,6 +9,13 @@ ROOT = Path(__file__).resolve().parent.parent
 SHARED_DATA = ROOT.parent / 'shared' / 'data'
 
 
+def pytest_sessionfinish(session, exitstatus):
+    """Where all that was asked for is skipped, as without ROS, nothing has failed."""
+    told = session.config.pluginmanager.get_plugin('terminalreporter')
+    if exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED and told and told.stats.get('skipped'):
+        session.exitstatus = pytest.ExitCode.OK
+
+
 @pytest.fixture
 def g1_model() -> str:
     pytest.importorskip('mujoco')
