@@ -33,10 +33,24 @@ def recordings() -> Path:
     return SHARED_DATA
 
 
+def demonstration() -> dict:
+    """Return the demo's specification."""
+    return yaml.safe_load((ROOT / 'config' / 'g1_locomotion.yaml').read_text())
+
+
+def short_campaign() -> dict:
+    """Return a campaign of about 40 tests of 2 s each."""
+    content = demonstration()
+    content['protocol'].update(dwell=0.5, command=1.5, window=1.0)
+    content['accuracy']['gamma'] = 0.25
+    del content['partition']['first']
+    return content
+
+
 @pytest.fixture
 def content() -> dict:
     """The demo's specification, to be changed by a test."""
-    return yaml.safe_load((ROOT / 'config' / 'g1_locomotion.yaml').read_text())
+    return demonstration()
 
 
 @pytest.fixture
@@ -52,9 +66,6 @@ def write(tmp_path):
 
 
 @pytest.fixture
-def short(content) -> dict:
-    """A campaign of about 60 tests of 2 s each."""
-    content['protocol'].update(dwell=0.5, command=1.5, window=1.0)
-    content['accuracy']['gamma'] = 0.15
-    del content['partition']['first']
-    return content
+def short() -> dict:
+    """A short campaign, to be changed by a test."""
+    return short_campaign()
