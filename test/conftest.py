@@ -9,6 +9,13 @@ ROOT = Path(__file__).resolve().parent.parent
 SHARED_DATA = ROOT.parent / 'shared' / 'data'
 
 
+def pytest_sessionfinish(session, exitstatus):
+    """Where all that was asked for is skipped, as without ROS, nothing has failed."""
+    told = session.config.pluginmanager.get_plugin('terminalreporter')
+    if exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED and told and told.stats.get('skipped'):
+        session.exitstatus = pytest.ExitCode.OK
+
+
 @pytest.fixture
 def g1_model() -> str:
     pytest.importorskip('mujoco')
@@ -26,10 +33,24 @@ def recordings() -> Path:
     return SHARED_DATA
 
 
+def demonstration() -> dict:
+    """Return the demo's specification."""
+    return yaml.safe_load((ROOT / 'config' / 'g1_locomotion.yaml').read_text())
+
+
+def short_campaign() -> dict:
+    """Return a campaign of about 40 tests of 2 s each."""
+    content = demonstration()
+    content['protocol'].update(dwell=0.5, command=1.5, window=1.0)
+    content['accuracy']['gamma'] = 0.25
+    del content['partition']['first']
+    return content
+
+
 @pytest.fixture
 def content() -> dict:
     """The demo's specification, to be changed by a test."""
-    return yaml.safe_load((ROOT / 'config' / 'g1_locomotion.yaml').read_text())
+    return demonstration()
 
 
 @pytest.fixture
@@ -45,9 +66,6 @@ def write(tmp_path):
 
 
 @pytest.fixture
-def short(content) -> dict:
-    """A campaign of about 60 tests of 2 s each."""
-    content['protocol'].update(dwell=0.5, command=1.5, window=1.0)
-    content['accuracy']['gamma'] = 0.15
-    del content['partition']['first']
-    return content
+def short() -> dict:
+    """A short campaign, to be changed by a test."""
+    return short_campaign()

@@ -5,14 +5,16 @@ from __future__ import annotations
 import enum
 import math
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
-from scipy.stats import qmc
 
 from repsq_ros.sampling.distributions import Distribution, FromUniform
 from repsq_ros.sampling.weight_bound import largest_ratio
 from repsq_ros.seeds import Stream, generator
+
+if TYPE_CHECKING:
+    from scipy.stats import qmc
 
 
 class Dependence(enum.Enum):
@@ -117,6 +119,9 @@ class SobolMonteCarlo(MonteCarlo):
     def draw(self, index: int, seed: int) -> Draw:
         """Return point `index` of the sequence."""
         if self._engine is None or seed != self._seed or index < self._next:
+            # Here, since it takes longer than all else that a node imports.
+            from scipy.stats import qmc
+
             scramble = generator(seed, Stream.SOBOL)
             self._engine = qmc.Sobol(self._uniforms, scramble=True, seed=scramble)
             self._seed, self._next = seed, 0

@@ -19,7 +19,7 @@ def nodes(tmp_path):
 def recorded(tmp_path_factory):
     """A short campaign over DDS with everything it said, and its result."""
     pytest.importorskip('rosbags')
-    from conftest import ROOT
+    from conftest import ROOT, short_campaign
     from support.graph import graph
     from support.recording import SENSORS, Recorder
 
@@ -27,12 +27,8 @@ def recorded(tmp_path_factory):
     from repsq_ros.msg import TestPhase
 
     folder = tmp_path_factory.mktemp('recorded')
-    content = yaml.safe_load((ROOT / 'config' / 'g1_locomotion.yaml').read_text())
-    content['protocol'].update(dwell=0.5, command=1.5, window=1.0)
-    content['accuracy']['gamma'] = 0.15
-    del content['partition']['first']
     specification = folder / 'specification.yaml'
-    specification.write_text(yaml.safe_dump(content))
+    specification.write_text(yaml.safe_dump(short_campaign()))
     with graph(folder) as nodes:
         recorder = Recorder(nodes.listener.node)
         robot = {'speed': 0.0, 'seed': 7}

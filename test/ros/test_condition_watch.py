@@ -32,12 +32,12 @@ class Watching:
     def publisher(self, kind, topic, profile=None):
         return self.node.create_publisher(kind, topic, profile or QoSProfile(depth=10))
 
-    def look_until(self, condition, timeout=20):
+    def look_until(self, condition):
         def looked():
             self.watch.look()
             return condition()
 
-        self.until(looked, timeout)
+        self.until(looked)
 
     def tell(self, publisher, message, condition):
         """Publish again and again until it was heard."""
@@ -47,7 +47,7 @@ class Watching:
             self.watch.look()
             return condition()
 
-        self.until(told, 20)
+        self.until(told)
 
 
 def test_a_condition_that_turns_bad_is_told_once_and_stands_against_going_on(nodes):
@@ -82,7 +82,7 @@ def test_a_bad_value_between_two_looks_is_told(nodes):
     made.tell(mode, Int32(data=1), lambda: not made.watch.against())
     for data in (1, 3, 1):
         mode.publish(Int32(data=data))
-    made.until(lambda: made.troubles, 20)
+    made.until(lambda: made.troubles)
     assert made.troubles == ['condition safety_mode: 3, expected one of 1']
 
 

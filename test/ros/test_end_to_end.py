@@ -58,7 +58,7 @@ def test_repsq_run_ends_with_a_result_and_its_files(short, write, tmp_path, capf
     assert Result(**{**kept, 'events': tuple(kept['events'])}) == expected
     assert f'result    {expected.value:.6g}' in printed
     assert f'promise   {expected.guarantee}' in printed
-    assert 'to reach 0.15' in printed
+    assert 'to reach 0.25' in printed
     with (output / 'tests.csv').open(newline='') as opened:
         rows = list(csv.DictReader(opened))
     assert [float(row['psi']) for row in rows] == [r.psi for r, _ in tests]

@@ -33,7 +33,7 @@ class Guarded:
         )
         # Long enough for a robot that is found late.
         nodes.start('guard', {'hold': 60.0, **parameters}, remappings)
-        self.until(lambda: self.watched and self.watched[-1].data, 30)
+        self.until(lambda: self.watched and self.watched[-1].data)
 
     def lose(self):
         self.node.destroy_publisher(self.scheduler)
@@ -46,7 +46,7 @@ def test_stamped_twists(nodes):
     )  # fmt: skip
     assert made.heard == []
     made.lose()
-    made.until(lambda: len(made.heard) > 2, 20)
+    made.until(lambda: len(made.heard) > 2)
     assert all(each.twist.linear.x == 0.0 for each in made.heard)
     assert made.heard[0].header.frame_id == 'pelvis'
 
@@ -58,7 +58,7 @@ def test_scripts(nodes):
     )  # fmt: skip
     made.lose()
     # More than one: it never hears whether the arm has stopped, and what another one has sent.
-    made.until(lambda: len(made.heard) > 1, 20)
+    made.until(lambda: len(made.heard) > 1)
     assert {each.data for each in made.heard} == {'stopl(3.0)'}
 
 
@@ -71,7 +71,7 @@ def test_walking_targets(nodes):
         tool.publish(translate.pose_stamped_of(HERE, 0, 'base'))
         return made.heard
 
-    made.until(held, 20)
+    made.until(held)
     place = made.heard[0].pose.position
     assert ((place.x, place.y, place.z), made.heard[0].header.frame_id) == (HERE.position, 'base')
 
@@ -79,7 +79,7 @@ def test_walking_targets(nodes):
 def test_people(nodes):
     made = Guarded(nodes, String, topics.INSTRUCTION, {'command_type': 'manual'})
     made.lose()
-    made.until(lambda: made.heard, 20)
+    made.until(lambda: made.heard)
     assert [each.data for each in made.heard] == ['stop: hold the robot']
 
 
@@ -112,7 +112,7 @@ def test_sport_requests(nodes, tmp_path):
         parameters = {'command_type': 'unitree_sport', 'sport_duration': 0.25}
         made = Guarded(nodes, None, '', parameters)
         made.lose()
-        made.until(lambda: output.read_text().count('\n') > 2, 30)
+        made.until(lambda: output.read_text().count('\n') > 2)
     finally:
         robot.kill()
         robot.wait()
@@ -142,5 +142,5 @@ def test_what_cannot_be_is_told_in_one_line(nodes, parameters, code, told):
     ).returncode == 0:  # fmt: skip
         pytest.skip('unitree_api is installed')
     nodes.start('guard', parameters)
-    assert nodes.wait('guard', 20) == code
+    assert nodes.wait('guard') == code
     assert nodes.output('guard').strip() == f'guard: {told}'

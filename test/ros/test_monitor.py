@@ -3,6 +3,9 @@
 import math
 
 import pytest
+import yaml
+from conftest import short_campaign
+from support.graph import graph
 from visualization_msgs.msg import Marker, MarkerArray
 
 from repsq_ros.nodes import qos
@@ -10,10 +13,17 @@ from repsq_ros.nodes import qos
 NEEDED = {'box', 'cases', 'cells', 'text', 'interval', 'estimate', 'result'}
 
 
-@pytest.fixture
-def shown(nodes, short, write):
-    """The last markers of a finished campaign, by name."""
-    file = write(short)
+@pytest.fixture(scope='module')
+def shown(tmp_path_factory):
+    """The last markers of a finished campaign, by name, and its result."""
+    folder = tmp_path_factory.mktemp('monitor')
+    file = folder / 'specification.yaml'
+    file.write_text(yaml.safe_dump(short_campaign()))
+    with graph(folder) as nodes:
+        return last_markers(nodes, file)
+
+
+def last_markers(nodes, file):
     arrays = []
     nodes.listener.node.create_subscription(
         MarkerArray, '/monitor/markers', arrays.append, qos.LATCHED

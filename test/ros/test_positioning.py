@@ -5,7 +5,6 @@ import pty
 import signal
 import subprocess
 import sys
-import time
 from itertools import pairwise
 
 import pytest
@@ -14,7 +13,6 @@ from conftest import ROOT
 from rclpy.node import Node
 from sensor_msgs.msg import Range
 from std_msgs.msg import Float64, String
-from std_srvs.srv import Trigger
 from support.campaigns import in_process
 
 from repsq_ros import messages, topics
@@ -50,28 +48,11 @@ class Bench:
     def start(self, file, robot=None, **scheduler):
         self.nodes.start_campaign(file, {**ARM, **(robot or {})}, seed=7, **scheduler)
 
-    def until_phase(self, *phases, timeout=30):
-        self.listener.until(
-            lambda: self.listener.phases() and self.listener.phases()[-1].phase in phases, timeout
-        )
-
     def assert_held(self):
-        self.listener.until(lambda: self.scripts and self.scripts[-1][0] == 'stopl', 20)
+        self.listener.until(lambda: self.scripts and self.scripts[-1][0] == 'stopl')
         count = len(self.scripts)
-        self.wait(1.0)
+        self.listener.listen(1.0)
         assert all(script[0] == 'stopl' for script in self.scripts[count:])
-
-    def wait(self, seconds):
-        until = time.monotonic() + seconds
-        self.listener.until(lambda: time.monotonic() > until, seconds + 10)
-
-    def call(self, name):
-        client = self.listener.node.create_client(Trigger, f'/scheduler/{name}')
-        self.listener.until(client.service_is_ready, 20)
-        future = client.call_async(Trigger.Request())
-        self.listener.until(future.done, 20)
-        self.listener.node.destroy_client(client)
-        return future.result()
 
 
 @pytest.fixture
@@ -83,13 +64,14 @@ def test_a_campaign_of_an_arm_equals_the_run_in_one_process(bench, specification
     """Phases that end by settling included: to the last bit."""
     file = write(specification)
     bench.start(file)
-    result = messages.result_of(bench.nodes.result(120))
+    result = messages.result_of(bench.nodes.result())
     assert bench.nodes.wait('scheduler') == 0
     expected, tests = in_process(file, 'arm')
     assert (result.events, result) == ((), expected)
     measured = bench.listener.heard[topics.TEST_MEASUREMENT]
-    bench.listener.until(lambda: len(measured) == len(tests), 20)
+    bench.listener.until(lambda: len(measured) == len(tests))
     assert [(m.psi, m.samples) for m in measured] == [(t.psi, t.samples) for t, _ in tests]
+    bench.listener.until(lambda: bench.scripts and bench.scripts[-1][0] == 'stopl')  # the end
     goals = [script[1] for script in bench.scripts if script[0] == 'movel']
     # Four ways of each test, one script for each; who listens may join after the first ones.
     targets = [goal[:3] for goal in goals[-16:]][1::4]
@@ -107,11 +89,11 @@ def test_a_recording_of_an_arm_gives_the_same_numbers_again(bench, specification
     del specification['measure']['conditions']
     recorder = Recorder(bench.listener.node, {'/gauge': (Range, qos.QoSProfile(depth=10_000))})
     bench.nodes.start('simulated_robot', ARM)
-    bench.listener.until(lambda: '/gauge' in recorder.heard, 20)
+    bench.listener.until(lambda: '/gauge' in recorder.heard)
     file = write(specification)
     bench.start(file, look_around=4.5)
-    result = messages.result_of(bench.nodes.result(120))
-    bench.wait(2.0)
+    result = messages.result_of(bench.nodes.result())
+    bench.listener.listen(2.0)
     recorder.write(tmp_path / 'bag', ROOT)
     told = subprocess.run(
         [sys.executable, '-m', 'repsq_ros.cli', 'reevaluate', str(tmp_path / 'bag'),
@@ -124,7 +106,7 @@ def test_a_recording_of_an_arm_gives_the_same_numbers_again(bench, specification
 
 def test_every_way_out_of_a_move_holds_the_arm(bench, specification, write):
     bench.start(write(specification), {'speed': 1.0})
-    bench.until_phase(TestPhase.MOVE)
+    bench.listener.phase(TestPhase.MOVE)
     bench.nodes.signal('scheduler', signal.SIGINT)
     bench.nodes.wait('scheduler')
     bench.assert_held()
@@ -132,7 +114,7 @@ def test_every_way_out_of_a_move_holds_the_arm(bench, specification, write):
 
 def test_the_guard_holds_the_arm_of_a_killed_scheduler(bench, specification, write):
     bench.start(write(specification), {'speed': 1.0}, guard=True)
-    bench.until_phase(TestPhase.MOVE)
+    bench.listener.phase(TestPhase.MOVE)
     bench.nodes.signal('scheduler', signal.SIGKILL)
     bench.nodes.wait('scheduler')
     bench.assert_held()
@@ -143,36 +125,29 @@ def test_a_protective_stop_holds_the_campaign_and_it_goes_on_from_the_reference(
 ):
     """As a UR tells it: speed scaling falls to 0."""
     bench.start(write(specification), {'speed': 1.0}, attended=True, start_lead=0.3)
-    bench.until_phase(TestPhase.MOVE)
+    bench.listener.phase(TestPhase.MOVE)
     scaling = bench.listener.node.create_publisher(Float64, topics.SPEED_SCALING, 10)
-
-    def told():
-        scaling.publish(Float64(data=0.0))
-        return bench.listener.phases()[-1].phase == TestPhase.PAUSED
-
-    bench.listener.until(told, 20)
-    assert bench.listener.phases()[-1].reason == (
-        'condition speed_scaling: 0, expected at least 0.999'
+    reason = 'condition speed_scaling: 0, expected at least 0.999'
+    bench.listener.saying(
+        scaling, Float64(data=0.0), lambda: bench.listener.is_in(TestPhase.PAUSED, reason)
     )
     bench.assert_held()
     # The arm itself says 100 % again, ten times each second.
-    bench.listener.until(lambda: bench.call('resume').success, 20)
-    bench.until_phase(TestPhase.RETURN)
-    assert bench.listener.phases()[-1].step < 0
+    bench.listener.until(lambda: bench.nodes.call('resume').success)
+    assert bench.listener.phase(TestPhase.RETURN).step < 0
 
 
 def test_a_tool_that_is_seen_no_more_holds_the_campaign(bench, specification, write):
     """The driver dies in the middle of a move; the clock, elsewhere, goes on."""
     bench.start(write(specification), {'speed': 1.0, 'clock': 'system'}, attended=True,
                 start_lead=0.3)  # fmt: skip
-    bench.until_phase(TestPhase.MOVE)
+    bench.listener.phase(TestPhase.MOVE)
     bench.nodes.signal('simulated_robot', signal.SIGSTOP)
-    bench.until_phase(TestPhase.PAUSED)
-    assert bench.listener.phases()[-1].reason.startswith('lost sensor: nothing on /tool_pose for')
+    bench.listener.phase(TestPhase.PAUSED, 'lost sensor: nothing on /tool_pose for')
     bench.assert_held()
     bench.nodes.signal('simulated_robot', signal.SIGCONT)
-    bench.listener.until(lambda: bench.call('resume').success, 20)
-    bench.until_phase(TestPhase.MOVE)
+    bench.listener.until(lambda: bench.nodes.call('resume').success)
+    bench.listener.phase(TestPhase.MOVE)
 
 
 def test_a_robot_without_ros_is_led_by_words(nodes, specification, write, tmp_path):
@@ -235,7 +210,7 @@ def test_a_guard_that_stops_another_robot_is_none(bench, specification, write):
     bench.nodes.start('measurement', common)
     bench.nodes.start('estimator', common)
     bench.nodes.start('scheduler', {**common, 'look_around': 0.0, 'peer_timeout': 8.0})
-    assert bench.nodes.wait('scheduler', 40) == 3
+    assert bench.nodes.wait('scheduler') == 3
     assert (
         'a guard that stops the robot by command_type urscript, found twist'
         in bench.nodes.output('scheduler')

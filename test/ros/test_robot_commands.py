@@ -45,7 +45,7 @@ class Commanding:
         )
 
     def until(self, condition):
-        self.listener.until(condition, 20)
+        self.listener.until(condition)
 
     def robot_takes(self, kind, topic):
         """Have the robot there, and found."""
