@@ -65,7 +65,9 @@ class Readiness:
                 self._peers.lives('measurement')
             ),
             'the estimator node': self._peers.lives('estimator'),
-            'a publisher of /clock (use_sim_time is set)': self._time.now_ns() > 0,
+            'a publisher of /clock (use_sim_time is set)': (
+                self._time.now_ns() > 0 and not self._time.fault
+            ),
             f'the first case of another program on {cases}': self._conductor.can_start,
         }  # fmt: skip
         against = (
