@@ -32,7 +32,7 @@ test: lint
 
 # Every node killed at 50 random instants; within make test it is 10.
 test-long: environment
-	REPSQ_KILLS=50 .venv/bin/with_repsq python3 -m pytest test/ros/test_resume.py
+	REPSQ_KILLS=50 .venv/bin/with_repsq python3 -m pytest --capture no test/ros/test_resume.py
 
 clean:
 	rm -rf .venv build install log
