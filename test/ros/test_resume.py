@@ -24,6 +24,8 @@ from repsq_ros.msg import TestPhase
 from repsq_ros.specification.load import load
 
 KILLS = int(os.environ.get('REPSQ_KILLS', '10'))
+TESTS = 30 * KILLS  # more than are done before the last kill
+TIME = 2 * PATIENCE + 0.5 * TESTS  # [s] for a whole campaign, on a busy machine, too
 OURS = ('measurement', 'estimator', 'guard', 'scheduler')  # the robot itself has no word of ours
 
 
@@ -89,7 +91,7 @@ def learning(short, write):
     short['tester'].update(
         proposal={'type': 'adaptive', 'batch': 10},
         stopping={'rule': 'hoeffding'},
-        max_tests=30 * KILLS,
+        max_tests=TESTS,
     )
     return write(short)
 
@@ -120,7 +122,7 @@ def test_nodes_killed_at_random_lose_and_double_nothing(learning, nodes, tmp_pat
     assert max(slowest.values()) <= 0.5
     start(nodes, learning, folder, resume=begun)
     nodes.listener.results().clear()
-    result = nodes.result()
+    result = nodes.result(TIME)
     assert nodes.wait('scheduler') == 0
     assert_same_as_undisturbed(learning, folder, result)
     nodes.listener.until((folder / 'result.yaml').exists)
@@ -145,7 +147,7 @@ def test_repsq_run_goes_on_after_it_was_killed(nodes, learning, tmp_path):
     nodes.listener.until(lambda: not any(Path('/proc', pid).exists() for pid in children))
     done = subprocess.run(
         [*command, '--resume', str(folder), '--simulate', '--session-note', 'new gauge'],
-        capture_output=True, text=True, check=False, timeout=2 * PATIENCE,
+        capture_output=True, text=True, check=False, timeout=TIME,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     document = yaml.safe_load((folder / 'result.yaml').read_text())
