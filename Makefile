@@ -25,10 +25,10 @@ lint: environment
 	.venv/bin/ruff format --check .
 	.venv/bin/mypy
 
-# The core on all cores; then the nodes one test after the other: they are processes themselves.
+# What may on all cores; then whole campaigns one after the other: they are processes themselves.
 test: lint
-	.venv/bin/with_repsq python3 -m pytest --quiet --numprocesses auto test/core
-	.venv/bin/with_repsq python3 -m pytest --quiet --ignore test/core
+	.venv/bin/with_repsq python3 -m pytest --quiet -m 'not alone' --numprocesses auto
+	.venv/bin/with_repsq python3 -m pytest --quiet -m alone
 
 # Every node killed at 50 random instants; within make test it is 10.
 test-long: environment

@@ -9,6 +9,13 @@ ROOT = Path(__file__).resolve().parent.parent
 SHARED_DATA = ROOT.parent / 'shared' / 'data'
 
 
+def pytest_collection_modifyitems(items):
+    """Whole campaigns over DDS have the machine for themselves."""
+    for item in items:
+        if 'ros' in item.path.parts and item.get_closest_marker('parallel') is None:
+            item.add_marker(pytest.mark.alone)
+
+
 def pytest_sessionfinish(session, exitstatus):
     """Where all that was asked for is skipped, as without ROS, nothing has failed."""
     told = session.config.pluginmanager.get_plugin('terminalreporter')

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import root
 from scipy.special import psi as digamma
 
 from repsq_ros.sampling.marginals import EDGE
@@ -84,6 +83,9 @@ def _likeliest(
         shapes = np.exp(np.clip(log_shapes, -20.0, 20.0))
         result: NDArray[np.float64] = digamma(shapes) - digamma(np.sum(shapes)) - wanted
         return result
+
+    # Here, since nodes start sooner without it.
+    from scipy.optimize import root
 
     solved = root(miss, np.zeros(2))
     if not solved.success:

@@ -15,6 +15,14 @@ def nodes(tmp_path):
         yield made
 
 
+@pytest.fixture
+def at_once(tmp_path):
+    """Arguments of `repsq run` where nobody else can be on the network: it looks for nobody."""
+    file = tmp_path / 'at_once.yaml'
+    file.write_text('/**/scheduler:\n  ros__parameters: {look_around: 0.0}\n')
+    return ['--parameters', str(file)]
+
+
 @pytest.fixture(scope='session')
 def recorded(tmp_path_factory):
     """A short campaign over DDS with everything it said, and its result."""

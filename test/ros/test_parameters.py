@@ -5,6 +5,8 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.parallel
+
 NODES = ['scheduler', 'measurement', 'estimator', 'monitor']
 
 

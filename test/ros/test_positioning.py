@@ -74,7 +74,7 @@ def test_a_campaign_of_an_arm_equals_the_run_in_one_process(bench, specification
     bench.listener.until(lambda: bench.scripts and bench.scripts[-1][0] == 'stopl')  # the end
     goals = [script[1] for script in bench.scripts if script[0] == 'movel']
     # Four ways of each test, one script for each; who listens may join after the first ones.
-    targets = [goal[:3] for goal in goals[-16:]][1::4]
+    targets = [goal[:3] for goal in goals[::-1]][2::4][3::-1]
     assert targets == [pytest.approx(test.x, abs=1e-12) for test, _ in tests]
     assert all(one != other for one, other in pairwise(goals))
     assert all(script[2:] == (0.5, 0.25) for script in bench.scripts if script[0] == 'movel')
@@ -105,7 +105,7 @@ def test_a_recording_of_an_arm_gives_the_same_numbers_again(bench, specification
 
 
 def test_every_way_out_of_a_move_holds_the_arm(bench, specification, write):
-    bench.start(write(specification), {'speed': 1.0})
+    bench.start(write(specification), {'speed': 1.0}, start_lead=0.3)
     bench.listener.phase(TestPhase.MOVE)
     bench.nodes.signal('scheduler', signal.SIGINT)
     bench.nodes.wait('scheduler')
@@ -113,7 +113,7 @@ def test_every_way_out_of_a_move_holds_the_arm(bench, specification, write):
 
 
 def test_the_guard_holds_the_arm_of_a_killed_scheduler(bench, specification, write):
-    bench.start(write(specification), {'speed': 1.0}, guard=True)
+    bench.start(write(specification), {'speed': 1.0}, guard=True, start_lead=0.3)
     bench.listener.phase(TestPhase.MOVE)
     bench.nodes.signal('scheduler', signal.SIGKILL)
     bench.nodes.wait('scheduler')

@@ -9,12 +9,12 @@ from repsq_ros.msg import TestPhase
 
 
 @pytest.mark.parametrize('source', ['odometry', 'mocap'])
-def test_a_campaign_on_the_systems_time(source, nodes, short, write, tmp_path):
+def test_a_campaign_on_the_systems_time(source, nodes, short, write, tmp_path, at_once):
     short['measure']['source'] = source
     short['tester'].update(max_tests=3)
     file, output = write(short), tmp_path / 'campaign'
     nodes.start('simulated_robot', {'clock': 'system', 'seed': 7})
-    assert main(['run', str(file), '--seed', '7', '--output', str(output)]) == 0
+    assert main(['run', str(file), '--seed', '7', '--output', str(output), *at_once]) == 0
     result = yaml.safe_load((output / 'result.yaml').read_text())
     assert (result['n'], result['invalid'], result['accurate']) == (3, 0, False)
     assert 0.2 < result['estimate'] < 0.8

@@ -77,12 +77,12 @@ def test_the_simulated_robot_stops_when_the_scheduler_is_killed(moving):
     assert len(moving.listener.commands()) == count
 
 
-def test_ctrl_c_of_repsq_run_stops_the_robot(nodes, long, write, tmp_path):
+def test_ctrl_c_of_repsq_run_stops_the_robot(nodes, long, write, tmp_path, at_once):
     """The whole way: repsq run gets the signal and ends its nodes, the scheduler first."""
     output = tmp_path / 'campaign'
     process = subprocess.Popen(
         [sys.executable, '-m', 'repsq_ros.cli', 'run', str(write(long)), '--simulate',
-         '--speed', '1', '--output', str(output)],
+         '--speed', '1', '--output', str(output), *at_once],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     nodes.listener.until_moving()
@@ -94,10 +94,10 @@ def test_ctrl_c_of_repsq_run_stops_the_robot(nodes, long, write, tmp_path):
     assert (output / 'tests.csv').read_text().startswith('index,attempt,valid,linear_x')
 
 
-def test_the_death_of_repsq_run_stops_the_robot(nodes, long, write, tmp_path):
+def test_the_death_of_repsq_run_stops_the_robot(nodes, long, write, tmp_path, at_once):
     process = subprocess.Popen(
         [sys.executable, '-m', 'repsq_ros.cli', 'run', str(write(long)), '--simulate',
-         '--speed', '1', '--output', str(tmp_path / 'campaign')],
+         '--speed', '1', '--output', str(tmp_path / 'campaign'), *at_once],
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip
     nodes.listener.until_moving()
@@ -184,11 +184,11 @@ def test_a_scheduler_stops_when_it_hears_another_one_command(moving):
     assert 'another scheduler commands the robot: campaign other' in moving.output('scheduler')
 
 
-def test_repsq_run_ends_when_its_scheduler_is_stopped(nodes, long, write, tmp_path):
+def test_repsq_run_ends_when_its_scheduler_is_stopped(nodes, long, write, tmp_path, at_once):
     """Not by us, and before the end: there is no result to wait for."""
     process = subprocess.Popen(
         [sys.executable, '-m', 'repsq_ros.cli', 'run', str(write(long)), '--simulate',
-         '--speed', '1', '--output', str(tmp_path / 'campaign')],
+         '--speed', '1', '--output', str(tmp_path / 'campaign'), *at_once],
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     nodes.listener.until_moving()

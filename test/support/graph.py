@@ -177,7 +177,9 @@ class Graph:
         self.process(name).send_signal(number)
 
     def wait(self, name, timeout=PATIENCE):
-        return self.process(name).wait(timeout)
+        """Listen until a process has ended, and return its exit code."""
+        self.listener.until(lambda: self.process(name).poll() is not None, timeout)
+        return self.process(name).returncode
 
     def output(self, name):
         return (self.group.folder / 'nodes' / f'{name}.log').read_text()
