@@ -73,9 +73,9 @@ def test_a_campaign_of_an_arm_equals_the_run_in_one_process(bench, specification
     assert [(m.psi, m.samples) for m in measured] == [(t.psi, t.samples) for t, _ in tests]
     bench.listener.until(lambda: bench.scripts and bench.scripts[-1][0] == 'stopl')  # the end
     goals = [script[1] for script in bench.scripts if script[0] == 'movel']
-    # Four ways of each test, one script for each; who listens may join after the first ones.
-    targets = [goal[:3] for goal in goals[::-1]][2::4][3::-1]
-    assert targets == [pytest.approx(test.x, abs=1e-12) for test, _ in tests]
+    # Four ways of each test, one script for each; who listens may join during the first one.
+    targets = [goal[:3] for goal in goals[::-1]][2:13:4]
+    assert targets == [pytest.approx(test.x, abs=1e-12) for test, _ in tests[:0:-1]]
     assert all(one != other for one, other in pairwise(goals))
     assert all(script[2:] == (0.5, 0.25) for script in bench.scripts if script[0] == 'movel')
 
