@@ -40,7 +40,7 @@ class Bench:
     def __init__(self, nodes):
         self.nodes, self.listener = nodes, nodes.listener
         self.scripts = []
-        self.listener.node.create_subscription(
+        self.listens = self.listener.node.create_subscription(
             String, topics.SCRIPT_COMMAND,
             lambda message: self.scripts.append(parse_script(message.data)), qos.COMMAND,
         )  # fmt: skip
@@ -63,7 +63,9 @@ def bench(nodes):
 def test_a_campaign_of_an_arm_equals_the_run_in_one_process(bench, specification, write):
     """Phases that end by settling included: to the last bit."""
     file = write(specification)
-    bench.start(file)
+    bench.start(file, autostart=False)
+    bench.listener.until(lambda: bench.listens.get_publisher_count() > 0)
+    assert bench.nodes.call('start').success
     result = messages.result_of(bench.nodes.result())
     assert bench.nodes.wait('scheduler') == 0
     expected, tests = in_process(file, 'arm')
@@ -73,9 +75,10 @@ def test_a_campaign_of_an_arm_equals_the_run_in_one_process(bench, specification
     assert [(m.psi, m.samples) for m in measured] == [(t.psi, t.samples) for t, _ in tests]
     bench.listener.until(lambda: bench.scripts and bench.scripts[-1][0] == 'stopl')  # the end
     goals = [script[1] for script in bench.scripts if script[0] == 'movel']
-    # Four ways of each test, one script for each; who listens may join during the first one.
-    targets = [goal[:3] for goal in goals[::-1]][2:13:4]
-    assert targets == [pytest.approx(test.x, abs=1e-12) for test, _ in tests[:0:-1]]
+    # To the reference once, then four ways of each test: one script for each.
+    assert len(goals) == 2 + 4 * len(tests)
+    targets = [goal[:3] for goal in goals[3::4]]
+    assert targets == [pytest.approx(test.x, abs=1e-12) for test, _ in tests]
     assert all(one != other for one, other in pairwise(goals))
     assert all(script[2:] == (0.5, 0.25) for script in bench.scripts if script[0] == 'movel')
 
