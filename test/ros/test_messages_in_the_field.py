@@ -159,6 +159,22 @@ def test_another_specification_of_the_scheduler_is_told(bench):
     assert 'of the measurement node differ: digests 000000000000 and' in message.reason
 
 
+def test_a_pause_that_is_heard_after_the_last_sample_spoils_no_number(bench):
+    """A test counts once its phases are over, not when its window is full."""
+    bench.say_command()
+    bench.say_phase()
+    bench.say_odometry()
+    bench.nodes.listener.listen(1.0)
+    assert bench.nodes.listener.heard[topics.TEST_MEASUREMENT] == []
+    bench.say_phase(phase=TestPhase.PAUSED, window=None)
+    bench.say_command()
+    bench.say_phase(window=(12.0, 13.0))
+    bench.say_odometry(11.5, 13.1)
+    message = bench.measured()
+    assert message.window_start == stamp(12.0)
+    assert len(bench.nodes.listener.heard[topics.TEST_MEASUREMENT]) == 1
+
+
 def test_an_aborted_test_is_not_measured(bench):
     bench.say_command()
     bench.say_phase()
