@@ -152,7 +152,7 @@ class Conductor:
             try:
                 follows = self._walk.follow(now_ns)
             except OverdueError as error:
-                return actions + self._ask(now_ns, str(error))
+                return actions + self.ask(now_ns, str(error))
             if follows is None and not self._walk.over:
                 break
             if follows is None:
@@ -208,6 +208,10 @@ class Conductor:
             return []
         return [self._at_rest(Phase.ABORTED, now_ns, reason)]
 
+    def ask(self, now_ns: int, reason: str) -> list[Action]:
+        """Hold the campaign where somebody can resume it, end it where nobody can."""
+        return self.pause(now_ns, reason) if self._attended else self.abort(now_ns, reason)
+
     def confirm(self) -> bool:
         """Take somebody's word that a phase is over; false where none is awaited."""
         return self.span is not None and self.span is self._walk.span and self._walk.confirm()
@@ -243,10 +247,6 @@ class Conductor:
     def _idle(self, now_ns: int, last: Command = ()) -> Span:
         """Return the time between tests; a robot that takes poses keeps its last goal."""
         return Span(Phase.IDLE, *self._key, now_ns, now_ns, self._protocol.rest or last)
-
-    def _ask(self, now_ns: int, reason: str) -> list[Action]:
-        """Hold where somebody can go on, end where nobody can."""
-        return self.pause(now_ns, reason) if self._attended else self.abort(now_ns, reason)
 
     def _is_current(self, index: int, attempt: int) -> bool:
         return self.case is not None and (index, attempt) == self._key
@@ -293,4 +293,4 @@ class Conductor:
             f'{measured.reason}'
         )
         self._limit = case.attempt + 1 + self._specification.tester.max_attempts
-        return actions + self._ask(now_ns, reason)
+        return actions + self.ask(now_ns, reason)

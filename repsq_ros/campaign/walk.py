@@ -138,6 +138,5 @@ class Walk:
         start_ns = until_ns - ending.hold_ns
         if start_ns < self._began_ns:
             return f'it is not yet there for {to_seconds(ending.hold_ns):g} s'
-        x, y, z = span.command[:3] if span.command else (0.0, 0.0, 0.0)
-        goal = (x, y, z) if self._protocol.kind == 'pose' and span.command else None
+        goal = span.command[:3] if self._protocol.kind == 'pose' and span.command else None
         return self._settling.against(start_ns, until_ns, ending.speed, goal, ending.within)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -10,7 +11,7 @@ from repsq_ros.measurement.buffer import SampleBuffer
 from repsq_ros.measurement.frames import conditioned
 from repsq_ros.measurement.inputs import Input
 from repsq_ros.measurement.pose import speed_of
-from repsq_ros.measurement.samples import Sample, Vector
+from repsq_ros.measurement.samples import Sample
 from repsq_ros.measurement.track import Track, broken
 from repsq_ros.measurement.window import UnmeasurableError
 from repsq_ros.timebase import NANOSECONDS, to_seconds
@@ -38,7 +39,7 @@ class Settling:
         self._buffer.add(sample)
 
     def against(
-        self, start_ns: int, end_ns: int, speed: float, goal: Vector | None, within: float
+        self, start_ns: int, end_ns: int, speed: float, goal: Sequence[float] | None, within: float
     ) -> str:
         """Return what speaks against the body having settled over [start, end), or ''.
 

@@ -35,11 +35,6 @@ class Announcements:
         self._phases = node.create_publisher(TestPhase, topics.TEST_PHASE, qos.WATCHED_RECORD)
         self._skips: Publisher | None = None
 
-    @property
-    def phase_topic(self) -> str:
-        """Name of the topic of phases, as resolved."""
-        return str(self._phases.topic_name)
-
     def write(self, action: Action) -> None:
         """Put into the journal what belongs there.
 

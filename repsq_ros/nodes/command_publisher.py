@@ -1,41 +1,69 @@
-"""A topic on which a robot takes commands, and whether it does."""
+"""Commands to a robot on a topic: checked before anything is sent, whatever their type."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any
 
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
 
+from repsq_ros.errors import CampaignError
 from repsq_ros.nodes import qos
+from repsq_ros.protocols.command_space import Command, CommandSpace
 
 
-class CommandPublisher:
-    """Publishes commands, and tells whether a robot is there that takes them.
+class CommandPublisher(ABC):
+    """Lets no command through that is not finite, or beyond its space.
 
     :param kind: class of the messages
     :param topic: relative name; the robot's own by remapping
+    :param space: what the protocol commands
     """
 
     def __init__(
-        self, node: Node, kind: type, topic: str, profile: QoSProfile = qos.COMMAND
+        self,
+        node: Node,
+        kind: type,
+        topic: str,
+        space: CommandSpace,
+        profile: QoSProfile = qos.COMMAND,
     ) -> None:
+        self._space = space
         self._publisher = node.create_publisher(kind, topic, profile)
 
     @property
     def topic(self) -> str:
-        """Name of the topic, as resolved."""
+        """Name of the topic, as resolved, for people."""
         return str(self._publisher.topic_name)
 
     def missing(self) -> str:
-        """Return 'a robot that ...' where nobody takes the commands, or ''."""
+        """Return what keeps a command from being carried out, for people, or ''."""
         taken = self._publisher.get_subscription_count() > 0
         return '' if taken else f'a robot that takes commands on {self.topic}'
 
-    def send(self, message: Any) -> None:
-        """Publish a message."""
+    def publish(self, command: Command) -> None:
+        """Bring the command in force to the robot; called at command_rate, and when it changes.
+
+        :raises CampaignError: it is not finite, or beyond the space: the robot is stopped instead
+        """
+        fault = self._space.fault(command)
+        if fault:
+            self.stop()
+            raise CampaignError(f'command refused, the robot was stopped instead: {fault}')
+        self._go(command)
+
+    @abstractmethod
+    def _go(self, command: Command) -> None:
+        """Send what brings a command that has been checked to the robot."""
+
+    @abstractmethod
+    def stop(self) -> None:
+        """Bring the robot to rest at once: zero velocity, or hold where it is."""
+
+    def _send(self, message: Any) -> None:
         self._publisher.publish(message)
 
     def wait_for_all_acked(self) -> None:
-        """Wait until the last command has arrived, for a moment."""
+        """Wait until what was sent has arrived, for a moment."""
         self._publisher.wait_for_all_acked(qos.PEER_LEASE)

@@ -29,15 +29,15 @@ class GuardWatch:
 
     def missing(self) -> str:
         """Return what is missing of it, or ''."""
-        if not self._command_type or self._means == self._command_type:
-            living = not self._command_type or self._peers.lives('guard')
-            return '' if living else 'the guard node (or set guard: false)'
-        if self._means:
+        if not self._command_type:
+            return ''
+        if self._means and self._means != self._command_type:
             return (
                 f'a guard that stops the robot by command_type {self._command_type}, found '
                 f'{self._means}'
             )
-        return 'the guard node (or set guard: false)'
+        watches = self._means and self._peers.lives('guard')
+        return '' if watches else 'the guard node (or set guard: false)'
 
     def _hear(self, message: String) -> None:
         before, self._means = self._means, str(message.data)

@@ -12,38 +12,29 @@ from repsq_ros.protocols.command_space import REST, Command, CommandSpace
 from repsq_ros.protocols.instruction import instruction
 
 
-class ManualCommand:
+class ManualCommand(CommandPublisher):
     """Says what is to be done, once for each change: in the log, and latched on a topic."""
 
     def __init__(self, node: Node, space: CommandSpace) -> None:
-        self._node, self._kind = node, space.kind
-        self._publisher = CommandPublisher(node, String, topics.INSTRUCTION, qos.LATCHED)
+        super().__init__(node, String, topics.INSTRUCTION, space, qos.LATCHED)
+        self._node = node
         self._told = ''
-
-    @property
-    def topic(self) -> str:
-        """Name of the topic, as resolved."""
-        return self._publisher.topic
 
     def missing(self) -> str:
         """Return '': people read the log."""
         return ''
 
-    def publish(self, command: Command) -> None:
+    def _go(self, command: Command) -> None:
         """Say what is to be done, where it is something new."""
-        text = instruction(self._kind, command)
-        if self._kind == 'pose' and command:
+        text = instruction(self._space.kind, command)
+        if self._space.kind == 'pose' and command:
             name = self._node.get_fully_qualified_name()
             text += f', then confirm: ros2 service call {name}/confirm std_srvs/srv/Trigger'
         if text != self._told:
             self._told = text
             self._node.get_logger().info(text)
-            self._publisher.send(String(data=text))
+            self._send(String(data=text))
 
     def stop(self) -> None:
         """Say that the robot has to stop."""
-        self.publish(REST[self._kind])
-
-    def wait_for_all_acked(self) -> None:
-        """Wait until the last instruction has arrived, for a moment."""
-        self._publisher.wait_for_all_acked()
+        self._go(REST[self._space.kind])

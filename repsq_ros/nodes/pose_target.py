@@ -26,30 +26,25 @@ LONGEST_STEP = 0.1  # [s] of the walk at once: a late call makes it longer, neve
 HELD_WITHIN = (0.01, 0.05)  # [m], [rad]
 
 
-class PoseTargetCommand:
+class PoseTargetCommand(CommandPublisher):
     """Streams the target along a straight line, within the space's speed and acceleration.
 
     :param now_ns: time for the stamps
     """
 
     def __init__(self, node: Node, space: CommandSpace, now_ns: Callable[[], int]) -> None:
-        self._space, self._now_ns = space, now_ns
+        super().__init__(node, PoseStamped, topics.TARGET_FRAME, space)
+        self._now_ns = now_ns
         self._tool = ToolPose(node, space.frame)
-        self._publisher = CommandPublisher(node, PoseStamped, topics.TARGET_FRAME)
         self._line: StraightLine | None = None  # None: held
         self._stepped = time.monotonic()
         self._held: Pose | None = None
 
-    @property
-    def topic(self) -> str:
-        """Name of the topic, as resolved."""
-        return self._publisher.topic
-
     def missing(self) -> str:
         """Return what keeps the command from being carried out, or ''."""
-        return '; '.join(filter(None, (self._publisher.missing(), self._tool.missing())))
+        return '; '.join(filter(None, (super().missing(), self._tool.missing())))
 
-    def publish(self, command: Command) -> None:
+    def _go(self, command: Command) -> None:
         """Send the next target on the way to a pose; nothing where the tool's own is not known."""
         if not command:
             self.stop()
@@ -62,7 +57,7 @@ class PoseTargetCommand:
         now = time.monotonic()
         x, y, z, roll, pitch, yaw = command
         target = Pose((x, y, z), quaternion_of_rpy(roll, pitch, yaw))
-        self._send(self._line.step(target, min(now - self._stepped, LONGEST_STEP)))
+        self._send_pose(self._line.step(target, min(now - self._stepped, LONGEST_STEP)))
         self._stepped = now
 
     def stop(self) -> None:
@@ -76,14 +71,10 @@ class PoseTargetCommand:
             return
         if self._line is not None or self._held is None or not _near(tool, self._held):
             self._line, self._held = None, tool
-        self._send(self._held)
+        self._send_pose(self._held)
 
-    def _send(self, pose: Pose) -> None:
-        self._publisher.send(translate.pose_stamped_of(pose, self._now_ns(), self._tool.frame))
-
-    def wait_for_all_acked(self) -> None:
-        """Wait until the last command has arrived, for a moment."""
-        self._publisher.wait_for_all_acked()
+    def _send_pose(self, pose: Pose) -> None:
+        self._send(translate.pose_stamped_of(pose, self._now_ns(), self._tool.frame))
 
 
 def _near(tool: Pose, held: Pose) -> bool:

@@ -9,10 +9,10 @@ from rclpy.node import Node
 from repsq_ros import topics
 from repsq_ros.campaign.conductor import Conductor
 from repsq_ros.nodes.campaign_clock import CampaignClock
+from repsq_ros.nodes.command_publisher import CommandPublisher
 from repsq_ros.nodes.condition_watch import ConditionWatch
 from repsq_ros.nodes.guard_watch import GuardWatch
 from repsq_ros.nodes.peers import Peers
-from repsq_ros.nodes.robot_command import RobotCommand
 from repsq_ros.nodes.sensor_watch import SensorWatch
 from repsq_ros.specification.model import Specification
 
@@ -29,7 +29,7 @@ class Readiness:
         self,
         node: Node,
         specification: Specification,
-        command: RobotCommand,
+        command: CommandPublisher,
         time: CampaignClock,
         conductor: Conductor,
         peers: Peers,

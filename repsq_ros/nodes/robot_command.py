@@ -1,15 +1,14 @@
-"""The command to the robot: of which type, and checked before anything is sent."""
+"""The command to the robot: of which type, as the parameter command_type says."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Protocol
 
 from rclpy.node import Node
 
-from repsq_ros.errors import CampaignError
 from repsq_ros.nodes.command_limits import check_limits
+from repsq_ros.nodes.command_publisher import CommandPublisher
 from repsq_ros.nodes.manual_command import ManualCommand
 from repsq_ros.nodes.parameters import Parameters
 from repsq_ros.nodes.pose_target import PoseTargetCommand
@@ -17,7 +16,7 @@ from repsq_ros.nodes.sport_command import sport_command
 from repsq_ros.nodes.urscript_command import UrscriptCommand
 from repsq_ros.nodes.velocity_command import twist_command
 from repsq_ros.protocols import urscript
-from repsq_ros.protocols.command_space import COMPONENTS, Command, CommandSpace
+from repsq_ros.protocols.command_space import COMPONENTS, CommandSpace
 
 # Of each kind; the first one is the default.
 TYPES = {
@@ -27,64 +26,9 @@ TYPES = {
 GUARD_REPEATS = 0.5  # [s] between two stops of a guard that takes each for lost
 
 
-class RobotCommand(Protocol):
-    """What every type of command can do."""
-
-    @property
-    def topic(self) -> str:
-        """Name of the topic that it goes to, as resolved, for people."""
-
-    def missing(self) -> str:
-        """Return what keeps it from being carried out, for people, or ''."""
-
-    def publish(self, command: Command) -> None:
-        """Bring the command in force to the robot; called at command_rate, and when it changes."""
-
-    def stop(self) -> None:
-        """Bring the robot to rest at once: zero velocity, or hold where it is."""
-
-    def wait_for_all_acked(self) -> None:
-        """Wait until what was sent has arrived, for a moment."""
-
-
-class CheckedCommand:
-    """A command of any type that lets nothing through that is not finite, or beyond its space."""
-
-    def __init__(self, command: RobotCommand, space: CommandSpace) -> None:
-        self._command, self._space = command, space
-
-    @property
-    def topic(self) -> str:
-        """Name of the topic, as resolved."""
-        return self._command.topic
-
-    def missing(self) -> str:
-        """Return what keeps it from being carried out, or ''."""
-        return self._command.missing()
-
-    def publish(self, command: Command) -> None:
-        """Publish the command in force.
-
-        :raises CampaignError: it is not finite, or beyond the space: the robot is stopped instead
-        """
-        fault = self._space.fault(command)
-        if fault:
-            self._command.stop()
-            raise CampaignError(f'command refused, the robot was stopped instead: {fault}')
-        self._command.publish(command)
-
-    def stop(self) -> None:
-        """Bring the robot to rest, at once."""
-        self._command.stop()
-
-    def wait_for_all_acked(self) -> None:
-        """Wait until what was sent has arrived, for a moment."""
-        self._command.wait_for_all_acked()
-
-
 def make_robot_command(
     node: Node, parameters: Parameters, space: CommandSpace, now_ns: Callable[[], int]
-) -> RobotCommand:
+) -> CommandPublisher:
     """Return the command of the type that the parameter command_type names.
 
     :param space: what the protocol commands
@@ -95,12 +39,12 @@ def make_robot_command(
     types = TYPES[space.kind]
     chosen = parameters.choice('command_type', types, types[0], 'how the command gets there')
     check_limits(parameters, space)
-    return CheckedCommand(_make(chosen, node, parameters, space, now_ns), space)
+    return _make(chosen, node, parameters, space, now_ns)
 
 
 def make_stop_command(
     node: Node, parameters: Parameters, now_ns: Callable[[], int]
-) -> RobotCommand:
+) -> CommandPublisher:
     """Return the command of a node that does nothing but stop the robot, of any type.
 
     :raises ParameterError: no such type
@@ -121,8 +65,7 @@ def make_stop_command(
         )
     nowhere = ((0.0, 0.0),) * len(COMPONENTS[kind])
     space = CommandSpace(kind, nowhere, frame, acceleration=acceleration)
-    command = _make(chosen, node, parameters, space, now_ns, GUARD_REPEATS)
-    return CheckedCommand(command, space)
+    return _make(chosen, node, parameters, space, now_ns, GUARD_REPEATS)
 
 
 def _make(
@@ -132,7 +75,7 @@ def _make(
     space: CommandSpace,
     now_ns: Callable[[], int],
     repeat: float = math.inf,
-) -> RobotCommand:
+) -> CommandPublisher:
     if chosen == 'manual':
         return ManualCommand(node, space)
     if chosen == 'urscript':

@@ -134,19 +134,15 @@ class Scheduler(CampaignNode):
         self._again = self._pause(reason) and not self._attended
 
     def _ask(self, reason: str) -> None:
-        """Hold the campaign where somebody can resume it, end it where nobody can."""
-        if self._attended:
-            self._pause(reason)
-        else:
-            self._carry_out(self._conductor.abort(self._latest_ns(), reason))
+        self._carry_out(self._conductor.ask(self._latest_ns(), reason))
 
     def _tick(self) -> None:
         """Steady heartbeat: look at the peers, stream the command, move on."""
         self._readiness.look()
         if self._conductor.span is None:
             self._try_to_begin()
-        elif self._command.missing():
-            self._lost = f'lost robot: missing {self._command.missing()}'
+        elif missing := self._command.missing():
+            self._lost = f'lost robot: missing {missing}'
         elif self._time.fault:
             self._lost = self._time.fault
         self._again = self._again and bool(self._resume())

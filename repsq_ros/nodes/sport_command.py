@@ -10,7 +10,6 @@ from rclpy.node import Node
 
 from repsq_ros import topics
 from repsq_ros.errors import MissingError, ParameterError
-from repsq_ros.nodes.command_publisher import CommandPublisher
 from repsq_ros.nodes.inputs import message_class
 from repsq_ros.nodes.parameters import Parameters
 from repsq_ros.nodes.velocity_command import VelocityCommand
@@ -53,5 +52,4 @@ def sport_command(node: Node, parameters: Parameters, space: CommandSpace) -> Ve
         message.header.identity.api_id = SET_VELOCITY
         return message
 
-    publisher = CommandPublisher(node, kind, topics.SPORT_REQUEST)
-    return VelocityCommand(parameters, space, publisher, request)
+    return VelocityCommand(node, parameters, space, kind, topics.SPORT_REQUEST, request)

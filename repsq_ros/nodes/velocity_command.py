@@ -18,22 +18,26 @@ from repsq_ros.protocols.command_space import Command, CommandSpace
 from repsq_ros.protocols.slew import SlewLimiter
 
 
-class VelocityCommand:
+class VelocityCommand(CommandPublisher):
     """Publishes the velocity in force, whatever the message that carries it.
 
-    :param publisher: where it goes
+    :param kind: class of the messages
+    :param topic: where it goes
     :param message: makes the message of (v_x, v_y, yaw rate) [m/s, m/s, rad/s]
     :raises ParameterError: its ramp would last into the window that is measured
     """
 
     def __init__(
         self,
+        node: Node,
         parameters: Parameters,
         space: CommandSpace,
-        publisher: CommandPublisher,
+        kind: type,
+        topic: str,
         message: Callable[[Command], Any],
     ) -> None:
-        self._publisher, self._message = publisher, message
+        super().__init__(node, kind, topic, space)
+        self._message = message
         linear = parameters.number(
             'acceleration_linear', 0.0, 'm/s^2 within which velocities are ramped; 0: steps',
             at_least=0,
@@ -48,29 +52,16 @@ class VelocityCommand:
             )  # fmt: skip
         self._sent = time.monotonic()
 
-    @property
-    def topic(self) -> str:
-        """Name of the topic, as resolved."""
-        return self._publisher.topic
-
-    def missing(self) -> str:
-        """Return what keeps the command from being carried out, or ''."""
-        return self._publisher.missing()
-
-    def publish(self, command: Command) -> None:
+    def _go(self, command: Command) -> None:
         """Publish a command, or the next step toward it; zero is sent at once by `stop`."""
         now = time.monotonic()
-        self._publisher.send(self._message(self._slew.step(command, now - self._sent)))
+        self._send(self._message(self._slew.step(command, now - self._sent)))
         self._sent = now
 
     def stop(self) -> None:
         """Publish zero, at once."""
         self._sent = time.monotonic()
-        self._publisher.send(self._message(self._slew.stop()))
-
-    def wait_for_all_acked(self) -> None:
-        """Wait until the last command has arrived, for a moment."""
-        self._publisher.wait_for_all_acked()
+        self._send(self._message(self._slew.stop()))
 
 
 def twist_command(
@@ -90,7 +81,5 @@ def twist_command(
     def stamped_twist(command: Command) -> TwistStamped:
         return translate.twist_stamped_of(command, now_ns(), frame)
 
-    publisher = CommandPublisher(node, TwistStamped if stamped else Twist, topics.COMMAND_VELOCITY)
-    return VelocityCommand(
-        parameters, space, publisher, stamped_twist if stamped else translate.twist_of
-    )
+    kind, message = (TwistStamped, stamped_twist) if stamped else (Twist, translate.twist_of)
+    return VelocityCommand(node, parameters, space, kind, topics.COMMAND_VELOCITY, message)

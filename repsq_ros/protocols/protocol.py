@@ -7,14 +7,7 @@ import math
 from dataclasses import asdict, dataclass
 
 from repsq_ros.protocols.command_space import COMPONENTS, REST, UNITS, Command, CommandSpace
-from repsq_ros.protocols.endings import (
-    CONFIRM_LOOK_NS,
-    LOOK_NS,
-    Confirmed,
-    Ending,
-    Settled,
-    Timed,
-)
+from repsq_ros.protocols.endings import CONFIRM_LOOK_NS, LOOK_NS, Ending, Settled, Timed
 from repsq_ros.protocols.phases import Phase
 from repsq_ros.sampling.box import Box
 from repsq_ros.timebase import to_seconds
@@ -61,10 +54,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Positions:
-    """What a protocol of poses needs beside the case.
-
-    :raises ValueError: a direction of length zero
-    """
+    """What a protocol of poses needs beside the case."""
 
     frame: str  # of all poses (REP-105)
     reference: Command  # (x, y, z, roll, pitch, yaw) [m, rad]
@@ -119,11 +109,6 @@ class Protocol:
     def settles(self) -> bool:
         """Tell whether a phase ends by the robot having settled."""
         return any(isinstance(s.ending, Settled) for s in (*self.homing, *self.steps))
-
-    @property
-    def confirmed(self) -> bool:
-        """Tell whether a phase ends by somebody's word."""
-        return any(isinstance(s.ending, Confirmed) for s in (*self.homing, *self.steps))
 
     @property
     def before_window_ns(self) -> int:

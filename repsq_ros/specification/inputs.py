@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-from transforms3d.euler import euler2quat
-
 from repsq_ros.measurement.catalogue import CATALOGUE, MessageKind, full_name, kind_of
 from repsq_ros.measurement.inputs import (
     LENGTHS,
@@ -18,6 +16,7 @@ from repsq_ros.measurement.inputs import (
     Input,
 )
 from repsq_ros.measurement.samples import Quaternion, Vector
+from repsq_ros.protocols.rotation import quaternion_of_rpy
 from repsq_ros.specification.reader import Section
 
 TYPE_NAME = re.compile(r'^[a-z][a-z0-9_]*/msg/[A-Z][A-Za-z0-9]*$')
@@ -132,8 +131,7 @@ def read_rotation(section: Section) -> Quaternion | None:
     """Return the rotation of a section: `rotation` (x, y, z, w) or `rpy`; None: neither."""
     if section.has('rpy'):
         roll, pitch, yaw = section.numbers('rpy', 3)
-        w, x, y, z = map(float, euler2quat(roll, pitch, yaw, 'sxyz'))
-        return (x, y, z, w)
+        return quaternion_of_rpy(roll, pitch, yaw)
     if not section.has('rotation'):
         return None
     x, y, z, w = section.numbers('rotation', 4)

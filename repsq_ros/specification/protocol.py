@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import asdict
 
-from transforms3d.euler import quat2euler
-
 from repsq_ros import topics
 from repsq_ros.measurement.inputs import Input
 from repsq_ros.protocols.command_space import Command
@@ -15,6 +13,7 @@ from repsq_ros.protocols.locomotion import locomotion
 from repsq_ros.protocols.phases import Phase
 from repsq_ros.protocols.positioning import homing_to_reference, positioning
 from repsq_ros.protocols.protocol import Goal, Positions, Protocol, Step
+from repsq_ros.protocols.rotation import rpy_of_quaternion
 from repsq_ros.specification.inputs import read_input, read_rotation, read_vector
 from repsq_ros.specification.reader import Section
 from repsq_ros.timebase import to_nanoseconds, to_seconds
@@ -115,8 +114,7 @@ def _reference(section: Section) -> Command:
         rotation = read_rotation(section)
         if rotation is None:
             raise section.fail('rpy', 'nothing', 'three angles in rad, or rotation: x, y, z, w')
-        x, y, z, w = rotation
-        turn = tuple(map(float, quat2euler((w, x, y, z), 'sxyz')))
+        turn = rpy_of_quaternion(rotation)
     section.finish()
     return (*position, *turn)
 
@@ -159,10 +157,8 @@ def _free(section: Section) -> Protocol:
     measured = [step for step in steps if step.window_ns]
     if len(measured) != 1:
         raise section.fail('phases', f'{len(measured)} phases with a window', 'exactly one')
-    begun = [step.phase for step in steps if step.goal is Goal.TARGET]
-    if not begun or steps.index(measured[0]) < next(
-        i for i, step in enumerate(steps) if step.goal is Goal.TARGET
-    ):
+    begun = [place for place, step in enumerate(steps) if step.goal is Goal.TARGET]
+    if not begun or steps.index(measured[0]) < begun[0]:
         expected = 'command' if positions is None else 'move with to: target'
         raise section.fail('phases', 'a window before the case', f'a phase {expected} before it')
     if steps[0].phase in (Phase.COMMAND, Phase.MOVE, Phase.RETURN):

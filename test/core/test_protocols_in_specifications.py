@@ -1,5 +1,7 @@
 """Protocols as a specification has them: positioning, and free ones; wrong keys are told."""
 
+import math
+
 import pytest
 import yaml
 from conftest import ROOT
@@ -8,6 +10,7 @@ from repsq_ros.campaign.conductor import Conductor
 from repsq_ros.errors import SpecificationError
 from repsq_ros.measurement.samples import BodySample
 from repsq_ros.protocols.phases import Phase
+from repsq_ros.protocols.rotation import angle_between, quaternion_of_rpy
 from repsq_ros.specification.load import load
 
 SECOND = 1_000_000_000
@@ -44,6 +47,16 @@ def test_wrong_keys_are_told_with_place_and_expectation(
         load(write(content))
     assert f'protocol.{key}' in str(raised.value)
     assert expected in str(raised.value)
+
+
+@pytest.mark.parametrize('rpy', [(0.3, 1.2, -2.0), (0.4, math.pi / 2, 1.1), (math.pi, 0.0, 0.0)])
+def test_a_reference_may_be_a_quaternion_wherever_the_tool_points(content, write, rpy):
+    """Along the horizon, too, where roll and yaw are one turn."""
+    turn = quaternion_of_rpy(*rpy)
+    content['protocol']['reference'] = {'position': [-0.55, -0.2, 0.25], 'rotation': list(turn)}
+    reference = load(write(content)).protocol.positions.reference
+    assert reference[:3] == (-0.55, -0.2, 0.25)
+    assert angle_between(quaternion_of_rpy(*reference[3:]), turn) < 1e-7
 
 
 def test_a_tracking_loss_needs_velocities(content, write):

@@ -4,13 +4,11 @@ import signal
 import time
 
 import pytest
-from support.campaigns import AS_FAST_AS_POSSIBLE, in_process
+from support.campaigns import AS_FAST_AS_POSSIBLE, in_process, journalled
 from support.graph import at_rest
 from support.relay import Relay, doubled_and_late, swapped
 
 from repsq_ros import messages, topics
-from repsq_ros.campaign.history import fold
-from repsq_ros.campaign.journal import JOURNAL, read_journal
 from repsq_ros.msg import TestCommand, TestPhase
 from repsq_ros.nodes import qos
 from repsq_ros.sampling.marginals import Beta
@@ -32,11 +30,6 @@ def start(nodes, file, folder, remappings, **scheduler):
         file, AS_FAST_AS_POSSIBLE, estimator={'output': str(folder)}, remappings=remappings,
         output=str(folder), seed=7, **scheduler,
     )  # fmt: skip
-
-
-def journalled(folder):
-    file = folder / JOURNAL
-    return fold(str(file), read_journal(file)[0]).tests if file.exists() else ()
 
 
 def assert_as_undisturbed(nodes, file, folder):

@@ -7,7 +7,7 @@ import pytest
 import yaml
 from sensor_msgs.msg import BatteryState
 from std_msgs.msg import Bool
-from support.campaigns import AS_FAST_AS_POSSIBLE, in_process
+from support.campaigns import AS_FAST_AS_POSSIBLE, in_process, journalled
 from support.graph import at_rest
 
 from repsq_ros import messages, topics
@@ -176,9 +176,3 @@ def test_three_sessions_with_pauses_notes_and_a_battery_stop(nodes, short, write
     assert [text.partition(' tests')[2] for text in sessions] == [
         '', ': new gauge', ': re-calibrated',
     ]  # fmt: skip
-
-
-def journalled(folder):
-    file = folder / JOURNAL
-    history = fold(str(file), read_journal(file)[0]) if file.exists() else None
-    return history.tests if history else ()

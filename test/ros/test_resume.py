@@ -13,13 +13,12 @@ from statistics import median_low
 
 import pytest
 import yaml
-from support.campaigns import AS_FAST_AS_POSSIBLE, in_process
+from support.campaigns import AS_FAST_AS_POSSIBLE, in_process, journalled
 from support.graph import PATIENCE, at_rest
 
 from repsq_ros import messages
 from repsq_ros.campaign.campaign import Campaign
-from repsq_ros.campaign.history import fold
-from repsq_ros.campaign.journal import JOURNAL, read_journal
+from repsq_ros.campaign.journal import JOURNAL
 from repsq_ros.console.processes import LOSSLESS
 from repsq_ros.msg import TestPhase
 from repsq_ros.specification.load import load
@@ -42,14 +41,6 @@ def start(nodes, file, folder, resume, speed=0.0):
         {**common, 'campaign_id': 'lab', 'seed': 7, 'look_around': 0.0, 'attended': False,
          'output': str(folder), 'resume': resume},
     )  # fmt: skip
-
-
-def journalled(folder):
-    file = folder / JOURNAL
-    if not file.exists():
-        return ()
-    history = fold(str(file), read_journal(file)[0])
-    return history.tests if history else ()
 
 
 def assert_same_as_undisturbed(file, folder, result):

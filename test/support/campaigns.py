@@ -1,12 +1,21 @@
 """The same campaign in one process and over DDS."""
 
 from repsq_ros import messages, topics
+from repsq_ros.campaign.history import fold
 from repsq_ros.campaign.in_process import run_in_process
+from repsq_ros.campaign.journal import JOURNAL, read_journal
 from repsq_ros.specification.load import load
 from repsq_ros.subjects.build import make_subject
 from support.graph import graph
 
 AS_FAST_AS_POSSIBLE = {'speed': 0.0, 'seed': 7}
+
+
+def journalled(folder):
+    """Return the tests that the journal of a folder tells of."""
+    file = folder / JOURNAL
+    history = fold(str(file), read_journal(file)[0]) if file.exists() else None
+    return history.tests if history else ()
 
 
 def in_process(file, subject='surrogate', model='', campaign_id='lab', seed=7):
