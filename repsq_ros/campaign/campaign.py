@@ -34,7 +34,8 @@ class Campaign:
         self._progress = specification.tester.stopping.begin(self.question)
         self._total = Accumulator()
         self._weights = Weights()
-        self._invalid = self._skipped = self._truncated = self._violations = 0
+        self._invalid = self._skipped = self._broken_off = 0
+        self._truncated = self._violations = 0
         self._last: tuple[int, int] = (0, -1)  # (index, attempt) counted last
         self._next_index = 0
         self._events: list[str] = []
@@ -68,10 +69,13 @@ class Campaign:
             return None
         self._last = (record.index, record.attempt)
         z = record.psi * record.weight
+        self._broken_off += record.broken_off
         if record.skipped:
             self._skipped += 1
             self._next_index += 1
             self._events.append(self._event(record, f'skipped: {record.reason}'))
+        elif record.broken_off:
+            self._events.append(self._event(record, f'broken off: {record.reason}'))
         elif not record.valid:
             self._invalid += 1
             self._events.append(self._event(record, f'INVALID: {record.reason}'))
@@ -135,12 +139,13 @@ class Campaign:
             n=total.n,
             invalid=self._invalid,
             skipped=self._skipped,
+            broken_off=self._broken_off,
             mean=total.mean,
             variance=total.variance,
             lower=progress.lower,
             upper=upper,
             half_width=half_width,
-            target=self._specification.accuracy.gamma,
+            gamma=self._specification.accuracy.gamma,
             rule=tester.stopping.name,
             expected_n=min(progress.expected_n(total), tester.max_tests, LARGEST_COUNT),
             effective_sample_size=self._weights.effective_sample_size,

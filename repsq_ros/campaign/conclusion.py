@@ -52,7 +52,7 @@ def conclude(
             )
     accurate = outcome is Outcome.REACHED and not objection(specification, proposal, violations)
     if progress.cells is None:
-        accurate = accurate and latest.half_width <= latest.target
+        accurate = accurate and latest.half_width <= latest.gamma
     measure = specification.measure
     return Result(
         campaign_id=campaign_id,
@@ -68,13 +68,14 @@ def conclude(
         n=latest.n,
         invalid=latest.invalid,
         skipped=latest.skipped,
+        broken_off=latest.broken_off,
         selection_bound=(measure.upper - measure.lower)
         * (latest.invalid + latest.skipped)
         / (latest.n + latest.invalid + latest.skipped),
         lower=latest.lower,
         upper=latest.upper,
         half_width=latest.half_width,
-        gamma=latest.target,
+        gamma=latest.gamma,
         outcome=outcome.value,
         accurate=accurate,
         rule=latest.rule,

@@ -35,6 +35,7 @@ class Result:
     n: int
     invalid: int
     skipped: int
+    broken_off: int
     selection_bound: float
     lower: float
     upper: float

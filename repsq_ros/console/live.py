@@ -45,7 +45,7 @@ class LiveLine:
         expected = f' of about {estimate.expected_n}' if estimate.expected_n else ''
         return (
             f'tests {estimate.n}{expected}{invalid} | estimate {estimate.mean:.4f} | half-width '
-            f'{estimate.half_width:.4f}, to reach {estimate.target:g} | {left}'
+            f'{estimate.half_width:.4f}, to reach {estimate.gamma:g} | {left}'
         )
 
     def say(self, text: str) -> None:
