@@ -64,3 +64,7 @@ class OutputError(RepsqError):
     def unwritable(cls, folder: Path, error: OSError) -> OutputError:
         """Make the error for a folder that cannot be made or written to."""
         return cls(f'output {folder}: {error.strerror}, expected a folder that can be written')
+
+
+class OutputLateError(OutputError):
+    """Something is being written, and takes long: the robot does not go on before it is done."""

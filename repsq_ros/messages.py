@@ -94,7 +94,7 @@ def _values(kind: type[TestRecord] | type[EstimateRecord] | type[Result], messag
     `NAME_ns` is the time stamp NAME. A field that recordings of an earlier version lack keeps its
     default.
     """
-    values = {}
+    values: dict[str, Any] = {}
     for name in kind.__dataclass_fields__:
         stamp = name.removesuffix('_ns')
         if stamp != name:

@@ -7,11 +7,12 @@ they cannot disagree.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from repsq_ros.campaign.records import Case, EstimateRecord, TestRecord
+from repsq_ros.campaign.answers import Answers
+from repsq_ros.campaign.cases import Cases
+from repsq_ros.campaign.records import Case, Counted, EstimateRecord, TestRecord
 from repsq_ros.campaign.walk import OverdueError, Walk
-from repsq_ros.errors import CampaignError
+from repsq_ros.measurement.recorder import Key
 from repsq_ros.measurement.samples import Sample
 from repsq_ros.measurement.settling import Settling
 from repsq_ros.protocols.command_space import Command
@@ -19,22 +20,8 @@ from repsq_ros.protocols.phases import Phase, Span
 from repsq_ros.sampling.proposals import Proposal
 from repsq_ros.specification.model import Specification
 
-
-@dataclass(frozen=True)
-class Counted:
-    """A test is over, and both its answers have come: it belongs into the journal."""
-
-    record: TestRecord
-
-
-@dataclass(frozen=True)
-class Skipped:
-    """The operator skips a case: this stands for its measurement."""
-
-    record: TestRecord
-
-
-Action = Case | Span | Counted | Skipped
+Action = Case | Span | Counted
+CUT_SHORT = 'the scheduler ended in this attempt'
 
 
 class Conductor:
@@ -49,44 +36,40 @@ class Conductor:
     """
 
     def __init__(
-        self,
-        specification: Specification,
-        proposal: Proposal,
-        seed: int,
-        attended: bool = False,
+        self, specification: Specification, proposal: Proposal, seed: int, attended: bool = False
     ) -> None:
         self._specification = specification
         self._protocol = specification.protocol
         feedback = specification.feedback
         self._walk = Walk(self._protocol, None if feedback is None else Settling(feedback))
         self._at_home = False  # the robot is known to be where a test begins
-        self._proposal = proposal
-        self._seed = seed
+        self._cases = Cases(specification, proposal, seed)
         self._attended = attended
         self.case: Case | None = None  # under test
-        self._measured: TestRecord | None = None
-        self._estimated: EstimateRecord | None = None
-        self._told = False  # the proposal has heard of the test under way
+        self._answers = Answers()
+        self._broken_off = ''  # what ended the attempt under way before its time
         self._next = (0, 0)  # (index, attempt) that the campaign begins with
+        self._cut_short = False  # the journal ends within that attempt
         self._over = False  # the journal's tests have met the stopping rule already
         self._limit = specification.tester.max_attempts  # of attempts, before it is asked or ended
         self._interrupted: Span | None = None  # what a pause set aside
-        # What peers that outlived a scheduler still say, before the start.
-        self._early_measured: dict[tuple[int, int], TestRecord] = {}
-        self._early_estimated: dict[tuple[int, int], EstimateRecord] = {}
+        self._not_before_ns = 0  # when the next attempt begins at the earliest
         self.span: Span | None = None  # the phase in force
 
-    def restore(self, tests: Sequence[TestRecord], stopped: bool) -> None:
+    def restore(
+        self, tests: Sequence[TestRecord], stopped: bool, cut_short: Key | None = None
+    ) -> None:
         """Take in the tests of a journal, in their order, before the start.
 
         :param stopped: with them the stopping rule was met
+        :param cut_short: (index, attempt) whose command may have begun, and of whose outcome the
+            journal says nothing: it is broken off
         """
         for test in tests:
-            if test.valid:
-                self._proposal.tell(test.x, test.psi, test.weight)
-            over = test.valid or test.skipped
-            self._next = (test.index + 1, 0) if over else (test.index, test.attempt + 1)
+            self._cases.learn(test)
+            self._next = test.follower
         self._over = stopped
+        self._cut_short = cut_short == self._next
         self._limit = self._next[1] + self._specification.tester.max_attempts
 
     @property
@@ -101,29 +84,33 @@ class Conductor:
 
     @property
     def waiting(self) -> bool:
-        """True while the phases of a test are over and its answers have not all come."""
-        return self.span is not None and self.span.phase is Phase.IDLE
+        """True while an attempt is over, the campaign is not held, and it cannot go on yet."""
+        return self._answers.due and not self.paused and not self.finished
 
     @property
     def awaits_case(self) -> bool:
-        """True while a test is over and the next case has not been drawn by another program."""
-        return self.waiting and self._told
+        """True while another program has not drawn the next case."""
+        return self.waiting and self._answers.told
+
+    @property
+    def walking(self) -> bool:
+        """True while the phases of an attempt are under way."""
+        return self.span is not None and self.span is self._walk.span and not self._answers.due
+
+    @property
+    def commanded(self) -> bool:
+        """True from when the case takes effect until its phases are over."""
+        return self.walking and self._walk.commanded
 
     @property
     def can_start(self) -> bool:
         """True once the first case can be drawn."""
-        return self._over or self._proposal.ready(self._next[0])
+        return self._over or self._cases.ready(self._next[0])
 
     def command(self, now_ns: int) -> Command:
-        """Return the command in force at an instant: rest before a phase begins and after it.
-
-        After it, a robot that takes poses keeps its goal until it is given another.
-        """
-        span = self.span
-        if span is None or now_ns < span.start_ns:
-            return self._protocol.rest
-        lapsed = span.end_ns is not None and now_ns >= span.end_ns
-        return self._protocol.rest if lapsed and self._protocol.rest else span.command
+        """Return the command in force at an instant: rest before a phase begins and after it."""
+        rest = self._protocol.rest
+        return rest if self.span is None else self.span.command_at(now_ns, rest)
 
     # What is asked of it -------------------------------------------------------------------------
 
@@ -137,13 +124,14 @@ class Conductor:
         if self._over:
             return [self._at_rest(Phase.DONE, start_ns)]
         actions = self._issue(*self._next, start_ns)
-        if self._next not in self._early_measured or self._next not in self._early_estimated:
+        if not (self._cut_short or self._answers.measured):
             return actions
-        # It was measured and counted before a crash, and only the journal does not know.
-        self._measured = self._early_measured[self._next]
-        self._estimated = self._early_estimated[self._next]
-        self.span = self._idle(start_ns)
-        return [self.span, *self._decide(start_ns)]
+        # A scheduler was killed in this attempt. Either it was measured and counted, and only the
+        # journal does not know; or it is broken off.
+        self._answers.due, self._not_before_ns = True, start_ns
+        self._broken_off = CUT_SHORT
+        self.span = self._idle(start_ns, broken_off=CUT_SHORT)
+        return [actions[0], self.span, *self._decide(start_ns)]
 
     def advance(self, now_ns: int) -> list[Action]:
         """Return what has become due by now, in order."""
@@ -156,22 +144,26 @@ class Conductor:
             if follows is None and not self._walk.over:
                 break
             if follows is None:
-                self._at_home = True
+                self._at_home = self._answers.due = True
                 follows = self._idle(now_ns, self.span.command)
             self.span = follows
             actions.append(follows)
         return actions + self._decide(now_ns)
 
     def pause(self, now_ns: int, reason: str) -> list[Action]:
-        """Hold the campaign: a span with the command at rest, until `resume`."""
+        """Hold the campaign: a span with the command at rest, until `resume`.
+
+        An attempt whose command had begun is broken off: it gets a record of its own.
+        """
         span = self.span
-        if span is None or self.paused or span.phase is Phase.ABORTED:
+        if span is None or span.phase is Phase.ABORTED:
             return []
-        self._interrupted, self._at_home = span, False
-        return [self._at_rest(Phase.PAUSED, now_ns, reason)]
+        if not self.paused:
+            self._interrupted, self._at_home = span, False
+        return [self._break_off(Phase.PAUSED, now_ns, reason)]
 
     def resume(self, now_ns: int, start_ns: int) -> list[Action]:
-        """Go on: the attempt that a pause broke off begins anew, at the given time."""
+        """Go on: the case that a pause broke off is made again, at the given time."""
         case, interrupted = self.case, self._interrupted
         if not self.paused or case is None or interrupted is None:
             return []
@@ -179,34 +171,41 @@ class Conductor:
         if interrupted.phase is Phase.DONE:
             self.span = interrupted
             return [interrupted]
-        if self._told or self._measured is not None:
-            # It was measured before the pause; only the answer of the estimator is awaited.
-            self.span = self._idle(now_ns)
-            return [self.span, *self._decide(now_ns)]
-        return self._issue(case.index, case.attempt, start_ns)
+        if not self._answers.due:
+            return self._issue(case.index, case.attempt, start_ns)
+        # What is known of it is said again, for peers that have missed it.
+        self._not_before_ns = start_ns
+        self.span = self._idle(now_ns, broken_off=self._broken_off)
+        return [self.span, *self._decide(now_ns)]
 
     def skip(self, now_ns: int, reason: str) -> list[Action]:
-        """Give up the case under test: it is counted as skipped, and not repeated."""
-        case = self.case
-        if case is None or self.finished or self._measured is not None:
+        """Give up the case under test: it is counted as skipped, and not repeated.
+
+        The measurement node makes its record, unless it has measured it already.
+        """
+        case, answers, held = self.case, self._answers, self.span
+        if case is None or held is None or self.finished:
             return []
-        draw = case.draw
-        self._measured = TestRecord(
-            case.index, case.attempt, 0.0, draw.weight, False, reason, x=draw.x,
-            weight_bound=draw.weight_bound, skipped=True,
-        )  # fmt: skip
-        actions: list[Action] = [Skipped(self._measured)]
-        if not self.paused:
-            self._at_home = False
-            self.span = self._idle(now_ns)
-            actions.append(self.span)
+        actions: list[Action] = []
+        record = answers.measured
+        if record is None and answers.due and (held.phase is not Phase.IDLE or held.broken_off):
+            return []  # skipped before, or its record is on the way
+        if record is not None:
+            if not (answers.told and self.paused) or record.valid or record.skipped:
+                return []
+            # This attempt is over: the next one is skipped before it begins.
+            actions.append(self._begin(Case(case.index, case.attempt + 1, case.draw)))
+        actions.append(self._break_off(Phase.SKIPPED, now_ns, reason))
+        self._at_home, answers.due = False, True
+        if held.phase is Phase.PAUSED:
+            actions.append(self._at_rest(Phase.PAUSED, now_ns, held.reason))
         return actions
 
     def abort(self, now_ns: int, reason: str) -> list[Action]:
         """Break the campaign off: a span with the command at rest."""
         if self.finished:
             return []
-        return [self._at_rest(Phase.ABORTED, now_ns, reason)]
+        return [self._break_off(Phase.ABORTED, now_ns, reason)]
 
     def ask(self, now_ns: int, reason: str) -> list[Action]:
         """Hold the campaign where somebody can resume it, end it where nobody can."""
@@ -221,18 +220,12 @@ class Conductor:
         self._walk.hear_body(sample)
 
     def hear_measurement(self, record: TestRecord) -> None:
-        """Take in the measurement of the test under way; others, and second ones, are ignored."""
-        if self.span is None:
-            self._early_measured[record.index, record.attempt] = record
-        elif self._measured is None and self._is_current(record.index, record.attempt):
-            self._measured = record
+        """Take in the measurement of the attempt under way; others are ignored."""
+        self._answers.hear_measurement(record)
 
     def hear_estimate(self, estimate: EstimateRecord) -> None:
-        """Take in the estimate that counts the test under way; others are ignored."""
-        if self.span is None:
-            self._early_estimated[estimate.index, estimate.attempt] = estimate
-        elif self._is_current(estimate.index, estimate.attempt):
-            self._estimated = estimate
+        """Take in the estimate that counts the attempt under way; others are ignored."""
+        self._answers.hear_estimate(estimate)
 
     # How it goes about it ------------------------------------------------------------------------
 
@@ -240,54 +233,65 @@ class Conductor:
     def _key(self) -> tuple[int, int]:
         return (self.case.index, self.case.attempt) if self.case else (0, 0)
 
-    def _at_rest(self, phase: Phase, now_ns: int, reason: str = '') -> Span:
-        self.span = Span(phase, *self._key, now_ns, None, self._protocol.rest, reason=reason)
+    def _break_off(self, phase: Phase, now_ns: int, reason: str) -> Span:
+        """Return the span that ends what is under way, and note whether that was an attempt."""
+        begun = self.commanded
+        if begun:
+            self._answers.due, self._broken_off = True, reason
+        return self._at_rest(phase, now_ns, reason, begun)
+
+    def _at_rest(self, phase: Phase, now_ns: int, reason: str = '', begun: bool = False) -> Span:
+        rest = self._protocol.rest
+        self.span = Span(phase, *self._key, now_ns, None, rest, reason=reason, broken_off=begun)
         return self.span
 
-    def _idle(self, now_ns: int, last: Command = ()) -> Span:
+    def _idle(self, now_ns: int, last: Command = (), broken_off: str = '') -> Span:
         """Return the time between tests; a robot that takes poses keeps its last goal."""
-        return Span(Phase.IDLE, *self._key, now_ns, now_ns, self._protocol.rest or last)
-
-    def _is_current(self, index: int, attempt: int) -> bool:
-        return self.case is not None and (index, attempt) == self._key
+        command = self._protocol.rest or last
+        return Span(
+            Phase.IDLE, *self._key, now_ns, now_ns, command, reason=broken_off,
+            broken_off=bool(broken_off),
+        )  # fmt: skip
 
     def _issue(self, index: int, attempt: int, start_ns: int) -> list[Action]:
         if self.case is not None and self.case.index == index:
             draw = self.case.draw
         else:
-            draw = self._proposal.draw(index, self._seed)
-            if not self._specification.box.contains(draw.x):
-                raise CampaignError(
-                    f'test {index}: the proposal drew {draw.x}, outside the box of '
-                    f'{self._specification.file}: nothing was commanded'
-                )
-        self.case = Case(index, attempt, draw)
-        self._measured = self._estimated = None
-        self._told = False
+            draw = self._cases.draw(index)
+        case = self._begin(Case(index, attempt, draw))
         target = self._protocol.target(self._specification.box.names, draw.x)
         self.span = self._walk.begin(index, attempt, target, start_ns, not self._at_home)
-        return [self.case, self.span]
+        return [case, self.span]
+
+    def _begin(self, case: Case) -> Case:
+        self.case, self._broken_off, self._not_before_ns = case, '', 0
+        self._answers.await_answers(self._key)
+        return case
 
     def _decide(self, now_ns: int) -> list[Action]:
-        case, measured, estimated = self.case, self._measured, self._estimated
-        if not (self.waiting and case and measured and estimated):
+        case, answers = self.case, self._answers
+        measured, estimated = answers.measured, answers.estimated
+        if not (answers.due and case and measured and estimated) or self.finished:
             return []
         actions: list[Action] = []
-        if not self._told:
-            self._told = True
-            actions.append(Counted(measured))
-            if measured.valid:
-                self._proposal.tell(case.draw.x, measured.psi, case.draw.weight)
+        if not answers.told:
+            answers.told = True
+            actions.append(Counted(measured, estimated))
+            self._cases.learn(measured)
+        if self.paused:
+            return actions
         if estimated.stopped:
             return [*actions, self._at_rest(Phase.DONE, now_ns)]
+        start_ns = max(now_ns, self._not_before_ns)
         if measured.valid or measured.skipped:
             self._limit = self._specification.tester.max_attempts
-            # Another program may still be at work on the next case.
-            if not self._proposal.ready(case.index + 1):
+            if not self._cases.ready(case.index + 1):
                 return actions
-            return actions + self._issue(case.index + 1, 0, now_ns)
+            return actions + self._issue(case.index + 1, 0, start_ns)
+        # What was broken off is no fault of the case, and does not count against it.
+        self._limit += measured.broken_off
         if case.attempt + 1 < self._limit:
-            return actions + self._issue(case.index, case.attempt + 1, now_ns)
+            return actions + self._issue(case.index, case.attempt + 1, start_ns)
         reason = (
             f'test {case.index} stayed INVALID in {case.attempt + 1} attempts, the last one: '
             f'{measured.reason}'

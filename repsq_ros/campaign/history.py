@@ -6,7 +6,7 @@ import ctypes
 import platform
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import MISSING, asdict, dataclass, fields
 from pathlib import Path
 
 import numpy
@@ -16,16 +16,21 @@ from repsq_ros import __version__
 from repsq_ros.campaign.journal import Entry, read_journal
 from repsq_ros.campaign.records import Case, TestRecord
 from repsq_ros.errors import JournalError
+from repsq_ros.measurement.recorder import Key
+from repsq_ros.protocols.phases import Span
 from repsq_ros.specification.model import Specification
 
 BEGIN, SESSION, CASE, TEST = 'begin', 'session', 'case', 'test'
 PAUSE, RESUME, ABORT, DONE = 'pause', 'resume', 'abort', 'done'
+SKIP = 'skip'
+FORMAT = 2  # of the journal; that of version 0.1.0, which did not say so, is 1
 CLOCK_UNSYNCHRONIZED = 5  # TIME_ERROR of adjtimex(2)
 
 
 def beginning(specification: Specification, campaign_id: str, seed: int) -> dict[str, object]:
     """Return the content of the first line."""
     return {
+        'format': FORMAT,
         'campaign_id': campaign_id,
         'seed': seed,
         'specification_digest': specification.digest,
@@ -73,7 +78,7 @@ def case_line(case: Case) -> dict[str, object]:
     draw = case.draw
     return {
         'index': case.index, 'attempt': case.attempt, 'x': draw.x, 'log_p': draw.log_p,
-        'log_q': draw.log_q, 'weight_bound': draw.weight_bound,
+        'log_q': draw.log_q, 'weight': draw.weight, 'weight_bound': draw.weight_bound,
     }  # fmt: skip
 
 
@@ -82,13 +87,31 @@ def line_of_test(record: TestRecord) -> dict[str, object]:
     return asdict(record)
 
 
+def stop_line(span: Span) -> dict[str, object]:
+    """Return the content of the line of what stops the robot, written after it has stopped."""
+    return {
+        'index': span.index, 'attempt': span.attempt, 'reason': span.reason,
+        'broken_off': span.broken_off,
+    }  # fmt: skip
+
+
 def record_of_line(entry: Entry) -> TestRecord:
-    """Return the record of a test's line."""
+    """Return the record of a test's line.
+
+    What an earlier version did not write has its default; what a later one adds is left alone.
+
+    :raises KeyError: a field without a default is missing
+    """
     values = dict(entry.content)
     for name in ('psi', 'weight', 'weight_bound'):
         values[name] = float(values[name])
     values['x'] = tuple(map(float, values['x']))
-    return TestRecord(**{each.name: values[each.name] for each in fields(TestRecord)})
+    needed = (each for each in fields(TestRecord) if each.default is MISSING)
+    missing = [each.name for each in needed if each.name not in values]
+    if missing:
+        raise KeyError(missing[0])
+    known = (each.name for each in fields(TestRecord) if each.name in values)
+    return TestRecord(**{name: values[name] for name in known})
 
 
 @dataclass(frozen=True)
@@ -101,6 +124,7 @@ class History:
     tests: tuple[TestRecord, ...]
     sessions: tuple[str, ...]
     cases: tuple[dict[str, object], ...]
+    cut_short: Key | None  # attempt that may have been commanded, and has no outcome
 
 
 def fold(file: str, entries: Sequence[Entry]) -> History | None:
@@ -114,12 +138,24 @@ def fold(file: str, entries: Sequence[Entry]) -> History | None:
     if entries[0].event != BEGIN:
         raise JournalError(f'{file}, line 1: found {entries[0].event!r}, expected {BEGIN!r}')
     first = entries[0].content
+    if first.get('format', 1) > FORMAT:
+        raise JournalError(
+            f'{file}, line 1: found format {first["format"]}, expected at most {FORMAT}: it was '
+            'written by a later version of repsq_ros'
+        )
     tests: list[TestRecord] = []
+    cut_short: Key | None = None
     sessions: list[str] = []
     for number, entry in enumerate(entries, start=1):
         try:
             if entry.event == TEST:
                 tests.append(record_of_line(entry))
+                cut_short = None
+            elif entry.event == CASE:
+                cut_short = (entry.content['index'], entry.content['attempt'])
+            elif entry.event in (PAUSE, SKIP, ABORT) and not entry.content.get('broken_off', True):
+                # It was stopped before its command began.
+                cut_short = None
             elif entry.event == SESSION:
                 sessions.append(_session_text(len(sessions) + 1, entry, len(tests)))
         except (KeyError, TypeError, ValueError) as error:
@@ -134,6 +170,7 @@ def fold(file: str, entries: Sequence[Entry]) -> History | None:
         tuple(tests),
         tuple(sessions),
         tuple(entry.content for entry in entries if entry.event == CASE),
+        cut_short,
     )
 
 

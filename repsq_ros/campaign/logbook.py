@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import math
+import time
+from collections import deque
+from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import TimeoutError as FutureTimeoutError
 from pathlib import Path
 
 from repsq_ros.campaign.campaign import Campaign
-from repsq_ros.campaign.conductor import Conductor, Counted
+from repsq_ros.campaign.conductor import Conductor
 from repsq_ros.campaign.history import (
     BEGIN,
     CASE,
@@ -18,13 +23,18 @@ from repsq_ros.campaign.history import (
     fold,
     line_of_test,
     session,
+    stop_line,
 )
 from repsq_ros.campaign.journal import JOURNAL, Journal
-from repsq_ros.campaign.records import Case
-from repsq_ros.errors import JournalError, OutputError
+from repsq_ros.campaign.records import Case, TestRecord
+from repsq_ros.errors import JournalError, OutputError, OutputLateError
+from repsq_ros.protocols.phases import Span
 from repsq_ros.sampling.external import External
 from repsq_ros.sampling.proposals import Draw, Proposal
 from repsq_ros.specification.model import Specification
+
+PATIENCE = 0.1  # [s] in which a disk has written a line, usually
+LAST_PATIENCE = 10.0  # [s] at the end
 
 
 class Logbook:
@@ -49,7 +59,10 @@ class Logbook:
         self.campaign_id = campaign_id
         self.history: History | None = None
         self.recovered = ''
-        self._waiting: list[tuple[str, dict[str, object]]] = []
+        self._waiting: deque[tuple[str, dict[str, object]]] = deque()
+        # A disk may take seconds, and who commands the robot must not wait for it.
+        self._writer = ThreadPoolExecutor(max_workers=1)
+        self._writing: Future[None] | None = None
         self._journal: Journal | None = None
         if folder is None:
             return
@@ -64,7 +77,7 @@ class Logbook:
         self.recovered = journal.recovered
         self.history = fold(str(file), journal.entries)
         if self.history is None:
-            self.write(BEGIN, beginning(specification, campaign_id, seed))
+            self.write(BEGIN, beginning(specification, campaign_id, seed), LAST_PATIENCE)
             return
         if not resume:
             journal.close()
@@ -76,7 +89,7 @@ class Logbook:
 
     def begin_session(self, note: str, parameters: dict[str, object]) -> None:
         """Say that the scheduler has started."""
-        self.write(SESSION, session(note, parameters))
+        self.write(SESSION, session(note, parameters), LAST_PATIENCE)
 
     def restore(self, conductor: Conductor, proposal: Proposal) -> None:
         """Bring a conductor to where the journal ends."""
@@ -88,45 +101,83 @@ class Logbook:
         campaign = Campaign(self._specification)
         for test in self.history.tests:
             campaign.add(test)
-        conductor.restore(self.history.tests, campaign.stopped)
+        conductor.restore(self.history.tests, campaign.stopped, self.history.cut_short)
 
-    def write(self, event: str, content: dict[str, object]) -> None:
-        """Write a line, after those that wait.
+    def write(self, event: str, content: dict[str, object], patience: float = PATIENCE) -> None:
+        """Write a line, after those that wait, and wait until it is on the disk.
 
-        :raises OutputError: it waits, too
+        :param patience: [s] to wait; 0: it is written while the campaign goes on
+        :raises OutputLateError: it is still being written
+        :raises OutputError: it cannot be written, and waits
         """
         if self._journal is None:
             return
         self._waiting.append((event, content))
-        self.flush()
+        self.flush(patience)
 
     def write_case(self, case: Case) -> None:
         """Write a case, before it is commanded."""
         self.write(CASE, case_line(case))
 
-    def write_test(self, counted: Counted) -> None:
+    def write_test(self, record: TestRecord) -> None:
         """Write a test, before the next one is issued."""
-        self.write(TEST, line_of_test(counted.record))
+        self.write(TEST, line_of_test(record))
 
-    def flush(self) -> None:
+    def write_stop(self, event: str, span: Span) -> None:
+        """Write what has stopped the robot; nothing waits for it."""
+        self.write(event, stop_line(span), patience=0.0)
+
+    def flush(self, patience: float = PATIENCE) -> None:
         """Write what waits.
 
-        :raises OutputError: it still waits
+        :param patience: [s] to wait for it
+        :raises OutputLateError: it is still being written
+        :raises OutputError: it cannot be written, and waits
         """
+        until = time.monotonic() + patience
+        while self._waiting or self._writing is not None:
+            if self._writing is None:
+                self._writing = self._writer.submit(self._write_waiting)
+            try:
+                self._writing.result(max(until - time.monotonic(), 0.0))
+            except FutureTimeoutError:
+                if patience == 0.0:
+                    return
+                file = self._journal.file if self._journal is not None else ''
+                raise OutputLateError(
+                    f'journal {file}: a line is being written for more than {patience:g} s'
+                ) from None
+            except OutputError:
+                self._writing = None
+                raise
+            self._writing = None
+
+    def _write_waiting(self) -> None:
         while self._waiting and self._journal is not None:
             event, content = self._waiting[0]
             self._journal.append(event, **content)
-            self._waiting.pop(0)
+            self._waiting.popleft()
 
     def close(self) -> None:
-        """Let go of the journal."""
-        if self._journal is not None:
-            self._journal.close()
+        """Let go of the journal, once all is written.
+
+        :raises OutputError: something could not be written
+        """
+        try:
+            self.flush(LAST_PATIENCE)
+        finally:
+            self._writer.shutdown(wait=False)
+            if self._journal is not None:
+                self._journal.close()
 
 
 def _draw_of(case: dict[str, object]) -> Draw:
     x = case['x']
     if not isinstance(x, list):
         raise JournalError(f'found x = {x} in the journal, expected a list')
-    log_p, log_q, bound = (float(str(case[name])) for name in ('log_p', 'log_q', 'weight_bound'))
-    return Draw(tuple(map(float, x)), log_p, log_q, bound)
+    # Version 0.1.0 did not write the weight: it is computed once more.
+    log_p, log_q, bound, weight = (
+        float(str(case.get(name, math.nan)))
+        for name in ('log_p', 'log_q', 'weight_bound', 'weight')
+    )
+    return Draw(tuple(map(float, x)), log_p, log_q, bound, weight)

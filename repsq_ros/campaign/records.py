@@ -39,6 +39,12 @@ class TestRecord:
     skipped: bool = False  # by the operator: the case is not repeated
     broken_off: bool = False  # ended by a pause, a skip or a lost peer after its command began
 
+    @property
+    def follower(self) -> Key:
+        """(index, attempt) of the attempt that follows."""
+        over = self.valid or self.skipped
+        return (self.index + 1, 0) if over else (self.index, self.attempt + 1)
+
 
 def record_of(
     key: Key,
@@ -77,3 +83,11 @@ class EstimateRecord:
     effective_sample_size: float
     largest_weight: float
     stopped: bool
+
+
+@dataclass(frozen=True)
+class Counted:
+    """An attempt is over, and both its answers have come: it belongs into the journal."""
+
+    record: TestRecord
+    estimate: EstimateRecord

@@ -62,6 +62,11 @@ class Walk:
         return self._place >= len(self._steps)
 
     @property
+    def commanded(self) -> bool:
+        """True from when the case takes effect."""
+        return self._command_ns is not None
+
+    @property
     def _step(self) -> Step:
         return self._steps[self._place]
 

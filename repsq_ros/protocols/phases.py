@@ -48,6 +48,17 @@ class Span:
     step: int = 0  # place in the test, from 0; negative: on the way to where the test begins
     broken_off: bool = False  # it ended the attempt after its command had begun
 
+    def command_at(self, now_ns: int, rest: Command) -> Command:
+        """Return the command in force at an instant: rest before the phase begins and after it.
+
+        After it, a robot that takes poses, which has no command of rest, keeps its goal until it
+        is given another.
+        """
+        if now_ns < self.start_ns:
+            return rest
+        lapsed = self.end_ns is not None and now_ns >= self.end_ns
+        return rest if lapsed and rest else self.command
+
     def begins_test(self, before: Span | None) -> bool:
         """Tell whether a test begins with this phase.
 

@@ -204,7 +204,7 @@ try:
         folder.add(
             TestRecord(index, 0, 0.5, 1.0, True, x=(0.1, 0.1, 0.1)),
             EstimateRecord(
-                index, 0, 1, 0, 0, 0.5, 0.0, 0.4, 0.6, 0.1, 0.04, 'rule', 9, 1.0, 1.0, False
+                index, 0, 1, 0, 0, 0, 0.5, 0.0, 0.4, 0.6, 0.1, 0.04, 'rule', 9, 1.0, 1.0, False
             ),
         )
 except OutputError as error:

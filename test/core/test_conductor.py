@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from repsq_ros.campaign.conductor import Conductor
-from repsq_ros.campaign.records import Case, EstimateRecord, TestRecord
+from repsq_ros.campaign.records import Case, Counted, EstimateRecord, TestRecord
 from repsq_ros.errors import CampaignError
 from repsq_ros.protocols.phases import Phase, Span
 from repsq_ros.sampling.adaptive import Adaptation
@@ -29,10 +29,10 @@ def conductor(specification):
     return Conductor(specification, specification.make_proposal(), seed=1)
 
 
-def answer(conductor, case, valid=True, stopped=False, psi=0.5):
+def answer(conductor, case, valid=True, stopped=False, psi=0.5, **more):
     record = TestRecord(
         case.index, case.attempt, psi, case.draw.weight, valid, '' if valid else 'gap',
-        x=case.draw.x,
+        x=case.draw.x, **more,
     )  # fmt: skip
     conductor.hear_measurement(record)
     conductor.hear_estimate(
@@ -42,12 +42,13 @@ def answer(conductor, case, valid=True, stopped=False, psi=0.5):
             n=1,
             invalid=0,
             skipped=0,
+            broken_off=0,
             mean=0.5,
             variance=0.0,
             lower=0.4,
             upper=0.6,
             half_width=0.1,
-            target=0.04,
+            gamma=0.04,
             rule='rule',
             expected_n=9,
             effective_sample_size=1.0,
@@ -216,27 +217,74 @@ def phases(actions):
     return [action.phase for action in actions if isinstance(action, Span)]
 
 
-@pytest.mark.parametrize('now_ns', [0, 2 * SECOND, 4 * SECOND, 8 * SECOND])
-def test_after_a_pause_in_any_phase_the_same_attempt_begins_anew(conductor, now_ns):
+@pytest.mark.parametrize('now_ns', [0, 2 * SECOND])
+def test_after_a_pause_before_the_command_the_same_attempt_begins_anew(conductor, now_ns):
     case, _ = conductor.start(0)
     conductor.advance(now_ns)
     (paused,) = conductor.pause(now_ns, 'a cable')
     assert (paused.phase, paused.end_ns, paused.reason) == (Phase.PAUSED, None, 'a cable')
+    assert not paused.broken_off
     assert conductor.command(now_ns + SECOND) == REST
     assert conductor.advance(now_ns + 1000 * SECOND) == []
-    assert conductor.pause(now_ns, 'twice') == []
     again, dwell = conductor.resume(now_ns + 1000 * SECOND, now_ns + 1002 * SECOND)
     assert again == case
     assert (dwell.phase, dwell.start_ns) == (Phase.DWELL, now_ns + 1002 * SECOND)
 
 
-def test_a_test_that_was_measured_before_a_pause_is_not_repeated(conductor):
+@pytest.mark.parametrize('answered', ['while held', 'once resumed'])
+def test_an_attempt_that_a_pause_breaks_off_is_counted_and_made_again(conductor, answered):
+    case, _ = conductor.start(0)
+    conductor.advance(4 * SECOND)
+    (paused,) = conductor.pause(4 * SECOND, 'a cable')
+    assert (paused.broken_off, paused.index, paused.attempt) == (True, 0, 0)
+    (twice,) = conductor.pause(5 * SECOND, 'another reason')
+    assert (twice.broken_off, twice.reason) == (False, 'another reason')
+    actions = []
+    if answered == 'while held':
+        answer(conductor, case, valid=False, broken_off=True)
+        actions += conductor.advance(6 * SECOND)
+        assert phases(actions) == []
+    actions += conductor.resume(7 * SECOND, 9 * SECOND)
+    if answered == 'once resumed':
+        (idle,) = actions
+        assert (idle.phase, idle.broken_off, idle.reason) == (Phase.IDLE, True, 'a cable')
+        assert conductor.waiting
+        answer(conductor, case, valid=False, broken_off=True)
+        actions += conductor.advance(8 * SECOND)
+    (counted,) = (each for each in actions if isinstance(each, Counted))
+    assert counted.record.broken_off
+    assert conductor.case == replace(case, attempt=1)
+    assert (conductor.span.phase, conductor.span.start_ns) == (Phase.DWELL, 9 * SECOND)
+
+
+def test_what_was_broken_off_does_not_use_up_the_attempts_of_a_case(conductor, specification):
+    case, _ = conductor.start(0)
+    now = 0
+    for _ in range(2 * specification.tester.max_attempts):
+        conductor.advance(now + 4 * SECOND)
+        conductor.pause(now + 4 * SECOND, 'a cable')
+        answer(conductor, conductor.case, valid=False, broken_off=True)
+        now += 10 * SECOND
+        conductor.resume(now, now)
+    assert conductor.case == replace(case, attempt=2 * specification.tester.max_attempts)
+    for _ in range(specification.tester.max_attempts):
+        assert not conductor.finished
+        now = run_test(conductor, now)
+        answer(conductor, conductor.case, valid=False)
+        conductor.advance(now)
+    assert conductor.span.phase is Phase.ABORTED
+
+
+@pytest.mark.parametrize('heard', [True, False])
+def test_a_test_whose_phases_are_over_before_a_pause_is_not_repeated(conductor, heard):
     case, _ = conductor.start(0)
     now = run_test(conductor, 0)
-    conductor.hear_measurement(TestRecord(0, 0, 0.5, 1.0, True))
-    conductor.pause(now, 'a cable')
+    if heard:
+        conductor.hear_measurement(TestRecord(0, 0, 0.5, 1.0, True))
+    (paused,) = conductor.pause(now, 'a cable')
+    assert not paused.broken_off
     answer(conductor, case)
-    assert conductor.advance(now) == [], 'nothing goes on during a pause'
+    assert phases(conductor.advance(now)) == [], 'nothing goes on during a pause'
     actions = conductor.resume(now, now + SECOND)
     assert phases(actions) == [Phase.IDLE, Phase.DWELL]
     assert conductor.case.index == 1
@@ -254,25 +302,69 @@ def test_a_pause_after_the_last_test_ends_in_the_end(conductor):
 
 def test_resume_and_skip_without_a_reason_do_nothing(conductor):
     assert conductor.resume(0, 0) == conductor.pause(0, 'early') == conductor.skip(0, 'x') == []
+    assert conductor.span is None
     conductor.start(0)
     assert conductor.resume(0, 0) == []
     conductor.abort(0, 'told to')
     assert conductor.resume(0, 0) == conductor.pause(0, 'late') == conductor.skip(0, 'x') == []
 
 
-def test_a_skipped_case_is_counted_and_not_repeated(conductor):
+@pytest.mark.parametrize(('at', 'begun'), [(2, False), (4, True), (8, False)])
+def test_a_skipped_case_is_not_repeated(conductor, at, begun):
     case, _ = conductor.start(0)
-    conductor.advance(4 * SECOND)
-    skipped, idle = conductor.skip(4 * SECOND, 'by the operator')
-    record = skipped.record
-    assert (record.index, record.valid, record.skipped) == (0, False, True)
-    assert record.x == case.draw.x
-    assert idle.phase is Phase.IDLE
-    assert conductor.skip(4 * SECOND, 'twice') == []
-    answer(conductor, case, valid=False)  # a measurement that comes nevertheless is ignored
-    counted, following, _ = conductor.advance(4 * SECOND)
-    assert counted.record == record
+    conductor.advance(3 * SECOND)
+    conductor.advance(at * SECOND)
+    if at == 2:
+        conductor = restarted(conductor)
+        case, _ = conductor.start(0)
+    (skipped,) = conductor.skip(at * SECOND, 'by the operator')
+    assert (skipped.phase, skipped.command, skipped.end_ns) == (Phase.SKIPPED, REST, None)
+    assert (skipped.broken_off, skipped.reason) == (begun, 'by the operator')
+    assert conductor.skip(at * SECOND, 'twice') == []
+    assert conductor.advance(at * SECOND) == [], 'the measurement node makes the record'
+    answer(conductor, case, valid=False, skipped=True, broken_off=begun)
+    counted, following, _ = conductor.advance(at * SECOND)
+    assert counted.record.skipped
     assert following.index == 1
+
+
+def restarted(conductor):
+    return Conductor(conductor._specification, conductor._specification.make_proposal(), 1)
+
+
+def test_a_skip_that_crosses_a_measurement_is_none(conductor):
+    """The measurement node was first: what it said is what everybody counts."""
+    case, _ = conductor.start(0)
+    now = run_test(conductor, 0)
+    assert phases(conductor.skip(now, 'by the operator')) == [Phase.SKIPPED]
+    answer(conductor, case)
+    counted, following, _ = conductor.advance(now)
+    assert counted.record.valid
+    assert following.index == 1
+
+
+@pytest.mark.parametrize('at', [2, 4])
+def test_a_case_can_be_skipped_during_a_pause(conductor, at):
+    case, _ = conductor.start(0)
+    conductor.advance(at * SECOND)
+    conductor.pause(at * SECOND, 'a cable')
+    if at == 4:
+        assert conductor.skip(at * SECOND, 'too early') == [], 'its own record comes first'
+        answer(conductor, case, valid=False, broken_off=True)
+        conductor.advance(at * SECOND)
+        again, *actions = conductor.skip(at * SECOND, 'by the operator')
+        assert again == replace(case, attempt=1)
+    else:
+        actions = conductor.skip(at * SECOND, 'by the operator')
+    assert phases(actions) == [Phase.SKIPPED, Phase.PAUSED]
+    assert actions[1].reason == 'a cable'
+    assert conductor.skip(at * SECOND, 'twice') == []
+    answer(conductor, conductor.case, valid=False, skipped=True)
+    (counted,) = conductor.advance(at * SECOND)
+    assert counted.record.skipped
+    assert conductor.skip(at * SECOND, 'over') == []
+    _, following, dwell = conductor.resume(9 * SECOND, 11 * SECOND)
+    assert (following.index, dwell.start_ns) == (1, 11 * SECOND)
 
 
 def test_somebody_who_is_there_is_asked_when_a_test_stays_invalid(specification):
@@ -296,19 +388,34 @@ def test_somebody_who_is_there_is_asked_when_a_test_stays_invalid(specification)
 
 
 @settings(max_examples=50, deadline=None)
-@given(valid=st.lists(st.sampled_from(['valid', 'invalid', 'skipped']), max_size=30))
-def test_a_restored_conductor_goes_on_as_the_one_before_would_have(valid):
+@given(
+    outcomes=st.lists(
+        st.sampled_from(['valid', 'invalid', 'skipped', 'broken off', 'skipped at once']),
+        max_size=30,
+    )
+)
+def test_a_restored_conductor_goes_on_as_the_one_before_would_have(outcomes):
     """With a proposal that learns: cases, attempts and weights are equal to the last bit."""
     specification = demo_specification(batch=5)
     straight = Conductor(specification, specification.make_proposal(), 1, attended=True)
     case, _ = straight.start(0)
     now, tests = 0, []
-    for outcome in valid:
-        if outcome == 'skipped':
+    for outcome in outcomes:
+        psi, broken_off = 0.1 + 0.8 * case.draw.x[0] ** 2, False
+        if outcome == 'skipped at once':
             straight.skip(now, 'by the operator')
+        elif outcome in ('skipped', 'broken off'):
+            straight.advance(now + 3 * SECOND)
+            broken_off = True
+            end = straight.skip if outcome == 'skipped' else straight.pause
+            end(now + 4 * SECOND, 'by the operator')
+            now += 5 * SECOND
         else:
             now = run_test(straight, now)
-        answer(straight, case, valid=outcome == 'valid', psi=0.1 + 0.8 * case.draw.x[0] ** 2)
+        answer(
+            straight, case, valid=outcome == 'valid', psi=psi, broken_off=broken_off,
+            skipped=outcome.startswith('skipped'),
+        )  # fmt: skip
         actions = straight.advance(now)
         if straight.paused:
             actions += straight.resume(now, now)
@@ -324,6 +431,30 @@ def test_a_journal_that_ends_with_the_last_test_needs_no_other(conductor):
     conductor.restore([TestRecord(0, 0, 0.5, 1.0, True)], stopped=True)
     assert conductor.can_start
     assert phases(conductor.start(0)) == [Phase.DONE]
+
+
+@pytest.mark.parametrize('attempt', [0, 2])
+def test_an_attempt_that_a_crash_cut_short_is_broken_off(specification, attempt):
+    conductor = Conductor(specification, specification.make_proposal(), 1)
+    conductor.restore(
+        [TestRecord(0, each, 0.0, 1.0, False, 'gap') for each in range(attempt)],
+        stopped=False, cut_short=(0, attempt),
+    )  # fmt: skip
+    case, idle = conductor.start(2 * SECOND)
+    assert (case.attempt, idle.phase, idle.broken_off) == (attempt, Phase.IDLE, True)
+    assert idle.reason == 'the scheduler ended in this attempt'
+    assert conductor.command(3 * SECOND) == REST
+    answer(conductor, case, valid=False, broken_off=True)
+    counted, again, dwell = conductor.advance(SECOND)
+    assert counted.record.broken_off
+    assert again == replace(case, attempt=attempt + 1)
+    assert dwell.start_ns == 2 * SECOND
+
+
+def test_a_journal_that_knows_the_outcome_cuts_nothing_short(specification):
+    conductor = Conductor(specification, specification.make_proposal(), 1)
+    conductor.restore([TestRecord(0, 0, 0.5, 1.0, True)], stopped=False, cut_short=(0, 0))
+    assert phases(conductor.start(0)) == [Phase.DWELL]
 
 
 def test_what_peers_that_outlived_a_scheduler_say_is_not_measured_again(specification):

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from repsq_ros.campaign.campaign import Campaign
-from repsq_ros.campaign.conductor import Conductor, Counted
+from repsq_ros.campaign.conductor import Conductor
 from repsq_ros.campaign.history import fold, line_of_test, record_of_line
 from repsq_ros.campaign.journal import JOURNAL, Entry, Journal, read_journal
 from repsq_ros.campaign.logbook import Logbook
@@ -163,7 +163,7 @@ def test_a_campaign_goes_on_from_its_journal(specification, tmp_path):
     logbook = Logbook(tmp_path, specification, 'lab', 1)
     logbook.begin_session('new gauge', {'rate': 20.0})
     for index in range(3):
-        logbook.write_test(Counted(record(index)))
+        logbook.write_test(record(index))
     logbook.close()
     again = Logbook(tmp_path, specification, 'ignored', 1, resume=True)
     assert again.campaign_id == 'lab'
@@ -205,7 +205,7 @@ def test_there_has_to_be_a_journal_to_go_on_with(specification, tmp_path):
     assert not (tmp_path / JOURNAL).exists()
 
 
-def line_of_tests_that_could_not_be_written_come_first_later(specification, tmp_path, monkeypatch):
+def test_lines_that_could_not_be_written_come_first_later(specification, tmp_path, monkeypatch):
     logbook = Logbook(tmp_path, specification, 'lab', 1)
     journal = logbook._journal
     real, full = journal.append, True
@@ -218,9 +218,9 @@ def line_of_tests_that_could_not_be_written_come_first_later(specification, tmp_
     monkeypatch.setattr(journal, 'append', append)
     for index in range(2):
         with pytest.raises(OutputError, match='no room'):
-            logbook.write_test(Counted(record(index)))
+            logbook.write_test(record(index))
     full = False
-    logbook.write_test(Counted(record(2)))
+    logbook.write_test(record(2))
     logbook.close()
     tests = fold('', read_journal(tmp_path / JOURNAL)[0]).tests
     assert [test.index for test in tests] == [0, 1, 2]
@@ -233,7 +233,7 @@ def test_folding_a_journal_gives_the_result_of_the_campaign(specification, tmp_p
     while not straight.stopped:
         each = record(index, psi=0.4 + 0.1 * math.sin(index))
         straight.add(each)
-        logbook.write_test(Counted(each))
+        logbook.write_test(each)
         index += 1
     logbook.close()
     again = Campaign(specification)
@@ -242,7 +242,7 @@ def test_folding_a_journal_gives_the_result_of_the_campaign(specification, tmp_p
     assert again.result('lab') == straight.result('lab')
 
 
-def line_of_tests_of_something_else_are_told():
+def test_lines_of_something_else_are_told():
     with pytest.raises(JournalError, match=r"line 1: found 'test', expected 'begin'"):
         fold('file', [Entry('test')])
     begin = Entry('begin', {'campaign_id': 'lab', 'seed': 1, 'specification_digest': 'd'})

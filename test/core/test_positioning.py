@@ -119,15 +119,15 @@ def test_the_gauge_is_recorded_after_the_dwell_against_a_tare_from_before_the_mo
     assert [span.end_ns - span.start_ns for span in dwells] == [SECOND, 3 * SECOND, 3 * SECOND]
 
 
-def answer(conductor, valid=True, stopped=False):
+def answer(conductor, valid=True, stopped=False, **more):
     case = conductor.case
     conductor.hear_measurement(
-        TestRecord(case.index, case.attempt, 0.1, 1.0, valid, '' if valid else 'gap')
+        TestRecord(case.index, case.attempt, 0.1, 1.0, valid, '' if valid else 'gap', **more)
     )
     conductor.hear_estimate(
         EstimateRecord(
-            case.index, case.attempt, 1, 0, 0, 0.1, 0.0, 0.0, 0.2, 0.1, 0.01, 'rule', 9, 1.0, 1.0,
-            stopped,
+            case.index, case.attempt, 1, 0, 0, 0, 0.1, 0.0, 0.0, 0.2, 0.1, 0.01, 'rule', 9, 1.0,
+            1.0, stopped,
         )
     )  # fmt: skip
 
@@ -141,31 +141,46 @@ def test_the_next_test_begins_where_the_last_one_ended(specification):
     assert names(bench.new_phases()) == ['RETURN', 'RETURN', *WAY, *WAY]
 
 
-@pytest.mark.parametrize('seconds', [1.5, 4.0, 9.0, 14.0])
-def test_after_a_pause_it_is_led_home_again(specification, seconds):
+@pytest.fixture
+def at_home(specification):
+    """A bench in its second test, which began without being led home."""
     bench = Bench(specification, attended=True)
     bench.start()
+    bench.live(60)
+    answer(bench.conductor)
+    bench.spans.clear()
+    bench.live(0.5)
+    assert names(bench.new_phases()) == ['DWELL']
+    assert bench.conductor.case.index == 1
+    return bench
+
+
+@pytest.mark.parametrize('seconds', [0.2, 1.5, 4.0, 9.0])
+def test_after_a_pause_it_is_led_home_again(at_home, seconds):
+    bench = at_home
     bench.live(seconds)
     bench.take(bench.conductor.pause(bench.now_ns, 'a cable'))
     assert bench.conductor.command(bench.now_ns) == (), 'hold where you are'
+    if bench.spans[-1].broken_off:
+        answer(bench.conductor, valid=False, broken_off=True)
     bench.live(5)
     assert bench.conductor.command(bench.now_ns) == ()
     bench.spans.clear()
     bench.take(bench.conductor.resume(bench.now_ns, bench.now_ns + SECOND))
     bench.live(60)
-    assert names(bench.new_phases()) == ['RETURN', 'RETURN', *WAY]
+    begun = [name for name in names(bench.new_phases()) if name != 'IDLE']
+    assert begun == ['RETURN', 'RETURN', *WAY[:-1]]
 
 
-def test_after_a_skipped_case_it_is_led_home_and_holds_meanwhile(specification):
-    bench = Bench(specification)
-    bench.start()
+def test_after_a_skipped_case_it_is_led_home_and_holds_meanwhile(at_home):
+    bench = at_home
     bench.live(6)
     bench.spans.clear()
     bench.take(bench.conductor.skip(bench.now_ns, 'by the operator'))
     assert bench.spans[-1].command == ()
-    answer(bench.conductor)
+    answer(bench.conductor, valid=False, skipped=True)
     bench.live(60)
-    assert names(bench.new_phases()) == ['IDLE', 'RETURN', 'RETURN', *WAY]
+    assert names(bench.new_phases()) == ['SKIPPED', 'RETURN', 'RETURN', *WAY]
 
 
 # Endings -----------------------------------------------------------------------------------------

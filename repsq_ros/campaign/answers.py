@@ -1,0 +1,51 @@
+"""What the peers answer to an attempt: its measurement, and the estimate that counts it."""
+
+from __future__ import annotations
+
+from repsq_ros.campaign.records import EstimateRecord, TestRecord
+from repsq_ros.measurement.recorder import Key
+
+
+class Answers:
+    """Both answers to the attempt under way; others, and second ones, are ignored.
+
+    Before the campaign begins all are kept: peers that outlived a scheduler say them again.
+    """
+
+    def __init__(self) -> None:
+        self._key: Key | None = None
+        self._measured: dict[Key, TestRecord] = {}
+        self._estimated: dict[Key, EstimateRecord] = {}
+        self.due = False  # the attempt is over: its phases have ended, or it was broken off
+        self.told = False  # the proposal has heard of it
+
+    def await_answers(self, key: Key) -> None:
+        """Begin with an attempt; what was said of others is forgotten."""
+        self._key = key
+        self.due = self.told = False
+        self._measured = {each: self._measured[each] for each in (key,) if each in self._measured}
+        self._estimated = {
+            each: self._estimated[each] for each in (key,) if each in self._estimated
+        }
+
+    def hear_measurement(self, record: TestRecord) -> None:
+        """Take in a measurement."""
+        key = (record.index, record.attempt)
+        if self._key in (None, key):
+            self._measured.setdefault(key, record)
+
+    def hear_estimate(self, estimate: EstimateRecord) -> None:
+        """Take in an estimate; a later one of the same attempt counts."""
+        key = (estimate.index, estimate.attempt)
+        if self._key in (None, key):
+            self._estimated[key] = estimate
+
+    @property
+    def measured(self) -> TestRecord | None:
+        """Return the measurement of the attempt under way."""
+        return None if self._key is None else self._measured.get(self._key)
+
+    @property
+    def estimated(self) -> EstimateRecord | None:
+        """Return the estimate that counts it."""
+        return None if self._key is None else self._estimated.get(self._key)

@@ -1,0 +1,40 @@
+"""The cases of a campaign: drawn from the proposal in force, which learns from valid tests."""
+
+from __future__ import annotations
+
+from repsq_ros.campaign.records import TestRecord
+from repsq_ros.errors import CampaignError
+from repsq_ros.sampling.proposals import Draw, Proposal
+from repsq_ros.specification.model import Specification
+
+
+class Cases:
+    """Draws case by case.
+
+    :param seed: case i comes from a generator of its own, seeded by (seed, i)
+    """
+
+    def __init__(self, specification: Specification, proposal: Proposal, seed: int) -> None:
+        self._specification, self._proposal, self._seed = specification, proposal, seed
+
+    def ready(self, index: int) -> bool:
+        """Tell whether a case can be drawn now: another program may still be at work on it."""
+        return self._proposal.ready(index)
+
+    def draw(self, index: int) -> Draw:
+        """Draw a case.
+
+        :raises CampaignError: it lies outside the box of the specification
+        """
+        draw = self._proposal.draw(index, self._seed)
+        if not self._specification.box.contains(draw.x):
+            raise CampaignError(
+                f'test {index}: the proposal drew {draw.x}, outside the box of '
+                f'{self._specification.file}: nothing was commanded'
+            )
+        return draw
+
+    def learn(self, record: TestRecord) -> None:
+        """Let the proposal hear of an attempt that is over."""
+        if record.valid:
+            self._proposal.tell(record.x, record.psi, record.weight)
