@@ -10,7 +10,6 @@ ESTIMATE = 'repsq/estimate'
 EXTERNAL_CASE = 'repsq/external_case'
 QUANTIZED_RESULT = 'repsq/quantized_result'
 
-GUARD = 'repsq/guard'
 EMERGENCY_STOP = 'emergency_stop'
 BATTERY = 'battery_state'
 
@@ -20,6 +19,7 @@ SCRIPT_COMMAND = 'urscript_interface/script_command'
 TARGET_FRAME = 'target_frame'
 TOOL_POSE = 'tool_pose'
 INSTRUCTION = 'repsq/instruction'
+HEARTBEAT = 'repsq/heartbeat'  # / name of the node
 
 ODOMETRY = 'odom'
 MOCAP_POSE = 'mocap/pose'

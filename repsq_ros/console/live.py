@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from typing import TextIO
 
+from repsq_ros.campaign.progress import Progress, pause_text
 from repsq_ros.campaign.records import EstimateRecord
 
 
@@ -15,38 +16,22 @@ class LiveLine:
         self._out = out
         self._terminal = out.isatty()
         self._interval = 0.2 if self._terminal else interval
-        self._began = time.monotonic()
         self._shown = -self._interval
-        self._first_n: int | None = None
+        self._progress = Progress(())
+        self._used = False
 
     def show(self, estimate: EstimateRecord) -> None:
         """Show an estimate, unless one was shown a moment ago."""
         now = time.monotonic()
-        if self._first_n is None:
-            self._first_n, self._began = estimate.n, now
         if now - self._shown < self._interval and not estimate.stopped:
             return
-        self._shown = now
-        text = self.text(estimate, now - self._began)
+        self._shown, self._used = now, True
+        text = self._progress.standing(estimate, now)
         if self._terminal:
             self._out.write(f'\r\x1b[K{text}')
         else:
             self._out.write(f'{text}\n')
         self._out.flush()
-
-    def text(self, estimate: EstimateRecord, elapsed: float) -> str:
-        """Return the line for an estimate, `elapsed` s after the first one."""
-        done = estimate.n - (self._first_n or 0)
-        left = 'time left unknown'
-        if estimate.expected_n and done > 0:
-            seconds = round((estimate.expected_n - estimate.n) * elapsed / done)
-            left = f'about {seconds // 60}:{seconds % 60:02d} min left'
-        invalid = f' ({estimate.invalid} INVALID)' if estimate.invalid else ''
-        expected = f' of about {estimate.expected_n}' if estimate.expected_n else ''
-        return (
-            f'tests {estimate.n}{expected}{invalid} | estimate {estimate.mean:.4f} | half-width '
-            f'{estimate.half_width:.4f}, to reach {estimate.gamma:g} | {left}'
-        )
 
     def say(self, text: str) -> None:
         """Say something on a line of its own."""
@@ -56,13 +41,11 @@ class LiveLine:
 
     def say_paused(self, reason: str) -> None:
         """Say that the campaign is held, and how it goes on."""
-        self.say(
-            f'PAUSED: {reason}\n'
-            'To go on: Enter, or ros2 service call /scheduler/resume std_srvs/srv/Trigger'
-        )
+        how = 'To go on: Enter, or ros2 service call /scheduler/resume std_srvs/srv/Trigger'
+        self.say(pause_text(reason, how))
 
     def end(self) -> None:
         """Leave the line."""
-        if self._terminal and self._first_n is not None:
+        if self._terminal and self._used:
             self._out.write('\n')
             self._out.flush()

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from repsq_ros.console.show import show_result
+from repsq_ros.campaign.result_text import result_text
 from repsq_ros.errors import BagError, ParameterError
 from repsq_ros.estimation.accumulator import Accumulator
 from repsq_ros.replay.bag import Bag
@@ -76,7 +76,7 @@ def run(arguments: argparse.Namespace) -> int:
     if result is None:
         print('No result: the recorded campaign had not reached its end.')
     else:
-        show_result(result)
+        print(result_text(result))
     return 0
 
 

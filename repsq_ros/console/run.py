@@ -16,9 +16,9 @@ from repsq_ros.campaign.history import read_history
 from repsq_ros.campaign.in_process import require_fit
 from repsq_ros.campaign.journal import JOURNAL
 from repsq_ros.campaign.result import Result
+from repsq_ros.campaign.result_text import result_text
 from repsq_ros.console.live import LiveLine
 from repsq_ros.console.processes import LOSSLESS, RELIABLE, NodeProcess, ProcessGroup
-from repsq_ros.console.show import show_result
 from repsq_ros.errors import CampaignError, JournalError, MissingError, OutputError, ParameterError
 from repsq_ros.specification.copies import copy_specification
 from repsq_ros.specification.load import load
@@ -136,7 +136,7 @@ def run(arguments: argparse.Namespace) -> int:
     code = run_node('repsq', watch)
     if results:
         print()
-        show_result(results[0])
+        print(result_text(results[0]))
         print(f'files     {folder / RESULT}, {folder / TESTS}')
         return code
     kept = folder / TESTS

@@ -43,9 +43,9 @@ class Recorder:
         """Say what is to be measured."""
         self._windows[key] = window
 
-    def abandon(self) -> None:
-        """Give up all open windows."""
-        self._windows.clear()
+    def keep(self, windows: dict[Key, Window]) -> None:
+        """Say what is to be measured, in place of all that was said before."""
+        self._windows = dict(windows)
 
     @property
     def open_keys(self) -> tuple[Key, ...]:

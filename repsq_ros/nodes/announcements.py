@@ -5,22 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from rclpy.node import Node
-from rclpy.publisher import Publisher
 
 from repsq_ros import topics
-from repsq_ros.campaign.conductor import Action, Counted, Skipped
-from repsq_ros.campaign.history import ABORT, DONE, PAUSE
+from repsq_ros.campaign.conductor import Action
+from repsq_ros.campaign.history import ABORT, DONE, PAUSE, SKIP
 from repsq_ros.campaign.logbook import Logbook
-from repsq_ros.campaign.records import Case
+from repsq_ros.campaign.records import Case, Counted
 from repsq_ros.errors import OutputError
-from repsq_ros.msg import TestCommand, TestMeasurement, TestPhase
+from repsq_ros.msg import TestCommand, TestPhase
 from repsq_ros.nodes import qos, translate
 from repsq_ros.protocols.phases import Phase, Span
 from repsq_ros.specification.model import Specification
 
+STOPS = {Phase.PAUSED: PAUSE, Phase.SKIPPED: SKIP, Phase.ABORTED: ABORT}  # events of the journal
+
 
 class Announcements:
-    """Publishes cases, phases and skipped tests, each after its line in the journal."""
+    """Publishes cases and phases, each after its line in the journal, but for what stops."""
 
     def __init__(
         self,
@@ -31,55 +32,41 @@ class Announcements:
     ) -> None:
         self._node, self._specification, self._logbook = node, specification, logbook
         self._now_ns = now_ns
+        self._test = TestCommand(
+            campaign_id=logbook.campaign_id, specification_digest=specification.digest
+        )
         self._cases = node.create_publisher(TestCommand, topics.TEST_COMMAND, qos.RECORD)
-        self._phases = node.create_publisher(TestPhase, topics.TEST_PHASE, qos.WATCHED_RECORD)
-        self._skips: Publisher | None = None
+        self._phases = node.create_publisher(TestPhase, topics.TEST_PHASE, qos.RECORD)
 
     def write(self, action: Action) -> None:
-        """Put into the journal what belongs there.
+        """Put into the journal what belongs there; what stops the robot waits for no disk.
 
-        :raises OutputError: it could not be written; for what stops the robot, that is only told
+        :raises OutputError: it could not be written yet
         """
+        logbook = self._logbook
         if isinstance(action, Counted):
-            self._logbook.write_test(action)
+            logbook.write_test(action.record)
         elif isinstance(action, Case):
-            self._logbook.write_case(action)
-        elif isinstance(action, Span) and action.phase is Phase.DONE:
-            self._logbook.write(DONE, {})
-        elif isinstance(action, Span) and action.phase in (Phase.PAUSED, Phase.ABORTED):
+            logbook.write_case(action)
+        elif action.phase is Phase.DONE:
+            logbook.write(DONE, {})
+        elif action.phase in STOPS:
             try:
-                event = PAUSE if action.phase is Phase.PAUSED else ABORT
-                self._logbook.write(event, {'reason': action.reason})
+                logbook.write_stop(STOPS[action.phase], action)
             except OutputError as error:
                 self._node.get_logger().error(str(error))
 
     def publish(self, action: Action) -> None:
         """Say it on its topic."""
-        campaign_id = self._logbook.campaign_id
-        if isinstance(action, Span):
+        if isinstance(action, Case):
+            self._test = translate.test_command_of(
+                action, self._specification, self._logbook.campaign_id, self._now_ns()
+            )
+            self._cases.publish(self._test)
+        elif isinstance(action, Span):
             names = self._specification.protocol.command_names
-            self._phases.publish(translate.test_phase_of(action, names, campaign_id))
-        elif isinstance(action, Case):
-            self._cases.publish(
-                translate.test_command_of(action, self._specification, campaign_id, self._now_ns())
-            )
-        elif isinstance(action, Skipped):
-            self._skip(action)
-
-    def _skip(self, skipped: Skipped) -> None:
-        """Publish a skipped test in place of the measurement node, whose topic it is."""
-        if self._skips is None:
-            # Without a lease, so that it is no sign of life of the measurement node; for that,
-            # who watches these signs is told of an incompatible publisher, once.
-            self._skips = self._node.create_publisher(
-                TestMeasurement, topics.TEST_MEASUREMENT, qos.RECORD
-            )
-        self._skips.publish(
-            translate.test_measurement_of(
-                skipped.record, self._logbook.campaign_id, self._specification.digest, ''
-            )
-        )
+            self._phases.publish(translate.test_phase_of(action, self._test, names))
 
     def wait_for_all_acked(self) -> None:
         """Wait until the last phase has arrived, for a moment."""
-        self._phases.wait_for_all_acked(qos.PEER_LEASE)
+        self._phases.wait_for_all_acked(qos.ACKNOWLEDGED)

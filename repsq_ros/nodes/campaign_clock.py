@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 
 from rclpy.clock import Clock, ClockType
@@ -12,6 +13,8 @@ from repsq_ros.nodes import qos
 from repsq_ros.timebase import from_time, to_seconds
 
 LATE_NS = 500_000  # after an instant, at which it has come for sure: two clocks are read apart
+STEP_NS = 50_000_000  # by which a clock that is only adjusted does not run ahead or behind
+READING_NS = 1_000_000  # within which both clocks are read, to be compared
 TIMEOUT = 2.0  # [s] without a message on /clock after which a simulated clock is lost
 
 
@@ -28,6 +31,8 @@ class CampaignClock:
         self._steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._heard = self._steady.now()
         self._simulated_ns: int | None = None
+        self._stepped_ns = 0  # by which a simulated clock has jumped since the last look
+        self._offset_ns: int | None = None  # of the system's clock from the steady one
         self._alarm = node.create_timer(TIMEOUT, self._ring, clock=self._steady)
         self._alarm.cancel()
         if node.get_parameter('use_sim_time').value:
@@ -35,7 +40,8 @@ class CampaignClock:
             node.create_subscription(ClockMessage, '/clock', self._hear, qos.CLOCK)
 
     def _hear(self, message: ClockMessage) -> None:
-        self._simulated_ns = from_time(message.clock)
+        before_ns, self._simulated_ns = self._simulated_ns or 0, from_time(message.clock)
+        self._stepped_ns += min(self._simulated_ns - before_ns, 0)
         self._heard = self._steady.now()
         self._on_tick(self._simulated_ns)
 
@@ -55,10 +61,32 @@ class CampaignClock:
         self._alarm.cancel()
         self._on_tick(self.now_ns())
 
+    def stepped_ns(self) -> int:
+        """Return by how much the clock was set since the last look; 0: it was not.
+
+        The system's clock is set by an operator or by NTP. A simulated one that goes back belongs
+        to a simulation that was started anew.
+        """
+        if self._simulated_ns is not None:
+            stepped_ns, self._stepped_ns = self._stepped_ns, 0
+            return stepped_ns
+        before_ns, offset_ns = self._offset_ns, _offset_ns()
+        if offset_ns is None:
+            return 0
+        self._offset_ns = offset_ns
+        stepped_ns = 0 if before_ns is None else offset_ns - before_ns
+        return stepped_ns if abs(stepped_ns) > STEP_NS else 0
+
     @property
     def fault(self) -> str:
         """What is wrong with it; '' where nothing is."""
         silent = to_seconds((self._steady.now() - self._heard).nanoseconds)
         if self._simulated_ns is None or silent <= TIMEOUT:
             return ''
-        return f'lost clock: nothing on /clock for {TIMEOUT:g} s'
+        return f'nothing on /clock for {TIMEOUT:g} s'
+
+
+def _offset_ns() -> int | None:
+    """Return the system's time less the steady one; None: something came between both readings."""
+    before_ns, system_ns, after_ns = time.monotonic_ns(), time.time_ns(), time.monotonic_ns()
+    return system_ns - before_ns if after_ns - before_ns < READING_NS else None

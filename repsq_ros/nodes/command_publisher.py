@@ -66,4 +66,4 @@ class CommandPublisher(ABC):
 
     def wait_for_all_acked(self) -> None:
         """Wait until what was sent has arrived, for a moment."""
-        self._publisher.wait_for_all_acked(qos.PEER_LEASE)
+        self._publisher.wait_for_all_acked(qos.ACKNOWLEDGED)

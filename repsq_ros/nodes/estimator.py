@@ -12,10 +12,13 @@ from repsq_ros.campaign.campaign import Campaign
 from repsq_ros.campaign.folder import CampaignFolder
 from repsq_ros.campaign.history import History, check_contract, read_history
 from repsq_ros.campaign.journal import JOURNAL
+from repsq_ros.campaign.result_text import result_text
 from repsq_ros.msg import Estimate, QuantizedResult, TestMeasurement
 from repsq_ros.nodes import qos, translate
+from repsq_ros.nodes.heartbeat import Pulse
 from repsq_ros.nodes.parameters import Parameters
 from repsq_ros.nodes.runtime import CampaignNode, run_node
+from repsq_ros.nodes.watches.rivals import Rivals
 
 
 class Estimator(CampaignNode):
@@ -35,13 +38,16 @@ class Estimator(CampaignNode):
         self._folder = None
         if output is not None:
             self._folder = CampaignFolder(output, specification, history is not None)
-        self._estimates = self.create_publisher(Estimate, topics.ESTIMATE, qos.WATCHED_RECORD)
+        self._estimates = self.create_publisher(Estimate, topics.ESTIMATE, qos.RECORD)
         self._results = self.create_publisher(
             QuantizedResult, topics.QUANTIZED_RESULT, qos.LATCHED
         )
         if history is not None:
             self._catch_up(history)
+        self._rivals = Rivals(self, {topics.TEST_MEASUREMENT: ('measurement',)})
         self.create_subscription(TestMeasurement, topics.TEST_MEASUREMENT, self._hear, qos.RECORD)
+        self._pulse = Pulse(self, 'estimator')
+        self._pulse.say(True, '')
 
     def _history(self, folder: Path | None) -> History | None:
         """Return what the journal of the folder says, if there is one."""
@@ -68,6 +74,8 @@ class Estimator(CampaignNode):
                 self._finish(Time())
 
     def _hear(self, message: TestMeasurement) -> None:
+        if not self._rivals.alone(topics.TEST_MEASUREMENT):
+            return
         if message.specification_digest != self._specification.digest:
             self.get_logger().error(
                 f'test {message.index} not counted: its specification digest is '
@@ -109,7 +117,8 @@ class Estimator(CampaignNode):
     def _finish(self, stamp: Time) -> None:
         result = self._campaign.result(self._campaign_id)
         self._results.publish(translate.quantized_result_of(result, stamp))
-        self.get_logger().info(f'result {result.value!r} (estimate {result.estimate!r})')
+        for line in result_text(result).splitlines():
+            self.get_logger().info(line)
         if self._folder is not None:
             path = self._folder.finish(result)
             self.get_logger().info(f'result written to {path}')

@@ -1,7 +1,7 @@
 """Guard: stops the robot when the scheduler falls silent, whatever has become of it.
 
-The scheduler stops it on every way out that it lives to see. SIGKILL, the out-of-memory killer
-or a crash of the interpreter leave it no time: then this process, which outlives it, does.
+The scheduler stops it on every way out that it lives to see. SIGKILL, the out-of-memory killer, a
+crash of the interpreter or an executor that hangs leave it no time: then this process does.
 """
 
 from __future__ import annotations
@@ -9,18 +9,20 @@ from __future__ import annotations
 import sys
 
 from rclpy.clock import Clock, ClockType
-from std_msgs.msg import String
 
 from repsq_ros import messages, topics
 from repsq_ros.msg import TestPhase
 from repsq_ros.nodes import qos
+from repsq_ros.nodes.heartbeat import Pulse
 from repsq_ros.nodes.parameters import Parameters
-from repsq_ros.nodes.peers import Peers
 from repsq_ros.nodes.robot_command import make_stop_command
 from repsq_ros.nodes.runtime import CampaignNode, run_node
+from repsq_ros.nodes.watches.peers import Peers
+from repsq_ros.nodes.watches.rivals import Rivals
 from repsq_ros.protocols.phases import Phase
 
 RATE = 20.0  # [Hz] of stop commands
+AT_REST = (Phase.DONE, Phase.ABORTED, Phase.PAUSED)
 
 
 class Guard(CampaignNode):
@@ -36,43 +38,75 @@ class Guard(CampaignNode):
             'hold', 5.0, 's of stop commands after the scheduler is lost', above=0
         )
         parameters.finish()
-        self._under_way = False
+        self._phase: Phase | None = None  # that the scheduler has announced last
         self._left = 0  # stop commands that are still to be sent
-        # With what it stops the robot, while it watches; else nothing.
-        self._means = String(data=str(self.get_parameter('command_type').value))
-        self._alive = self.create_publisher(String, topics.GUARD, qos.WATCHED_RECORD)
-        self._alive.publish(String())
-        self._peers = Peers(self, self._lost, self._found)
-        self._peers.watch(TestPhase, topics.TEST_PHASE, self._hear_phase, 'scheduler')
+        self._interventions = 0
+        self._leaving = False
+        self._pulse = Pulse(self, 'guard', self._look)
+        self._peers = Peers(self, 'scheduler')
+        self._watched = False  # the scheduler lived at the last look
+        self._rivals = Rivals(self, {topics.TEST_PHASE: ('scheduler',)})
+        self.create_subscription(TestPhase, topics.TEST_PHASE, self._hear_phase, qos.RECORD)
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self.create_timer(1.0 / RATE, self._tick, clock=steady)
 
     def _hear_phase(self, message: TestPhase) -> None:
-        self._under_way = messages.span_of(message).phase not in (Phase.DONE, Phase.ABORTED)
-        self._left = 0  # a scheduler speaks
-
-    def _found(self, peer: str) -> None:
-        """Tell the scheduler that it is watched: before, it moves nothing."""
-        self._under_way = True  # until it says that it has ended
-        self._alive.publish(self._means)
-
-    def _lost(self, peer: str) -> None:
-        self._alive.publish(String())
-        if not self._under_way:
+        if not self._rivals.alone(topics.TEST_PHASE):
             return
-        self.get_logger().error(f'{peer} is gone in the middle of a campaign: stopping the robot')
+        try:
+            self._phase = messages.span_of(message).phase
+        except ValueError as error:
+            self.get_logger().error(f'{topics.TEST_PHASE} not understood: {error}')
+
+    def _look(self) -> None:
+        self._peers.look()
+        before, self._watched = self._watched, self._peers.lives('scheduler')
+        if self._watched:
+            self._left = 0  # it speaks: what the robot does is its word again
+        elif before and self._under_way:
+            self._stop()
+        self._say()
+
+    def _say(self) -> None:
+        """Tell the scheduler whether it is watched: before, it moves nothing."""
+        ready = self._watched and not self._leaving
+        status = self._command_type if ready else 'the scheduler'
+        self._pulse.say(ready, 'its own end' if self._leaving else status, self._interventions)
+
+    @property
+    def _command_type(self) -> str:
+        return str(self.get_parameter('command_type').value)
+
+    @property
+    def _under_way(self) -> bool:
+        return self._phase not in (None, Phase.DONE, Phase.ABORTED)
+
+    def _stop(self) -> None:
+        self._interventions += 1
         self._left = round(self._seconds * RATE)
-        self._tick()
+        self._command.stop()
+        self.get_logger().error(
+            'no sign of life from the scheduler in the middle of a campaign: stopping the robot'
+        )
 
     def _tick(self) -> None:
-        self._peers.look()
         if self._left > 0:
             self._left -= 1
             self._command.stop()
 
+    def leave(self, reason: str) -> None:
+        """Say so first: the scheduler stops the robot, then nobody else has to."""
+        self._leaving = True
+        self._say()
+
+    @property
+    def may_leave(self) -> bool:
+        """True once the robot is at rest by the scheduler's word."""
+        return self._phase in (None, *AT_REST) or self._left > 0
+
     def shut_down(self, reason: str) -> None:
-        """Leave the robot at rest, unless the scheduler has said that it does."""
-        if self._under_way:
+        """Leave the robot at rest, unless the scheduler has said that it is."""
+        if self._phase not in (None, *AT_REST):
             self._command.stop()
             self._command.wait_for_all_acked()
 

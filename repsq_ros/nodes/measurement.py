@@ -5,24 +5,26 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 
 from rclpy.clock import Clock, ClockType
-from rclpy.publisher import Publisher
 
 from repsq_ros import messages, topics
-from repsq_ros.campaign.records import record_of
-from repsq_ros.campaign.windows import window_of
+from repsq_ros.campaign.attempts import Attempts
+from repsq_ros.campaign.records import TestRecord, record_of
 from repsq_ros.measurement.buffer import SampleBuffer
 from repsq_ros.measurement.inputs import Input
 from repsq_ros.measurement.measure import Outcome
-from repsq_ros.measurement.recorder import Key, Recorder, Window
+from repsq_ros.measurement.recorder import Key, Recorder
 from repsq_ros.measurement.samples import Sample
 from repsq_ros.msg import TestCommand, TestMeasurement, TestPhase
 from repsq_ros.nodes import qos, translate
 from repsq_ros.nodes.diagnostics import PERIOD, Diagnostics, Watched
+from repsq_ros.nodes.heartbeat import Pulse
 from repsq_ros.nodes.inputs import NO_EVENTS, InputSubscription
 from repsq_ros.nodes.parameters import Parameters
 from repsq_ros.nodes.runtime import CampaignNode, run_node
+from repsq_ros.nodes.watches.rivals import Rivals
 from repsq_ros.protocols.phases import Phase
 from repsq_ros.timebase import to_nanoseconds
 
@@ -44,29 +46,24 @@ class Measurement(CampaignNode):
         )
         parameters.finish()
         self._recorder = Recorder(self._specification.measure)
-        self._cases: dict[Key, TestCommand] = {}
-        self._windows: dict[Key, Window] = {}  # of phases whose case is not known yet
+        self._test = TestCommand()  # the attempt that was heard of last
+        self._attempts = Attempts()
         self._over_since_ns: dict[Key, int] = {}  # tests whose phases are over
+        self._last: TestMeasurement | None = None  # said again to who asks again
         self._frame = ''
         self._last_arrival_ns = time.monotonic_ns()
         self._diagnostics = Diagnostics(self)
         self._watched: list[Watched] = []
-        # Made once sensor and conditions can be heard, and the sensor of a body is: until then
-        # there is no measurement node for the scheduler, which begins only once there is one.
-        self._measurements: Publisher | None = None
-        for kind, topic, callback in (
-            (TestCommand, topics.TEST_COMMAND, self._hear_case),
-            (TestPhase, topics.TEST_PHASE, self._hear_phase),
-        ):
-            self.create_subscription(
-                kind,
-                topic,
-                callback,
-                qos.RECORD,
-                event_callbacks=NO_EVENTS,
-                qos_overriding_options=qos.OVERRIDABLE,
-            )
+        self._measurements = self.create_publisher(
+            TestMeasurement, topics.TEST_MEASUREMENT, qos.RECORD
+        )
+        self._rivals = Rivals(self, {topics.TEST_PHASE: ('scheduler',)})
+        self.create_subscription(
+            TestPhase, topics.TEST_PHASE, self._hear_phase, qos.RECORD,
+            event_callbacks=NO_EVENTS, qos_overriding_options=qos.OVERRIDABLE,
+        )  # fmt: skip
         self._listen()
+        self._pulse = Pulse(self, 'measurement')
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self.create_timer(PATIENCE, self._look, clock=steady)
         self.create_timer(PERIOD, self._diagnose, clock=steady)
@@ -113,63 +110,53 @@ class Measurement(CampaignNode):
 
     # Tests ---------------------------------------------------------------------------------------
 
-    def _hear_case(self, message: TestCommand) -> None:
-        self._cases[message.index, message.attempt] = message
-        self._open((message.index, message.attempt))
-
     def _hear_phase(self, message: TestPhase) -> None:
-        span = messages.span_of(message)
-        key = (span.index, span.attempt)
+        if not self._rivals.alone_or_only(topics.TEST_PHASE):
+            return
+        try:
+            span, case = messages.span_of(message), messages.case_of(message.test)
+        except ValueError as error:
+            self.get_logger().error(f'{topics.TEST_PHASE} not understood: {error}')
+            return
+        if message.test.campaign_id != self._test.campaign_id:
+            self._attempts, self._last = Attempts(), None
+        self._test, key = message.test, (case.index, case.attempt)
         self._last_arrival_ns = time.monotonic_ns()
-        window = window_of(span)
-        if window is not None:
-            self._windows[key] = window
-            self._open(key)
-        elif span.phase in (Phase.PAUSED, Phase.ABORTED):
-            # The cases stay: one that is made again may be heard before the pause.
-            self._windows.clear()
-            self._over_since_ns.clear()
-            self._recorder.abandon()
-        elif span.phase is Phase.IDLE and (key in self._cases or key in self._windows):
-            self._over_since_ns[key] = time.monotonic_ns()
-            self._measure_complete()
-
-    def _open(self, key: Key) -> None:
-        """Open a window once both the case and its phase are known."""
-        if key in self._cases and key in self._windows:
-            self._recorder.open(key, self._windows.pop(key))
-            self._measure_complete()
+        last = self._last
+        if last is not None and (last.index, last.attempt) == key and span.phase is not Phase.DONE:
+            self._measurements.publish(last)
+            return
+        record = self._attempts.hear(case, span)
+        self._recorder.keep(self._attempts.windows)
+        if record is not None:
+            self._publish(record)
+        self._over_since_ns = {
+            each: self._over_since_ns.get(each, self._last_arrival_ns)
+            for each in self._attempts.over
+        }
+        self._measure_complete()
 
     def _measure_complete(self) -> None:
-        """Measure tests whose phases are over and whose samples are there.
-
-        Not before: a pause in the last moments of a window may be heard after its last sample,
-        and what was measured then is not what was commanded.
-        """
+        """Measure tests whose phases are over and whose samples are there."""
         complete = self._recorder.complete_keys
         self._measure(tuple(key for key in complete if key in self._over_since_ns))
 
-    def _hears(self) -> bool:
+    def _waits_for(self) -> str:
+        """Return what it has to hear before it can measure, or ''."""
         measure, heard = self._specification.measure, self._recorder.buffer.newest_ns is not None
+        unheard = [each.topic for each in self._watched if not each.subscription.matched]
         # A gauge may have nothing to say before the first test.
-        return (measure.of_readings or heard) and all(
-            w.subscription.matched for w in self._watched
-        )
-
-    def _publisher(self) -> Publisher:
-        if self._measurements is None:
-            self._measurements = self.create_publisher(
-                TestMeasurement, topics.TEST_MEASUREMENT, qos.WATCHED_RECORD
-            )
-        return self._measurements
+        if not unheard and not (measure.of_readings or heard):
+            unheard = [self._watched[0].topic]
+        return f'something on {", ".join(unheard)}' if unheard else ''
 
     def _look(self) -> None:
         """Measure with what is there when a test is over and no sample of it can be hoped for.
 
         The sensor has fallen silent, or it speaks on, but never of a time after the window.
         """
-        if self._measurements is None and self._hears():
-            self._publisher()
+        waits_for = self._waits_for()
+        self._pulse.say(not waits_for, waits_for)
         now_ns = time.monotonic_ns()
         silent = now_ns - self._last_arrival_ns > self._grace_ns
         for key in self._recorder.open_keys:
@@ -180,33 +167,38 @@ class Measurement(CampaignNode):
     def _measure(self, keys: tuple[Key, ...]) -> None:
         for key in keys:
             window, outcome = self._recorder.close(key)
-            case = self._cases.pop(key)
+            attempt = self._attempts.close(key)
             self._over_since_ns.pop(key, None)
-            self._publish(case, window, outcome)
+            if attempt is not None:
+                self._tell(key, outcome)
+                self._publish(record_of(key, attempt.case.draw, window, outcome))
 
-    def _publish(self, case: TestCommand, window: Window, outcome: Outcome) -> None:
-        if case.specification_digest != self._specification.digest:
-            outcome = Outcome.invalid(
-                f'the scheduler and {self._specification.file} of the measurement node differ: '
-                f'digests {case.specification_digest[:12]} and {self._specification.digest[:12]}'
-            )
-        if not outcome.valid:
-            self.get_logger().warning(
-                f'test {case.index}, attempt {case.attempt}: INVALID: {outcome.reason}'
-            )
-        if outcome.note:
-            self.get_logger().warning(f'test {case.index}, attempt {case.attempt}: {outcome.note}')
-        if outcome.reason or outcome.note:
-            self._diagnostics.tell_test(
-                case.index, case.attempt, outcome.valid, outcome.reason or outcome.note,
-                outcome.samples,
-            )  # fmt: skip
-        record = record_of((case.index, case.attempt), messages.draw_of(case), window, outcome)
-        self._publisher().publish(
-            translate.test_measurement_of(
-                record, case.campaign_id, case.specification_digest, self._frame
-            )
+    def _tell(self, key: Key, outcome: Outcome) -> None:
+        """Let people read what is out of the ordinary."""
+        if not (outcome.reason or outcome.note):
+            return
+        index, attempt = key
+        word = '' if outcome.valid else 'INVALID: '
+        self.get_logger().warning(
+            f'test {index}, attempt {attempt}: {word}{outcome.reason or outcome.note}'
         )
+        self._diagnostics.tell_test(
+            index, attempt, outcome.valid, outcome.reason or outcome.note, outcome.samples
+        )
+
+    def _publish(self, record: TestRecord) -> None:
+        theirs, own = self._test.specification_digest, self._specification.digest
+        if theirs != own and record.valid:
+            reason = (
+                f'the scheduler and {self._specification.file} of the measurement node differ: '
+                f'digests {theirs[:12]} and {own[:12]}'
+            )
+            self.get_logger().error(reason)
+            record = replace(record, psi=0.0, valid=False, reason=reason)
+        self._last = translate.test_measurement_of(
+            record, self._test.campaign_id, theirs, self._frame
+        )
+        self._measurements.publish(self._last)
 
 
 def main() -> int:

@@ -10,7 +10,7 @@ from visualization_msgs.msg import MarkerArray
 from repsq_ros import messages, topics
 from repsq_ros.campaign.records import EstimateRecord
 from repsq_ros.campaign.result import Result
-from repsq_ros.msg import Estimate, QuantizedResult, TestCommand, TestMeasurement, TestPhase
+from repsq_ros.msg import Estimate, QuantizedResult, TestMeasurement, TestPhase
 from repsq_ros.nodes import qos
 from repsq_ros.nodes.markers import Scene
 from repsq_ros.nodes.parameters import Parameters
@@ -30,8 +30,7 @@ class Monitor(CampaignNode):
         frame = parameters.text('frame', 'repsq', 'frame in which everything is drawn')
         parameters.finish()
         self._scene = Scene(self._specification, frame)
-        self._cases: dict[int, tuple[float, ...]] = {}  # x of each test, by its index
-        self._psi: dict[int, float] = {}  # psi of each valid test
+        self._tests: dict[int, tuple[tuple[float, ...], float]] = {}  # x, psi of valid tests
         self._estimate: EstimateRecord | None = None
         self._result: Result | None = None
         self._span: Span | None = None
@@ -39,7 +38,6 @@ class Monitor(CampaignNode):
         self._stale = True
         self._markers = self.create_publisher(MarkerArray, '~/markers', qos.LATCHED)
         for kind, topic, callback, profile in (
-            (TestCommand, topics.TEST_COMMAND, self._hear_case, qos.RECORD),
             (TestPhase, topics.TEST_PHASE, self._hear_phase, qos.RECORD),
             (TestMeasurement, topics.TEST_MEASUREMENT, self._hear_measurement, qos.RECORD),
             (Estimate, topics.ESTIMATE, self._hear_estimate, qos.RECORD),
@@ -55,24 +53,24 @@ class Monitor(CampaignNode):
         self._stale = True
         if campaign_id != self._campaign_id:
             self._campaign_id = campaign_id
-            self._cases.clear()
-            self._psi.clear()
+            self._tests.clear()
             self._estimate = self._result = self._span = None
 
     # Messages of different topics come in any order, above all to one who joins late.
 
-    def _hear_case(self, message: TestCommand) -> None:
-        self._enter(message.campaign_id)
-        self._cases[message.index] = tuple(message.x)  # the same in every attempt
-
     def _hear_phase(self, message: TestPhase) -> None:
-        self._enter(message.campaign_id)
-        self._span = messages.span_of(message)
+        try:
+            span = messages.span_of(message)
+        except ValueError as error:
+            self.get_logger().error(f'{topics.TEST_PHASE} not understood: {error}')
+            return
+        self._enter(message.test.campaign_id)
+        self._span = span
 
     def _hear_measurement(self, message: TestMeasurement) -> None:
         self._enter(message.campaign_id)
         if message.valid:
-            self._psi[message.index] = message.psi
+            self._tests[message.index] = (tuple(message.x), message.psi)
 
     def _hear_estimate(self, message: Estimate) -> None:
         self._enter(message.campaign_id)
@@ -86,7 +84,7 @@ class Monitor(CampaignNode):
         if not self._stale:
             return
         self._stale = False
-        tests = [(self._cases[i], psi) for i, psi in self._psi.items() if i in self._cases]
+        tests = list(self._tests.values())
         self._markers.publish(
             self._scene.markers(tests, self._estimate, self._result, self._text())
         )
@@ -103,8 +101,9 @@ class Monitor(CampaignNode):
             e = self._estimate
             lines.append(f'{e.n} tests of about {e.expected_n}, {e.invalid} INVALID')
             lines.append(f'estimate {e.mean:.4f} +- {e.half_width:.4f}, to reach {e.gamma:g}')
-        if self._psi:
-            low, high = min(self._psi.values()), max(self._psi.values())
+        if self._tests:
+            values = [psi for _, psi in self._tests.values()]
+            low, high = min(values), max(values)
             lines.append(f'colours: psi from {low:.3f} (dark) to {high:.3f} (bright)')
         if self._result is not None:
             lines.append(f'RESULT {self._result.value:.4f}')

@@ -56,7 +56,7 @@ class Observer(CampaignNode):
         future.add_done_callback(lambda done: self._say(done.result().message))
 
     def _hear_phase(self, message: TestPhase) -> None:
-        if message.campaign_id != self._campaign_id:
+        if message.test.campaign_id != self._campaign_id:
             return
         self._paused = message.phase == TestPhase.PAUSED
         if self._paused:

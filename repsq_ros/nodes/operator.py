@@ -78,10 +78,13 @@ class Operator:
             self._pause(f'battery at {share:.0%}, below the limit of {self._battery_limit:.0%}')
         self._battery_low = low
 
+    def against(self) -> list[str]:
+        """Return what speaks against moving."""
+        against = ['the emergency stop is pressed'] * self._stopped
+        return against + ['the battery is below its limit'] * self._battery_low
+
     def _against(self) -> str:
-        if self._stopped:
-            return 'the emergency stop is pressed'
-        return 'the battery is below its limit' if self._battery_low else ''
+        return '; '.join(self.against())
 
     @staticmethod
     def _answer(response: Trigger.Response, against: str, done: str) -> Trigger.Response:

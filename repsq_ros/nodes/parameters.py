@@ -7,8 +7,9 @@ import math
 from collections.abc import Iterable
 from pathlib import Path
 
-from rcl_interfaces.msg import ParameterDescriptor
+from rcl_interfaces.msg import ParameterDescriptor, SetParametersResult
 from rclpy.node import Node
+from rclpy.parameter import Parameter
 
 from repsq_ros.errors import ParameterError
 from repsq_ros.specification.load import load
@@ -114,13 +115,24 @@ class Parameters:
         value = self.whole('seed', -1, "seed; -1: the specification's", at_least=-1)
         return specification.tester.seed if value == -1 else value
 
+    def _refuse(self, parameters: list[Parameter]) -> SetParametersResult:
+        """Refuse to change what was read at the start, use_sim_time included."""
+        for parameter in parameters:
+            if self._node.has_parameter(parameter.name):
+                return SetParametersResult(
+                    successful=False,
+                    reason=f'{parameter.name} is read at the start; start the node anew',
+                )
+        return SetParametersResult(successful=True)
+
     def finish(self) -> None:
-        """Warn of parameters that nobody declared, and log those in force."""
+        """Warn of parameters that nobody declared, log those in force, and let none be changed."""
         for name in self._node._parameter_overrides:
             if not self._node.has_parameter(name) and not name.startswith('qos_overrides.'):
                 near = difflib.get_close_matches(name, self._values, n=1)
                 hint = f'; did you mean {near[0]!r}?' if near else ''
                 self._node.get_logger().warning(f'unknown parameter {name!r} is ignored{hint}')
+        self._node.add_on_set_parameters_callback(self._refuse)
         in_force = ', '.join(f'{name}={value!r}' for name, value in self._values.items())
         self._node.get_logger().info(f'parameters in force: {in_force}')
 

@@ -3,48 +3,24 @@
 from __future__ import annotations
 
 from rclpy.duration import Duration
-from rclpy.qos import DurabilityPolicy, LivelinessPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.qos_overriding_options import QoSOverridingOptions, QoSPolicyKind
 
-# A watched peer's middleware says that it lives several times in each lease, by itself; who
-# watches takes it as lost after a whole lease of silence. One announcement more or less, on a busy
-# machine, is then no death.
-ANNOUNCED_LEASE = Duration(nanoseconds=100_000_000)
-PEER_LEASE = Duration(nanoseconds=400_000_000)
+ACKNOWLEDGED = Duration(nanoseconds=400_000_000)  # in which what was sent last has arrived
 
 # Kept for who joins late: some 300 tests with their phases.
 HISTORY = 1000
 
 
-def _record(**liveliness: object) -> QoSProfile:
-    return QoSProfile(
-        depth=HISTORY,
-        reliability=ReliabilityPolicy.RELIABLE,
-        durability=DurabilityPolicy.TRANSIENT_LOCAL,
-        **liveliness,
-    )
-
-
 # Records of the campaign: none may be lost, and who joins late sees the last ones.
-RECORD = _record()
-
-# The same, of a peer whose death must be noticed: what the peer offers, and what who watches asks.
-WATCHED_RECORD = _record(
-    liveliness=LivelinessPolicy.AUTOMATIC, liveliness_lease_duration=ANNOUNCED_LEASE
+RECORD = QoSProfile(
+    depth=HISTORY,
+    reliability=ReliabilityPolicy.RELIABLE,
+    durability=DurabilityPolicy.TRANSIENT_LOCAL,
 )
 
-
-def watching(times: int = 0) -> QoSProfile:
-    """Return what who watches asks for, the first time or once more.
-
-    Each time with a lease that is longer by 1 ms: of a lease that it knows, Fast DDS tells a new
-    subscription no sign of life.
-    """
-    lease = Duration(nanoseconds=PEER_LEASE.nanoseconds + times * 1_000_000)
-    return _record(liveliness=LivelinessPolicy.AUTOMATIC, liveliness_lease_duration=lease)
-
-
-WATCHING = watching()
+# Signs of life: a lost one must not hold back those that follow.
+HEARTBEAT = QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT)
 
 # What is in force now: a late joiner gets the last one.
 LATCHED = QoSProfile(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import sys
+import time
 from collections.abc import Callable
 from types import FrameType
 
@@ -14,6 +15,7 @@ from rclpy.signals import SignalHandlerOptions
 
 from repsq_ros.errors import ParameterError, RepsqError
 
+LEAVING = 2.0  # [s] at most between being told to end and doing so
 SPIN = 0.1  # [s] at most between two looks at the signals
 
 
@@ -26,6 +28,14 @@ class CampaignNode(Node):
     def work(self, executor: SingleThreadedExecutor) -> None:
         """Do the next piece of work; by default, wait for a callback and run it."""
         executor.spin_once(timeout_sec=SPIN)
+
+    def leave(self, reason: str) -> None:
+        """Hear that the process is told to end; it goes on until `may_leave`, for a moment."""
+
+    @property
+    def may_leave(self) -> bool:
+        """Tell whether others can do without it."""
+        return True
 
     def shut_down(self, reason: str) -> None:
         """Leave the robot at rest and say why; called on every way out."""
@@ -69,6 +79,11 @@ def run_node(name: str, make: Callable[[], CampaignNode]) -> int:
         while not (signals.name or node.finished):
             node.work(executor)
         reason = signals.name or 'finished'
+        if signals.name:
+            node.leave(reason)
+            until = time.monotonic() + LEAVING
+            while not node.may_leave and time.monotonic() < until:
+                node.work(executor)
         return node.exit_code
     except RepsqError as error:
         reason = str(error)

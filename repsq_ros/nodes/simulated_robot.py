@@ -11,7 +11,8 @@ import sys
 import time
 from collections import deque
 
-from rclpy.event_handler import QoSLivelinessChangedInfo, SubscriptionEventCallbacks
+from rclpy.clock import Clock as RosClock
+from rclpy.clock import ClockType
 from rclpy.executors import SingleThreadedExecutor
 from rosgraph_msgs.msg import Clock
 
@@ -19,9 +20,11 @@ from repsq_ros import messages, topics
 from repsq_ros.errors import ParameterError
 from repsq_ros.msg import TestPhase
 from repsq_ros.nodes import qos, translate
+from repsq_ros.nodes.heartbeat import PERIOD
 from repsq_ros.nodes.parameters import Parameters
 from repsq_ros.nodes.runtime import CampaignNode, run_node
 from repsq_ros.nodes.simulated_interfaces import make_interface
+from repsq_ros.nodes.watches.peers import Peers
 from repsq_ros.protocols.phases import Span
 from repsq_ros.subjects.build import SUBJECTS, make_subject
 from repsq_ros.subjects.simulation import SensorRates, Simulation
@@ -76,6 +79,7 @@ class SimulatedRobot(CampaignNode):
         self._last_moved = time.monotonic()  # when now_ns was due in real time
         self._held_since: float | None = None
         self._silent_since: float | None = None  # since when the scheduler gives no sign of life
+        self._lived = False  # the scheduler gave one at the last look
         self._clock_told = 0.0  # when /clock was published last
 
         self._clock_topic = (
@@ -83,10 +87,9 @@ class SimulatedRobot(CampaignNode):
         )
         if self._system_clock:
             return
-        self.create_subscription(
-            TestPhase, topics.TEST_PHASE, self._hear_phase, qos.WATCHING,
-            event_callbacks=SubscriptionEventCallbacks(liveliness=self._hear_liveliness),
-        )  # fmt: skip
+        self._peers = Peers(self, 'scheduler')
+        self.create_timer(PERIOD, self._look, clock=RosClock(clock_type=ClockType.STEADY_TIME))
+        self.create_subscription(TestPhase, topics.TEST_PHASE, self._hear_phase, qos.RECORD)
 
     # Events --------------------------------------------------------------------------------------
 
@@ -98,9 +101,14 @@ class SimulatedRobot(CampaignNode):
         else:
             self._upcoming.append(span)
 
-    def _hear_liveliness(self, event: QoSLivelinessChangedInfo) -> None:
-        # On a busy machine signs of life may be late: time is held until it is clear.
-        self._silent_since = time.monotonic() if event.alive_count == 0 else None
+    def _look(self) -> None:
+        self._peers.look()
+        before, self._lived = self._lived, self._peers.lives('scheduler')
+        if self._lived:
+            self._silent_since = None
+        elif before:
+            # On a busy machine signs of life may be late: time is held until it is clear.
+            self._silent_since = time.monotonic()
 
     # Time ----------------------------------------------------------------------------------------
 
@@ -152,7 +160,7 @@ class SimulatedRobot(CampaignNode):
         begins = span.begins_test(self._span)
         self._span = span
         if begins:
-            self._simulation.begin(span.index, span.attempt, self._now_ns)
+            self._simulation.begin(span.index, self._now_ns)
 
     def _hold(self, executor: SingleThreadedExecutor) -> None:
         """Stand still in time until a message comes; say the time again for who missed it."""

@@ -53,7 +53,17 @@ def evaluate(
     for name, readings in (conditions or {}).items():
         for reading in readings:
             recorder.add_condition(name, reading)
-    return [Evaluated(segment, recorder.measure(segment.window)) for segment in segments]
+    return [
+        Evaluated(
+            segment,
+            recorder.measure(segment.window)
+            if segment.ended is None
+            else Outcome.invalid(
+                f'{"skipped" if segment.ended.skipped else "broken off"}: {segment.ended.reason}'
+            ),
+        )
+        for segment in segments
+    ]
 
 
 def fold(
@@ -64,5 +74,6 @@ def fold(
     for each in evaluated:
         segment, outcome = each.segment, each.outcome
         key = (segment.index, segment.attempt)
-        campaign.add(record_of(key, segment.draw, segment.window, outcome))
+        measured = record_of(key, segment.draw, segment.window, outcome)
+        campaign.add(segment.ended or measured)
     return campaign.result(campaign_id) if campaign.stopped else None

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 from repsq_ros import messages, topics
-from repsq_ros.campaign.windows import window_of
+from repsq_ros.campaign.attempts import Attempts
+from repsq_ros.campaign.records import TestRecord
 from repsq_ros.errors import BagError
 from repsq_ros.measurement.recorder import Window
 from repsq_ros.measurement.samples import Sample
@@ -27,6 +29,7 @@ class Segment:
     label: str
     draw: Draw
     window: Window
+    ended: TestRecord | None = None  # it was skipped or broken off: there is nothing to measure
 
 
 def own_segments(bag: Bag, prefix: str, specification_digest: str) -> list[Segment]:
@@ -37,30 +40,42 @@ def own_segments(bag: Bag, prefix: str, specification_digest: str) -> list[Segme
     """
     command_topic = f'{prefix}/{topics.TEST_COMMAND}'
     phase_topic = f'{prefix}/{topics.TEST_PHASE}'
+    measurement_topic = f'{prefix}/{topics.TEST_MEASUREMENT}'
     bag.require(command_topic, 'repsq_ros/msg/TestCommand')
     bag.require(phase_topic, 'repsq_ros/msg/TestPhase')
-    draws: dict[tuple[int, int], Draw] = {}
-    windows: dict[tuple[int, int], Window] = {}
-    for item in bag.messages(command_topic, phase_topic):
-        key = (item.message.index, item.message.attempt)
-        if item.topic == command_topic:
-            digest = item.message.specification_digest
-            if digest != specification_digest:
-                raise BagError(
-                    f'{bag.path}: found a campaign with specification digest {digest[:12]}, '
-                    f'expected {specification_digest[:12]}'
-                )
-            draws[key] = messages.draw_of(item.message)
-            continue
-        span = messages.span_of(item.message)
-        window = window_of(span)
-        if window is not None:
-            windows[key] = window
-    return [
-        Segment(index, attempt, '', draws[index, attempt], window)
-        for (index, attempt), window in sorted(windows.items())
-        if (index, attempt) in draws
-    ]
+    for item in bag.messages(command_topic):
+        digest = item.message.specification_digest
+        if digest != specification_digest:
+            raise BagError(
+                f'{bag.path}: found a campaign with specification digest {digest[:12]}, '
+                f'expected {specification_digest[:12]}'
+            )
+    # Recordings of version 0.1.0 have the cases on a topic of their own alone, and skipped ones
+    # among the measurements.
+    cases = {
+        (item.message.index, item.message.attempt): messages.case_of(item.message)
+        for item in bag.messages(command_topic)
+    }
+    attempts, segments = Attempts(), {}
+    for item in bag.messages(phase_topic, measurement_topic):
+        if item.topic == measurement_topic:
+            record = messages.test_record_of(item.message) if item.message.skipped else None
+        else:
+            test = messages.test_of(item.message)
+            case = messages.case_of(test) if test is not item.message else None
+            case = case or cases.get((test.index, test.attempt))
+            record = attempts.hear(case, messages.span_of(item.message)) if case else None
+        if record is not None:
+            key, instant = (record.index, record.attempt), record.window_end_ns
+            draw = Draw(record.x, math.nan, math.nan, record.weight_bound, record.weight)
+            window = Window(instant, instant, (), instant)
+            segments[key] = Segment(*key, '', draw, window, record)
+            attempts.close(key)
+        for key in attempts.over:
+            attempt = attempts.close(key)
+            if attempt is not None:
+                segments[key] = Segment(*key, '', attempt.case.draw, attempt.window)
+    return [segments[key] for key in sorted(segments)]
 
 
 def command_segments(

@@ -1,7 +1,8 @@
 """A subject with its sensors and its own time.
 
-What a test gives depends on the seed, the index, the attempt and the command alone: each test
-starts at rest, and everything random is drawn from streams of its own.
+What a test gives depends on the seed, the index and the command alone: each attempt starts at
+rest, and everything random is drawn from streams of its own. So an attempt that is made again,
+after a pause or because a peer was lost, gives what the first one would have given.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from repsq_ros.seeds import Stream, generator
 from repsq_ros.subjects.subject import BodyState, Command, Subject, Vector
 from repsq_ros.timebase import NANOSECONDS
 
+FIRST_ATTEMPT = 0  # part of the key of the streams
 BETWEEN_TESTS = 2**32 - 1  # stands for the index while no test is under way
 
 
@@ -74,18 +76,18 @@ class Simulation:
         self._subject = subject
         self._seed = seed
         self._sensors = rates.ticks(subject)
-        self.begin(BETWEEN_TESTS, 0, start_ns)
+        self.begin(BETWEEN_TESTS, start_ns)
 
     @property
     def now_ns(self) -> int:
         """Return the instant up to which the subject has lived."""
         return self._start_ns + self._ticks * self._subject.tick_ns
 
-    def begin(self, index: int, attempt: int, start_ns: int) -> None:
+    def begin(self, index: int, start_ns: int) -> None:
         """Put the subject at rest for a test that begins at the given instant."""
         self._start_ns = start_ns
         self._ticks = 0
-        key = (index, attempt)
+        key = (index, FIRST_ATTEMPT)
         self._noise = {
             sensor: generator(self._seed, STREAMS[sensor], *key) for sensor in self._sensors
         }

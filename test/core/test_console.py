@@ -6,7 +6,8 @@ import sys
 
 import pytest
 
-from repsq_ros.campaign.records import EstimateRecord
+from repsq_ros.campaign.progress import Progress
+from repsq_ros.campaign.records import Counted, EstimateRecord, TestRecord
 from repsq_ros.cli import main
 from repsq_ros.console.live import LiveLine
 
@@ -27,15 +28,35 @@ def test_check_says_what_a_specification_promises(content, write, capsys):
 
 
 def test_the_live_line_tells_progress_and_time_left():
-    line = LiveLine(io.StringIO())
-    assert line.text(estimate(1, float('inf'), 0), 0.0) == (
+    progress = Progress(('v_x', 'yaw'))
+    assert progress.standing(estimate(1, float('inf'), 0), 10.0) == (
         'tests 1 | estimate 0.4571 | half-width inf, to reach 0.04 | time left unknown'
     )
-    line.show(estimate(5))
-    assert line.text(estimate(105, invalid=2), 50.0) == (
-        'tests 105 of about 245 (2 INVALID) | estimate 0.4571 | half-width 0.2000, to reach 0.04 '
-        '| about 1:10 min left'
+    assert progress.standing(estimate(101, invalid=2), 60.0) == (
+        'tests 101 of about 245 (2 INVALID) | estimate 0.4571 | half-width 0.2000, to reach 0.04 '
+        '| about 1:12 min left'
     )
+    for late in (estimate(250), estimate(200, stopped=True)):
+        assert progress.standing(late, 60.0).endswith('about 0:00 min left')
+
+
+@pytest.mark.parametrize(
+    ('record', 'told'),
+    [
+        (TestRecord(3, 0, 0.25, 1.0, True, x=(0.1, -0.2)), 'test 3 (v_x 0.1, yaw -0.2): psi 0.25'),
+        (TestRecord(3, 2, 0.25, 0.5, True, x=(0.1, -0.2)),
+         'test 3, attempt 2 (v_x 0.1, yaw -0.2): psi 0.25, weight 0.5'),
+        (TestRecord(0, 0, 0.0, 1.0, False, 'silent: no sample', x=(0.0, 0.0)),
+         'test 0 (v_x 0, yaw 0): INVALID: silent: no sample'),
+        (TestRecord(0, 0, 0.0, 1.0, False, 'a cable', x=(0.0, 0.0), broken_off=True),
+         'test 0 (v_x 0, yaw 0): broken off: a cable'),
+        (TestRecord(0, 0, 0.0, 1.0, False, 'by us', x=(0.0, 0.0), skipped=True, broken_off=True),
+         'test 0 (v_x 0, yaw 0): skipped: by us'),
+    ],
+)  # fmt: skip
+def test_each_attempt_has_its_line(record, told):
+    line = Progress(('v_x', 'yaw')).line(Counted(record, estimate(4)), 0.0)
+    assert line == f'{told} | {Progress(()).standing(estimate(4), 0.0)}'
 
 
 def test_off_a_terminal_the_live_line_speaks_rarely_and_says_the_end():

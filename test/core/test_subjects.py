@@ -1,4 +1,4 @@
-"""Simulated robots: what a test gives depends on seed, index, attempt and command alone."""
+"""Simulated robots: what a test gives depends on seed, index and command alone."""
 
 from pathlib import Path
 
@@ -18,9 +18,9 @@ REST = (0.0, 0.0, 0.0)
 COMMAND = (0.2, -0.1, 0.3)
 
 
-def readings(simulation, index, start_ns, chunk_ns=SECOND, attempt=0):
+def readings(simulation, index, start_ns, chunk_ns=SECOND):
     """Dwell for 1 s and obey a command for 2 s; stamps from the start of the test."""
-    simulation.begin(index, attempt, start_ns)
+    simulation.begin(index, start_ns)
     seen = []
     for until_ns, command in ((SECOND, REST), (3 * SECOND, COMMAND)):
         while simulation.now_ns - start_ns < until_ns:
@@ -41,11 +41,10 @@ def test_a_test_is_the_same_whenever_and_however_it_runs():
     assert readings(worn, 5, 9 * SECOND, chunk_ns=20_000_000) == fresh
 
 
-def test_seed_index_and_attempt_change_the_noise():
+def test_seed_and_index_change_the_noise():
     fresh = readings(simulation(), 5, 0)
     assert readings(simulation(seed=2), 5, 0) != fresh
     assert readings(simulation(), 6, 0) != fresh
-    assert readings(simulation(), 5, 0, attempt=1) != fresh
 
 
 def test_sensors_report_at_their_rates_and_do_not_disturb_each_other():
@@ -101,7 +100,7 @@ def test_the_g1_walks_as_measured_outside_the_project(content, write, g1_model):
 def test_the_g1_stands_in_place_and_follows_a_command(g1_model):
     g1 = make_subject('g1', g1_model)
     walk = Simulation(g1, 0, SensorRates(), 0)
-    walk.begin(0, 0, 0)
+    walk.begin(0, 0)
     list(walk.advance(3 * SECOND, REST))
     assert np.hypot(*g1.state().position[:2]) < 0.3
     before = g1.state().position[0]

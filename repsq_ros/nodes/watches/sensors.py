@@ -22,7 +22,6 @@ class SensorWatch:
     :param inputs: of bodies; a gauge may have nothing to say for minutes
     :param now_ns: the campaign's time
     :param timeout: [s] of silence after which a sensor is lost
-    :param on_silence: called once with the reason when a sensor that spoke is lost
     """
 
     def __init__(
@@ -31,11 +30,9 @@ class SensorWatch:
         inputs: Sequence[Input],
         now_ns: Callable[[], int],
         timeout: float,
-        on_silence: Callable[[str], None],
     ) -> None:
-        self._now_ns, self._timeout, self._on_silence = now_ns, timeout, on_silence
+        self._now_ns, self._timeout = now_ns, timeout
         self._heard: dict[str, tuple[float, int]] = {}  # steady [s], campaign's time [ns]
-        self._lost: set[str] = set()
         self._topics = {node.resolve_topic_name(each.topic): each.type for each in inputs}
         for topic, kind in self._topics.items():
             node.create_subscription(
@@ -49,20 +46,9 @@ class SensorWatch:
 
         return note
 
-    def look(self) -> None:
-        """Look for sensors that fell silent."""
-        for topic in self._topics:
-            why = self._silence(topic)
-            if why and topic in self._heard and topic not in self._lost:
-                self._lost.add(topic)
-                self._on_silence(f'lost sensor: {why}')
-            elif not why:
-                self._lost.discard(topic)
-
     def against(self) -> list[str]:
         """Return which sensors are silent."""
-        silent = (self._silence(topic) for topic in self._topics)
-        return [f'a sensor that speaks: {why}' for why in silent if why]
+        return [why for topic in self._topics if (why := self._silence(topic))]
 
     def _silence(self, topic: str) -> str:
         heard = self._heard.get(topic)

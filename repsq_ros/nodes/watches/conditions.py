@@ -1,9 +1,9 @@
-"""The conditions of the measure, watched while the campaign runs: trouble is told at once."""
+"""The conditions of the measure (mode, scaling, battery), watched while the campaign runs."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from rclpy.node import Node
@@ -16,7 +16,7 @@ from repsq_ros.nodes.inputs import InputSubscription
 PERIOD = 1.0  # [s] between two looks at the publishers
 
 
-class _Watched:
+class _WatchedCondition:
     """One condition: its newest value, and what is wrong with it."""
 
     def __init__(
@@ -24,12 +24,10 @@ class _Watched:
         node: Node,
         condition: Condition,
         source: Input,
-        on_trouble: Callable[[str], None],
     ) -> None:
-        self._condition, self._source, self._on_trouble = condition, source, on_trouble
+        self._condition, self._source = condition, source
         self._value: float | None = None  # in SI units
         self._heard = 0.0  # [s], steady
-        self._good = False
         self.mismatch = ''
         self.subscription = InputSubscription(node, source, self._take, condition=True)
 
@@ -37,14 +35,6 @@ class _Watched:
         assert isinstance(sample, Reading)
         self._value = float(self._source.to_si(np.array([sample.value], dtype=np.float64))[0])
         self._heard = time.monotonic()
-        self.judge()
-
-    def judge(self) -> None:
-        """Tell of trouble where it was good until now."""
-        before, fault = self._good, self.fault()
-        self._good = not fault
-        if before and fault:
-            self._on_trouble(fault)
 
     def fault(self) -> str:
         """Return what is wrong with it now, or ''."""
@@ -64,37 +54,31 @@ class _Watched:
 
 
 class ConditionWatch:
-    """Judges each condition as the measurement node does, but now and not after the test.
-
-    :param on_trouble: called with the reason whenever a condition that was good turns bad
-    """
+    """Judges each condition as the measurement node does, but now and not after the test."""
 
     def __init__(
         self,
         node: Node,
         conditions: Sequence[Condition],
         inputs: Sequence[Input],
-        on_trouble: Callable[[str], None],
     ) -> None:
         self._node = node
         self._watched = [
-            _Watched(node, condition, source, on_trouble)
+            _WatchedCondition(node, condition, source)
             for condition, source in zip(conditions, inputs, strict=True)
         ]
         self._looked = 0.0
 
     def look(self) -> None:
-        """Look for conditions that fell silent; to be called at the rate of the commands."""
+        """Look for publishers, now and then."""
         now = time.monotonic()
         if now - self._looked >= PERIOD:
             self._looked = now
             self._look_at_publishers()
-        for each in self._watched:
-            each.judge()
 
-    def against(self) -> str:
-        """Return what stands against starting or going on, or ''."""
-        return '; '.join(filter(None, (each.fault() for each in self._watched)))
+    def against(self) -> list[str]:
+        """Return what speaks against moving."""
+        return [fault for each in self._watched if (fault := each.fault())]
 
     def _look_at_publishers(self) -> None:
         """Find publishers that are not heard; a mode that was told once is asked for anew."""

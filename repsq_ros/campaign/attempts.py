@@ -1,0 +1,78 @@
+"""Attempts at tests, as the phases of a campaign tell of them, online and in a recording."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from repsq_ros.campaign.records import Case, TestRecord
+from repsq_ros.campaign.windows import window_of
+from repsq_ros.measurement.recorder import Key
+from repsq_ros.measurement.window import Window
+from repsq_ros.protocols.phases import Phase, Span
+
+
+class Attempt(NamedTuple):
+    """One attempt that is to be measured."""
+
+    case: Case
+    window: Window
+
+
+class Attempts:
+    """Follows the phases of one campaign, in the order in which they were announced."""
+
+    def __init__(self) -> None:
+        self._open: dict[Key, Attempt] = {}
+        self._over: set[Key] = set()
+        self._ended: Key = (0, -1)  # (index, attempt) of the last one that has its outcome
+
+    @property
+    def windows(self) -> dict[Key, Window]:
+        """Return what is to be measured, in the order of the announcements."""
+        return {key: attempt.window for key, attempt in self._open.items()}
+
+    @property
+    def over(self) -> tuple[Key, ...]:
+        """Return the attempts whose phases are over: they can be measured.
+
+        Not before: a pause in the last moments of a window may be heard after its last sample.
+        """
+        return tuple(key for key in self._open if key in self._over)
+
+    def hear(self, case: Case, span: Span) -> TestRecord | None:
+        """Take in a phase.
+
+        :param case: the attempt that it belongs to
+        :returns: the record of an attempt that ends with this phase, and is not to be measured
+        """
+        key = (case.index, case.attempt)
+        if key <= self._ended:
+            return None
+        if span.phase is Phase.SKIPPED or span.broken_off:
+            self.close(key)
+            return _ended_record(case, span)
+        window = window_of(span)
+        if window is not None:
+            self._open[key] = Attempt(case, window)
+            self._over.discard(key)
+        elif span.phase is Phase.IDLE and key in self._open:
+            self._over.add(key)
+        elif span.phase in (Phase.PAUSED, Phase.ABORTED):
+            self._open = {each: self._open[each] for each in self.over}
+        return None
+
+    def close(self, key: Key) -> Attempt | None:
+        """Take out an attempt that has its outcome; what is heard of it from now on is old."""
+        self._ended = max(self._ended, key)
+        self._over.discard(key)
+        return self._open.pop(key, None)
+
+
+def _ended_record(case: Case, span: Span) -> TestRecord:
+    draw = case.draw
+    return TestRecord(
+        case.index, case.attempt, 0.0, draw.weight, False, span.reason,
+        window_start_ns=span.start_ns, window_end_ns=span.start_ns, x=draw.x,
+        weight_bound=draw.weight_bound, skipped=span.phase is Phase.SKIPPED,
+        broken_off=span.broken_off,
+    )  # fmt: skip

@@ -1,0 +1,80 @@
+"""What people read while a campaign runs: each test, the estimate, the time left."""
+
+from __future__ import annotations
+
+from repsq_ros.campaign.records import Counted, EstimateRecord, TestRecord
+
+
+class Progress:
+    """Puts tests and estimates into lines.
+
+    :param names: of the dimensions of a case
+    """
+
+    def __init__(self, names: tuple[str, ...]) -> None:
+        self._names = names
+        self._first: tuple[int, float] | None = None  # (tests, [s]) when the first one was heard
+
+    def line(self, counted: Counted, now: float) -> str:
+        """Return the line of one attempt.
+
+        :param now: [s], steady
+        """
+        record, estimate = counted.record, counted.estimate
+        return f'{self._attempt(record)} | {self.standing(estimate, now)}'
+
+    def _attempt(self, record: TestRecord) -> str:
+        case = ', '.join(
+            f'{name} {value:.3g}' for name, value in zip(self._names, record.x, strict=False)
+        )
+        again = f', attempt {record.attempt}' if record.attempt else ''
+        return f'test {record.index}{again} ({case}): {self._outcome(record)}'
+
+    @staticmethod
+    def _outcome(record: TestRecord) -> str:
+        if record.valid:
+            weight = '' if record.weight == 1.0 else f', weight {record.weight:.4g}'
+            return f'psi {record.psi:.6g}{weight}'
+        word = 'INVALID'
+        if record.skipped:
+            word = 'skipped'
+        elif record.broken_off:
+            word = 'broken off'
+        return f'{word}: {record.reason}'
+
+    def standing(self, estimate: EstimateRecord, now: float) -> str:
+        """Return where a campaign stands.
+
+        :param now: [s], steady
+        """
+        if self._first is None:
+            self._first = (estimate.n, now)
+        expected = f' of about {estimate.expected_n}' if estimate.expected_n else ''
+        counts = (
+            (estimate.invalid, 'INVALID'),
+            (estimate.broken_off, 'broken off'),
+            (estimate.skipped, 'skipped'),
+        )
+        lost = ', '.join(f'{count} {word}' for count, word in counts if count)
+        return (
+            f'tests {estimate.n}{expected}{f" ({lost})" if lost else ""} | estimate '
+            f'{estimate.mean:.4f} | half-width {estimate.half_width:.4f}, to reach '
+            f'{estimate.gamma:g} | {self._left(estimate, now)}'
+        )
+
+    def _left(self, estimate: EstimateRecord, now: float) -> str:
+        first_n, began = self._first or (0, now)
+        done = estimate.n - first_n
+        if not estimate.expected_n or done <= 0:
+            return 'time left unknown'
+        tests = max(estimate.expected_n - estimate.n, 0)
+        seconds = 0 if estimate.stopped else round(tests * (now - began) / done)
+        return f'about {seconds // 60}:{seconds % 60:02d} min left'
+
+
+def pause_text(reason: str, how: str) -> str:
+    """Return what is said when a campaign is held.
+
+    :param how: what somebody has to do for it to go on
+    """
+    return f'PAUSED: {reason}\n{how}'

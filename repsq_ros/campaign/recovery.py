@@ -1,0 +1,41 @@
+"""A campaign that was held for a suspicion goes on by itself; not too often, not for ever."""
+
+from __future__ import annotations
+
+from collections import deque
+
+
+class Recovery:
+    """Decides whether somebody has to be asked. Times are steady [s].
+
+    :param limit: suspicions within the span that are made good without asking
+    :param span: [s]
+    :param patience: [s] for what was lost to come back
+    """
+
+    def __init__(self, limit: int, span: float, patience: float) -> None:
+        self._limit, self._span, self._patience = limit, span, patience
+        self._at: deque[float] = deque()
+        self.under_way = False
+
+    def begin(self, now: float) -> str:
+        """Note a suspicion.
+
+        :returns: why it is not made good without asking, or ''
+        """
+        while self._at and now - self._at[0] >= self._span:
+            self._at.popleft()
+        self._at.append(now)
+        self.under_way = len(self._at) <= self._limit
+        if self.under_way:
+            return ''
+        return f'this was number {len(self._at)} of its kind within {self._span:g} s'
+
+    def overdue(self, now: float) -> str:
+        """Return that what was lost stays away, or ''."""
+        lasts = self.under_way and now - self._at[-1] > self._patience
+        return f'for {self._patience:g} s now' if lasts else ''
+
+    def end(self) -> None:
+        """Note that the campaign goes on, or that somebody takes over."""
+        self.under_way = False

@@ -1,0 +1,34 @@
+"""Steady time in which this process itself ran."""
+
+from __future__ import annotations
+
+
+class RunningTime:
+    """A clock that stands still while its own process does.
+
+    Who watches others must not take its own stall for their silence: on a busy machine, what they
+    said meanwhile is still waiting to be read. Each look adds the time since the last one, but
+    `step` at most.
+
+    :param step: [s] between two looks, at most, while the process runs
+    """
+
+    def __init__(self, step: float) -> None:
+        self._step = step
+        self._looked: float | None = None
+        self.now = 0.0  # [s] in which the process ran
+
+    def look(self, steady: float) -> float:
+        """Take in the steady time.
+
+        :param steady: [s], never going back
+        :returns: [s] since the last look
+        """
+        passed = self.since_look(steady)
+        self._looked = steady
+        self.now += min(passed, self._step)
+        return passed
+
+    def since_look(self, steady: float) -> float:
+        """Return how long ago the last look was [s]: long, where the process was stalled."""
+        return 0.0 if self._looked is None else steady - self._looked

@@ -1,0 +1,51 @@
+"""The sign of life of a node, given by the loop that does its work."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+
+from rclpy.clock import Clock, ClockType
+from rclpy.node import Node
+
+from repsq_ros import topics
+from repsq_ros.msg import Heartbeat
+from repsq_ros.nodes import qos
+
+PERIOD = 0.05  # [s]
+
+
+class Pulse:
+    """Sends a heartbeat at 20 Hz from the node's own executor: a node that hangs sends none.
+
+    :param role: what the node is for others, whatever its name: scheduler, guard, ...
+    :param on_beat: called with each beat, on the steady clock
+    """
+
+    def __init__(self, node: Node, role: str, on_beat: Callable[[], None] | None = None) -> None:
+        self._node, self._on_beat = node, on_beat
+        self._message = Heartbeat(
+            node=node.get_fully_qualified_name(), session=random.SystemRandom().getrandbits(64)
+        )
+        self._publisher = node.create_publisher(
+            Heartbeat, f'{topics.HEARTBEAT}/{role}', qos.HEARTBEAT
+        )
+        node.create_timer(PERIOD, self._beat, clock=Clock(clock_type=ClockType.STEADY_TIME))
+
+    def say(self, ready: bool, status: str, interventions: int = 0) -> None:
+        """Say what is in force from now on, at once where it is new."""
+        message = self._message
+        new = (ready, status, interventions)
+        if new == (message.ready, message.status, message.interventions):
+            return
+        message.ready, message.status, message.interventions = new
+        self._publish()
+
+    def _beat(self) -> None:
+        if self._on_beat is not None:
+            self._on_beat()
+        self._publish()
+
+    def _publish(self) -> None:
+        self._message.header.stamp = self._node.get_clock().now().to_msg()
+        self._publisher.publish(self._message)

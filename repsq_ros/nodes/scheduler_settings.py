@@ -1,0 +1,59 @@
+"""What the parameters of the scheduler say."""
+
+from __future__ import annotations
+
+import time
+
+from repsq_ros.campaign.recovery import Recovery
+from repsq_ros.nodes.parameters import Parameters
+from repsq_ros.specification.model import Specification
+from repsq_ros.timebase import to_nanoseconds
+
+DISCOVERY = 4.0  # [s] within which DDS shows another scheduler: its second announcement takes 3 s
+
+
+class SchedulerSettings:
+    """Reads and checks them; docs/nodes.md lists them.
+
+    :raises ParameterError: one is not usable
+    """
+
+    def __init__(self, parameters: Parameters, specification: Specification) -> None:
+        self.seed = parameters.seed(specification)
+        self.campaign_id = parameters.text('campaign_id', '', 'name of the campaign') or (
+            f'{specification.name}-{time.strftime("%Y%m%d-%H%M%S")}'
+        )
+        self.output = parameters.folder(
+            'output', "the campaign's folder, for its journal; empty: none"
+        )
+        self.resume = parameters.flag('resume', False, 'go on with the journal in the folder')
+        self.session_note = parameters.text(
+            'session_note', '', 'kept with this session: a calibration, ...'
+        )
+        self.attended = parameters.flag(
+            'attended', True, 'somebody can resume: trouble pauses, and does not end'
+        )
+        self.guard = parameters.flag('guard', True, 'nothing moves without the guard node')
+        self.command_rate = parameters.number('command_rate', 20.0, 'Hz of cmd_vel', at_least=10)
+        self.lead_ns = to_nanoseconds(
+            parameters.number('start_lead', 2.0, 's of rest before the first test', at_least=0)
+        )
+        self.look_around = parameters.number(
+            'look_around', DISCOVERY, 's to look for another scheduler', at_least=0
+        )
+        self.peer_timeout = parameters.number('peer_timeout', 30.0, 's for peers', above=0)
+        self.recovery = Recovery(
+            parameters.whole('retries', 20, 'times it goes on by itself', at_least=0),
+            parameters.number('retry_span', 600.0, 's within which', above=0),
+            self.peer_timeout,
+        )
+        self.sensor_timeout = parameters.number(
+            'sensor_timeout', 1.0, 's of silence of a body after which it is lost', above=0
+        )
+        self.measurement_timeout = parameters.number(
+            'measurement_timeout', 30.0, 's to wait for a measurement and its estimate', above=0
+        )
+        others = parameters.text(
+            'other_publishers', '', 'nodes that may publish on the command topic besides'
+        )
+        self.other_publishers = tuple(others.split())

@@ -1,0 +1,95 @@
+"""Holds a campaign for what speaks against moving, and lets it go on by itself afterwards."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from repsq_ros.campaign.conductor import Conductor
+from repsq_ros.campaign.recovery import Recovery
+from repsq_ros.nodes.campaign_clock import CampaignClock
+from repsq_ros.nodes.watches.peers import SILENT
+from repsq_ros.nodes.watches.readiness import Readiness
+from repsq_ros.timebase import to_seconds
+
+
+class Supervisor:
+    """Looks at everything with each heartbeat: a suspicion costs an attempt, and no campaign.
+
+    :param hold: stops the robot and holds the campaign for a reason
+    :param ask: the same, until somebody says otherwise; where nobody can, it ends the campaign
+    :param resume: goes on; returns what is against it, or ''
+    """
+
+    def __init__(
+        self,
+        readiness: Readiness,
+        recovery: Recovery,
+        conductor: Conductor,
+        clock: CampaignClock,
+        hold: Callable[[str], object],
+        ask: Callable[[str], None],
+        resume: Callable[[], str],
+    ) -> None:
+        self._readiness, self._recovery = readiness, recovery
+        self._conductor, self._clock = conductor, clock
+        self._hold, self._ask, self._resume = hold, ask, resume
+
+    @property
+    def recovers(self) -> bool:
+        """True while the campaign is held, and goes on by itself."""
+        return self._recovery.under_way
+
+    def take_over(self) -> None:
+        """Note that somebody has decided how it goes on."""
+        self._recovery.end()
+
+    def look(self) -> None:
+        """Look at all that a test needs."""
+        conductor, seconds = self._conductor, self._readiness.look()
+        if conductor.span is None or conductor.finished or self._notice_stall(seconds):
+            return
+        if not conductor.paused:
+            lost, trouble = self._readiness.lost(), self._readiness.trouble()
+            if lost:
+                self.suspect('; '.join(lost))
+            elif trouble:
+                self._ask('; '.join(trouble))
+        elif self.recovers:
+            self._recover()
+
+    @property
+    def stalled(self) -> bool:
+        """True where this process has not run for so long that the guard has stopped the robot."""
+        return self._readiness.peers.since_look() > SILENT
+
+    def time_was_lost(self) -> bool:
+        """Break off what was timed before a stall of this process, or before its clock was set."""
+        return self._notice_step() or self._notice_stall(self._readiness.peers.since_look())
+
+    def _notice_stall(self, seconds: float) -> bool:
+        stalled = seconds > SILENT and self._conductor.walking
+        if stalled:
+            self.suspect(f'the scheduler did not run for {seconds:.1f} s')
+        return stalled
+
+    def _notice_step(self) -> bool:
+        stepped_ns = self._clock.stepped_ns()
+        if stepped_ns and self._conductor.walking:
+            self.suspect(f'the clock was set by {to_seconds(stepped_ns):+.3f} s')
+        return stepped_ns != 0
+
+    def suspect(self, reason: str) -> None:
+        """Hold, and go on by itself once everything is there."""
+        why = self._recovery.begin(time.monotonic())
+        if why:
+            self._ask(f'{reason}; {why}')
+        else:
+            self._hold(reason)
+
+    def _recover(self) -> None:
+        against = self._resume()
+        overdue = self._recovery.overdue(time.monotonic())
+        if against and overdue:
+            self._recovery.end()
+            self._ask(f'{against}, {overdue}')

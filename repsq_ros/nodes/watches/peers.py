@@ -1,0 +1,109 @@
+"""The peers that a node relies on: who is there, who is gone."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from rclpy.node import Node
+
+from repsq_ros import topics
+from repsq_ros.campaign.running_time import RunningTime
+from repsq_ros.msg import Heartbeat
+from repsq_ros.nodes import qos
+from repsq_ros.nodes.heartbeat import PERIOD
+
+STEP = 2.0 * PERIOD  # [s] between two looks of a node that runs
+# [s] without a heartbeat after which a peer is gone: seven. Zero is to be sent within 0.5 s.
+SILENT = 0.35
+SETTLED = 1.0  # [s] of heartbeats from a peer before it is relied on
+
+
+class Peers:
+    """Watches heartbeats; time in which this node itself did not run does not count.
+
+    To be looked at with each beat of the own pulse.
+    """
+
+    def __init__(self, node: Node, *roles: str) -> None:
+        self._time = RunningTime(STEP)
+        self._peers = {role: _Peer() for role in roles}
+        for role, peer in self._peers.items():
+            node.create_subscription(
+                Heartbeat, f'{topics.HEARTBEAT}/{role}', self._hearer(peer), qos.HEARTBEAT
+            )
+
+    def _hearer(self, peer: _Peer) -> Callable[[Heartbeat], None]:
+        def hear(message: Heartbeat) -> None:
+            peer.hear(message, self._time.now)
+
+        return hear
+
+    def look(self) -> float:
+        """Look for peers that fell silent.
+
+        :returns: [s] since the last look: long, where this node itself was stalled
+        """
+        passed = self._time.look(time.monotonic())
+        for peer in self._peers.values():
+            peer.alive = peer.alive and self._time.now - peer.heard <= SILENT
+        return passed
+
+    def since_look(self) -> float:
+        """Return how long ago the last look was [s]."""
+        return self._time.since_look(time.monotonic())
+
+    def lives(self, role: str) -> bool:
+        """Tell whether a peer gives heartbeats now."""
+        return self._peers[role].alive
+
+    def state(self, role: str) -> Heartbeat | None:
+        """Return the last heartbeat of a peer that lives."""
+        peer = self._peers[role]
+        return peer.message if peer.alive else None
+
+    def against(self) -> list[str]:
+        """Return what speaks against relying on the peers."""
+        return [
+            why
+            for role, peer in self._peers.items()
+            if (why := peer.against(role, self._time.now))
+        ]
+
+
+class _Peer:
+    """One peer: its last heartbeat, and since when it has given them. Times are of running [s]."""
+
+    def __init__(self) -> None:
+        self.message: Heartbeat | None = None
+        self.alive = False
+        self.heard = self._since = 0.0
+        self._other = ''  # another process of the same role that was heard beside it
+        self._other_heard = 0.0
+        self._before: tuple[int, float] = (0, 0.0)  # session before this one, and when it ended
+
+    def hear(self, message: Heartbeat, now: float) -> None:
+        """Take in a heartbeat."""
+        before, silent_since = self.message, self.heard
+        if not self.alive:
+            self._since = now
+        self.message, self.alive, self.heard = message, True, now
+        if before is None or before.session == message.session:
+            return
+        # It was started anew, unless the process before it goes on speaking.
+        self._since = now
+        session, ended = self._before
+        self._before = (before.session, silent_since)
+        if session == message.session and now - ended < SETTLED:
+            self._other, self._other_heard = before.node, now
+
+    def against(self, role: str, now: float) -> str:
+        """Return what speaks against relying on it, or ''."""
+        if not self.alive or self.message is None:
+            return f'no sign of life from the {role} node'
+        if self._other and now - self._other_heard < SETTLED:
+            return f'two {role} nodes: {self.message.node} and {self._other}'
+        if not self.message.ready:
+            return f'the {role} node waits for {self.message.status}'
+        there = now - self._since >= SETTLED
+        return '' if there else f'the {role} node has not been there for {SETTLED:g} s'

@@ -1,0 +1,115 @@
+"""All that a test needs: what speaks against moving, before and during it."""
+
+from __future__ import annotations
+
+from rclpy.node import Node
+
+from repsq_ros import topics
+from repsq_ros.campaign.conductor import Conductor
+from repsq_ros.errors import CampaignError
+from repsq_ros.nodes.campaign_clock import CampaignClock
+from repsq_ros.nodes.command_publisher import CommandPublisher
+from repsq_ros.nodes.watches.conditions import ConditionWatch
+from repsq_ros.nodes.watches.guard import GuardWatch
+from repsq_ros.nodes.watches.peers import Peers
+from repsq_ros.nodes.watches.rivals import Rivals
+from repsq_ros.nodes.watches.sensors import SensorWatch
+from repsq_ros.specification.model import Specification
+
+
+class Readiness:
+    """Asks all watches of the scheduler; each tells in sentences what speaks against moving.
+
+    :param guarded_by: command_type by which the guard has to stop the robot; empty: no guard
+    :param sensor_timeout: [s] of silence after which the sensor of a body is lost
+    :param others: nodes that may publish on the command topic besides scheduler and guard
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        specification: Specification,
+        command: CommandPublisher,
+        clock: CampaignClock,
+        conductor: Conductor,
+        guarded_by: str,
+        sensor_timeout: float,
+        others: tuple[str, ...] = (),
+    ) -> None:
+        self._node, self._command, self._clock, self._conductor = node, command, clock, conductor
+        measure = specification.measure
+        roles = ('measurement', 'estimator', *(['guard'] * bool(guarded_by)))
+        self.peers = Peers(node, *roles)
+        self._guard = GuardWatch(self.peers, guarded_by)
+        self.rivals = Rivals(
+            node,
+            {
+                topics.TEST_COMMAND: ('scheduler',),
+                topics.TEST_PHASE: ('scheduler',),
+                topics.TEST_MEASUREMENT: ('measurement',),
+                topics.ESTIMATE: ('estimator',),
+                topics.QUANTIZED_RESULT: ('estimator',),
+                command.topic: ('scheduler', 'guard', *others),
+            },
+        )
+        self._conditions = ConditionWatch(node, measure.conditions, measure.condition_inputs)
+        bodies = [] if measure.of_readings else [measure.input]
+        if specification.feedback is not None:
+            bodies.append(specification.feedback)
+        self._bodies = SensorWatch(node, bodies, clock.now_ns, sensor_timeout)
+        self._gauges = [node.resolve_topic_name(measure.input.topic)] * measure.of_readings
+
+    def look(self) -> float:
+        """Look at what does not come by a message; to be called with each heartbeat.
+
+        :returns: [s] since the last look
+        """
+        passed = self.peers.look()
+        self._guard.look()
+        self.rivals.look()
+        self._conditions.look()
+        return passed
+
+    def refuse_other_scheduler(self) -> None:
+        """Refuse to begin beside another one.
+
+        :raises CampaignError: there is another one
+        """
+        topic = self._node.resolve_topic_name(topics.TEST_PHASE)
+        if self._node.count_publishers(topic) > 1:
+            raise CampaignError(
+                f'another scheduler publishes on {topic}: two must not command one robot. '
+                'Stop it, or use another namespace or ROS_DOMAIN_ID'
+            )
+
+    def lost(self) -> list[str]:
+        """Return what a test needs, has no more, and may come back by itself."""
+        robot = self._command.missing()
+        return [
+            *self.peers.against(),
+            *self._guard.against(),
+            *self.rivals.against(),
+            *self._bodies.against(),
+            *([f'missing {robot}'] * bool(robot)),
+            *([self._clock.fault] * bool(self._clock.fault)),
+        ]
+
+    def trouble(self) -> list[str]:
+        """Return what somebody has to look at."""
+        return self._conditions.against()
+
+    def against(self) -> list[str]:
+        """Return all that speaks against beginning, or going on."""
+        cases = self._node.resolve_topic_name(topics.EXTERNAL_CASE)
+        begun = self._conductor.span is not None
+        against = [*self.lost(), *self.trouble()]
+        against += [
+            f'nobody publishes on {gauge}'
+            for gauge in self._gauges
+            if self._node.count_publishers(gauge) == 0
+        ]
+        if self._clock.now_ns() == 0:
+            against.append('nothing on /clock (use_sim_time is set)')
+        if not (begun or self._conductor.can_start):
+            against.append(f'no first case of another program on {cases}')
+        return against

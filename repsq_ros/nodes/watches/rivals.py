@@ -1,0 +1,82 @@
+"""Nobody else's word: who publishes on a topic that belongs to the campaign's own nodes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+
+from rclpy.node import Node
+from rclpy.topic_endpoint_info import TopicEndpointInfo
+
+PERIOD = 0.5  # [s] between two looks at the names of all publishers
+UNKNOWN = 'NODE_NAME_UNKNOWN'  # of a publisher that was found a moment ago
+
+
+def _full_name(publisher: TopicEndpointInfo) -> str:
+    return f'{publisher.node_namespace.rstrip("/")}/{publisher.node_name}'
+
+
+class Rivals:
+    """Looks for publishers that are not expected, by the names of their nodes.
+
+    :param expected: for each topic the nodes that may publish on it: full names, or names in the
+        own namespace
+    """
+
+    def __init__(self, node: Node, expected: Mapping[str, tuple[str, ...]]) -> None:
+        self._node = node
+        own = node.get_namespace().rstrip('/')
+        self._expected = {
+            node.resolve_topic_name(topic): tuple(
+                name if name.startswith('/') else f'{own}/{name}' for name in names
+            )
+            for topic, names in expected.items()
+        }
+        self._counts: dict[str, int] = {}
+        self._foreign: dict[str, tuple[str, ...]] = {}
+        self._looked = -PERIOD
+
+    def look(self) -> None:
+        """Look at all topics now and then, and at once where a publisher has come or gone."""
+        due = time.monotonic() - self._looked >= PERIOD
+        for topic in self._expected:
+            if due or self._node.count_publishers(topic) != self._counts.get(topic):
+                self._look_at(topic)
+        if due:
+            self._looked = time.monotonic()
+
+    def _look_at(self, topic: str) -> None:
+        found = self._node.get_publishers_info_by_topic(topic)
+        self._counts[topic] = len(found)
+        self._foreign[topic] = tuple(
+            UNKNOWN if UNKNOWN in each.node_name else _full_name(each)
+            for each in found
+            if _full_name(each) not in self._expected[topic]
+        )
+
+    def alone(self, topic: str) -> bool:
+        """Tell whether what was just heard on a topic can only be of those expected.
+
+        A publisher is known before its first message can come.
+        """
+        name = self._node.resolve_topic_name(topic)
+        if self._foreign.get(name) or self._node.count_publishers(name) != self._counts.get(name):
+            self._look_at(name)
+        if self._foreign[name]:
+            self._node.get_logger().error(
+                f'not counted: {"; ".join(self.against())}', throttle_duration_sec=5.0
+            )
+        return not self._foreign[name]
+
+    def alone_or_only(self, topic: str) -> bool:
+        """Tell the same; a single publisher is believed, as the player of a bag is."""
+        only = self._node.count_publishers(self._node.resolve_topic_name(topic)) == 1
+        return only or self.alone(topic)
+
+    def against(self) -> list[str]:
+        """Return what speaks against moving."""
+        return [
+            f'{" and ".join(names)} on {topic} beside {" and ".join(self._expected[topic])}'
+            for topic, names in self._foreign.items()
+            if names
+        ]
