@@ -88,8 +88,7 @@ class Driver:
         self.pose = self.node.create_publisher(PoseStamped, 'mocap/pose', sensor)
         self.body = self.node.create_publisher(PoseStamped, 'condition/body', sensor)
         self.number = self.node.create_publisher(Float64, 'condition/number', sensor)
-        self.command = self.node.create_publisher(TestCommand, topics.TEST_COMMAND, qos.RECORD)
-        self.phase = self.node.create_publisher(TestPhase, topics.TEST_PHASE, qos.WATCHED_RECORD)
+        self.phase = self.node.create_publisher(TestPhase, topics.TEST_PHASE, qos.RECORD)
         self.node.create_subscription(
             TestMeasurement, topics.TEST_MEASUREMENT, self.hear, qos.RECORD
         )
@@ -102,15 +101,16 @@ class Driver:
         """Note when a measurement came."""
         self.heard.append((time.monotonic(), message))
 
+    def case(self, index: int) -> TestCommand:
+        """Return the case of a test."""
+        return TestCommand(
+            campaign_id='lab', specification_digest=self.digest, index=index, weight=1.0,
+            names=['linear_x'], x=[0.3],
+        )  # fmt: skip
+
     def begin_test(self, index: int, start_ns: int, end_ns: int) -> None:
         """Announce a test whose window is given."""
-        self.command.publish(
-            TestCommand(
-                campaign_id='lab', specification_digest=self.digest, index=index, weight=1.0,
-                names=['linear_x'], x=[0.3],
-            )
-        )  # fmt: skip
-        phase = TestPhase(campaign_id='lab', index=index, phase=TestPhase.COMMAND)
+        phase = TestPhase(test=self.case(index), phase=TestPhase.COMMAND)
         phase.start, phase.end = stamp(start_ns), stamp(end_ns)
         phase.window_start, phase.window_end = stamp(start_ns), stamp(end_ns)
         phase.command = [0.3, 0.0, 0.0]

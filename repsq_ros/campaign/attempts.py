@@ -53,8 +53,10 @@ class Attempts:
             return _ended_record(case, span)
         window = window_of(span)
         if window is not None:
-            self._open[key] = Attempt(case, window)
-            self._over.discard(key)
+            attempt = Attempt(case, window)
+            if self._open.get(key) != attempt:
+                self._open[key] = attempt
+                self._over.discard(key)
         elif span.phase is Phase.IDLE and key in self._open:
             self._over.add(key)
         elif span.phase in (Phase.PAUSED, Phase.ABORTED):

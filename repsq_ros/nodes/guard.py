@@ -45,6 +45,7 @@ class Guard(CampaignNode):
         self._pulse = Pulse(self, 'guard', self._look)
         self._peers = Peers(self, 'scheduler')
         self._watched = False  # the scheduler lived at the last look
+        self._seen = False  # it has lived at all
         self._rivals = Rivals(self, {topics.TEST_PHASE: ('scheduler',)})
         self.create_subscription(TestPhase, topics.TEST_PHASE, self._hear_phase, qos.RECORD)
         steady = Clock(clock_type=ClockType.STEADY_TIME)
@@ -61,6 +62,7 @@ class Guard(CampaignNode):
     def _look(self) -> None:
         self._peers.look()
         before, self._watched = self._watched, self._peers.lives('scheduler')
+        self._seen = self._seen or self._watched
         if self._watched:
             self._left = 0  # it speaks: what the robot does is its word again
         elif before and self._under_way:
@@ -79,7 +81,8 @@ class Guard(CampaignNode):
 
     @property
     def _under_way(self) -> bool:
-        return self._phase not in (None, Phase.DONE, Phase.ABORTED)
+        """True from when the scheduler is heard of until it says that it has ended."""
+        return self._phase not in (Phase.DONE, Phase.ABORTED)
 
     def _stop(self) -> None:
         self._interventions += 1
@@ -106,7 +109,7 @@ class Guard(CampaignNode):
 
     def shut_down(self, reason: str) -> None:
         """Leave the robot at rest, unless the scheduler has said that it is."""
-        if self._phase not in (None, *AT_REST):
+        if self._seen and self._phase not in AT_REST:
             self._command.stop()
             self._command.wait_for_all_acked()
 

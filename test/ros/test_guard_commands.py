@@ -11,7 +11,7 @@ from std_msgs.msg import String
 from support.unitree import build_unitree_api
 
 from repsq_ros import topics
-from repsq_ros.msg import TestPhase
+from repsq_ros.msg import Heartbeat, TestPhase
 from repsq_ros.nodes import qos, translate
 from repsq_ros.protocols.rotation import quaternion_of_rpy
 from repsq_ros.protocols.straight_line import Pose
@@ -25,18 +25,29 @@ class Guarded:
     def __init__(self, nodes, kind, topic, parameters, remappings=()):
         self.nodes, self.node, self.until = nodes, nodes.listener.node, nodes.listener.until
         self.heard, self.watched = [], []
+        scheduler = nodes.listener.speaker('scheduler')
         if kind is not None:
             self.node.create_subscription(kind, topic, self.heard.append, qos.COMMAND)
-        self.node.create_subscription(String, topics.GUARD, self.watched.append, qos.RECORD)
-        self.scheduler = self.node.create_publisher(
-            TestPhase, topics.TEST_PHASE, qos.WATCHED_RECORD
+        self.node.create_subscription(
+            Heartbeat, f'{topics.HEARTBEAT}/guard', self.watched.append, qos.HEARTBEAT
         )
+        phases = scheduler.create_publisher(TestPhase, topics.TEST_PHASE, qos.RECORD)
+        phases.publish(TestPhase(phase=TestPhase.COMMAND))
+        self._beats = scheduler.create_publisher(
+            Heartbeat, f'{topics.HEARTBEAT}/scheduler', qos.HEARTBEAT
+        )
+        self._pulse = scheduler.create_timer(0.05, lambda: self._beats.publish(Heartbeat()))
         # Long enough for a robot that is found late.
         nodes.start('guard', {'hold': 60.0, **parameters}, remappings)
-        self.until(lambda: self.watched and self.watched[-1].data)
+        self.until(lambda: self.watched and self.watched[-1].ready)
+        assert self.watched[-1].status == parameters['command_type']
+        assert self.watched[-1].interventions == 0
 
     def lose(self):
-        self.node.destroy_publisher(self.scheduler)
+        self._pulse.cancel()
+
+    def find(self):
+        self._pulse.reset()
 
 
 def test_stamped_twists(nodes):
@@ -48,6 +59,13 @@ def test_stamped_twists(nodes):
     made.lose()
     made.until(lambda: len(made.heard) > 2)
     assert all(each.twist.linear.x == 0.0 for each in made.heard)
+    assert made.watched[-1].interventions == 1
+    made.find()
+    made.until(lambda: made.watched[-1].ready)
+    made.nodes.listener.listen(0.2)
+    count = len(made.heard)
+    made.nodes.listener.listen(0.5)
+    assert len(made.heard) == count, 'the scheduler speaks again'
     assert made.heard[0].header.frame_id == 'pelvis'
 
 

@@ -64,8 +64,7 @@ class Lab:
         self.nodes, self.file = nodes, write(content)
         self.digest = load(self.file).digest
         self.node, self.until = nodes.listener.node, nodes.listener.until
-        self.command = self.node.create_publisher(TestCommand, topics.TEST_COMMAND, qos.RECORD)
-        self.phase = self.node.create_publisher(TestPhase, topics.TEST_PHASE, qos.WATCHED_RECORD)
+        self.phase = self.node.create_publisher(TestPhase, topics.TEST_PHASE, qos.RECORD)
         self.statuses = {}
         self.node.create_subscription(
             DiagnosticArray, '/diagnostics', self._hear, QoSProfile(depth=100)
@@ -96,20 +95,20 @@ class Lab:
         self.test_at(round(start * 1e9), round(end * 1e9), index)
 
     def test_at(self, start_ns, end_ns, index=0):
-        self.command.publish(
-            TestCommand(
-                campaign_id='lab', specification_digest=self.digest, index=index, weight=1.0,
-                names=['linear_x'], x=[0.1],
-            )
-        )  # fmt: skip
-        phase = TestPhase(campaign_id='lab', index=index, phase=TestPhase.COMMAND)
+        phase = TestPhase(test=self.case(index), phase=TestPhase.COMMAND)
         phase.start = phase.window_start = stamp_ns(start_ns)
         phase.end = phase.window_end = stamp_ns(end_ns)
         phase.command = [0.3, 0.0, 0.0]
         self.phase.publish(phase)
 
     def over(self, index=0):
-        self.phase.publish(TestPhase(campaign_id='lab', index=index, phase=TestPhase.IDLE))
+        self.phase.publish(TestPhase(test=self.case(index), phase=TestPhase.IDLE))
+
+    def case(self, index):
+        return TestCommand(
+            campaign_id='lab', specification_digest=self.digest, index=index, weight=1.0,
+            names=['linear_x'], x=[0.1],
+        )  # fmt: skip
 
     def measured(self, index=0):
         """Say that the phases of a test are over, and listen for what was measured."""

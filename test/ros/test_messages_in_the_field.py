@@ -9,7 +9,7 @@ from geometry_msgs.msg import Twist
 from nav_msgs.msg import Odometry
 
 from repsq_ros import topics
-from repsq_ros.msg import TestCommand, TestMeasurement, TestPhase
+from repsq_ros.msg import Heartbeat, TestCommand, TestMeasurement, TestPhase
 from repsq_ros.nodes import qos
 from repsq_ros.specification.load import load
 
@@ -27,40 +27,43 @@ class Bench:
     def __init__(self, nodes, file):
         self.nodes, self.digest = nodes, load(file).digest
         node = nodes.listener.node
-        self.command = node.create_publisher(TestCommand, topics.TEST_COMMAND, qos.RECORD)
-        self.phase = node.create_publisher(TestPhase, topics.TEST_PHASE, qos.WATCHED_RECORD)
+        self.phase = node.create_publisher(TestPhase, topics.TEST_PHASE, qos.RECORD)
         # Reliable on both sides: what is lost on the way is not the matter here.
         self.odometry = node.create_publisher(Odometry, 'odom', qos.QoSProfile(depth=1000))
+        self.beats = []
+        node.create_subscription(
+            Heartbeat, f'{topics.HEARTBEAT}/measurement', self.beats.append, qos.HEARTBEAT
+        )
         reliable = {'qos_overrides./odom.subscription.reliability': 'reliable'}
         nodes.start('measurement', {'specification': str(file), **reliable})
         nodes.listener.until(
             lambda: all(
                 p.get_subscription_count() > count
-                for p, count in ((self.command, 1), (self.phase, 1), (self.odometry, 0))
+                for p, count in ((self.phase, 1), (self.odometry, 0))
             )
         )
 
     def wake(self):
         """Speak as the sensor until the node shows that it hears it."""
-        listener = self.nodes.listener
 
         def heard():
             self.say_odometry(1.0, 1.02)
-            return listener.node.count_publishers(topics.TEST_MEASUREMENT) > 0
+            return self.beats and self.beats[-1].ready
 
-        listener.until(heard)
+        self.nodes.listener.until(heard)
         return self
 
-    def say_command(self, index=0, digest=None):
-        self.command.publish(
-            TestCommand(
-                campaign_id='lab', specification_digest=digest or self.digest, index=index,
-                weight=1.0, names=['linear_x'], x=[0.1],
-            )
+    def say_phase(
+        self, index=0, phase=TestPhase.COMMAND, window=(10.0, 11.0), digest=None, attempt=0,
+        reason='', broken_off=False,
+    ):  # fmt: skip
+        test = TestCommand(
+            campaign_id='lab', specification_digest=digest or self.digest, index=index,
+            attempt=attempt, weight=0.75, names=['linear_x'], x=[0.1],
         )  # fmt: skip
-
-    def say_phase(self, index=0, phase=TestPhase.COMMAND, window=(10.0, 11.0)):
-        message = TestPhase(campaign_id='lab', index=index, phase=phase, start=stamp(9.0))
+        message = TestPhase(
+            test=test, phase=phase, start=stamp(9.0), reason=reason, broken_off=broken_off
+        )
         message.command = [0.1, 0.0, 0.0]
         message.end = stamp(11.0)
         if window:
@@ -88,12 +91,15 @@ def bench(nodes, content, write):
     return Bench(nodes, write(content)).wake()
 
 
-def test_a_window_is_measured_whatever_comes_first(bench):
-    bench.say_odometry()
+@pytest.mark.parametrize('first', ['samples', 'phase'])
+def test_a_window_is_measured_whatever_comes_first(bench, first):
+    if first == 'samples':
+        bench.say_odometry()
     bench.say_phase()
-    bench.say_command()
+    if first == 'phase':
+        bench.say_odometry()
     message = bench.measured()
-    assert (message.valid, message.psi, message.samples, message.weight) == (True, 0.0, 50, 1.0)
+    assert (message.valid, message.psi, message.samples, message.weight) == (True, 0.0, 50, 0.75)
     assert message.header.frame_id == 'odom'
     assert message.window_start == stamp(10.0)
     assert message.header.stamp == message.window_end == stamp(11.0)
@@ -108,7 +114,6 @@ def test_a_window_is_measured_whatever_comes_first(bench):
     ],
 )
 def test_a_spoiled_window_is_invalid_with_its_reason(bench, odometry, reason):
-    bench.say_command()
     bench.say_phase()
     bench.say_odometry(**odometry)
     message = bench.measured()
@@ -118,7 +123,6 @@ def test_a_spoiled_window_is_invalid_with_its_reason(bench, odometry, reason):
 
 
 def test_a_sensor_that_falls_silent_is_told_soon_after_the_test(bench):
-    bench.say_command()
     bench.say_phase()
     bench.say_odometry(end=10.2)
     bench.say_phase(phase=TestPhase.IDLE, window=None)
@@ -128,7 +132,6 @@ def test_a_sensor_that_falls_silent_is_told_soon_after_the_test(bench):
 
 def test_a_sensor_that_was_never_heard_is_told(nodes, content, write):
     bench = Bench(nodes, write(content))
-    bench.say_command()
     bench.say_phase()
     bench.say_phase(phase=TestPhase.IDLE, window=None)
     assert bench.measured().reason == 'silent: no sample in a window of 1 s'
@@ -136,7 +139,6 @@ def test_a_sensor_that_was_never_heard_is_told(nodes, content, write):
 
 def test_a_sensor_that_lives_at_another_time_is_told(bench):
     """Stamps of zero, or of a machine whose clock is off, never reach the window."""
-    bench.say_command()
     bench.say_phase()
     bench.say_phase(phase=TestPhase.IDLE, window=None)
 
@@ -151,23 +153,21 @@ def test_a_sensor_that_lives_at_another_time_is_told(bench):
 
 
 def test_another_specification_of_the_scheduler_is_told(bench):
-    bench.say_command(digest='0' * 64)
-    bench.say_phase()
+    bench.say_phase(digest='0' * 64)
     bench.say_odometry()
-    message = bench.measured()
+    bench.say_phase(phase=TestPhase.IDLE, window=None, digest='0' * 64)
+    message = bench.nodes.listener.latest(topics.TEST_MEASUREMENT)
     assert not message.valid
     assert 'of the measurement node differ: digests 000000000000 and' in message.reason
 
 
 def test_a_pause_that_is_heard_after_the_last_sample_spoils_no_number(bench):
     """A test counts once its phases are over, not when its window is full."""
-    bench.say_command()
     bench.say_phase()
     bench.say_odometry()
     bench.nodes.listener.listen(1.0)
     assert bench.nodes.listener.heard[topics.TEST_MEASUREMENT] == []
     bench.say_phase(phase=TestPhase.PAUSED, window=None)
-    bench.say_command()
     bench.say_phase(window=(12.0, 13.0))
     bench.say_odometry(11.5, 13.1)
     message = bench.measured()
@@ -176,22 +176,62 @@ def test_a_pause_that_is_heard_after_the_last_sample_spoils_no_number(bench):
 
 
 def test_an_aborted_test_is_not_measured(bench):
-    bench.say_command()
     bench.say_phase()
     bench.say_phase(phase=TestPhase.ABORTED, window=None)
     bench.phase.wait_for_all_acked()  # it is there before the first sample
     bench.say_odometry()
-    bench.say_command(index=1)
     bench.say_phase(index=1)
     assert bench.measured(1).index == 1
     assert len(bench.nodes.listener.heard[topics.TEST_MEASUREMENT]) == 1
 
 
+@pytest.mark.parametrize(
+    ('phase', 'broken_off', 'skipped'),
+    [(TestPhase.PAUSED, True, False), (TestPhase.SKIPPED, True, True),
+     (TestPhase.SKIPPED, False, True), (TestPhase.IDLE, True, False)],
+)  # fmt: skip
+def test_what_is_broken_off_or_skipped_gets_its_record_and_once(bench, phase, broken_off, skipped):
+    bench.say_phase()
+    bench.say_odometry()
+    for _ in range(2):
+        bench.say_phase(phase=phase, window=None, reason='a cable', broken_off=broken_off)
+    heard = bench.nodes.listener.heard[topics.TEST_MEASUREMENT]
+    bench.nodes.listener.until(lambda: len(heard) == 2)
+    first, again = heard
+    assert (first.valid, first.broken_off, first.skipped) == (False, broken_off, skipped)
+    assert (first.reason, first.weight, list(first.x)) == ('a cable', 0.75, [0.1])
+    assert again == first, 'who asks again hears the same'
+    bench.say_phase(attempt=1)
+    bench.say_phase(phase=TestPhase.IDLE, window=None, attempt=1)
+    bench.nodes.listener.until(lambda: len(heard) == 3)
+    assert (heard[2].attempt, heard[2].valid) == (1, True)
+
+
+def test_a_skip_that_crosses_a_measurement_changes_nothing(bench):
+    bench.say_phase()
+    bench.say_odometry()
+    first = bench.measured()
+    bench.say_phase(phase=TestPhase.SKIPPED, window=None)
+    heard = bench.nodes.listener.heard[topics.TEST_MEASUREMENT]
+    bench.nodes.listener.until(lambda: len(heard) == 2)
+    assert first.valid
+    assert heard[1] == first
+
+
+def test_a_phase_that_is_none_is_told_and_ends_nothing(bench):
+    bench.say_phase(phase=200)
+    output = bench.nodes.output
+    bench.nodes.listener.until(lambda: 'phase 200, expected one of' in output('measurement'))
+    bench.say_phase()
+    bench.say_odometry()
+    assert bench.measured().valid
+
+
 def test_the_estimator_counts_each_test_of_its_campaign_once(nodes, content, write):
     file = write(content)
     digest = load(file).digest
-    publisher = nodes.listener.node.create_publisher(
-        TestMeasurement, topics.TEST_MEASUREMENT, qos.WATCHED_RECORD
+    publisher = nodes.listener.speaker('measurement').create_publisher(
+        TestMeasurement, topics.TEST_MEASUREMENT, qos.RECORD
     )
     nodes.start('estimator', {'specification': str(file)})
 

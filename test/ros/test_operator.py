@@ -7,7 +7,7 @@ import pytest
 import yaml
 from sensor_msgs.msg import BatteryState
 from std_msgs.msg import Bool
-from support.campaigns import AS_FAST_AS_POSSIBLE, in_process, journalled
+from support.campaigns import AS_FAST_AS_POSSIBLE, in_process, journalled, outcomes, undisturbed
 from support.graph import at_rest
 
 from repsq_ros import messages, topics
@@ -46,20 +46,43 @@ def test_pause_and_resume(moving):
     cases = moving.listener.heard[topics.TEST_COMMAND]
     assert moving.call('pause').success
     assert_held(moving, 'by the operator')
-    assert moving.call('pause').message == 'nothing is under way'
+    assert moving.listener.phases()[-1].broken_off
     assert moving.call('resume').success
     moving.listener.phase(TestPhase.COMMAND)
     moving.listener.until(lambda: len(cases) == 2)
     case, again = cases
-    assert (again.index, again.attempt, again.x) == (case.index, case.attempt, case.x)
+    assert (again.index, again.attempt, again.x) == (case.index, case.attempt + 1, case.x)
     assert moving.call('resume').message == 'the campaign is not paused'
 
 
-def test_skip_gives_up_the_case_and_goes_on(moving):
+def test_an_operator_who_pauses_cannot_better_the_number_in_silence(moving, tmp_path):
+    """Whenever the robot is about to fall, say: it is on the record everywhere."""
+    assert moving.call('pause').success
+    measurement = moving.listener.latest(topics.TEST_MEASUREMENT)
+    assert (measurement.valid, measurement.broken_off) == (False, True)
+    assert measurement.reason == 'by the operator'
+    assert moving.listener.latest(topics.ESTIMATE).broken_off == 1
+    moving.listener.until(lambda: journalled(tmp_path / 'campaign'))
+    (kept,) = journalled(tmp_path / 'campaign')
+    assert (kept.broken_off, kept.reason) == (True, 'by the operator')
+    assert 'broken off: by the operator' in moving.output('scheduler')
+
+
+@pytest.mark.parametrize('held', [False, True])
+def test_skip_gives_up_the_case_and_goes_on(moving, held, tmp_path):
+    if held:
+        assert moving.call('pause').success
+        moving.listener.until(lambda: journalled(tmp_path / 'campaign'))
     assert moving.call('skip').success
-    moving.listener.latest(topics.TEST_PHASE, lambda phase: phase.index == 1)
+    moving.listener.until(lambda: len(journalled(tmp_path / 'campaign')) == 1 + held)
+    if held:
+        assert moving.listener.is_in(TestPhase.PAUSED)
+        assert moving.call('skip').message == 'no case is under way'
+        resume(moving)
+    moving.listener.latest(topics.TEST_PHASE, lambda phase: phase.test.index == 1)
     estimate = moving.listener.latest(topics.ESTIMATE)
-    assert (estimate.n, estimate.invalid, estimate.skipped) == (0, 0, 1)
+    counts = (estimate.n, estimate.invalid, estimate.skipped, estimate.broken_off)
+    assert counts == (0, 0, 1, 1)
 
 
 def test_abort_ends_the_campaign(moving):
@@ -96,13 +119,52 @@ def test_a_low_battery_holds_until_it_is_changed(moving):
 
 
 @pytest.mark.parametrize('peer', ['measurement', 'estimator'])
-def test_a_lost_peer_holds_until_it_is_started_anew(peer, moving, tmp_path):
-    """A false alarm, or a node that crashed: neither ends a campaign of three days."""
+def test_a_lost_peer_that_is_started_anew_costs_an_attempt(peer, moving, tmp_path):
+    """A node that crashed ends no campaign of three days, nor does it have to be resumed."""
     moving.signal(peer, signal.SIGKILL)
-    assert_held(moving, f'lost node: {peer} is gone')
-    assert f'still missing the {peer} node' in moving.call('resume').message
+    assert_held(moving, f'no sign of life from the {peer} node')
+    assert f'still no sign of life from the {peer} node' in moving.call('resume').message
     parameters = yaml.safe_load((tmp_path / 'nodes' / f'{peer}.yaml').read_text())
     moving.start(peer, parameters['/**']['ros__parameters'])
+    again = moving.listener.phase(TestPhase.COMMAND)
+    assert (again.test.index, again.test.attempt) == (0, 1)
+    assert 'It goes on by itself once that is over.' in moving.output('scheduler')
+
+
+def test_a_pause_while_a_peer_is_lost_waits_for_somebody(moving, tmp_path):
+    moving.signal('estimator', signal.SIGKILL)
+    assert_held(moving, 'no sign of life')
+    assert moving.call('pause').success
+    assert_held(moving, 'by the operator')
+    parameters = yaml.safe_load((tmp_path / 'nodes' / 'estimator.yaml').read_text())
+    moving.start('estimator', parameters['/**']['ros__parameters'])
+    moving.listener.until(lambda: moving.listener.heard[topics.ESTIMATE])
+    moving.listener.listen(3.0)
+    assert moving.listener.is_in(TestPhase.PAUSED, 'by the operator')
+    resume(moving)
+    moving.listener.phase(TestPhase.COMMAND)
+
+
+def test_an_emergency_stop_that_was_pressed_before_the_start_lets_nothing_begin(
+    nodes, short, write
+):
+    listener = nodes.listener
+    switch = listener.node.create_publisher(Bool, topics.EMERGENCY_STOP, qos.LATCHED)
+    switch.publish(Bool(data=True))
+    nodes.start_campaign(write(short), REAL_TIME, **ATTENDED, look_around=6.0)
+    listener.until(lambda: len(listener.commands()) > 200)  # 10 s of zeros
+    assert all(map(at_rest, listener.commands()))
+    assert nodes.call('start').message == 'the emergency stop is pressed'
+    switch.publish(Bool(data=False))
+    listener.until(lambda: nodes.call('start').success)
+    listener.phase(TestPhase.COMMAND)
+
+
+def test_a_pause_is_heard_while_the_clock_stands(moving):
+    moving.signal('simulated_robot', signal.SIGSTOP)
+    assert moving.call('pause').success
+    assert_held(moving, 'by the operator')
+    moving.signal('simulated_robot', signal.SIGCONT)
     resume(moving)
     moving.listener.phase(TestPhase.COMMAND)
 
@@ -128,13 +190,13 @@ def test_a_full_disk_holds_the_campaign_and_loses_nothing(nodes, short, write, t
     assert 'File too large; nothing is lost' in paused.reason
     assert 'File too large' in nodes.call('resume').message
     subprocess.run(['prlimit', f'--pid={pid}', '--fsize=unlimited'], check=True)
-    assert nodes.call('resume').success
+    resume(nodes)
     result = messages.result_of(nodes.result())
     expected, tests = in_process(file)
-    assert result == expected
+    assert undisturbed(result) == expected
     nodes.wait('scheduler')
     kept = fold('', read_journal(folder / JOURNAL)[0]).tests
-    assert [(t.index, t.psi) for t in kept] == [(r.index, r.psi) for r, _ in tests]
+    assert outcomes(kept) == outcomes(record for record, _ in tests)
 
 
 def test_three_sessions_with_pauses_notes_and_a_battery_stop(nodes, short, write, tmp_path):
@@ -168,9 +230,9 @@ def test_three_sessions_with_pauses_notes_and_a_battery_stop(nodes, short, write
     result = messages.result_of(nodes.result())
     assert nodes.wait('scheduler') == 0
     expected, tests = in_process(file)
-    assert result == expected
+    assert undisturbed(result) == expected
     assert result.n == 240
-    assert [(t.index, t.psi) for t in journalled(folder)] == [(r.index, r.psi) for r, _ in tests]
+    assert outcomes(journalled(folder)) == outcomes(record for record, _ in tests)
     nodes.listener.until((folder / 'result.yaml').exists)
     sessions = yaml.safe_load((folder / 'result.yaml').read_text())['sessions']
     assert [text.partition(' tests')[2] for text in sessions] == [

@@ -1,4 +1,4 @@
-"""Signs of life: of a peer that comes, of one that goes, and of one whose sign got lost."""
+"""Signs of life over DDS: of a peer that comes, goes, comes back, or is there twice."""
 
 import time
 
@@ -8,32 +8,46 @@ from rclpy.executors import SingleThreadedExecutor
 from support.graph import domain_of_its_own
 
 from repsq_ros import topics
-from repsq_ros.msg import Estimate
+from repsq_ros.msg import Heartbeat
 from repsq_ros.nodes import qos
-from repsq_ros.nodes.peers import Peers
+from repsq_ros.nodes.heartbeat import PERIOD, Pulse
+from repsq_ros.nodes.watches.peers import SILENT, Peers
+
+pytestmark = pytest.mark.parallel
 
 
 class Pair:
-    """A node that watches, and one that is watched."""
+    """A node that watches, and one that is watched, each with its own executor."""
 
     def __init__(self, ours, theirs):
         self.watching = rclpy.create_node('watching', context=ours)
         self.watched = rclpy.create_node('watched', context=theirs)
-        self.executor = SingleThreadedExecutor(context=ours)
-        self.executor.add_node(self.watching)
-        self.arrived, self.lost = [], []
-        self.peers = Peers(self.watching, self.lost.append, self.arrived.append)
-        self.peers.watch(Estimate, topics.ESTIMATE, lambda message: None, 'estimator')
+        self.ours = SingleThreadedExecutor(context=ours)
+        self.theirs = SingleThreadedExecutor(context=theirs)
+        self.ours.add_node(self.watching)
+        self.theirs.add_node(self.watched)
+        self.peers = Peers(self.watching, 'estimator')
+        self.works = True
 
-    def speak(self):
-        return self.watched.create_publisher(Estimate, topics.ESTIMATE, qos.WATCHED_RECORD)
+    def pulse(self, ready=True, status=''):
+        pulse = Pulse(self.watched, 'estimator')
+        pulse.say(ready, status)
+        return pulse
+
+    def turn(self, seconds=PERIOD):
+        """Let both do what there is to do; the watched one only while it works."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            if self.works:
+                self.theirs.spin_once(timeout_sec=0.005)
+            self.ours.spin_once(timeout_sec=0.005)
+        self.peers.look()
 
     def until(self, condition, seconds=20):
         end = time.monotonic() + seconds
         while not condition():
             assert time.monotonic() < end
-            self.peers.look()
-            self.executor.spin_once(timeout_sec=0.05)
+            self.turn()
 
 
 @pytest.fixture
@@ -47,22 +61,66 @@ def pair():
             rclpy.shutdown(context=context)
 
 
-def test_a_peer_comes_and_goes(pair):
-    assert not pair.peers.lives('estimator')
-    publisher = pair.speak()
+def test_a_peer_is_relied_on_once_it_is_ready_and_has_been_there_for_a_while(pair):
+    assert pair.peers.against() == ['no sign of life from the estimator node']
+    pulse = pair.pulse(False, 'a sensor')
     pair.until(lambda: pair.peers.lives('estimator'))
-    assert pair.arrived == ['estimator']
-    pair.watched.destroy_publisher(publisher)
-    pair.until(lambda: pair.lost)
-    assert pair.lost == ['estimator']
-    assert not pair.peers.lives('estimator')
+    assert pair.peers.against() == ['the estimator node waits for a sensor']
+    pulse.say(True, '')
+    pair.until(lambda: pair.peers.against() == [])
+    assert pair.peers.state('estimator').node == '/watched'
 
 
-def test_a_sign_that_got_lost_is_asked_for_again(pair):
-    pair.speak()
+def test_a_peer_whose_executor_hangs_falls_silent_and_may_come_back(pair):
+    """Its middleware lives on, and knows nothing of it."""
+    pair.pulse()
     pair.until(lambda: pair.peers.lives('estimator'))
-    # As if the event had never come: the middleware does not repeat it.
-    pair.peers._alive_since.clear()
-    pair.peers._watched['estimator'].known = False
+    pair.works = False
+    began = time.monotonic()
+    pair.until(lambda: not pair.peers.lives('estimator'))
+    assert time.monotonic() - began > SILENT - 2 * PERIOD
+    assert pair.peers.state('estimator') is None
+    pair.works = True
     pair.until(lambda: pair.peers.lives('estimator'))
-    assert pair.arrived == ['estimator', 'estimator']
+    assert pair.peers.against() != [], 'for a while yet'
+
+
+def test_a_stall_of_the_watcher_itself_is_no_silence_of_its_peer(pair):
+    pair.pulse()
+    pair.until(lambda: pair.peers.against() == [])
+    for _ in range(3):
+        time.sleep(3 * SILENT)
+        assert pair.peers.since_look() >= 3 * SILENT
+        assert pair.peers.look() >= 3 * SILENT
+        assert pair.peers.lives('estimator')
+        pair.turn(0.2)
+
+
+def test_a_peer_that_was_started_anew_has_to_be_there_for_a_while_again(pair):
+    first = pair.pulse()
+    pair.until(lambda: pair.peers.against() == [])
+    pair.watched.destroy_publisher(first._publisher)
+    first._publish = lambda: None
+    pair.pulse()
+    pair.until(lambda: pair.peers.against() != [])
+    pair.until(lambda: pair.peers.against() == [])
+
+
+def test_two_nodes_of_one_role_are_told(pair):
+    pair.pulse()
+    pair.pulse()
+    pair.until(lambda: pair.peers.against() == ['two estimator nodes: /watched and /watched'])
+
+
+def test_lost_heartbeats_are_not_missed(pair):
+    """Six of seven, which no network loses."""
+    heard = []
+    publisher = pair.watched.create_publisher(
+        Heartbeat, f'{topics.HEARTBEAT}/estimator', qos.HEARTBEAT
+    )
+    pair.until(lambda: publisher.get_subscription_count() > 0)
+    for _ in range(10):
+        publisher.publish(Heartbeat(session=1, ready=True))
+        pair.turn(SILENT - 2 * PERIOD)
+        heard.append(pair.peers.lives('estimator'))
+    assert all(heard)

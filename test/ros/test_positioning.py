@@ -146,7 +146,7 @@ def test_a_tool_that_is_seen_no_more_holds_the_campaign(bench, specification, wr
                 start_lead=0.3)  # fmt: skip
     bench.listener.phase(TestPhase.MOVE)
     bench.nodes.signal('simulated_robot', signal.SIGSTOP)
-    bench.listener.phase(TestPhase.PAUSED, 'lost sensor: nothing on /tool_pose for')
+    bench.listener.phase(TestPhase.PAUSED, 'nothing on /tool_pose for')
     bench.assert_held()
     bench.nodes.signal('simulated_robot', signal.SIGCONT)
     bench.listener.until(lambda: bench.nodes.call('resume').success)
@@ -178,8 +178,8 @@ def test_a_robot_without_ros_is_led_by_words(nodes, specification, write, tmp_pa
             gauge.read()
             last = bench.listener.phases()[-1] if bench.listener.phases() else None
             waits = last is not None and last.phase in (*MOVING, TestPhase.SETTLE)
-            if waits and (last.index, last.step) not in seen:
-                seen.append((last.index, last.step))
+            if waits and (last.test.index, last.step) not in seen:
+                seen.append((last.test.index, last.step))
                 os.write(terminal, b'\n')
             return process.poll() is not None
 

@@ -126,6 +126,4 @@ def test_a_wrong_case_stops_the_robot_and_is_told(spoil, told, external, write, 
 def test_nothing_moves_before_the_first_case_is_there(external, write, nodes):
     nodes.start_campaign(write(external), AS_FAST_AS_POSSIBLE, seed=7, peer_timeout=6.0)
     assert nodes.wait('scheduler') == 3
-    assert 'missing the first case of another program on /repsq/external_case' in nodes.output(
-        'scheduler'
-    )
+    assert 'no first case of another program on /repsq/external_case' in nodes.output('scheduler')

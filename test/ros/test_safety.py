@@ -12,8 +12,9 @@ from rosgraph_msgs.msg import Clock
 from support.graph import PATIENCE, at_rest
 
 from repsq_ros import topics
-from repsq_ros.msg import TestMeasurement, TestPhase
+from repsq_ros.msg import TestPhase
 from repsq_ros.nodes import qos
+from repsq_ros.nodes.heartbeat import Pulse
 
 REAL_TIME = {'speed': 1.0, 'seed': 7}
 
@@ -46,15 +47,24 @@ def test_a_signal_to_the_scheduler_stops_the_robot(moving, number):
 def test_the_death_of_a_peer_stops_the_robot(moving, peer, number):
     moving.signal(peer, number)
     moving.listener.assert_at_rest()
-    assert moving.wait('scheduler') == 3
-    moving.listener.phase(TestPhase.ABORTED, f'lost node: {peer} is gone')
+    paused = moving.listener.phase(TestPhase.PAUSED, f'no sign of life from the {peer} node')
+    assert paused.broken_off
+
+
+def test_a_peer_that_stays_away_ends_a_campaign_that_nobody_attends(nodes, long, write):
+    nodes.start_campaign(write(long), REAL_TIME, seed=7, start_lead=0.3, peer_timeout=12.0)
+    nodes.listener.until_moving()
+    nodes.signal('measurement', signal.SIGKILL)
+    nodes.listener.phase(TestPhase.PAUSED)
+    assert nodes.wait('scheduler') == 3
+    reason = nodes.listener.phase(TestPhase.ABORTED).reason
+    assert reason == 'still no sign of life from the measurement node, for 12 s now'
 
 
 def test_the_death_of_the_robot_stops_the_command(moving):
     moving.signal('simulated_robot', signal.SIGKILL)
     moving.listener.assert_at_rest()
-    assert moving.wait('scheduler') == 3
-    assert 'nothing on /clock for 2 s' in moving.listener.phase(TestPhase.ABORTED).reason
+    assert 'nothing on /clock for 2 s' in moving.listener.phase(TestPhase.PAUSED).reason
 
 
 def mean(speeds):
@@ -155,7 +165,7 @@ def test_nothing_is_commanded_before_all_peers_are_there(nodes, long, write):
         nodes.output('scheduler')
         .strip()
         .splitlines()[-1]
-        .endswith('nothing was commanded: after 2 s still missing the estimator node')
+        .endswith('nothing was commanded: after 2 s still no sign of life from the estimator node')
     )
     nodes.listener.listen(0.5)
     assert all(map(at_rest, nodes.listener.commands()))
@@ -170,18 +180,6 @@ def test_a_second_scheduler_is_refused(moving, long, write):
     )  # fmt: skip
     assert process.returncode == 3
     assert 'another scheduler publishes on /repsq/test_phase' in process.stderr
-
-
-def test_a_scheduler_stops_when_it_hears_another_one_command(moving):
-    """Should one not have seen the other in time, as on a network that drops packets."""
-    publisher = moving.listener.node.create_publisher(
-        TestPhase, topics.TEST_PHASE, qos.WATCHED_RECORD
-    )
-    moving.listener.until(lambda: publisher.get_subscription_count() > 1)
-    publisher.publish(TestPhase(campaign_id='other', phase=TestPhase.COMMAND))
-    moving.listener.assert_at_rest()
-    assert moving.wait('scheduler') == 3
-    assert 'another scheduler commands the robot: campaign other' in moving.output('scheduler')
 
 
 def test_repsq_run_ends_when_its_scheduler_is_stopped(nodes, long, write, tmp_path, at_once):
@@ -205,32 +203,28 @@ def test_repsq_run_ends_when_its_scheduler_is_stopped(nodes, long, write, tmp_pa
     assert 'aborted: SIGTERM' in err
 
 
-def test_time_that_jumps_back_stops_the_robot(moving):
+def test_a_clock_that_is_set_back_breaks_the_attempt_off_and_no_campaign(moving):
     clock = moving.listener.node.create_publisher(Clock, '/clock', 10)
     moving.listener.listen(2.0)  # well past the first second
-    moving.listener.saying(clock, Clock(), lambda: moving.listener.is_in(TestPhase.ABORTED))
-    assert 'time jumped back by' in moving.listener.phases()[-1].reason
+    moving.listener.saying(clock, Clock(), lambda: moving.listener.is_in(TestPhase.PAUSED))
+    assert 'the clock was set by -' in moving.listener.phases()[-1].reason
     moving.listener.assert_at_rest()
-    assert moving.wait('scheduler') == 3
+    moving.listener.node.destroy_publisher(clock)
+    again = moving.listener.phase(TestPhase.COMMAND)
+    assert (again.test.index, again.test.attempt) == (0, 1)
 
 
 def test_a_measurement_that_never_comes_ends_the_campaign(nodes, long, write):
     """A measurement node that lives, but does not speak."""
-    nodes.listener.node.create_publisher(
-        TestMeasurement, topics.TEST_MEASUREMENT, qos.WATCHED_RECORD
-    )
+    pulse = Pulse(nodes.listener.speaker('measurement'), 'measurement')
+    pulse.say(True, '')
     common = {'specification': str(write(long)), 'use_sim_time': True}
     nodes.start('simulated_robot', {'speed': 0.0})
     nodes.start('estimator', common)
     nodes.start(
         'scheduler',
-        {
-            **common,
-            'look_around': 0.0,
-            'measurement_timeout': 1.0,
-            'guard': False,
-            'attended': False,
-        },
-    )
+        {**common, 'look_around': 0.0, 'measurement_timeout': 1.0, 'guard': False,
+         'attended': False},
+    )  # fmt: skip
     assert nodes.wait('scheduler') == 3
     assert 'test 0: no measurement with its estimate came within 1 s' in nodes.output('scheduler')

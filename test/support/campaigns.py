@@ -1,5 +1,7 @@
 """The same campaign in one process and over DDS."""
 
+from dataclasses import replace
+
 from repsq_ros import messages, topics
 from repsq_ros.campaign.history import fold
 from repsq_ros.campaign.in_process import run_in_process
@@ -16,6 +18,17 @@ def journalled(folder):
     file = folder / JOURNAL
     history = fold(str(file), read_journal(file)[0]) if file.exists() else None
     return history.tests if history else ()
+
+
+def undisturbed(result):
+    """Return a result without what tells of attempts that were broken off."""
+    events = tuple(event for event in result.events if 'broken off' not in event)
+    return replace(result, broken_off=0, selection_bound=0.0, events=events)
+
+
+def outcomes(tests):
+    """Return what was measured, without attempts that were broken off."""
+    return [(t.index, t.psi, t.weight, t.x) for t in tests if not t.broken_off]
 
 
 def in_process(file, subject='surrogate', model='', campaign_id='lab', seed=7):

@@ -45,9 +45,22 @@ class Listener:
         self.node = rclpy.create_node('listener', context=context)
         self.executor = SingleThreadedExecutor(context=context)
         self.executor.add_node(self.node)
+        self._speakers = {}
         self.heard = {topic: [] for topic in KEPT}
         for topic, (kind, profile) in KEPT.items():
             self.node.create_subscription(kind, topic, self.heard[topic].append, profile)
+
+    def speaker(self, name):
+        """Return a node of a name of ours: what others say on our topics is not counted."""
+        if name not in self._speakers:
+            self._speakers[name] = rclpy.create_node(name, context=self.node.context)
+            self.executor.add_node(self._speakers[name])
+        return self._speakers[name]
+
+    def destroy(self):
+        self.executor.shutdown()
+        for node in (self.node, *self._speakers.values()):
+            node.destroy_node()
 
     def until(self, condition, timeout=PATIENCE):
         """Listen until a condition holds; fail with what was heard otherwise."""
@@ -236,7 +249,7 @@ def _graph(folder, domain):
         yield made
     finally:
         made.kill()
-        made.listener.node.destroy_node()
+        made.listener.destroy()
         rclpy.shutdown(context=context)
         os.environ.clear()
         os.environ.update(before)

@@ -7,30 +7,21 @@ from support.graph import KEPT
 class Relay:
     """Passes a topic on that a node's remapping has led astray.
 
-    It gives signs of life from when the node it speaks for does, and as long as this process.
-
     :param wanted: called with each message; returns those that are passed on now
+    :param role: whose word it is
     :param to_hearer: the node that is led astray hears the topic; else it speaks on it
     """
 
-    def __init__(self, listener, topic, wanted, to_hearer=False):
+    def __init__(self, listener, topic, wanted, role='measurement', to_hearer=False):
         astray = f'astray/{topic}'
         self.rule = f'{topic}:={astray}'  # the remapping of that node
         self._source, self._target = (topic, astray) if to_hearer else (astray, topic)
         self.kept, self._wanted = [], wanted
-        self._node, self._kind = listener.node, KEPT[topic][0]
-        self._publisher = None
-        self._node.create_subscription(self._kind, self._source, self._hear, qos.RECORD)
-        self._node.create_timer(0.05, self._look)
-
-    def _look(self):
-        if self._publisher is None and self._node.count_publishers(self._source) > 0:
-            self._publisher = self._node.create_publisher(
-                self._kind, self._target, qos.WATCHED_RECORD
-            )
+        node, kind = listener.speaker(role), KEPT[topic][0]
+        self._publisher = node.create_publisher(kind, self._target, qos.RECORD)
+        node.create_subscription(kind, self._source, self._hear, qos.RECORD)
 
     def _hear(self, message):
-        self._look()
         self.kept.append(message)
         self.pass_on(*self._wanted(message))
 
