@@ -35,6 +35,7 @@ class Announcements:
         self._test = TestCommand(
             campaign_id=logbook.campaign_id, specification_digest=specification.digest
         )
+        self._phase = TestPhase()  # announced last
         self._cases = node.create_publisher(TestCommand, topics.TEST_COMMAND, qos.RECORD)
         self._phases = node.create_publisher(TestPhase, topics.TEST_PHASE, qos.RECORD)
 
@@ -65,7 +66,12 @@ class Announcements:
             self._cases.publish(self._test)
         elif isinstance(action, Span):
             names = self._specification.protocol.command_names
-            self._phases.publish(translate.test_phase_of(action, self._test, names))
+            self._phase = translate.test_phase_of(action, self._test, names)
+            self._phases.publish(self._phase)
+
+    def repeat(self) -> None:
+        """Say the phase in force once more: who has an answer to it gives it again."""
+        self._phases.publish(self._phase)
 
     def wait_for_all_acked(self) -> None:
         """Wait until the last phase has arrived, for a moment."""

@@ -10,16 +10,14 @@ import sys
 
 from rclpy.clock import Clock, ClockType
 
-from repsq_ros import messages, topics
-from repsq_ros.msg import TestPhase
-from repsq_ros.nodes import qos
+from repsq_ros.msg import TestCommand
 from repsq_ros.nodes.heartbeat import Pulse
 from repsq_ros.nodes.parameters import Parameters
+from repsq_ros.nodes.phase_subscription import subscribe_to_phases
 from repsq_ros.nodes.robot_command import make_stop_command
 from repsq_ros.nodes.runtime import CampaignNode, run_node
 from repsq_ros.nodes.watches.peers import Peers
-from repsq_ros.nodes.watches.rivals import Rivals
-from repsq_ros.protocols.phases import Phase
+from repsq_ros.protocols.phases import Phase, Span
 
 RATE = 20.0  # [Hz] of stop commands
 AT_REST = (Phase.DONE, Phase.ABORTED, Phase.PAUSED)
@@ -46,18 +44,12 @@ class Guard(CampaignNode):
         self._peers = Peers(self, 'scheduler')
         self._watched = False  # the scheduler lived at the last look
         self._seen = False  # it has lived at all
-        self._rivals = Rivals(self, {topics.TEST_PHASE: ('scheduler',)})
-        self.create_subscription(TestPhase, topics.TEST_PHASE, self._hear_phase, qos.RECORD)
+        subscribe_to_phases(self, self._hear_phase)
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self.create_timer(1.0 / RATE, self._tick, clock=steady)
 
-    def _hear_phase(self, message: TestPhase) -> None:
-        if not self._rivals.alone(topics.TEST_PHASE):
-            return
-        try:
-            self._phase = messages.span_of(message).phase
-        except ValueError as error:
-            self.get_logger().error(f'{topics.TEST_PHASE} not understood: {error}')
+    def _hear_phase(self, test: TestCommand, span: Span) -> None:
+        self._phase = span.phase
 
     def _look(self) -> None:
         self._peers.look()

@@ -17,15 +17,15 @@ from repsq_ros.measurement.inputs import Input
 from repsq_ros.measurement.measure import Outcome
 from repsq_ros.measurement.recorder import Key, Recorder
 from repsq_ros.measurement.samples import Sample
-from repsq_ros.msg import TestCommand, TestMeasurement, TestPhase
+from repsq_ros.msg import TestCommand, TestMeasurement
 from repsq_ros.nodes import qos, translate
 from repsq_ros.nodes.diagnostics import PERIOD, Diagnostics, Watched
 from repsq_ros.nodes.heartbeat import Pulse
-from repsq_ros.nodes.inputs import NO_EVENTS, InputSubscription
+from repsq_ros.nodes.inputs import InputSubscription
 from repsq_ros.nodes.parameters import Parameters
+from repsq_ros.nodes.phase_subscription import subscribe_to_phases
 from repsq_ros.nodes.runtime import CampaignNode, run_node
-from repsq_ros.nodes.watches.rivals import Rivals
-from repsq_ros.protocols.phases import Phase
+from repsq_ros.protocols.phases import Phase, Span
 from repsq_ros.timebase import to_nanoseconds
 
 PATIENCE = 0.1  # [s] between two looks for windows whose last sample does not come
@@ -57,11 +57,7 @@ class Measurement(CampaignNode):
         self._measurements = self.create_publisher(
             TestMeasurement, topics.TEST_MEASUREMENT, qos.RECORD
         )
-        self._rivals = Rivals(self, {topics.TEST_PHASE: ('scheduler',)})
-        self.create_subscription(
-            TestPhase, topics.TEST_PHASE, self._hear_phase, qos.RECORD,
-            event_callbacks=NO_EVENTS, qos_overriding_options=qos.OVERRIDABLE,
-        )  # fmt: skip
+        subscribe_to_phases(self, self._hear_phase)
         self._listen()
         self._pulse = Pulse(self, 'measurement')
         steady = Clock(clock_type=ClockType.STEADY_TIME)
@@ -110,17 +106,11 @@ class Measurement(CampaignNode):
 
     # Tests ---------------------------------------------------------------------------------------
 
-    def _hear_phase(self, message: TestPhase) -> None:
-        if not self._rivals.alone_or_only(topics.TEST_PHASE):
-            return
-        try:
-            span, case = messages.span_of(message), messages.case_of(message.test)
-        except ValueError as error:
-            self.get_logger().error(f'{topics.TEST_PHASE} not understood: {error}')
-            return
-        if message.test.campaign_id != self._test.campaign_id:
+    def _hear_phase(self, test: TestCommand, span: Span) -> None:
+        case = messages.case_of(test)
+        if test.campaign_id != self._test.campaign_id:
             self._attempts, self._last = Attempts(), None
-        self._test, key = message.test, (case.index, case.attempt)
+        self._test, key = test, (case.index, case.attempt)
         self._last_arrival_ns = time.monotonic_ns()
         last = self._last
         if last is not None and (last.index, last.attempt) == key and span.phase is not Phase.DONE:

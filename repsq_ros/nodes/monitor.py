@@ -10,10 +10,11 @@ from visualization_msgs.msg import MarkerArray
 from repsq_ros import messages, topics
 from repsq_ros.campaign.records import EstimateRecord
 from repsq_ros.campaign.result import Result
-from repsq_ros.msg import Estimate, QuantizedResult, TestMeasurement, TestPhase
+from repsq_ros.msg import Estimate, QuantizedResult, TestCommand, TestMeasurement
 from repsq_ros.nodes import qos
 from repsq_ros.nodes.markers import Scene
 from repsq_ros.nodes.parameters import Parameters
+from repsq_ros.nodes.phase_subscription import subscribe_to_phases
 from repsq_ros.nodes.runtime import CampaignNode, run_node
 from repsq_ros.protocols.phases import Span
 
@@ -38,7 +39,6 @@ class Monitor(CampaignNode):
         self._stale = True
         self._markers = self.create_publisher(MarkerArray, '~/markers', qos.LATCHED)
         for kind, topic, callback, profile in (
-            (TestPhase, topics.TEST_PHASE, self._hear_phase, qos.RECORD),
             (TestMeasurement, topics.TEST_MEASUREMENT, self._hear_measurement, qos.RECORD),
             (Estimate, topics.ESTIMATE, self._hear_estimate, qos.RECORD),
             (QuantizedResult, topics.QUANTIZED_RESULT, self._hear_result, qos.LATCHED),
@@ -46,6 +46,7 @@ class Monitor(CampaignNode):
             self.create_subscription(
                 kind, topic, callback, profile, qos_overriding_options=qos.OVERRIDABLE
             )
+        subscribe_to_phases(self, self._hear_phase)
         self.create_timer(REFRESH, self._show, clock=Clock(clock_type=ClockType.STEADY_TIME))
 
     def _enter(self, campaign_id: str) -> None:
@@ -58,13 +59,8 @@ class Monitor(CampaignNode):
 
     # Messages of different topics come in any order, above all to one who joins late.
 
-    def _hear_phase(self, message: TestPhase) -> None:
-        try:
-            span = messages.span_of(message)
-        except ValueError as error:
-            self.get_logger().error(f'{topics.TEST_PHASE} not understood: {error}')
-            return
-        self._enter(message.test.campaign_id)
+    def _hear_phase(self, test: TestCommand, span: Span) -> None:
+        self._enter(test.campaign_id)
         self._span = span
 
     def _hear_measurement(self, message: TestMeasurement) -> None:

@@ -10,9 +10,11 @@ from std_srvs.srv import Trigger
 from repsq_ros import messages, topics
 from repsq_ros.campaign.records import EstimateRecord
 from repsq_ros.campaign.result import Result
-from repsq_ros.msg import Estimate, QuantizedResult, TestPhase
+from repsq_ros.msg import Estimate, QuantizedResult, TestCommand
 from repsq_ros.nodes import qos
+from repsq_ros.nodes.phase_subscription import subscribe_to_phases
 from repsq_ros.nodes.runtime import CampaignNode
+from repsq_ros.protocols.phases import Phase, Span
 
 
 class Observer(CampaignNode):
@@ -37,7 +39,7 @@ class Observer(CampaignNode):
         self._on_pause, self._say = on_pause, say
         self._paused = False
         self.result: Result | None = None
-        self.create_subscription(TestPhase, topics.TEST_PHASE, self._hear_phase, qos.RECORD)
+        subscribe_to_phases(self, self._hear_phase)
         self.create_subscription(Estimate, topics.ESTIMATE, self._hear_estimate, qos.RECORD)
         self.create_subscription(
             QuantizedResult, topics.QUANTIZED_RESULT, self._hear_result, qos.LATCHED
@@ -55,12 +57,12 @@ class Observer(CampaignNode):
         future = self._asked['resume' if self._paused else 'confirm'].call_async(Trigger.Request())
         future.add_done_callback(lambda done: self._say(done.result().message))
 
-    def _hear_phase(self, message: TestPhase) -> None:
-        if message.test.campaign_id != self._campaign_id:
+    def _hear_phase(self, test: TestCommand, span: Span) -> None:
+        if test.campaign_id != self._campaign_id:
             return
-        self._paused = message.phase == TestPhase.PAUSED
+        self._paused = span.phase is Phase.PAUSED
         if self._paused:
-            self._on_pause(message.reason)
+            self._on_pause(span.reason)
 
     def _hear_estimate(self, message: Estimate) -> None:
         if message.campaign_id == self._campaign_id:

@@ -32,6 +32,7 @@ from repsq_ros.nodes.watches.readiness import Readiness
 from repsq_ros.protocols.phases import Phase, Span
 from repsq_ros.timebase import whole_second_after
 
+ASK_AGAIN = 2.0  # [s] without an answer
 LINGER = 1.0  # [s] of zero commands after the last test
 
 
@@ -53,6 +54,7 @@ class Scheduler(CampaignNode):
 
         self._fault = ''  # that ends the campaign
         self._began = self._phase_since = time.monotonic()
+        self._asked = 0.0  # [s], steady: when an answer was asked for again
         self._last_ns = 0
         proposal = specification.make_proposal()
         self._logbook = Logbook(
@@ -160,6 +162,15 @@ class Scheduler(CampaignNode):
             self._ask(self._no_answer())
         else:
             self._carry_out(self._conductor.advance(self._last_ns))
+            self._ask_again()
+
+    def _ask_again(self) -> None:
+        """Ask for an answer that may have been lost; a measurement may just take its time."""
+        waits = self._conductor.waiting and not self._conductor.awaits_case
+        now = time.monotonic()
+        if waits and now - max(self._phase_since, self._asked) > ASK_AGAIN:
+            self._asked = now
+            self._announcements.repeat()
 
     def _no_answer(self) -> str:
         span, within = self._conductor.span, f'within {self._settings.measurement_timeout:g} s'

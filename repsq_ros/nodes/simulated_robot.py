@@ -16,12 +16,12 @@ from rclpy.clock import ClockType
 from rclpy.executors import SingleThreadedExecutor
 from rosgraph_msgs.msg import Clock
 
-from repsq_ros import messages, topics
 from repsq_ros.errors import ParameterError
-from repsq_ros.msg import TestPhase
-from repsq_ros.nodes import qos, translate
+from repsq_ros.msg import TestCommand
+from repsq_ros.nodes import translate
 from repsq_ros.nodes.heartbeat import PERIOD
 from repsq_ros.nodes.parameters import Parameters
+from repsq_ros.nodes.phase_subscription import subscribe_to_phases
 from repsq_ros.nodes.runtime import CampaignNode, run_node
 from repsq_ros.nodes.simulated_interfaces import make_interface
 from repsq_ros.nodes.watches.peers import Peers
@@ -89,12 +89,11 @@ class SimulatedRobot(CampaignNode):
             return
         self._peers = Peers(self, 'scheduler')
         self.create_timer(PERIOD, self._look, clock=RosClock(clock_type=ClockType.STEADY_TIME))
-        self.create_subscription(TestPhase, topics.TEST_PHASE, self._hear_phase, qos.RECORD)
+        subscribe_to_phases(self, self._hear_phase)
 
     # Events --------------------------------------------------------------------------------------
 
-    def _hear_phase(self, message: TestPhase) -> None:
-        span = messages.span_of(message)
+    def _hear_phase(self, test: TestCommand, span: Span) -> None:
         if span.end_ns is None:  # paused, done, aborted: at once, whatever was planned
             self._upcoming.clear()
             self._span = None

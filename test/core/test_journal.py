@@ -2,20 +2,24 @@
 
 import json
 import math
+import shutil
 import subprocess
 import sys
+import time
 
 import pytest
+from conftest import ROOT
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from repsq_ros.campaign.campaign import Campaign
 from repsq_ros.campaign.conductor import Conductor
-from repsq_ros.campaign.history import fold, line_of_test, record_of_line
+from repsq_ros.campaign.history import FORMAT, beginning, fold, line_of_test, record_of_line
 from repsq_ros.campaign.journal import JOURNAL, Entry, Journal, read_journal
 from repsq_ros.campaign.logbook import Logbook
 from repsq_ros.campaign.records import TestRecord
-from repsq_ros.errors import JournalError, OutputError
+from repsq_ros.errors import JournalError, OutputError, OutputLateError
+from repsq_ros.protocols.phases import Phase, Span
 from repsq_ros.specification.load import load
 
 
@@ -240,6 +244,106 @@ def test_folding_a_journal_gives_the_result_of_the_campaign(specification, tmp_p
     for each in fold('', read_journal(tmp_path / JOURNAL)[0]).tests:
         again.add(each)
     assert again.result('lab') == straight.result('lab')
+
+
+OLD = ROOT / 'test' / 'data' / 'journal_0.1.0'
+
+
+def test_a_journal_of_version_0_1_0_is_gone_on_with(tmp_path):
+    """Eight tests of a proposal that learns, one INVALID, one skipped, a pause, and a crash."""
+    shutil.copytree(OLD, tmp_path / 'campaign')
+    specification = load(tmp_path / 'campaign' / 'specification.yaml')
+    logbook = Logbook(tmp_path / 'campaign', specification, '', 7, resume=True)
+    tests = logbook.history.tests
+    assert [(t.index, t.attempt) for t in tests if not t.valid] == [(3, 0), (6, 0)]
+    assert [t.broken_off for t in tests] == [False] * 9
+    assert logbook.history.cut_short == (8, 0)
+    campaign = Campaign(specification)
+    for test in tests:
+        campaign.add(test)
+    assert campaign.latest.mean == pytest.approx(0.3577199259632991, rel=1e-15)
+    proposal = specification.make_proposal()
+    conductor = Conductor(specification, proposal, 7)
+    logbook.restore(conductor, proposal)
+    case, idle = conductor.start(0)
+    (issued,) = [e for e in logbook.history.cases if e['index'] == 8]
+    assert (case.index, case.attempt, list(case.draw.x)) == (8, 0, issued['x'])
+    assert idle.broken_off
+    logbook.begin_session('with a new version', {})
+    logbook.close()
+    entries = read_journal(tmp_path / 'campaign' / JOURNAL)[0]
+    assert [entry.event for entry in entries].count('session') == 2
+
+
+def test_a_journal_of_a_later_version_is_refused(specification):
+    begin = Entry('begin', {**beginning(specification, 'lab', 1), 'format': FORMAT + 1})
+    with pytest.raises(JournalError, match=f'found format {FORMAT + 1}, expected at most'):
+        fold('file', [begin])
+
+
+def test_fields_that_a_later_version_adds_are_left_alone():
+    line = {**line_of_test(record(0)), 'colour': 'blue'}
+    assert record_of_line(Entry('test', line)) == record(0)
+
+
+@pytest.mark.parametrize(
+    ('events', 'cut_short'),
+    [
+        ([], None),
+        ([('case', 0, 0)], (0, 0)),
+        ([('case', 0, 0), ('test', 0, 0)], None),
+        ([('case', 0, 0), ('pause', 0, 0, False)], None),
+        ([('case', 0, 0), ('pause', 0, 0, True)], (0, 0)),
+        ([('case', 0, 0), ('abort', 0, 0, True)], (0, 0)),
+        ([('case', 0, 0), ('skip', 0, 0, False)], None),
+        ([('case', 0, 0), ('pause', 0, 0, False), ('case', 0, 0)], (0, 0)),
+        ([('case', 0, 0), ('test', 0, 0), ('case', 1, 0)], (1, 0)),
+    ],
+)
+def test_an_attempt_that_may_have_been_commanded_and_has_no_outcome_is_known(
+    events, cut_short, specification
+):
+    entries = [Entry('begin', beginning(specification, 'lab', 1))]
+    for event, index, attempt, *broken_off in events:
+        content = {'index': index, 'attempt': attempt}
+        if event == 'test':
+            content = line_of_test(record(index))
+        elif broken_off:
+            content['broken_off'] = broken_off[0]
+        entries.append(Entry(event, content))
+    assert fold('file', entries).cut_short == cut_short
+
+
+class SlowJournal:
+    """A disk that takes its time, or is full."""
+
+    def __init__(self, journal, seconds=0.0):
+        self._journal, self.seconds, self.full = journal, seconds, False
+        self.file = journal.file
+
+    def append(self, event, **content):
+        time.sleep(self.seconds)
+        if self.full:
+            raise OutputError('no room')
+        self._journal.append(event, **content)
+
+    def close(self):
+        self._journal.close()
+
+
+def test_a_slow_disk_is_told_and_what_stops_the_robot_does_not_wait_for_it(
+    specification, tmp_path
+):
+    logbook = Logbook(tmp_path, specification, 'lab', 1)
+    logbook._journal = SlowJournal(logbook._journal, 0.4)
+    began = time.monotonic()
+    logbook.write_stop('pause', Span(Phase.PAUSED, 0, 0, 0, None, (), reason='a cable'))
+    assert time.monotonic() - began < 0.1
+    with pytest.raises(OutputLateError, match=r'is being written for more than 0\.1 s'):
+        logbook.write_test(record(0))
+    logbook.flush(5.0)
+    assert [e.event for e in read_journal(tmp_path / JOURNAL)[0]] == ['begin', 'pause', 'test']
+    logbook.close()
 
 
 def test_lines_of_something_else_are_told():

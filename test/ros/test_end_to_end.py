@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from support.campaigns import AS_FAST_AS_POSSIBLE, in_process, over_dds
+from support.campaigns import AS_FAST_AS_POSSIBLE, in_process, over_dds, undisturbed
 from support.graph import busy_core
 
 from repsq_ros import messages, topics
@@ -19,22 +19,23 @@ def test_two_runs_over_dds_equal_the_run_in_one_process(source, short, write, tm
     file = write(short)
     expected, tests = in_process(file)
     quiet, heard = over_dds(tmp_path / 'quiet', file)
-    assert quiet == expected
+    assert undisturbed(quiet) == expected
     with busy_core():
         busy, _ = over_dds(tmp_path / 'busy', file)
-    assert busy == expected
+    assert undisturbed(busy) == expected
 
     # Each test, too: the case, its weight, psi, the number of samples, the estimate after it.
-    measured = heard[topics.TEST_MEASUREMENT]
+    measured = [m for m in heard[topics.TEST_MEASUREMENT] if not m.broken_off]
     assert len(measured) == len(tests) == expected.n
     for message, (record, _) in zip(measured, tests, strict=True):
         assert (message.index, message.psi, message.weight, message.samples) == (
             record.index, record.psi, record.weight, record.samples,
         )  # fmt: skip
     estimates = [messages.estimate_record_of(m) for m in heard[topics.ESTIMATE]]
-    assert [repr(e) for e in estimates] == [repr(e) for _, e in tests]
+    numbers = {(e.n, e.mean, e.variance, e.half_width) for e in estimates if e.n}
+    assert numbers == {(e.n, e.mean, e.variance, e.half_width) for _, e in tests}
     commands = heard[topics.TEST_COMMAND]
-    assert [c.index for c in commands] == list(range(expected.n))
+    assert sorted({c.index for c in commands}) == list(range(expected.n))
     assert all(c.specification_digest == expected.specification_digest for c in commands)
 
 
@@ -45,7 +46,7 @@ def test_the_real_g1_policy_over_dds(content, write, tmp_path, g1_model):
     file = write(content)
     result, _ = over_dds(tmp_path / 'g1', file, subject='g1', model=g1_model)
     assert result.estimate == pytest.approx(0.46, abs=0.04)
-    assert result == in_process(file, 'g1', g1_model)[0]
+    assert undisturbed(result) == in_process(file, 'g1', g1_model)[0]
 
 
 def test_repsq_run_ends_with_a_result_and_its_files(short, write, tmp_path, capfd):
@@ -55,12 +56,12 @@ def test_repsq_run_ends_with_a_result_and_its_files(short, write, tmp_path, capf
     document = yaml.safe_load((output / 'result.yaml').read_text())
     expected, tests = in_process(file, campaign_id=document['campaign_id'])
     kept = {name: document[name] for name in Result.__dataclass_fields__}
-    assert Result(**{**kept, 'events': tuple(kept['events'])}) == expected
+    assert undisturbed(Result(**{**kept, 'events': tuple(kept['events'])})) == expected
     assert f'result    {expected.value:.6g}' in printed
     assert f'promise   {expected.guarantee}' in printed
     assert 'to reach 0.25' in printed
     with (output / 'tests.csv').open(newline='') as opened:
-        rows = list(csv.DictReader(opened))
+        rows = [row for row in csv.DictReader(opened) if row['valid'] == '1']
     assert [float(row['psi']) for row in rows] == [r.psi for r, _ in tests]
     assert [(float(row['linear_x']), float(row['angular_z'])) for row in rows] == [
         (r.x[0], r.x[2]) for r, _ in tests
@@ -81,4 +82,4 @@ def test_a_stamped_command_gives_the_same_result(short, write, nodes):
         file, {**AS_FAST_AS_POSSIBLE, 'command_type': 'twist_stamped'}, seed=7,
         command_type='twist_stamped',
     )  # fmt: skip
-    assert messages.result_of(nodes.result()) == in_process(file)[0]
+    assert undisturbed(messages.result_of(nodes.result())) == in_process(file)[0]

@@ -1,10 +1,13 @@
 """A recorded campaign gives its result again: from the bag alone, and played over DDS."""
 
 import pytest
+from conftest import ROOT
+from support.campaigns import journalled
 from support.graph import KEPT, graph
 
 from repsq_ros import messages, topics
 from repsq_ros.cli import main
+from repsq_ros.msg import TestPhase
 from repsq_ros.replay.bag import Bag
 from repsq_ros.replay.reevaluate import evaluate, fold, read_samples
 from repsq_ros.replay.segments import own_segments
@@ -13,7 +16,7 @@ from repsq_ros.specification.load import load
 
 pytest.importorskip('rosbags')
 
-from support.recording import SENSORS, play
+from support.recording import SENSORS, Recorder, play
 
 
 @pytest.mark.parametrize('source', ['odometry', 'mocap'])
@@ -24,7 +27,7 @@ def test_the_bag_alone_gives_the_recorded_result_to_the_last_bit(recorded, sourc
         segments = own_segments(bag, '', specification.digest)
         read = input_of_source(source)
         samples = read_samples(bag, f'/{read.topic}', read)
-    assert len(segments) == result.n
+    assert sum(segment.ended is None for segment in segments) == result.n
     if source == 'odometry':
         again = fold(specification, evaluate(specification, samples, segments), 'lab')
         assert again == result
@@ -32,7 +35,47 @@ def test_the_bag_alone_gives_the_recorded_result_to_the_last_bit(recorded, sourc
         from dataclasses import replace
 
         by_pose = replace(specification, measure=replace(specification.measure, input=read))
-        assert all(e.outcome.valid for e in evaluate(by_pose, samples, segments))
+        evaluated = evaluate(by_pose, samples, segments)
+        assert all(e.outcome.valid for e in evaluated if e.segment.ended is None)
+
+
+def test_a_campaign_with_pauses_and_skips_gives_its_result_again(nodes, short, write, tmp_path):
+    """Offline as online: what was skipped or broken off is counted, and not measured."""
+    short['tester'].update(stopping={'rule': 'fixed', 'tests': 12}, max_tests=12)
+    file, folder, listener = write(short), tmp_path / 'campaign', nodes.listener
+    recorder = Recorder(listener.node)
+    robot = {'speed': 3.0, 'seed': 7}
+    nodes.start('simulated_robot', robot)
+    listener.until(lambda: recorder.heard >= set(SENSORS))
+    nodes.start_campaign(file, robot, seed=7, look_around=4.5, attended=True, output=str(folder))
+    for index, service, phase in (
+        (2, 'pause', TestPhase.COMMAND), (4, 'skip', TestPhase.COMMAND),
+        (6, 'skip', TestPhase.DWELL), (8, 'pause', TestPhase.DWELL),
+    ):  # fmt: skip
+        listener.latest(
+            topics.TEST_PHASE, lambda p, i=index, w=phase: (p.test.index, p.phase) == (i, w)
+        )
+        nodes.call(service)
+        if service == 'pause':
+            listener.until(lambda: nodes.call('resume').success)
+    result = messages.result_of(nodes.result())
+    listener.phase(TestPhase.DONE)
+    listener.listen(2.0)
+    recorder.write(tmp_path / 'bag', ROOT)
+    assert (result.n, result.skipped) == (12, 2)
+    assert result.broken_off >= 1
+    specification = load(file)
+    with Bag(tmp_path / 'bag') as bag:
+        segments = own_segments(bag, '', specification.digest)
+        samples = read_samples(bag, '/odom', specification.measure.input)
+    evaluated = evaluate(specification, samples, segments)
+    assert fold(specification, evaluated, 'lab') == result
+    kept = journalled(folder)
+    assert [(t.index, t.attempt, t.psi, t.skipped, t.broken_off) for t in kept] == [
+        (s.index, s.attempt, e.outcome.psi, bool(s.ended and s.ended.skipped),
+         bool(s.ended and s.ended.broken_off))
+        for s, e in ((e.segment, e) for e in evaluated)
+    ]  # fmt: skip
 
 
 def test_reevaluate_prints_the_recorded_result(recorded, capsys):

@@ -28,6 +28,7 @@ class _WatchedCondition:
         self._condition, self._source = condition, source
         self._value: float | None = None  # in SI units
         self._heard = 0.0  # [s], steady
+        self._glimpsed = self.recent = ''  # faults since the last look, and before it
         self.mismatch = ''
         self.subscription = InputSubscription(node, source, self._take, condition=True)
 
@@ -35,6 +36,12 @@ class _WatchedCondition:
         assert isinstance(sample, Reading)
         self._value = float(self._source.to_si(np.array([sample.value], dtype=np.float64))[0])
         self._heard = time.monotonic()
+        # A protective stop may be over before anybody looks.
+        self._glimpsed = self.fault() or self._glimpsed
+
+    def look(self) -> None:
+        """Take up what was wrong since the last look."""
+        self.recent, self._glimpsed = self._glimpsed, ''
 
     def fault(self) -> str:
         """Return what is wrong with it now, or ''."""
@@ -70,7 +77,9 @@ class ConditionWatch:
         self._looked = 0.0
 
     def look(self) -> None:
-        """Look for publishers, now and then."""
+        """Look at what was heard, and for publishers, now and then."""
+        for each in self._watched:
+            each.look()
         now = time.monotonic()
         if now - self._looked >= PERIOD:
             self._looked = now
@@ -78,7 +87,7 @@ class ConditionWatch:
 
     def against(self) -> list[str]:
         """Return what speaks against moving."""
-        return [fault for each in self._watched if (fault := each.fault())]
+        return [fault for each in self._watched if (fault := each.fault() or each.recent)]
 
     def _look_at_publishers(self) -> None:
         """Find publishers that are not heard; a mode that was told once is asked for anew."""

@@ -1,0 +1,37 @@
+"""The phases of a campaign, as every node but the scheduler hears them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from rclpy.node import Node
+
+from repsq_ros import messages, topics
+from repsq_ros.msg import TestCommand, TestPhase
+from repsq_ros.nodes import qos
+from repsq_ros.nodes.inputs import NO_EVENTS
+from repsq_ros.nodes.watches.rivals import Rivals
+from repsq_ros.protocols.phases import Span
+
+
+def subscribe_to_phases(node: Node, hear: Callable[[TestCommand, Span], None]) -> None:
+    """Subscribe; what is no phase, or comes from somebody else, is told and not passed on.
+
+    :param hear: called with the attempt that a phase belongs to, and the phase
+    """
+    rivals = Rivals(node, {topics.TEST_PHASE: ('scheduler',)})
+
+    def take(message: TestPhase) -> None:
+        if not rivals.alone_or_only(topics.TEST_PHASE):
+            return
+        try:
+            span = messages.span_of(message)
+        except ValueError as error:
+            node.get_logger().error(f'{topics.TEST_PHASE} not understood: {error}')
+            return
+        hear(message.test, span)
+
+    node.create_subscription(
+        TestPhase, topics.TEST_PHASE, take, qos.RECORD,
+        event_callbacks=NO_EVENTS, qos_overriding_options=qos.OVERRIDABLE,
+    )  # fmt: skip

@@ -1,0 +1,148 @@
+"""Nobody else's word: who else speaks on our topics holds the campaign, and is not counted."""
+
+import math
+
+import pytest
+import rclpy
+from geometry_msgs.msg import Twist
+from rcl_interfaces.srv import SetParameters
+from rclpy.parameter import Parameter
+from support.campaigns import journalled
+from support.graph import at_rest
+
+from repsq_ros import topics
+from repsq_ros.msg import TestCommand, TestMeasurement, TestPhase
+from repsq_ros.nodes import qos
+from repsq_ros.specification.load import load
+
+REAL_TIME = {'speed': 1.0, 'seed': 7}
+ATTENDED = {'attended': True, 'start_lead': 0.3, 'seed': 7, 'guard': True}
+
+
+@pytest.fixture
+def long(short, write):
+    short['protocol'].update(dwell=0.3, command=60.0, window=1.0)
+    return write(short)
+
+
+@pytest.fixture
+def moving(nodes, long, tmp_path):
+    """A campaign in the middle of its first command, in real time, with a guard."""
+    nodes.start_campaign(long, REAL_TIME, **ATTENDED, output=str(tmp_path / 'campaign'))
+    nodes.listener.phase(TestPhase.COMMAND)
+    nodes.listener.until_moving()
+    return nodes
+
+
+class Rival:
+    """Another node that publishes on a topic of ours."""
+
+    def __init__(self, listener, name, kind, topic, profile):
+        self._node = rclpy.create_node(name, context=listener.node.context)
+        self._publisher = self._node.create_publisher(kind, topic, profile)
+
+    def say(self, message):
+        self._publisher.publish(message)
+
+    def go(self):
+        self._node.destroy_node()
+
+
+def forged(digest, psi):
+    return TestMeasurement(
+        campaign_id='lab', specification_digest=digest, psi=psi, weight=1.0, valid=True,
+        x=[0.1, 0.1, 0.1], weight_bound=1.0,
+    )  # fmt: skip
+
+
+RIVALS = [
+    ('teleop', Twist, topics.COMMAND_VELOCITY, qos.COMMAND,
+     '/teleop on /cmd_vel beside /scheduler and /guard'),
+    ('forger', TestMeasurement, topics.TEST_MEASUREMENT, qos.RECORD,
+     '/forger on /repsq/test_measurement beside /measurement'),
+    ('player', TestPhase, topics.TEST_PHASE, qos.RECORD,
+     '/player on /repsq/test_phase beside /scheduler'),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(('name', 'kind', 'topic', 'profile', 'told'), RIVALS)
+def test_another_publisher_holds_the_campaign_until_it_is_gone(
+    moving, name, kind, topic, profile, told
+):
+    rival = Rival(moving.listener, name, kind, topic, profile)
+    paused = moving.listener.phase(TestPhase.PAUSED, told)
+    assert paused.broken_off
+    moving.listener.assert_at_rest()
+    assert told in moving.call('resume').message
+    rival.go()
+    again = moving.listener.phase(TestPhase.COMMAND)
+    assert (again.test.index, again.test.attempt) == (0, 1)
+
+
+def test_nothing_begins_beside_another_publisher(nodes, long):
+    rival = Rival(nodes.listener, 'teleop', Twist, topics.COMMAND_VELOCITY, qos.COMMAND)
+    nodes.start_campaign(long, REAL_TIME, **ATTENDED)
+    told = 'not yet: /teleop on /cmd_vel beside /scheduler and /guard'
+    nodes.listener.until(lambda: told in nodes.output('scheduler'))
+    nodes.listener.listen(2.0)
+    assert all(map(at_rest, nodes.listener.commands()))
+    rival.go()
+    nodes.listener.phase(TestPhase.COMMAND)
+
+
+@pytest.mark.parametrize('psi', [0.001, math.nan])
+def test_a_forged_measurement_is_not_counted(moving, long, tmp_path, psi):
+    listener = moving.listener
+    rival = Rival(listener, 'forger', TestMeasurement, topics.TEST_MEASUREMENT, qos.RECORD)
+    for _ in range(40):
+        rival.say(forged(load(long).digest, psi))
+        listener.listen(0.02)
+    assert listener.is_in(TestPhase.PAUSED, '/forger')
+    rival.go()
+    listener.phase(TestPhase.COMMAND)
+    assert [test.broken_off for test in journalled(tmp_path / 'campaign')] == [True]
+    estimate = listener.latest(topics.ESTIMATE)
+    assert (estimate.n, estimate.broken_off) == (0, 1)
+    assert 'not counted: /forger' in moving.output('estimator')
+
+
+def test_a_phase_that_is_none_ends_no_node(moving):
+    rival = Rival(moving.listener, 'forger', TestPhase, topics.TEST_PHASE, qos.RECORD)
+    for phase in (200, TestPhase.ABORTED):
+        rival.say(TestPhase(test=TestCommand(campaign_id='lab'), phase=phase))
+    moving.listener.until(lambda: '/forger on /repsq/test_phase' in moving.output('scheduler'))
+    rival.go()
+    moving.listener.until(lambda: moving.listener.phases()[-1].test.attempt == 1)
+    assert moving.group.ended() == {}
+
+
+@pytest.mark.parametrize('node', ['scheduler', 'measurement', 'estimator', 'guard'])
+def test_a_parameter_that_is_read_at_the_start_cannot_be_changed(moving, node):
+    client = moving.listener.node.create_client(SetParameters, f'/{node}/set_parameters')
+    moving.listener.until(client.service_is_ready)
+    request = SetParameters.Request(
+        parameters=[Parameter('use_sim_time', value=False).to_parameter_msg()]
+    )
+    future = client.call_async(request)
+    moving.listener.until(future.done)
+    (result,) = future.result().results
+    assert not result.successful
+    assert result.reason == 'use_sim_time is read at the start; start the node anew'
+    moving.listener.listen(1.0)
+    assert moving.listener.is_in(TestPhase.COMMAND)
+
+
+def test_a_robot_that_takes_no_commands_any_more_holds_the_campaign(nodes, long):
+    """Nobody but the test listens to the scheduler: the robot is on a topic of its own."""
+    robot = {**REAL_TIME, 'clock': 'system'}
+    listener = nodes.listener
+    nodes.start_campaign(
+        long, robot, **ATTENDED, remappings={'simulated_robot': ('cmd_vel:=elsewhere',)}
+    )
+    listener.phase(TestPhase.COMMAND)
+    listener.until_moving()
+    (subscription,) = [s for s in listener.node.subscriptions if s.topic_name == '/cmd_vel']
+    listener.node.destroy_subscription(subscription)
+    listener.phase(TestPhase.PAUSED, 'missing a robot that takes commands on /cmd_vel')
+    listener.node.create_subscription(Twist, '/cmd_vel', listener.commands().append, qos.COMMAND)
+    assert listener.phase(TestPhase.COMMAND).test.attempt == 1

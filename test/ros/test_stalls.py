@@ -1,0 +1,225 @@
+"""Nodes that stand still for a while: a suspicion costs an attempt, and never a campaign."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+from support.campaigns import AS_FAST_AS_POSSIBLE, in_process, journalled, outcomes, undisturbed
+from support.graph import PATIENCE, at_rest, busy_core
+
+from repsq_ros import messages, topics
+from repsq_ros.msg import TestPhase
+
+STALLS = int(os.environ.get('REPSQ_STALLS', '4'))
+OURS = ('measurement', 'estimator', 'guard', 'scheduler')
+REAL_TIME = {'speed': 1.0, 'seed': 7}
+ATTENDED = {'attended': True, 'start_lead': 0.3, 'seed': 7, 'guard': True}
+SOON = 1.5  # [s]: 0.5, and what a busy machine and the listener itself may add
+
+
+@pytest.fixture
+def long(short, write):
+    """One command that outlasts its test: if zero is heard, somebody has sent it."""
+    short['protocol'].update(dwell=0.3, command=60.0, window=1.0)
+    return write(short)
+
+
+@pytest.fixture
+def moving(nodes, long):
+    nodes.start_campaign(long, REAL_TIME, **ATTENDED)
+    nodes.listener.phase(TestPhase.COMMAND)
+    nodes.listener.until_moving()
+    return nodes
+
+
+def assert_stopped_soon(listener, since):
+    """Zero is heard soon, and nothing but zero after it."""
+    commands = listener.commands()
+    listener.until(lambda: commands and at_rest(commands[-1]), SOON)
+    print(f'zero {time.monotonic() - since:.2f} s after the stall began')
+    return len(commands)
+
+
+def assert_made_again(nodes, count):
+    """Nothing but zero was sent until the next attempt began, by itself."""
+    listener = nodes.listener
+    again = listener.latest(
+        topics.TEST_PHASE, lambda p: p.phase == TestPhase.COMMAND and p.test.attempt == 1
+    )
+    assert again.test.index == 0
+    heard = [at_rest(command) for command in listener.commands()[count:]]
+    # The command may be heard before its phase.
+    still = heard.index(False) if False in heard else len(heard)
+    assert still >= 20
+    assert not any(heard[still:])
+    assert nodes.group.ended() == {}
+
+
+@pytest.mark.parametrize('node', OURS)
+def test_a_node_that_stands_still_for_five_seconds(moving, node):
+    listener, since = moving.listener, time.monotonic()
+    moving.signal(node, signal.SIGSTOP)
+    count = assert_stopped_soon(listener, since)
+    listener.until(lambda: time.monotonic() - since > 5.0)
+    assert all(map(at_rest, listener.commands()[count:]))
+    moving.signal(node, signal.SIGCONT)
+    assert_made_again(moving, count)
+
+
+HANGS = """
+import sys
+import time
+from pathlib import Path
+
+from repsq_ros.nodes.runtime import run_node
+from repsq_ros.nodes.scheduler import Scheduler
+
+
+class Hanging(Scheduler):
+    def _tick(self):
+        super()._tick()
+        flag = Path(__file__).with_name('now')
+        if flag.exists():
+            flag.unlink()
+            time.sleep(4.0)
+
+
+sys.exit(run_node('scheduler', Hanging))
+"""
+SLOW_DISK = """
+import os
+import sys
+import time
+from pathlib import Path
+
+real = os.fsync
+
+
+def slow(descriptor):
+    if Path(__file__).with_name('now').exists():
+        time.sleep(3.0)
+    real(descriptor)
+
+
+os.fsync = slow
+from repsq_ros.nodes.scheduler import main
+
+sys.exit(main())
+"""
+
+
+@pytest.fixture
+def special(nodes, long, tmp_path):
+    """Start a campaign whose scheduler is a program of the test; it lives until the test ends."""
+    with ExitStack() as stack:
+
+        def start(program):
+            file = tmp_path / 'special.py'
+            file.write_text(program)
+            common = {'specification': str(long), 'use_sim_time': True}
+            nodes.start('simulated_robot', REAL_TIME)
+            for name in ('measurement', 'estimator'):
+                nodes.start(name, common)
+            nodes.start('guard', {'use_sim_time': True})
+            command = [sys.executable, str(file), '--ros-args', '-p', 'use_sim_time:=true']
+            for name, value in {
+                'specification': long, 'campaign_id': 'lab', 'look_around': 0.0,
+                'start_lead': 0.3, 'output': tmp_path / 'campaign',
+            }.items():  # fmt: skip
+                command += ['-p', f'{name}:={value}']
+            process = subprocess.Popen(command)
+            stack.callback(process.wait)
+            stack.callback(process.kill)
+            nodes.listener.phase(TestPhase.COMMAND)
+            nodes.listener.until_moving()
+            return tmp_path / 'now'
+
+        yield start
+
+
+def test_an_executor_that_hangs_is_noticed_by_the_guard(special, nodes):
+    """Its middleware lives on: what counts is the loop that works."""
+    flag = special(HANGS)
+    since = time.monotonic()
+    flag.touch()
+    count = assert_stopped_soon(nodes.listener, since)
+    assert_made_again(nodes, count)
+    reasons = [phase.reason for phase in nodes.listener.phases()]
+    assert any('the scheduler did not run for 4' in reason for reason in reasons)
+
+
+def test_zero_waits_for_no_disk(special, nodes, tmp_path):
+    special(SLOW_DISK).touch()
+    since = time.monotonic()
+    assert nodes.call('pause').success
+    assert_stopped_soon(nodes.listener, since)
+    assert time.monotonic() - since < 3.0
+    nodes.listener.phase(TestPhase.PAUSED, 'by the operator')
+    # The record of what was broken off is awaited before anything goes on.
+    (tmp_path / 'now').unlink()
+    nodes.listener.until(lambda: nodes.call('resume').success)
+    nodes.listener.phase(TestPhase.COMMAND)
+    assert [test.reason for test in journalled(tmp_path / 'campaign')] == ['by the operator']
+
+
+@pytest.mark.parametrize('time_between', [0.0, 0.05])
+def test_ctrl_c_to_all_nodes_at_once_sends_nothing_after_zero(moving, time_between):
+    for name in ('guard', 'measurement', 'estimator', 'scheduler', 'simulated_robot'):
+        moving.signal(name, signal.SIGINT)
+        time.sleep(time_between)
+    moving.listener.until(lambda: len(moving.group.ended()) == 5)
+    moving.listener.listen(0.5)
+    heard = [at_rest(command) for command in moving.listener.commands()]
+    moved = heard.index(False)
+    assert all(heard[moved + heard[moved:].index(True) :])
+    assert set(moving.group.ended().values()) == {0}
+
+
+@pytest.fixture
+def lossy(tmp_path):
+    """Let all nodes that are started from now on lose one datagram in fifty."""
+    library = tmp_path / 'lossy.so'
+    source = Path(__file__).parents[1] / 'support' / 'lossy.c'
+    subprocess.run(['cc', '-shared', '-fPIC', '-o', library, source, '-ldl'], check=True)
+    os.environ['LD_PRELOAD'] = str(library)
+    yield
+    os.environ.pop('LD_PRELOAD', None)
+
+
+def test_a_campaign_that_only_its_robot_can_stop(nodes, short, write, tmp_path, lossy):
+    """Four busy loops, lost datagrams, and each node in turn stalled at a random instant."""
+    tests = 15 * STALLS
+    short['tester'].update(stopping={'rule': 'fixed', 'tests': tests}, max_tests=tests)
+    file, folder, chance = write(short), tmp_path / 'campaign', random.Random(5)
+    with ExitStack() as stack:
+        for _ in range(4):
+            stack.enter_context(busy_core())
+        nodes.start_campaign(
+            file, AS_FAST_AS_POSSIBLE, seed=7, guard=True, output=str(folder), retries=STALLS + 20,
+        )  # fmt: skip
+        nodes.listener.phase(TestPhase.COMMAND)
+        for number in range(STALLS):
+            node, seconds = OURS[number % len(OURS)], (0.6, 1.5)[number // len(OURS) % 2]
+            nodes.listener.listen(chance.uniform(0.5, 2.0))
+            nodes.signal(node, signal.SIGSTOP)
+            time.sleep(seconds)
+            nodes.signal(node, signal.SIGCONT)
+            done = len(journalled(folder))
+            nodes.listener.until(lambda done=done: len(journalled(folder)) > done)
+        result = nodes.result(2 * PATIENCE + 5 * STALLS)
+        assert nodes.wait('scheduler') == 0
+    expected, told = in_process(file)
+    assert undisturbed(messages.result_of(result)) == expected
+    assert outcomes(journalled(folder)) == outcomes(record for record, _ in told)
+    phases = [phase.phase for phase in nodes.listener.phases()]
+    assert TestPhase.ABORTED not in phases
+    suspicions = nodes.output('scheduler').count('It goes on by itself')
+    print(f'{STALLS} stalls, {suspicions} suspicions, {result.broken_off} attempts broken off')
+    assert suspicions >= 1
+    assert nodes.output('scheduler').count('PAUSED') == suspicions
