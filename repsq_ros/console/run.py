@@ -17,9 +17,10 @@ from repsq_ros.campaign.in_process import require_fit
 from repsq_ros.campaign.journal import JOURNAL
 from repsq_ros.campaign.result import Result
 from repsq_ros.console.live import LiveLine
-from repsq_ros.console.processes import LOSSLESS, RELIABLE, NodeProcess, ProcessGroup
+from repsq_ros.console.processes import ProcessGroup
 from repsq_ros.console.show import show_result
 from repsq_ros.errors import CampaignError, JournalError, MissingError, OutputError, ParameterError
+from repsq_ros.launching.campaign_nodes import NodeDescription, campaign_nodes, monitor_node
 from repsq_ros.specification.copies import copy_specification
 from repsq_ros.specification.load import load
 from repsq_ros.specification.model import Specification
@@ -129,8 +130,9 @@ def run(arguments: argparse.Namespace) -> int:
 
     def watch() -> Watch:
         node = Watch(campaign_id, line.show, results.append, line.say_paused, line.say)
-        for process in _nodes(arguments, specification, campaign_id, folder):
-            group.start(process)
+        for described in _nodes(arguments, specification, campaign_id, folder):
+            robot = described.name == 'simulated_robot'  # its parameters are all given here
+            group.start(described, arguments.remap, None if robot else arguments.parameters)
         return node
 
     code = run_node('repsq', watch)
@@ -176,49 +178,24 @@ def _new_folder(folder: Path) -> Path:
 
 def _nodes(
     arguments: argparse.Namespace, specification: Specification, campaign_id: str, folder: Path
-) -> list[NodeProcess]:
-    """List the nodes in the order of their start: who commands the robot comes last."""
+) -> list[NodeDescription]:
+    """List the nodes in the order of their start."""
     from repsq_ros.nodes.robot_command import TYPES
 
-    simulate: bool = arguments.simulate
-    common: dict[str, object] = {'specification': str(folder / SPECIFICATION)}
-    clock: dict[str, object] = {'use_sim_time': True} if simulate else {}
-    common |= clock
-    usual: dict[str, object] = {'command_type': TYPES[specification.protocol.kind][0]}
-    file: Path | None = arguments.parameters
     seed = specification.tester.seed if arguments.seed is None else arguments.seed
-    remappings = tuple(arguments.remap)
-    nodes = [
-        NodeProcess('measurement', {**common, **(LOSSLESS if simulate else {})}, remappings, file),
-        NodeProcess(
-            'estimator',
-            {**common, 'campaign_id': campaign_id, 'output': str(folder)},
-            remappings,
-            file,
-        ),
-        NodeProcess('guard', {**clock, **usual}, remappings, file),
-        NodeProcess(
-            'scheduler',
-            {
-                **common,
-                'campaign_id': campaign_id,
-                'seed': seed,
-                'output': str(folder),
-                'resume': arguments.resume is not None,
-                'attended': not simulate,
-                **(RELIABLE if simulate else {}),
-                'session_note': arguments.session_note,
-            },
-            remappings,
-            file,
-        ),
-    ]
-    if simulate:
-        robot = {
-            'subject': arguments.subject, 'model': str(arguments.model), 'seed': seed,
-            'speed': float(arguments.speed),
-        }  # fmt: skip
-        nodes.insert(0, NodeProcess('simulated_robot', robot, remappings))
+    settings: dict[str, object] = {
+        'specification': str(folder / SPECIFICATION),
+        'campaign_id': campaign_id,
+        'seed': seed,
+        'output': str(folder),
+        'resume': arguments.resume is not None,
+        'session_note': arguments.session_note,
+        'command_type': TYPES[specification.protocol.kind][0],
+        'subject': arguments.subject,
+        'model': str(arguments.model),
+        'speed': float(arguments.speed),
+    }
+    nodes = list(campaign_nodes(settings, simulated=arguments.simulate))
     if arguments.monitor:
-        nodes.insert(0, NodeProcess('monitor', common, remappings))
+        nodes.insert(0, monitor_node(settings, simulated=arguments.simulate))
     return nodes

@@ -19,7 +19,7 @@ from support.graph import PATIENCE, at_rest
 from repsq_ros import messages
 from repsq_ros.campaign.campaign import Campaign
 from repsq_ros.campaign.journal import JOURNAL
-from repsq_ros.console.processes import LOSSLESS
+from repsq_ros.launching.campaign_nodes import LOSSLESS
 from repsq_ros.msg import TestPhase
 from repsq_ros.specification.load import load
 

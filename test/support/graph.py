@@ -17,7 +17,8 @@ from rclpy.executors import SingleThreadedExecutor
 from std_srvs.srv import Trigger
 
 from repsq_ros import topics
-from repsq_ros.console.processes import LOSSLESS, RELIABLE, NodeProcess, ProcessGroup
+from repsq_ros.console.processes import ProcessGroup
+from repsq_ros.launching.campaign_nodes import LOSSLESS, RELIABLE, NodeDescription
 from repsq_ros.msg import Estimate, QuantizedResult, TestCommand, TestMeasurement, TestPhase
 from repsq_ros.nodes import qos
 
@@ -128,7 +129,7 @@ class Graph:
         self.group = ProcessGroup(folder)
 
     def start(self, name, parameters, remappings=()):
-        self.group.start(NodeProcess(name, parameters, remappings))
+        self.group.start(NodeDescription(name, parameters), remappings)
 
     def start_campaign(self, specification, robot, estimator=None, remappings=None, **scheduler):
         """Start all four nodes of a simulated campaign.

@@ -1,0 +1,1 @@
+"""Which nodes make up a campaign, as plain data; and the same as actions of `ros2 launch`."""
