@@ -4,9 +4,24 @@ from pathlib import Path
 
 import pytest
 import yaml
+from hypothesis import HealthCheck, settings
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED_DATA = ROOT.parent / 'shared' / 'data'
+
+# One for all property tests: the same examples in each run, and no clock, since machines are busy.
+# To look further, at random: pytest --hypothesis-profile=far
+settings.register_profile(
+    'steady',
+    deadline=None,
+    derandomize=True,
+    max_examples=100,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.register_profile(
+    'far', settings.get_profile('steady'), derandomize=False, max_examples=2000, print_blob=True
+)
+settings.load_profile('steady')
 
 
 def pytest_collection_modifyitems(items):

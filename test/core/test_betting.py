@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from repsq_ros.estimation.accumulator import Accumulator
@@ -21,8 +21,6 @@ from repsq_ros.estimation.stopping import Bounds, Question
 C = 0.05
 MISSES = C * 1000 + 2.33 * math.sqrt(1000 * C * (1 - C))  # of 1000 runs; more in 1 % of trials
 SLACK = 1e-3  # of gamma: how far outside its exact place an end of the interval may be
-
-steady = settings(derandomize=True, deadline=None, max_examples=40)
 
 
 def run(z, bounds, gamma=0.05, c=C, whole=None):
@@ -92,7 +90,6 @@ def histories(draw):
     return z, lower, upper, Bounds(-below, above), gamma
 
 
-@steady
 @given(histories())
 def test_the_interval_is_that_of_the_plain_formula(history):
     z, lower, upper, whole, gamma = history
@@ -130,7 +127,6 @@ def test_far_out_it_is_still_the_plain_formula_at_the_latest_refresh():
     assert min(ends) - SLACK * gamma <= progress.lower <= max(ends) + 1e-9
 
 
-@steady
 @given(histories())
 def test_the_lower_end_never_falls_and_the_upper_never_rises(history):
     z, lower, upper, whole, gamma = history

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from repsq_ros.estimation.accumulator import Accumulator
@@ -80,7 +80,6 @@ def test_bounds_of_each_step_are_made_use_of():
 # The plain formula -------------------------------------------------------------------------------
 
 
-@settings(derandomize=True, deadline=None, max_examples=40)
 @given(seed=st.integers(0, 2**32), mean=st.floats(0.02, 0.98), top=st.sampled_from([1.0, 3.0]))
 def test_the_excluded_cells_are_those_of_the_plain_formula(seed, mean, top):
     rng = np.random.default_rng(seed)

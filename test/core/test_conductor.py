@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from repsq_ros.campaign.conductor import Conductor
@@ -295,7 +295,6 @@ def test_somebody_who_is_there_is_asked_when_a_test_stays_invalid(specification)
 # Resume after a crash ----------------------------------------------------------------------------
 
 
-@settings(max_examples=50, deadline=None)
 @given(valid=st.lists(st.sampled_from(['valid', 'invalid', 'skipped']), max_size=30))
 def test_a_restored_conductor_goes_on_as_the_one_before_would_have(valid):
     """With a proposal that learns: cases, attempts and weights are equal to the last bit."""
@@ -348,9 +347,6 @@ EVENTS = st.one_of(
 )
 
 
-@settings(
-    max_examples=300, deadline=None,
-)  # fmt: skip
 @given(events=st.lists(EVENTS, max_size=40), attended=st.booleans())
 def test_no_sequence_of_events_moves_the_robot_outside_a_command_phase(events, attended):
     specification = demo_specification()

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import integrate, stats
 
@@ -21,8 +21,6 @@ from repsq_ros.sampling.weight_bound import largest_ratio, truncation_bias
 
 LINE = Box((Dimension('a', 'm/s', -0.3, 0.5),))
 PLANE = Box((Dimension('a', 'm/s', -0.3, 0.5), Dimension('b', 'rad/s', 0.0, 2.0)))
-
-steady = settings(derandomize=True, deadline=None, max_examples=80)
 
 
 def scipy_marginal(marginal):
@@ -145,7 +143,6 @@ def log_f(marginal, u, v):
     return scipy_marginal(marginal).logpdf(u)
 
 
-@steady
 @given(any_marginal, any_marginal)
 def test_the_largest_ratio_is_that_of_a_fine_grid(p, q):
     ratio = log_f(p, U, V) - log_f(q, U, V)
@@ -172,7 +169,6 @@ def test_the_largest_ratio_of_a_density_to_itself_is_one():
     assert largest_ratio(p, Product(LINE, (Beta(0.5, 0.5),))) == 1.0
 
 
-@steady
 @given(any_marginal, any_marginal, any_marginal, st.floats(0.05, 0.95))
 def test_the_bound_of_mixtures_is_never_below_a_fine_grid(p, first, second, share):
     target = Product(LINE, (p,))

@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from repsq_ros.campaign.campaign import Campaign
@@ -48,7 +48,6 @@ def test_what_was_written_is_read_again_to_the_last_bit(file):
     assert [entry.content['number'] for entry in read_journal(file)[0]] == [0, 1, 2, 3, 4, 5]
 
 
-@settings(max_examples=100, deadline=None)
 @given(cut=st.integers(1, 200))
 def test_a_torn_last_line_is_cut_off_kept_and_told(cut, tmp_path_factory):
     file = tmp_path_factory.mktemp('torn') / JOURNAL

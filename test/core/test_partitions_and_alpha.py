@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -22,12 +22,9 @@ from repsq_ros.estimation.alpha import (
 from repsq_ros.estimation.partition import Partition
 from repsq_ros.specification.load import load
 
-steady = settings(derandomize=True, deadline=None, max_examples=200)
-
 # Quantizing --------------------------------------------------------------------------------------
 
 
-@steady
 @given(
     lower=st.floats(-5, 5),
     width=st.floats(0.1, 10),
@@ -50,7 +47,6 @@ def test_quantizing_on_an_anchored_partition(lower, width, anchor, half, place):
     assert abs(once.value - estimate) <= half_width * (1 + 1e-6)
 
 
-@steady
 @given(
     edges=st.lists(st.integers(0, 1000), min_size=2, max_size=12, unique=True),
     place=st.floats(-0.5, 1.5),
@@ -130,7 +126,6 @@ def test_only_an_anchored_partition_has_a_cell_of_the_anchor():
 # Initiator and replicator ------------------------------------------------------------------------
 
 
-@steady
 @given(
     true=st.floats(0, 1),
     initiator=st.floats(-1, 1),
@@ -149,7 +144,6 @@ def test_every_accurate_replicator_returns_the_initiators_value(
     assert abs(partition.anchor - true) <= gamma
 
 
-@steady
 @given(st.floats(0.1, 0.9), st.floats(0.01, 0.1), st.floats(0.01, 0.1))
 def test_unequal_accuracies_need_the_sum_of_them(true, of_initiator, of_replicator):
     partition = Partition.anchored(
@@ -280,7 +274,6 @@ def test_the_offset_of_a_seed_is_the_same_for_all_and_another_for_another(initia
 # Alpha -------------------------------------------------------------------------------------------
 
 
-@steady
 @given(st.floats(1e-6, 1), st.floats(0.001, 0.3), st.floats(0.01, 0.9), st.integers(2, 6))
 def test_alpha_grows_with_gamma_and_exists_where_all_runs_can_be_accurate(gamma, c, beta, runs):
     for rule in (paper_alpha, iid_alpha, distinct_alpha):
@@ -296,7 +289,6 @@ def test_alpha_grows_with_gamma_and_exists_where_all_runs_can_be_accurate(gamma,
                 assert rule(gamma, c / 2, beta, runs) <= alpha * (1 + 1e-12)
 
 
-@steady
 @given(st.floats(0.001, 0.9), st.integers(2, 6))
 def test_the_largest_c_of_an_anchored_partition_is_accepted(beta, runs):
     c = anchored_c(beta, runs)

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 import yaml
 from conftest import ROOT
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from repsq_ros.campaign.conductor import Conductor, Counted
@@ -270,7 +270,6 @@ EVENTS = st.one_of(
 )
 
 
-@settings(max_examples=60, deadline=None)
 @given(events=st.lists(EVENTS, max_size=12), attended=st.booleans(), ends=st.booleans())
 def test_no_sequence_of_events_gives_a_new_goal_outside_a_move(events, attended, ends):
     specification = load(ROOT / 'config' / 'ur10e_positioning.yaml')

@@ -3,7 +3,7 @@
 import math
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from repsq_ros.measurement.inputs import Input
@@ -49,7 +49,6 @@ def test_what_speaks_against_having_settled(name):
 
 
 @pytest.mark.parametrize('rate', [50, 125, 360])
-@settings(max_examples=30, deadline=None)
 @given(speed=st.floats(0.0, 0.05))
 def test_a_straight_way_settles_exactly_where_it_is_slow_enough(rate, speed):
     """Whatever the rate: 1 % beside the threshold the verdict is right."""

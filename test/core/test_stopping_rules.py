@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -26,8 +26,6 @@ from repsq_ros.estimation.weights import Weights, z_bounds
 C = 0.05
 UNIT = Bounds(0.0, 1.0)
 PRINTED, TWO_SIDED = EmpiricalBernstein(), EmpiricalBernstein(two_sided=True)
-
-steady = settings(derandomize=True, deadline=None, max_examples=60)
 
 
 def too_many(misses, c=C, runs=1000):
@@ -102,7 +100,6 @@ def test_smallest_knows_that_there_is_none():
     assert smallest(lambda _: False) == 0
 
 
-@steady
 @given(
     rule=st.sampled_from([PRINTED, TWO_SIDED, EmpiricalBernstein(2), Hoeffding()]),
     gamma=st.floats(1e-3, 0.5),
