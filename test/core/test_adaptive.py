@@ -144,6 +144,21 @@ def test_the_largest_bound_of_all_shapes_within_the_limits():
     ).largest_weight_bound == pytest.approx(10.0, rel=1e-12)
 
 
+@pytest.mark.parametrize(
+    'start, bound',
+    [
+        (0.3, 1 / (0.1 + 0.9 * 0.3**3)),  # lower than any fit: the first cases decide
+        (0.8, 1 / (0.1 + 0.9 * 0.5**3)),
+        (1.0, 1 / (0.1 + 0.9 * 0.5**3)),
+        (1.5, 10.0),  # a Beta density with a shape above 1 is 0 at an end
+    ],
+)
+def test_the_largest_bound_holds_for_the_shapes_it_starts_with(start, bound):
+    proposal = AdaptiveImportance(TARGET, Adaptation(start=start))
+    assert proposal.largest_weight_bound == pytest.approx(bound, rel=1e-12)
+    assert proposal.weight_bound <= proposal.largest_weight_bound
+
+
 @given(st.floats(0.05, 1), st.floats(0.05, 1))
 def test_a_beta_density_with_shapes_up_to_1_is_nowhere_below_the_smaller(a, b):
     assert math.exp(-log_largest_ratio(Uniform(), Beta(a, b))) >= min(a, b) * (1 - 1e-12)

@@ -168,6 +168,17 @@ def test_a_fault_before_the_window_is_none():
     assert measured(by_mocap(), samples).valid
 
 
+@pytest.mark.parametrize('gap, valid', [(0, False), (15, False), (30, True)])
+def test_a_jump_across_the_start_of_the_window(gap, valid):
+    """From the last sample before it, unless that one is too long ago to say anything."""
+    samples = [sample._replace(position=(5.0, 0.0, 0.7)) for sample in walk()[:100]] + walk()[100:]
+    del samples[100 - gap : 100]
+    outcome = measured(by_mocap(), samples)
+    assert outcome.valid is valid
+    if not valid:
+        assert re.match(r'jump: [45]\.\d+ m within 0\.\d+ s at 0\.000 s', outcome.reason)
+
+
 def test_thresholds_are_those_of_the_specification():
     samples = walk()
     silence(samples, 250)
