@@ -9,6 +9,7 @@ from typing import Protocol
 from geometry_msgs.msg import PoseStamped, Twist, TwistStamped
 from nav_msgs.msg import Odometry
 from rclpy.node import Node
+from rclpy.qos import QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import Range
 from std_msgs.msg import Float64, String
 
@@ -22,7 +23,7 @@ from repsq_ros.subjects.simulation import SensorReading
 from repsq_ros.subjects.subject import BodyState
 
 BASE_TIMEOUT = 0.5  # [s] without a command after which a base on the system's clock stops
-NO_LOSS = qos.QoSProfile(depth=10_000, reliability=qos.ReliabilityPolicy.RELIABLE)
+NO_LOSS = QoSProfile(depth=10_000, reliability=ReliabilityPolicy.RELIABLE)
 
 
 class Interface(Protocol):
