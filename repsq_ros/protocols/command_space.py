@@ -19,7 +19,7 @@ UNITS = {
 # What holds the robot: zero, or for poses no target at all.
 REST: dict[str, Command] = {'velocity': (0.0, 0.0, 0.0), 'pose': ()}
 
-TOLERANCE = 1e-9  # of a component [its unit]: what is lost in sums
+TOLERANCE = 1e-9  # of a component [its unit]: the rounding of sums exceeds no range
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 LOOK_NS = 200_000_000  # between two looks whether the robot has settled
-LATE_NS = 100_000_000  # of the newest samples that are not yet judged: they may still come
+LATE_NS = (
+    100_000_000  # before the end of a look: not judged yet, its samples may still be under way
+)
 CONFIRM_LOOK_NS = 1_000_000_000  # between two looks whether somebody has confirmed
 
 

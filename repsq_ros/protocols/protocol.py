@@ -153,7 +153,7 @@ class Protocol:
             reached += [self.positions.approach_to(pose) for pose in reached]
         ranges = tuple((min(each), max(each)) for each in zip(*reached, strict=True))
         if self.positions is None:
-            # The first moments of a window may not be those of the ramp.
+            # The ramp has to be over when the window begins.
             ramps = [s.look_ns - s.window_ns for s in self.steps if s.phase is Phase.COMMAND]
             return CommandSpace('velocity', ranges, longest_ramp=to_seconds(min(ramps)))
         positions = self.positions
@@ -171,9 +171,7 @@ class Protocol:
         )
         if self.positions is None:
             return total
-        middle = self.target(
-            box.names, tuple((d.lower + d.upper) / 2 for d in box.dimensions)
-        )  # fmt: skip
+        middle = self.target(box.names, tuple((d.lower + d.upper) / 2 for d in box.dimensions))
         where = self.positions.reference
         for step in self.steps:
             goes_to = self.command(step.goal, middle, where)

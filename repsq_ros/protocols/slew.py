@@ -36,7 +36,10 @@ class SlewLimiter:
     def seconds_to(self, target: Sequence[float]) -> float:
         """Return how long it takes from rest to a target."""
         return max(
-            (abs(wanted) / limit for wanted, limit in zip(target, self._limits, strict=True)
-             if limit > 0.0),
+            (
+                abs(wanted) / limit
+                for wanted, limit in zip(target, self._limits, strict=True)
+                if limit > 0.0
+            ),
             default=0.0,
-        )  # fmt: skip
+        )

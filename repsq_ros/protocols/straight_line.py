@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from repsq_ros.protocols.rotation import Quaternion, Vector, angle_between, turned
 
-RADIAN = 1.0  # [m] of path for which a turn by one radian counts
+RADIAN = 1.0  # [m] of path that a turn by one radian is worth
 
 
 class Pose(NamedTuple):

@@ -23,10 +23,8 @@ FRAME = 'base'  # frame_id of the robot's base frame in its driver
 Script = tuple[Literal['movel'], Command, float, float] | tuple[Literal['stopl'], float]
 
 _NUMBER = r'\s*([-+.\w]+)\s*'
-_MOVE = re.compile(
-    r'\s*movel\(\s*p\[' + ','.join([_NUMBER] * 6) + r'\]\s*,\s*a\s*=' + _NUMBER
-    + r',\s*v\s*=' + _NUMBER + r'\)\s*'
-)  # fmt: skip
+_POSE = ','.join([_NUMBER] * 6)
+_MOVE = re.compile(rf'\s*movel\(\s*p\[{_POSE}\]\s*,\s*a\s*={_NUMBER},\s*v\s*={_NUMBER}\)\s*')
 _STOP = re.compile(r'\s*stopl\(' + _NUMBER + r'\)\s*')
 
 

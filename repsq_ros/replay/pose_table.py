@@ -35,7 +35,9 @@ class Columns:
 class PoseTable:
     """What a file gave, and what was dropped of it."""
 
-    rows: list[int] = field(default_factory=list)  # numbers in the file, the first one below it: 1
+    rows: list[int] = field(
+        default_factory=list
+    )  # their numbers in the file; 1 is the first row below the header
     attained: list[tuple[float, ...]] = field(default_factory=list)  # x, y, z [m], x, y, z, w
     goals: list[tuple[float, ...]] = field(default_factory=list)  # the same; empty: not in it
     dropped: list[str] = field(default_factory=list)  # one line each

@@ -53,8 +53,8 @@ def fit_betas(
         if pair is None:
             return None
         if shapes is not None:
-            pair = (min(max(pair[0], shapes[0]), shapes[1]), min(max(pair[1], shapes[0]),
-                    shapes[1]))  # fmt: skip
+            low, high = shapes
+            pair = (min(max(pair[0], low), high), min(max(pair[1], low), high))
         if not (0.0 < pair[0] < math.inf and 0.0 < pair[1] < math.inf):
             return None
         found.append(pair)
@@ -84,7 +84,7 @@ def _likeliest(
         result: NDArray[np.float64] = digamma(shapes) - digamma(np.sum(shapes)) - wanted
         return result
 
-    # Here, since nodes start sooner without it.
+    # Imported here: a node that never fits starts sooner without it.
     from scipy.optimize import root
 
     solved = root(miss, np.zeros(2))

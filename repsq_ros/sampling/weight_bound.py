@@ -38,10 +38,11 @@ def largest_ratio(p: Distribution, q: Distribution) -> float:
     if isinstance(p, Cases) and isinstance(q, Cases):
         return max(
             # A case that q never draws has an infinite weight.
-            math.exp(min(p.logpdf(x) - q.logpdf(x), 700.0)) if q.logpdf(x) > -math.inf
+            math.exp(min(p.logpdf(x) - q.logpdf(x), 700.0))
+            if q.logpdf(x) > -math.inf
             else math.inf
             for x in p.points
-        )  # fmt: skip
+        )
     own = getattr(p, 'largest_ratio', None)
     return float(own(q)) if callable(own) else math.inf
 
@@ -62,7 +63,7 @@ def truncation_bias(
     for place in range(TRIALS):
         x = p.sample(generator)
         log_weight = p.logpdf(x) - q.logpdf(x)
-        # Within, 1 - T/(m w) is negative.
+        # Where m w <= T nothing is cut: 1 - T/(m w) is not positive there.
         cut[place] = max(0.0, 1.0 - truncation / largest_psi * math.exp(min(-log_weight, 700.0)))
     log = math.log(2.0 / MISS)
     spread = math.sqrt(2.0 * float(cut.var(ddof=1)) * log / TRIALS)

@@ -78,9 +78,10 @@ def _truncated_normal(section: Section, lower: float, upper: float) -> Truncated
     section.finish()
     if not math.isfinite(found.log_constant):
         raise section.fail(
-            'mean', f'{lower + found.mean * width!r}', 'a mean nearer to the range: none of it '
-            'is left there'
-        )  # fmt: skip
+            'mean',
+            f'{lower + found.mean * width!r}',
+            'a mean nearer to the range: none of it is left there',
+        )
     return found
 
 
@@ -161,9 +162,11 @@ def read_rows(
         where = f'row {place + 1}'
         if None in line:
             raise SpecificationError(
-                name, where, f'more than {len(header)} fields', 'one field for each column (are '
-                'there decimal commas?)'
-            )  # fmt: skip
+                name,
+                where,
+                f'more than {len(header)} fields',
+                'one field for each column (are there decimal commas?)',
+            )
         values = {}
         for column in (*box.names, *(c for c in optional if c in header)):
             try:
@@ -214,9 +217,10 @@ def load_class(section: Section, key: str, dotted: str) -> Any:
         return getattr(importlib.import_module(module), name)
     except Exception as error:  # whatever a user's module does when it is imported
         raise section.fail(
-            key, f'text {dotted!r} ({type(error).__name__}: {error})', 'a class that can be '
-            'imported'
-        ) from None  # fmt: skip
+            key,
+            f'text {dotted!r} ({type(error).__name__}: {error})',
+            'a class that can be imported',
+        ) from None
     finally:
         sys.path.remove(folder)
 

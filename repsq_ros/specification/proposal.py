@@ -79,9 +79,10 @@ def read_proposal(
         if is_table(distribution) != is_table(target):
             kind_of = {True: 'a table of cases', False: 'a density'}
             raise section.fail(
-                'distribution', kind_of[is_table(distribution)],
+                'distribution',
+                kind_of[is_table(distribution)],
                 f'{kind_of[is_table(target)]}, as the target is one',
-            )  # fmt: skip
+            )
         if truncation is not None:
             bias = _bias(section, target, distribution, truncation, gamma, psi)
     elif kind == 'adaptive':
@@ -92,9 +93,10 @@ def read_proposal(
             table = _table(section, source, target, declared or math.inf)
     if truncation is not None and kind != 'importance':
         raise section.fail(
-            'truncation', f'{truncation!r} with {kind!r}', 'a fixed distribution, whose bias '
-            'can be computed beforehand'
-        )  # fmt: skip
+            'truncation',
+            f'{truncation!r} with {kind!r}',
+            'a fixed distribution, whose bias can be computed beforehand',
+        )
     choice = ProposalChoice(
         kind, False, distribution, adaptation, source, table, declared, truncation, bias
     )
@@ -106,9 +108,10 @@ def read_proposal(
 def _need_uniforms(section: Section, key: str, target: Distribution) -> None:
     if not (hasattr(target, 'from_uniform') and hasattr(target, 'uniforms')):
         raise section.fail(
-            key, 'a target that is a class of your own', 'a target of this package, or a class '
-            'with from_uniform() and uniforms'
-        )  # fmt: skip
+            key,
+            'a target that is a class of your own',
+            'a target of this package, or a class with from_uniform() and uniforms',
+        )
 
 
 def _check_bound(
@@ -124,15 +127,19 @@ def _check_bound(
         if choice.truncation is not None:
             return
         raise section.fail(
-            'weight_bound', 'nothing, and p/q has no known bound', 'a distribution mixed with '
-            f'the target, a truncation, or a declared bound with {remedy}'
-        )  # fmt: skip
+            'weight_bound',
+            'nothing, and p/q has no known bound',
+            'a distribution mixed with '
+            f'the target, a truncation, or a declared bound with {remedy}',
+        )
     if not accept:
         if choice.kind == 'external':
             raise section.fail('weight_bound', f'{bound!r}, which cannot be proven', remedy)
-        provable = ProposalChoice(
-            choice.kind, False, choice.distribution, choice.adaptation
-        ).make(target).largest_weight_bound  # fmt: skip
+        provable = (
+            ProposalChoice(choice.kind, False, choice.distribution, choice.adaptation)
+            .make(target)
+            .largest_weight_bound
+        )
         known = f'at least {provable:.6g}' if math.isfinite(provable) else 'one that is proven'
         raise section.fail('weight_bound', f'{bound!r}', f'{known}, the largest p/q; or {remedy}')
 
@@ -176,9 +183,10 @@ def _bias(
     bias = truncation_bias(target, distribution, psi[1], truncation)
     if bias >= gamma:
         raise section.fail(
-            'truncation', f'{truncation!r}, which may cost {bias:.4g}',
+            'truncation',
+            f'{truncation!r}, which may cost {bias:.4g}',
             f'one that costs less than gamma = {gamma:g}',
-        )  # fmt: skip
+        )
     return bias
 
 
@@ -193,6 +201,7 @@ def _table(section: Section, name: str, target: Distribution, bound: float) -> t
         try:
             draws.append(external_draw(target, x, bound, weight=weight, log_q=log_q))
         except ValueError as error:
-            raise section.fail('file', f'{file}, row {place + 1}: {error}', 'weighted cases of '
-                               'the target') from None  # fmt: skip
+            raise section.fail(
+                'file', f'{file}, row {place + 1}: {error}', 'weighted cases of the target'
+            ) from None
     return tuple(draws)
