@@ -34,11 +34,11 @@ def walk(count=500, rate=100.0):
     return poses
 
 
-def by_mocap(limits=Limits(), **changes):  # noqa: B008 (a frozen value)
-    source = input_of_source('mocap')
+def by_mocap(limits=Limits(), source=None, **changes):  # noqa: B008 (a frozen value)
+    usual = input_of_source('mocap')
     return Measure(
         TrackingLoss(6.0, 'rms'),
-        type(source)(**{**vars(source), 'frame': FRAME}),
+        type(usual)(**{**vars(usual), 'frame': FRAME, **(source or {})}),
         limits,
         **changes,
     )
@@ -177,6 +177,22 @@ def test_a_jump_across_the_start_of_the_window(gap, valid):
     assert outcome.valid is valid
     if not valid:
         assert re.match(r'jump: [45]\.\d+ m within 0\.\d+ s at 0\.000 s', outcome.reason)
+
+
+def test_stamps_of_arrival_are_put_back_onto_the_rate_of_the_sensor():
+    """Retimed, a walk whose messages come in pairs is measured like one whose come evenly."""
+    even = walk()
+    paired = [
+        sample._replace(stamp_ns=sample.stamp_ns + (SECOND // 125 if k % 2 == 0 else 0))
+        for k, sample in enumerate(even)
+    ]
+    psi = {
+        (name, retime): measured(by_mocap(source={'rate': 100.0, 'retime': retime}), samples).psi
+        for name, samples in (('even', even), ('paired', paired))
+        for retime in (False, True)
+    }
+    assert psi['paired', False] > 1.5 * psi['even', False]
+    assert psi['paired', True] == pytest.approx(psi['even', False], rel=0.05)
 
 
 def test_thresholds_are_those_of_the_specification():
