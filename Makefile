@@ -5,13 +5,14 @@
 #   make demo SPECIFICATION=config/ur10e_positioning.yaml      a robot arm
 #   make test                              all checks and tests
 #   make test-long                         the kill tests at length
+#   make mutants                           do the tests notice changed lines of the core?
 #   make PYTHON=python3.12 ...             with that Python (3.10 to 3.13)
 
 PYTHON ?= python3
 G1 ?=
 SPECIFICATION ?= config/g1_locomotion.yaml
 
-.PHONY: demo test test-long lint environment clean
+.PHONY: demo test test-long mutants lint environment clean
 
 demo:
 	@$(PYTHON) tools/set_up.py $(if $(G1),sim)
@@ -34,5 +35,12 @@ test: lint
 test-long: environment
 	REPSQ_KILLS=50 .venv/bin/with_repsq python3 -m pytest --capture no test/ros/test_resume.py
 
+# setup.cfg says of which files; .venv/bin/mutmut results and .venv/bin/mutmut show NAME say more.
+mutants: environment
+	@$(PYTHON) tools/set_up.py mutants
+	rm -rf mutants
+	.venv/bin/mutmut run
+	.venv/bin/mutmut results
+
 clean:
-	rm -rf .venv build install log
+	rm -rf .venv build install log mutants

@@ -1,145 +1,75 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
 """A locomotion campaign on a real robot that takes cmd_vel, such as a Unitree G1 behind a bridge.
 
 Nothing moves before robot, sensor and all nodes are there. Ends when the scheduler has ended.
 """
 
-import time
-
-from launch.actions import (
-    DeclareLaunchArgument,
-    ExecuteProcess,
-    IncludeLaunchDescription,
-    Shutdown,
-)
-from launch.conditions import IfCondition
-from launch.launch_description_sources import PythonLaunchDescriptionSource
-from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
-from launch_ros.actions import Node, PushRosNamespace, SetRemap
-from launch_ros.parameter_descriptions import ParameterValue
-from launch_ros.substitutions import FindPackageShare
+from launch_ros.actions import PushRosNamespace
 
 from launch import LaunchDescription
+from repsq_ros.launching import actions, arguments
+from repsq_ros.launching.arguments import LaunchArgument, Shared
+from repsq_ros.launching.campaign_nodes import campaign_nodes
 
-RECORDED = ('test_command', 'test_phase', 'test_measurement', 'estimate', 'quantized_result')
-
-
-def _argument(name: str, kind: type) -> ParameterValue:
-    """Return a launch argument as a parameter of a given type, whatever it looks like."""
-    return ParameterValue(LaunchConfiguration(name), value_type=kind)
-
-
-def _switch(name: str, default: str, description: str) -> DeclareLaunchArgument:
-    return DeclareLaunchArgument(
-        name, default_value=default, choices=['true', 'false'], description=description
-    )
+SPECIFICATION = arguments.specification('g1_locomotion.yaml')
+PARAMETERS = LaunchArgument(
+    'parameters',
+    'Parameters of the nodes: command type, ramps, limits, battery (YAML)',
+    Shared('config/g1_parameters.yaml'),
+)
+# What the nodes call them, and the launch argument that tells their real names.
+RECORDED = {
+    'cmd_vel': LaunchArgument('command_topic', 'Where the robot listens', 'cmd_vel'),
+    'odom': LaunchArgument('odometry_topic', 'measure.source: odometry', 'odom'),
+    'mocap/pose': LaunchArgument('mocap_topic', 'measure.source: mocap', 'mocap/pose'),
+}
+TOPICS = {
+    **RECORDED,
+    'battery_state': LaunchArgument('battery_topic', 'BatteryState', 'battery_state'),
+}
 
 
 def generate_launch_description() -> LaunchDescription:
     """Return the nodes of a campaign, with their arguments."""
-    share = FindPackageShare('repsq_ros')
-    common = {'specification': _argument('specification', str)}
-    arguments = [
-        DeclareLaunchArgument(
-            'specification',
-            default_value=PathJoinSubstitution([share, 'config', 'g1_locomotion.yaml']),
-            description='Test specification (YAML)',
-        ),
-        DeclareLaunchArgument(
-            'parameters',
-            default_value=PathJoinSubstitution([share, 'config', 'g1_parameters.yaml']),
-            description='Parameters of the nodes: command type, ramps, limits, battery (YAML)',
-        ),
-        DeclareLaunchArgument(
-            'output', description='Folder of the campaign: journal, tests.csv, result.yaml'
-        ),
-        _switch('resume', 'false', 'Go on with the journal in the folder output'),
-        DeclareLaunchArgument(
-            'session_note', default_value='', description='Kept with this session'
-        ),
-        DeclareLaunchArgument(
-            'campaign_id', default_value='', description='Name of the campaign; empty: by the time'
-        ),
-        DeclareLaunchArgument('namespace', default_value='', description='Of the nodes'),
-        DeclareLaunchArgument(
-            'command_topic', default_value='cmd_vel', description='Where the robot listens'
-        ),
-        DeclareLaunchArgument(
-            'odometry_topic', default_value='odom', description='measure.source: odometry'
-        ),
-        DeclareLaunchArgument(
-            'mocap_topic', default_value='mocap/pose', description='measure.source: mocap'
-        ),
-        DeclareLaunchArgument(
-            'battery_topic', default_value='battery_state', description='BatteryState'
-        ),
-        _switch('autostart', 'false', 'Begin without a call of the service ~/start'),
-        _switch('record', 'false', 'Record sensors and topics of the package into the folder'),
-        _switch('monitor', 'false', 'Start the monitor as well'),
-        _switch('rviz', 'false', 'With monitor:=true, start RViz too'),
-    ]
-    file = LaunchConfiguration('parameters')
-    surroundings = [
-        PushRosNamespace(LaunchConfiguration('namespace')),
-        SetRemap('cmd_vel', LaunchConfiguration('command_topic')),
-        SetRemap('battery_state', LaunchConfiguration('battery_topic')),
-        SetRemap('odom', LaunchConfiguration('odometry_topic')),
-        SetRemap('mocap/pose', LaunchConfiguration('mocap_topic')),
-    ]
-    nodes = [
-        Node(
-            package='repsq_ros',
-            executable='measurement',
-            output='screen',
-            parameters=[file, common],
-        ),
-        Node(
-            package='repsq_ros',
-            executable='estimator',
-            output='screen',
-            parameters=[file, {**common, 'output': _argument('output', str)}],
-        ),
-        Node(package='repsq_ros', executable='guard', output='screen', parameters=[file]),
-        Node(
-            package='repsq_ros',
-            executable='scheduler',
-            output='screen',
-            parameters=[
-                file,
-                {
-                    **common,
-                    'campaign_id': _argument('campaign_id', str),
-                    'output': _argument('output', str),
-                    'resume': _argument('resume', bool),
-                    'session_note': _argument('session_note', str),
-                    'autostart': _argument('autostart', bool),
-                },
-            ],
-            on_exit=Shutdown(reason='the campaign has ended'),
-        ),
-    ]
-    recorded = [f'(repsq/({"|".join(RECORDED)})']
-    for name in ('command_topic', 'odometry_topic', 'mocap_topic'):
-        recorded += ['|', LaunchConfiguration(name)]
-    recorded.append(')$')
-    recorder = ExecuteProcess(
-        cmd=[
-            'ros2', 'bag', 'record', '-o',
-            PathJoinSubstitution(
-                [LaunchConfiguration('output'), time.strftime('bag-%Y%m%d-%H%M%S')]
+    settings = {
+        'specification': SPECIFICATION,
+        'campaign_id': arguments.CAMPAIGN_ID,
+        'output': arguments.OUTPUT,
+        'resume': arguments.RESUME,
+        'session_note': arguments.SESSION_NOTE,
+        'autostart': arguments.AUTOSTART,
+    }
+    return LaunchDescription(
+        [
+            *actions.declare(
+                *settings.values(),
+                PARAMETERS,
+                arguments.NAMESPACE,
+                *TOPICS.values(),
+                arguments.RECORD,
+                arguments.MONITOR,
+                arguments.RVIZ,
             ),
-            '-e', recorded,
-        ],
-        condition=IfCondition(LaunchConfiguration('record')),
-        output='screen',
-    )  # fmt: skip
-    monitor = IncludeLaunchDescription(
-        PythonLaunchDescriptionSource(
-            PathJoinSubstitution([share, 'launch', 'monitor.launch.py'])
-        ),
-        launch_arguments={
-            'specification': LaunchConfiguration('specification'),
-            'rviz': LaunchConfiguration('rviz'),
-        }.items(),
-        condition=IfCondition(LaunchConfiguration('monitor')),
+            PushRosNamespace(actions.given(arguments.NAMESPACE)),
+            *actions.remap(TOPICS),
+            # measurement, estimator, guard, scheduler
+            *actions.start(campaign_nodes(settings), file=PARAMETERS),
+            actions.record(arguments.RECORD, arguments.OUTPUT, RECORDED.values()),
+            actions.include_monitor(
+                arguments.MONITOR, specification=SPECIFICATION, rviz=arguments.RVIZ
+            ),
+        ]
     )
-    return LaunchDescription([*arguments, *surroundings, *nodes, recorder, monitor])

@@ -1,69 +1,57 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
 """The monitor node, and RViz with its view."""
 
-from launch.actions import DeclareLaunchArgument
 from launch.conditions import IfCondition
-from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
-from launch_ros.substitutions import FindPackageShare
 
 from launch import LaunchDescription
+from repsq_ros.launching import actions, arguments
+from repsq_ros.launching.arguments import LaunchArgument, Shared
+from repsq_ros.launching.campaign_nodes import monitor_node
+
+SPECIFICATION = arguments.specification(
+    'g1_locomotion.yaml', 'Test specification (YAML) of the campaign to be shown'
+)
+USE_SIM_TIME = arguments.switch('use_sim_time', 'Take the time from /clock (simulation, replay)')
+DURABILITY = LaunchArgument(
+    'durability',
+    'Asked of the campaign topics; volatile in a replay',
+    'transient_local',
+    ('transient_local', 'volatile'),
+)
+RVIZ = arguments.switch('rviz', 'Start RViz as well', 'true')
 
 
 def generate_launch_description() -> LaunchDescription:
     """Return the monitor and, unless rviz:=false, RViz."""
-    share = FindPackageShare('repsq_ros')
-    sim_time = ParameterValue(LaunchConfiguration('use_sim_time'), value_type=bool)
+    monitor = monitor_node(
+        {'specification': SPECIFICATION}, simulated=USE_SIM_TIME, asked=DURABILITY
+    )
+    sim_time = ParameterValue(actions.given(USE_SIM_TIME), value_type=bool)
     return LaunchDescription(
         [
-            DeclareLaunchArgument(
-                'specification',
-                default_value=PathJoinSubstitution([share, 'config', 'g1_locomotion.yaml']),
-                description='Test specification (YAML) of the campaign to be shown',
-            ),
-            DeclareLaunchArgument(
-                'use_sim_time',
-                default_value='false',
-                choices=['true', 'false'],
-                description='Take the time from /clock (simulation, replay)',
-            ),
-            DeclareLaunchArgument(
-                'durability',
-                default_value='transient_local',
-                choices=['transient_local', 'volatile'],
-                description='Asked of the campaign topics; volatile in a replay',
-            ),
-            DeclareLaunchArgument(
-                'rviz',
-                default_value='true',
-                choices=['true', 'false'],
-                description='Start RViz as well',
-            ),
-            Node(
-                package='repsq_ros',
-                executable='monitor',
-                output='screen',
-                parameters=[
-                    {
-                        'specification': ParameterValue(
-                            LaunchConfiguration('specification'), value_type=str
-                        ),
-                        'use_sim_time': sim_time,
-                        **{
-                            f'qos_overrides./repsq/{topic}.subscription.durability': (
-                                ParameterValue(LaunchConfiguration('durability'), value_type=str)
-                            )
-                            for topic in ('test_command', 'test_phase')
-                        },
-                    }
-                ],
-            ),
+            *actions.declare(SPECIFICATION, USE_SIM_TIME, DURABILITY, RVIZ),
+            *actions.start([monitor]),
             Node(
                 package='rviz2',
                 executable='rviz2',
-                arguments=['-d', PathJoinSubstitution([share, 'config', 'repsq.rviz'])],
+                arguments=['-d', actions.shared(Shared('config/repsq.rviz'))],
                 parameters=[{'use_sim_time': sim_time}],
-                condition=IfCondition(LaunchConfiguration('rviz')),
+                condition=IfCondition(actions.given(RVIZ)),
             ),
         ]
     )

@@ -1,171 +1,95 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
 """A positioning campaign on a robot arm, such as a UR10e, with a dial gauge at the reference.
 
 Nothing moves before robot, sensor and all nodes are there. Ends when the scheduler has ended.
 """
 
-import time
-
-from launch.actions import (
-    DeclareLaunchArgument,
-    ExecuteProcess,
-    IncludeLaunchDescription,
-    Shutdown,
-)
-from launch.conditions import IfCondition
-from launch.launch_description_sources import PythonLaunchDescriptionSource
-from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
-from launch_ros.actions import Node, PushRosNamespace, SetRemap
-from launch_ros.parameter_descriptions import ParameterValue
-from launch_ros.substitutions import FindPackageShare
+from launch_ros.actions import PushRosNamespace
 
 from launch import LaunchDescription
+from repsq_ros.launching import actions, arguments
+from repsq_ros.launching.arguments import LaunchArgument, Shared
+from repsq_ros.launching.campaign_nodes import campaign_nodes
 
+SPECIFICATION = arguments.specification('ur10e_positioning.yaml')
+PARAMETERS = LaunchArgument(
+    'parameters',
+    'Parameters of the nodes: command type, workspace (YAML)',
+    Shared('config/ur10e_parameters.yaml'),
+)
 # What the nodes call them, and the launch argument that tells their real names.
 TOPICS = {
-    'urscript_interface/script_command': 'script_topic',
-    'target_frame': 'target_topic',
-    'tool_pose': 'tool_pose_topic',
-    'gauge': 'gauge_topic',
-    'mocap/pose': 'mocap_topic',
-    'condition/speed_scaling': 'speed_scaling_topic',
-    'condition/safety_mode': 'safety_mode_topic',
+    'urscript_interface/script_command': LaunchArgument(
+        'script_topic',
+        'command_type urscript: where the UR driver takes URScript',
+        '/urscript_interface/script_command',
+    ),
+    'target_frame': LaunchArgument(
+        'target_topic',
+        'command_type pose_target: where a Cartesian controller takes poses',
+        '/cartesian_motion_controller/target_frame',
+    ),
+    'tool_pose': LaunchArgument(
+        'tool_pose_topic',
+        'Pose of the tool by the controller: tells when it has settled',
+        '/tcp_pose_broadcaster/pose',
+    ),
+    'gauge': LaunchArgument('gauge_topic', 'The dial gauge: measure.input', '/gauge'),
+    'mocap/pose': LaunchArgument('mocap_topic', 'measure.source: mocap', '/mocap/pose'),
+    'condition/speed_scaling': LaunchArgument(
+        'speed_scaling_topic',
+        'The condition speed_scaling',
+        '/speed_scaling_state_broadcaster/speed_scaling',
+    ),
+    'condition/safety_mode': LaunchArgument(
+        'safety_mode_topic',
+        'The condition safety_mode',
+        '/io_and_status_controller/safety_mode',
+    ),
 }
-RECORDED = ('test_command', 'test_phase', 'test_measurement', 'estimate', 'quantized_result')
-
-
-def _argument(name: str, kind: type) -> ParameterValue:
-    """Return a launch argument as a parameter of a given type, whatever it looks like."""
-    return ParameterValue(LaunchConfiguration(name), value_type=kind)
-
-
-def _switch(name: str, default: str, description: str) -> DeclareLaunchArgument:
-    return DeclareLaunchArgument(
-        name, default_value=default, choices=['true', 'false'], description=description
-    )
 
 
 def generate_launch_description() -> LaunchDescription:
     """Return the nodes of a campaign, with their arguments."""
-    share = FindPackageShare('repsq_ros')
-    common = {'specification': _argument('specification', str)}
-    arguments = [
-        DeclareLaunchArgument(
-            'specification',
-            default_value=PathJoinSubstitution([share, 'config', 'ur10e_positioning.yaml']),
-            description='Test specification (YAML)',
-        ),
-        DeclareLaunchArgument(
-            'parameters',
-            default_value=PathJoinSubstitution([share, 'config', 'ur10e_parameters.yaml']),
-            description='Parameters of the nodes: command type, workspace (YAML)',
-        ),
-        DeclareLaunchArgument(
-            'output', description='Folder of the campaign: journal, tests.csv, result.yaml'
-        ),
-        _switch('resume', 'false', 'Go on with the journal in the folder output'),
-        DeclareLaunchArgument(
-            'session_note', default_value='', description='Kept with this session'
-        ),
-        DeclareLaunchArgument(
-            'campaign_id', default_value='', description='Name of the campaign; empty: by the time'
-        ),
-        DeclareLaunchArgument('namespace', default_value='', description='Of the nodes'),
-        DeclareLaunchArgument(
-            'script_topic',
-            default_value='/urscript_interface/script_command',
-            description='command_type urscript: where the UR driver takes URScript',
-        ),
-        DeclareLaunchArgument(
-            'target_topic',
-            default_value='/cartesian_motion_controller/target_frame',
-            description='command_type pose_target: where a Cartesian controller takes poses',
-        ),
-        DeclareLaunchArgument(
-            'tool_pose_topic',
-            default_value='/tcp_pose_broadcaster/pose',
-            description='Pose of the tool by the controller: tells when it has settled',
-        ),
-        DeclareLaunchArgument(
-            'gauge_topic', default_value='/gauge', description='The dial gauge: measure.input'
-        ),
-        DeclareLaunchArgument(
-            'mocap_topic', default_value='/mocap/pose', description='measure.source: mocap'
-        ),
-        DeclareLaunchArgument(
-            'speed_scaling_topic',
-            default_value='/speed_scaling_state_broadcaster/speed_scaling',
-            description='The condition speed_scaling',
-        ),
-        DeclareLaunchArgument(
-            'safety_mode_topic',
-            default_value='/io_and_status_controller/safety_mode',
-            description='The condition safety_mode',
-        ),
-        _switch('autostart', 'false', 'Begin without a call of the service ~/start'),
-        _switch('record', 'false', 'Record sensors and topics of the package into the folder'),
-        _switch('monitor', 'false', 'Start the monitor as well'),
-        _switch('rviz', 'false', 'With monitor:=true, start RViz too'),
-    ]
-    file = LaunchConfiguration('parameters')
-    surroundings = [
-        PushRosNamespace(LaunchConfiguration('namespace')),
-        *(SetRemap(topic, LaunchConfiguration(name)) for topic, name in TOPICS.items()),
-    ]
-    nodes = [
-        Node(
-            package='repsq_ros',
-            executable='measurement',
-            output='screen',
-            parameters=[file, common],
-        ),
-        Node(
-            package='repsq_ros',
-            executable='estimator',
-            output='screen',
-            parameters=[file, {**common, 'output': _argument('output', str)}],
-        ),
-        Node(package='repsq_ros', executable='guard', output='screen', parameters=[file]),
-        Node(
-            package='repsq_ros',
-            executable='scheduler',
-            output='screen',
-            parameters=[
-                file,
-                {
-                    **common,
-                    'campaign_id': _argument('campaign_id', str),
-                    'output': _argument('output', str),
-                    'resume': _argument('resume', bool),
-                    'session_note': _argument('session_note', str),
-                    'autostart': _argument('autostart', bool),
-                },
-            ],
-            on_exit=Shutdown(reason='the campaign has ended'),
-        ),
-    ]
-    recorded = [f'(repsq/({"|".join(RECORDED)})']
-    for name in TOPICS.values():
-        recorded += ['|', LaunchConfiguration(name)]
-    recorded.append(')$')
-    recorder = ExecuteProcess(
-        cmd=[
-            'ros2', 'bag', 'record', '-o',
-            PathJoinSubstitution(
-                [LaunchConfiguration('output'), time.strftime('bag-%Y%m%d-%H%M%S')]
+    settings = {
+        'specification': SPECIFICATION,
+        'campaign_id': arguments.CAMPAIGN_ID,
+        'output': arguments.OUTPUT,
+        'resume': arguments.RESUME,
+        'session_note': arguments.SESSION_NOTE,
+        'autostart': arguments.AUTOSTART,
+    }
+    return LaunchDescription(
+        [
+            *actions.declare(
+                *settings.values(),
+                PARAMETERS,
+                arguments.NAMESPACE,
+                *TOPICS.values(),
+                arguments.RECORD,
+                arguments.MONITOR,
+                arguments.RVIZ,
             ),
-            '-e', recorded,
-        ],
-        condition=IfCondition(LaunchConfiguration('record')),
-        output='screen',
-    )  # fmt: skip
-    monitor = IncludeLaunchDescription(
-        PythonLaunchDescriptionSource(
-            PathJoinSubstitution([share, 'launch', 'monitor.launch.py'])
-        ),
-        launch_arguments={
-            'specification': LaunchConfiguration('specification'),
-            'rviz': LaunchConfiguration('rviz'),
-        }.items(),
-        condition=IfCondition(LaunchConfiguration('monitor')),
+            PushRosNamespace(actions.given(arguments.NAMESPACE)),
+            *actions.remap(TOPICS),
+            # measurement, estimator, guard, scheduler
+            *actions.start(campaign_nodes(settings), file=PARAMETERS),
+            actions.record(arguments.RECORD, arguments.OUTPUT, TOPICS.values()),
+            actions.include_monitor(
+                arguments.MONITOR, specification=SPECIFICATION, rviz=arguments.RVIZ
+            ),
+        ]
     )
-    return LaunchDescription([*arguments, *surroundings, *nodes, recorder, monitor])

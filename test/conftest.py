@@ -1,12 +1,41 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
 """What the tests share: where things are, and small specifications."""
 
 from pathlib import Path
 
 import pytest
 import yaml
+from hypothesis import HealthCheck, settings
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED_DATA = ROOT.parent / 'shared' / 'data'
+
+# One for all property tests: the same examples in each run, and no clock, since machines are busy.
+# To look further, at random: pytest --hypothesis-profile=far
+settings.register_profile(
+    'steady',
+    deadline=None,
+    derandomize=True,
+    max_examples=100,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.register_profile(
+    'far', settings.get_profile('steady'), derandomize=False, max_examples=2000, print_blob=True
+)
+settings.load_profile('steady')
 
 
 def pytest_collection_modifyitems(items):

@@ -1,3 +1,17 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
 """What happens next in a campaign: a state machine over given times and given answers.
 
 It knows no clock and no ROS. The scheduler node and the in-process run obey the same one, so that
@@ -9,7 +23,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from repsq_ros.campaign.answers import Answers
-from repsq_ros.campaign.cases import Cases
+from repsq_ros.campaign.cases import CaseSource
 from repsq_ros.campaign.records import Case, Counted, EstimateRecord, TestRecord
 from repsq_ros.campaign.walk import OverdueError, Walk
 from repsq_ros.measurement.recorder import Key
@@ -30,7 +44,6 @@ class Conductor:
     A test is over when its phases are over and both its measurement (for the proposal to learn
     from) and the estimate that counts it (which tells whether to stop) have come.
 
-    :param seed: of the cases; case i comes from a generator of its own, seeded by (seed, i)
     :param attended: somebody is there: a test that stays INVALID pauses the campaign, and does
         not end it
     """
@@ -43,7 +56,7 @@ class Conductor:
         feedback = specification.feedback
         self._walk = Walk(self._protocol, None if feedback is None else Settling(feedback))
         self._at_home = False  # the robot is known to be where a test begins
-        self._cases = Cases(specification, proposal, seed)
+        self._cases = CaseSource(specification, proposal, seed)
         self._attended = attended
         self.case: Case | None = None  # under test
         self._answers = Answers()

@@ -1,3 +1,17 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
 """What people read while a campaign runs: each test, the estimate, the time left."""
 
 from __future__ import annotations
@@ -5,7 +19,7 @@ from __future__ import annotations
 from repsq_ros.campaign.records import Counted, EstimateRecord, TestRecord
 
 
-class Progress:
+class ProgressLines:
     """Puts tests and estimates into lines.
 
     :param names: of the dimensions of a case

@@ -1,3 +1,17 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
 """The live line: tests done, estimate, half-width against gamma, time left."""
 
 from __future__ import annotations
@@ -5,7 +19,7 @@ from __future__ import annotations
 import time
 from typing import TextIO
 
-from repsq_ros.campaign.progress import Progress, pause_text
+from repsq_ros.campaign.progress import ProgressLines, pause_text
 from repsq_ros.campaign.records import EstimateRecord
 
 
@@ -17,7 +31,7 @@ class LiveLine:
         self._terminal = out.isatty()
         self._interval = 0.2 if self._terminal else interval
         self._shown = -self._interval
-        self._progress = Progress(())
+        self._progress = ProgressLines(())
         self._used = False
 
     def show(self, estimate: EstimateRecord) -> None:

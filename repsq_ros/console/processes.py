@@ -1,3 +1,17 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
 """The nodes of a campaign as processes: started together, watched, stopped in a safe order."""
 
 from __future__ import annotations
@@ -8,37 +22,16 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import yaml
 
-from repsq_ros import topics
+from repsq_ros.launching.campaign_nodes import NodeDescription
 
 STOP_TIMEOUT = 5.0  # [s] before a process that does not stop is killed
 PR_SET_PDEATHSIG = 1
-
-# Parameters of nodes in simulation: no sample may be lost, however fast it runs.
-RELIABLE: dict[str, object] = {
-    f'qos_overrides./{topic}.subscription.reliability': 'reliable'
-    for topic in topics.SENSOR.values()
-}
-# Of a measurement node besides: a packet that was lost is sent again after up to 3 s, and
-# simulated time waits for it.
-LOSSLESS = {**RELIABLE, 'arrival_grace': 10.0}
-
-
-@dataclass(frozen=True)
-class NodeProcess:
-    """What to start: a node's name, its parameters and its remappings.
-
-    A file of parameters counts for more than those given.
-    """
-
-    name: str
-    parameters: dict[str, object]
-    remappings: tuple[str, ...] = ()
-    file: Path | None = None
 
 
 @dataclass
@@ -49,14 +42,20 @@ class ProcessGroup:
     running: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
     _ended_at: dict[str, float] = field(default_factory=dict)
 
-    def start(self, node: NodeProcess) -> None:
-        """Start one node; its effective parameters are kept in <folder>/nodes/<name>.yaml."""
+    def start(
+        self, node: NodeDescription, remappings: Iterable[str] = (), file: Path | None = None
+    ) -> None:
+        """Start one node; the parameters it is given are kept in <folder>/nodes/<name>.yaml.
+
+        :param remappings: rules `from:=to`
+        :param file: of parameters, which count for more than those of the description
+        """
         nodes = self.folder / 'nodes'
         nodes.mkdir(parents=True, exist_ok=True)
         parameters = nodes / f'{node.name}.yaml'
         parameters.write_text(yaml.safe_dump({'/**': {'ros__parameters': node.parameters}}))
-        remappings = [part for rule in node.remappings for part in ('-r', rule)]
-        more = [] if node.file is None else ['--params-file', str(node.file)]
+        remappings = [part for rule in remappings for part in ('-r', rule)]
+        more = [] if file is None else ['--params-file', str(file)]
         command = [
             sys.executable, '-m', f'repsq_ros.nodes.{node.name}',
             '--ros-args', '--params-file', str(parameters), *more, *remappings,

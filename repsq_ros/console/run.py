@@ -1,3 +1,17 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
 """repsq run: a whole campaign, its nodes started as processes and stopped cleanly."""
 
 from __future__ import annotations
@@ -18,8 +32,9 @@ from repsq_ros.campaign.journal import JOURNAL
 from repsq_ros.campaign.result import Result
 from repsq_ros.campaign.result_text import result_text
 from repsq_ros.console.live import LiveLine
-from repsq_ros.console.processes import LOSSLESS, RELIABLE, NodeProcess, ProcessGroup
+from repsq_ros.console.processes import ProcessGroup
 from repsq_ros.errors import CampaignError, JournalError, MissingError, OutputError, ParameterError
+from repsq_ros.launching.campaign_nodes import NodeDescription, campaign_nodes, monitor_node
 from repsq_ros.specification.copies import copy_specification
 from repsq_ros.specification.load import load
 from repsq_ros.specification.model import Specification
@@ -129,8 +144,9 @@ def run(arguments: argparse.Namespace) -> int:
 
     def watch() -> Watch:
         node = Watch(campaign_id, line.show, results.append, line.say_paused, line.say)
-        for process in _nodes(arguments, specification, campaign_id, folder):
-            group.start(process)
+        for described in _nodes(arguments, specification, campaign_id, folder):
+            robot = described.name == 'simulated_robot'  # its parameters are all given here
+            group.start(described, arguments.remap, None if robot else arguments.parameters)
         return node
 
     code = run_node('repsq', watch)
@@ -176,49 +192,24 @@ def _new_folder(folder: Path) -> Path:
 
 def _nodes(
     arguments: argparse.Namespace, specification: Specification, campaign_id: str, folder: Path
-) -> list[NodeProcess]:
-    """List the nodes in the order of their start: who commands the robot comes last."""
+) -> list[NodeDescription]:
+    """List the nodes in the order of their start."""
     from repsq_ros.nodes.robot_command import TYPES
 
-    simulate: bool = arguments.simulate
-    common: dict[str, object] = {'specification': str(folder / SPECIFICATION)}
-    clock: dict[str, object] = {'use_sim_time': True} if simulate else {}
-    common |= clock
-    usual: dict[str, object] = {'command_type': TYPES[specification.protocol.kind][0]}
-    file: Path | None = arguments.parameters
     seed = specification.tester.seed if arguments.seed is None else arguments.seed
-    remappings = tuple(arguments.remap)
-    nodes = [
-        NodeProcess('measurement', {**common, **(LOSSLESS if simulate else {})}, remappings, file),
-        NodeProcess(
-            'estimator',
-            {**common, 'campaign_id': campaign_id, 'output': str(folder)},
-            remappings,
-            file,
-        ),
-        NodeProcess('guard', {**clock, **usual}, remappings, file),
-        NodeProcess(
-            'scheduler',
-            {
-                **common,
-                'campaign_id': campaign_id,
-                'seed': seed,
-                'output': str(folder),
-                'resume': arguments.resume is not None,
-                'attended': not simulate,
-                **(RELIABLE if simulate else {}),
-                'session_note': arguments.session_note,
-            },
-            remappings,
-            file,
-        ),
-    ]
-    if simulate:
-        robot = {
-            'subject': arguments.subject, 'model': str(arguments.model), 'seed': seed,
-            'speed': float(arguments.speed),
-        }  # fmt: skip
-        nodes.insert(0, NodeProcess('simulated_robot', robot, remappings))
+    settings: dict[str, object] = {
+        'specification': str(folder / SPECIFICATION),
+        'campaign_id': campaign_id,
+        'seed': seed,
+        'output': str(folder),
+        'resume': arguments.resume is not None,
+        'session_note': arguments.session_note,
+        'command_type': TYPES[specification.protocol.kind][0],
+        'subject': arguments.subject,
+        'model': str(arguments.model),
+        'speed': float(arguments.speed),
+    }
+    nodes = list(campaign_nodes(settings, simulated=arguments.simulate))
     if arguments.monitor:
-        nodes.insert(0, NodeProcess('monitor', common, remappings))
+        nodes.insert(0, monitor_node(settings, simulated=arguments.simulate))
     return nodes

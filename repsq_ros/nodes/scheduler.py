@@ -1,3 +1,17 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
 """Scheduler: draws the cases, walks through the phases of each test, commands the robot."""
 
 from __future__ import annotations
@@ -11,7 +25,7 @@ from repsq_ros import messages, topics
 from repsq_ros.campaign.conductor import Action, Conductor
 from repsq_ros.campaign.history import RESUME
 from repsq_ros.campaign.logbook import Logbook
-from repsq_ros.campaign.progress import Progress, pause_text
+from repsq_ros.campaign.progress import ProgressLines, pause_text
 from repsq_ros.campaign.records import Counted
 from repsq_ros.errors import CampaignError, OutputError, OutputLateError
 from repsq_ros.measurement.samples import Sample
@@ -66,7 +80,7 @@ class Scheduler(CampaignNode):
         self._logbook.begin_session(settings.session_note, parameters.in_force)
         if self._logbook.recovered:
             self.get_logger().warning(self._logbook.recovered)
-        self._progress = Progress(specification.box.names)
+        self._progress = ProgressLines(specification.box.names)
         self._external = listen_for_cases(self, proposal, specification, self._campaign_id)
         self._announcements = Announcements(self, specification, self._logbook, self._time.now_ns)
         stopped_by = str(self.get_parameter('command_type').value) if settings.guard else ''

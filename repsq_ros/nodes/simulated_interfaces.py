@@ -1,3 +1,17 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
 """The topics of simulated robots: how they hear commands, and what their sensors say."""
 
 from __future__ import annotations
@@ -9,6 +23,7 @@ from typing import Protocol
 from geometry_msgs.msg import PoseStamped, Twist, TwistStamped
 from nav_msgs.msg import Odometry
 from rclpy.node import Node
+from rclpy.qos import QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import Range
 from std_msgs.msg import Float64, String
 
@@ -22,7 +37,7 @@ from repsq_ros.subjects.simulation import SensorReading
 from repsq_ros.subjects.subject import BodyState
 
 BASE_TIMEOUT = 0.5  # [s] without a command after which a base on the system's clock stops
-NO_LOSS = qos.QoSProfile(depth=10_000, reliability=qos.ReliabilityPolicy.RELIABLE)
+NO_LOSS = QoSProfile(depth=10_000, reliability=ReliabilityPolicy.RELIABLE)
 
 
 class Interface(Protocol):

@@ -1,3 +1,17 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
 """How a phase ends: by time, by the robot having settled, or by somebody's word."""
 
 from __future__ import annotations
@@ -5,7 +19,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 LOOK_NS = 200_000_000  # between two looks whether the robot has settled
-LATE_NS = 100_000_000  # of the newest samples that are not yet judged: they may still come
+LATE_NS = (
+    100_000_000  # before the end of a look: not judged yet, its samples may still be under way
+)
 CONFIRM_LOOK_NS = 1_000_000_000  # between two looks whether somebody has confirmed
 
 

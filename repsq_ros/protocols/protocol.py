@@ -1,3 +1,17 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
 """A protocol: the steps of one test, what is commanded in each, and how each ends."""
 
 from __future__ import annotations
@@ -153,7 +167,7 @@ class Protocol:
             reached += [self.positions.approach_to(pose) for pose in reached]
         ranges = tuple((min(each), max(each)) for each in zip(*reached, strict=True))
         if self.positions is None:
-            # The first moments of a window may not be those of the ramp.
+            # The ramp has to be over when the window begins.
             ramps = [s.look_ns - s.window_ns for s in self.steps if s.phase is Phase.COMMAND]
             return CommandSpace('velocity', ranges, longest_ramp=to_seconds(min(ramps)))
         positions = self.positions
@@ -171,9 +185,7 @@ class Protocol:
         )
         if self.positions is None:
             return total
-        middle = self.target(
-            box.names, tuple((d.lower + d.upper) / 2 for d in box.dimensions)
-        )  # fmt: skip
+        middle = self.target(box.names, tuple((d.lower + d.upper) / 2 for d in box.dimensions))
         where = self.positions.reference
         for step in self.steps:
             goes_to = self.command(step.goal, middle, where)

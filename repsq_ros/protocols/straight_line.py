@@ -1,3 +1,17 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
 """A target pose that walks along a straight line, never faster than the tool may move."""
 
 from __future__ import annotations
@@ -7,7 +21,7 @@ from typing import NamedTuple
 
 from repsq_ros.protocols.rotation import Quaternion, Vector, angle_between, turned
 
-RADIAN = 1.0  # [m] of path for which a turn by one radian counts
+RADIAN = 1.0  # [m] of path that a turn by one radian is worth
 
 
 class Pose(NamedTuple):

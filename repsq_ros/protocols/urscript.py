@@ -1,3 +1,17 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
 """The URScript that moves a tool along a straight line, or holds it; and the way back.
 
 Poses in URScript are positions [m] and rotation vectors [rad] in the robot's base frame.
@@ -23,10 +37,8 @@ FRAME = 'base'  # frame_id of the robot's base frame in its driver
 Script = tuple[Literal['movel'], Command, float, float] | tuple[Literal['stopl'], float]
 
 _NUMBER = r'\s*([-+.\w]+)\s*'
-_MOVE = re.compile(
-    r'\s*movel\(\s*p\[' + ','.join([_NUMBER] * 6) + r'\]\s*,\s*a\s*=' + _NUMBER
-    + r',\s*v\s*=' + _NUMBER + r'\)\s*'
-)  # fmt: skip
+_POSE = ','.join([_NUMBER] * 6)
+_MOVE = re.compile(rf'\s*movel\(\s*p\[{_POSE}\]\s*,\s*a\s*={_NUMBER},\s*v\s*={_NUMBER}\)\s*')
 _STOP = re.compile(r'\s*stopl\(' + _NUMBER + r'\)\s*')
 
 

@@ -1,3 +1,17 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
 """Poses from the CSV file of a measuring device, whatever a spreadsheet did to it."""
 
 from __future__ import annotations
@@ -35,7 +49,9 @@ class Columns:
 class PoseTable:
     """What a file gave, and what was dropped of it."""
 
-    rows: list[int] = field(default_factory=list)  # numbers in the file, the first one below it: 1
+    rows: list[int] = field(
+        default_factory=list
+    )  # their numbers in the file; 1 is the first row below the header
     attained: list[tuple[float, ...]] = field(default_factory=list)  # x, y, z [m], x, y, z, w
     goals: list[tuple[float, ...]] = field(default_factory=list)  # the same; empty: not in it
     dropped: list[str] = field(default_factory=list)  # one line each

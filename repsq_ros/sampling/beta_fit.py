@@ -1,3 +1,17 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
 """Fitting a Beta density to each dimension of weighted cases on [0, 1]^d."""
 
 from __future__ import annotations
@@ -53,8 +67,8 @@ def fit_betas(
         if pair is None:
             return None
         if shapes is not None:
-            pair = (min(max(pair[0], shapes[0]), shapes[1]), min(max(pair[1], shapes[0]),
-                    shapes[1]))  # fmt: skip
+            low, high = shapes
+            pair = (min(max(pair[0], low), high), min(max(pair[1], low), high))
         if not (0.0 < pair[0] < math.inf and 0.0 < pair[1] < math.inf):
             return None
         found.append(pair)
@@ -84,7 +98,7 @@ def _likeliest(
         result: NDArray[np.float64] = digamma(shapes) - digamma(np.sum(shapes)) - wanted
         return result
 
-    # Here, since nodes start sooner without it.
+    # Imported here: a node that never fits starts sooner without it.
     from scipy.optimize import root
 
     solved = root(miss, np.zeros(2))

@@ -1,3 +1,17 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
 """Target densities p on a box X, and whatever a proposal q is made of."""
 
 from __future__ import annotations
@@ -27,7 +41,7 @@ class Distribution(Protocol):
         """Return ln p(x); -inf outside the support. For discrete cases: ln of the probability."""
 
     def describe(self) -> dict[str, object]:
-        """Say what it is, in plain values: it is part of the contract and of its digest."""
+        """Return type and numbers in plain values: part of the contract, and of its digest."""
 
 
 class FromUniform(Distribution, Protocol):
@@ -75,7 +89,7 @@ class Product:
         return sum(inside) - self.box.log_volume
 
     def describe(self) -> dict[str, object]:
-        """Say what it is."""
+        """Return each dimension's marginal by its name, with its shapes."""
         names = self.box.names
         return {
             'type': 'product',
@@ -136,7 +150,7 @@ class Cases:
         return math.log(self.weights[place] / math.fsum(self.weights))
 
     def describe(self) -> dict[str, object]:
-        """Say what it is."""
+        """Return all cases with their weights: two labs have to draw from the same table."""
         return {
             'type': 'cases',
             'points': [list(point) for point in self.points],
@@ -193,7 +207,7 @@ class Mixture:
         return highest + math.log(math.fsum(math.exp(log - highest) for log in logs))
 
     def describe(self) -> dict[str, object]:
-        """Say what it is."""
+        """Return the shares and the descriptions of the parts, in their order."""
         return {
             'type': 'mixture',
             'shares': list(self.shares),

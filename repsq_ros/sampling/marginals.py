@@ -1,3 +1,17 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
 """Densities of one dimension, scaled to [0, 1].
 
 All of them have the form ln f(u) = A ln u + B ln(1-u) + C u + D u^2 + constant. So has the ratio
@@ -33,7 +47,7 @@ class Marginal(Protocol):
         """Return the u below which a share v of the probability lies."""
 
     def describe(self) -> dict[str, object]:
-        """Say what it is, for a digest."""
+        """Return type and shapes in plain values: part of the contract, and of its digest."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +62,7 @@ class Uniform:
         return v
 
     def describe(self) -> dict[str, object]:
-        """Say what it is."""
+        """Return the type: there is nothing to choose."""
         return {'type': 'uniform'}
 
 
@@ -74,7 +88,7 @@ class Beta:
         return min(max(float(betaincinv(self.a, self.b, v)), EDGE), 1.0 - EDGE)
 
     def describe(self) -> dict[str, object]:
-        """Say what it is."""
+        """Return the type and both shapes."""
         return {'type': 'beta', 'a': self.a, 'b': self.b}
 
 
@@ -105,7 +119,7 @@ class TruncatedNormal:
         return -math.log(math.sqrt(2.0 * math.pi) * self.sd * (high - low)) - 0.5 * reach**2
 
     def _ends(self) -> tuple[float, float]:
-        # On the side of the tail, where differences of the distribution function keep digits.
+        # From the side of the tail: near 1, differences of the distribution function lose digits.
         a, b = -self.mean / self.sd, (1.0 - self.mean) / self.sd
         return (float(ndtr(a)), float(ndtr(b))) if a <= 0 else (float(ndtr(-b)), float(ndtr(-a)))
 
@@ -119,7 +133,7 @@ class TruncatedNormal:
         return min(max(u, 0.0), 1.0)
 
     def describe(self) -> dict[str, object]:
-        """Say what it is."""
+        """Return the type, and mean and sd in u."""
         return {'type': 'truncated_normal', 'mean': self.mean, 'sd': self.sd}
 
 

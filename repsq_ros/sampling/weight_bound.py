@@ -1,3 +1,17 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
 """The largest importance weight w_max = sup p(x)/q(x): computed, not believed."""
 
 from __future__ import annotations
@@ -38,10 +52,11 @@ def largest_ratio(p: Distribution, q: Distribution) -> float:
     if isinstance(p, Cases) and isinstance(q, Cases):
         return max(
             # A case that q never draws has an infinite weight.
-            math.exp(min(p.logpdf(x) - q.logpdf(x), 700.0)) if q.logpdf(x) > -math.inf
+            math.exp(min(p.logpdf(x) - q.logpdf(x), 700.0))
+            if q.logpdf(x) > -math.inf
             else math.inf
             for x in p.points
-        )  # fmt: skip
+        )
     own = getattr(p, 'largest_ratio', None)
     return float(own(q)) if callable(own) else math.inf
 
@@ -62,7 +77,7 @@ def truncation_bias(
     for place in range(TRIALS):
         x = p.sample(generator)
         log_weight = p.logpdf(x) - q.logpdf(x)
-        # Within, 1 - T/(m w) is negative.
+        # Where m w <= T nothing is cut: 1 - T/(m w) is not positive there.
         cut[place] = max(0.0, 1.0 - truncation / largest_psi * math.exp(min(-log_weight, 700.0)))
     log = math.log(2.0 / MISS)
     spread = math.sqrt(2.0 * float(cut.var(ddof=1)) * log / TRIALS)

@@ -1,3 +1,17 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
 """Reading a distribution: target and proposal are written in the same way."""
 
 from __future__ import annotations
@@ -78,9 +92,10 @@ def _truncated_normal(section: Section, lower: float, upper: float) -> Truncated
     section.finish()
     if not math.isfinite(found.log_constant):
         raise section.fail(
-            'mean', f'{lower + found.mean * width!r}', 'a mean nearer to the range: none of it '
-            'is left there'
-        )  # fmt: skip
+            'mean',
+            f'{lower + found.mean * width!r}',
+            'a mean nearer to the range: none of it is left there',
+        )
     return found
 
 
@@ -161,9 +176,11 @@ def read_rows(
         where = f'row {place + 1}'
         if None in line:
             raise SpecificationError(
-                name, where, f'more than {len(header)} fields', 'one field for each column (are '
-                'there decimal commas?)'
-            )  # fmt: skip
+                name,
+                where,
+                f'more than {len(header)} fields',
+                'one field for each column (are there decimal commas?)',
+            )
         values = {}
         for column in (*box.names, *(c for c in optional if c in header)):
             try:
@@ -214,9 +231,10 @@ def load_class(section: Section, key: str, dotted: str) -> Any:
         return getattr(importlib.import_module(module), name)
     except Exception as error:  # whatever a user's module does when it is imported
         raise section.fail(
-            key, f'text {dotted!r} ({type(error).__name__}: {error})', 'a class that can be '
-            'imported'
-        ) from None  # fmt: skip
+            key,
+            f'text {dotted!r} ({type(error).__name__}: {error})',
+            'a class that can be imported',
+        ) from None
     finally:
         sys.path.remove(folder)
 

@@ -1,3 +1,17 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
 """Reading the proposal: who draws the cases, and what bounds the weights."""
 
 from __future__ import annotations
@@ -79,9 +93,10 @@ def read_proposal(
         if is_table(distribution) != is_table(target):
             kind_of = {True: 'a table of cases', False: 'a density'}
             raise section.fail(
-                'distribution', kind_of[is_table(distribution)],
+                'distribution',
+                kind_of[is_table(distribution)],
                 f'{kind_of[is_table(target)]}, as the target is one',
-            )  # fmt: skip
+            )
         if truncation is not None:
             bias = _bias(section, target, distribution, truncation, gamma, psi)
     elif kind == 'adaptive':
@@ -92,9 +107,10 @@ def read_proposal(
             table = _table(section, source, target, declared or math.inf)
     if truncation is not None and kind != 'importance':
         raise section.fail(
-            'truncation', f'{truncation!r} with {kind!r}', 'a fixed distribution, whose bias '
-            'can be computed beforehand'
-        )  # fmt: skip
+            'truncation',
+            f'{truncation!r} with {kind!r}',
+            'a fixed distribution, whose bias can be computed beforehand',
+        )
     choice = ProposalChoice(
         kind, False, distribution, adaptation, source, table, declared, truncation, bias
     )
@@ -106,9 +122,10 @@ def read_proposal(
 def _need_uniforms(section: Section, key: str, target: Distribution) -> None:
     if not (hasattr(target, 'from_uniform') and hasattr(target, 'uniforms')):
         raise section.fail(
-            key, 'a target that is a class of your own', 'a target of this package, or a class '
-            'with from_uniform() and uniforms'
-        )  # fmt: skip
+            key,
+            'a target that is a class of your own',
+            'a target of this package, or a class with from_uniform() and uniforms',
+        )
 
 
 def _check_bound(
@@ -124,15 +141,19 @@ def _check_bound(
         if choice.truncation is not None:
             return
         raise section.fail(
-            'weight_bound', 'nothing, and p/q has no known bound', 'a distribution mixed with '
-            f'the target, a truncation, or a declared bound with {remedy}'
-        )  # fmt: skip
+            'weight_bound',
+            'nothing, and p/q has no known bound',
+            'a distribution mixed with '
+            f'the target, a truncation, or a declared bound with {remedy}',
+        )
     if not accept:
         if choice.kind == 'external':
             raise section.fail('weight_bound', f'{bound!r}, which cannot be proven', remedy)
-        provable = ProposalChoice(
-            choice.kind, False, choice.distribution, choice.adaptation
-        ).make(target).largest_weight_bound  # fmt: skip
+        provable = (
+            ProposalChoice(choice.kind, False, choice.distribution, choice.adaptation)
+            .make(target)
+            .largest_weight_bound
+        )
         known = f'at least {provable:.6g}' if math.isfinite(provable) else 'one that is proven'
         raise section.fail('weight_bound', f'{bound!r}', f'{known}, the largest p/q; or {remedy}')
 
@@ -176,9 +197,10 @@ def _bias(
     bias = truncation_bias(target, distribution, psi[1], truncation)
     if bias >= gamma:
         raise section.fail(
-            'truncation', f'{truncation!r}, which may cost {bias:.4g}',
+            'truncation',
+            f'{truncation!r}, which may cost {bias:.4g}',
             f'one that costs less than gamma = {gamma:g}',
-        )  # fmt: skip
+        )
     return bias
 
 
@@ -193,6 +215,7 @@ def _table(section: Section, name: str, target: Distribution, bound: float) -> t
         try:
             draws.append(external_draw(target, x, bound, weight=weight, log_q=log_q))
         except ValueError as error:
-            raise section.fail('file', f'{file}, row {place + 1}: {error}', 'weighted cases of '
-                               'the target') from None  # fmt: skip
+            raise section.fail(
+                'file', f'{file}, row {place + 1}: {error}', 'weighted cases of the target'
+            ) from None
     return tuple(draws)

@@ -1,3 +1,17 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
 """The betting confidence sequence: the plain formula, its promise, and what voids it.
 
 The plain formula, for a candidate mean m and the caps k in {0.5, 0.99}:
@@ -10,7 +24,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from repsq_ros.estimation.accumulator import Accumulator
@@ -21,8 +35,6 @@ from repsq_ros.estimation.stopping import Bounds, Question
 C = 0.05
 MISSES = C * 1000 + 2.33 * math.sqrt(1000 * C * (1 - C))  # of 1000 runs; more in 1 % of trials
 SLACK = 1e-3  # of gamma: how far outside its exact place an end of the interval may be
-
-steady = settings(derandomize=True, deadline=None, max_examples=40)
 
 
 def run(z, bounds, gamma=0.05, c=C, whole=None):
@@ -92,7 +104,6 @@ def histories(draw):
     return z, lower, upper, Bounds(-below, above), gamma
 
 
-@steady
 @given(histories())
 def test_the_interval_is_that_of_the_plain_formula(history):
     z, lower, upper, whole, gamma = history
@@ -130,7 +141,6 @@ def test_far_out_it_is_still_the_plain_formula_at_the_latest_refresh():
     assert min(ends) - SLACK * gamma <= progress.lower <= max(ends) + 1e-9
 
 
-@steady
 @given(histories())
 def test_the_lower_end_never_falls_and_the_upper_never_rises(history):
     z, lower, upper, whole, gamma = history

@@ -1,3 +1,17 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
 """A campaign is a fold: each test once, in order, whatever else arrives."""
 
 import math
@@ -66,6 +80,36 @@ def test_doubled_late_and_early_records_change_nothing(specification):
         assert campaign.add(record(max(index - 1, 0), 0.9)) is None
     assert campaign.add(record(straight.n, 0.5)) is None  # after the end
     assert campaign.result('lab') == straight
+
+
+def test_an_invalid_record_heard_twice_counts_once(specification):
+    campaign = Campaign(specification)
+    first = campaign.add(record(0, valid=False, reason='gap: a test'))
+    assert (first.n, first.invalid) == (0, 1)
+    assert campaign.add(record(0, valid=False, reason='gap: a test')) is None
+    assert campaign.latest.invalid == 1
+    second = campaign.add(record(0, attempt=1, valid=False, reason='gap: a test'))
+    assert second.invalid == 2
+    assert campaign.add(record(0, valid=False, reason='gap: a test')) is None  # late
+    assert campaign.latest.invalid == 2
+    assert campaign.add(record(0, attempt=2)).n == 1
+
+
+def test_what_may_have_been_lost_by_selection_counts_invalid_and_skipped(specification):
+    """Each case that was left out could have moved the mean by the whole range."""
+    campaign = Campaign(specification)
+    campaign.add(record(0, valid=False, reason='gap'))
+    campaign.add(record(0, attempt=1))
+    for index in (1, 2, 3):
+        campaign.add(TestRecord(index, 0, 0.0, 0.0, False, 'too close to a wall', skipped=True))
+    index = 4
+    while not campaign.stopped:
+        campaign.add(record(index, psi_of(index)))
+        index += 1
+    result = campaign.result('lab')
+    assert (result.invalid, result.skipped) == (1, 3)
+    width = specification.measure.upper - specification.measure.lower
+    assert result.selection_bound == pytest.approx(width * 4 / (result.n + 4), rel=1e-12)
 
 
 def test_invalid_tests_are_counted_listed_and_not_estimated(specification):

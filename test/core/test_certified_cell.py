@@ -1,10 +1,24 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
 """The `certified_cell` rule: which cell holds r*, or which cells may."""
 
 import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from repsq_ros.estimation.accumulator import Accumulator
@@ -80,7 +94,6 @@ def test_bounds_of_each_step_are_made_use_of():
 # The plain formula -------------------------------------------------------------------------------
 
 
-@settings(derandomize=True, deadline=None, max_examples=40)
 @given(seed=st.integers(0, 2**32), mean=st.floats(0.02, 0.98), top=st.sampled_from([1.0, 3.0]))
 def test_the_excluded_cells_are_those_of_the_plain_formula(seed, mean, top):
     rng = np.random.default_rng(seed)

@@ -1,9 +1,23 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
 """The state machine of a campaign, over given times and answers."""
 
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from repsq_ros.campaign.conductor import Conductor
@@ -387,7 +401,6 @@ def test_somebody_who_is_there_is_asked_when_a_test_stays_invalid(specification)
 # Resume after a crash ----------------------------------------------------------------------------
 
 
-@settings(max_examples=50, deadline=None)
 @given(
     outcomes=st.lists(
         st.sampled_from(['valid', 'invalid', 'skipped', 'broken off', 'skipped at once']),
@@ -479,9 +492,6 @@ EVENTS = st.one_of(
 )
 
 
-@settings(
-    max_examples=300, deadline=None,
-)  # fmt: skip
 @given(events=st.lists(EVENTS, max_size=40), attended=st.booleans())
 def test_no_sequence_of_events_moves_the_robot_outside_a_command_phase(events, attended):
     specification = demo_specification()

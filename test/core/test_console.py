@@ -1,3 +1,17 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
 """The repsq command: what a test engineer reads."""
 
 import io
@@ -6,7 +20,7 @@ import sys
 
 import pytest
 
-from repsq_ros.campaign.progress import Progress
+from repsq_ros.campaign.progress import ProgressLines
 from repsq_ros.campaign.records import Counted, EstimateRecord, TestRecord
 from repsq_ros.cli import main
 from repsq_ros.console.live import LiveLine
@@ -28,7 +42,7 @@ def test_check_says_what_a_specification_promises(content, write, capsys):
 
 
 def test_the_live_line_tells_progress_and_time_left():
-    progress = Progress(('v_x', 'yaw'))
+    progress = ProgressLines(('v_x', 'yaw'))
     assert progress.standing(estimate(1, float('inf'), 0), 10.0) == (
         'tests 1 | estimate 0.4571 | half-width inf, to reach 0.04 | time left unknown'
     )
@@ -55,8 +69,8 @@ def test_the_live_line_tells_progress_and_time_left():
     ],
 )  # fmt: skip
 def test_each_attempt_has_its_line(record, told):
-    line = Progress(('v_x', 'yaw')).line(Counted(record, estimate(4)), 0.0)
-    assert line == f'{told} | {Progress(()).standing(estimate(4), 0.0)}'
+    line = ProgressLines(('v_x', 'yaw')).line(Counted(record, estimate(4)), 0.0)
+    assert line == f'{told} | {ProgressLines(()).standing(estimate(4), 0.0)}'
 
 
 def test_off_a_terminal_the_live_line_speaks_rarely_and_says_the_end():

@@ -1,10 +1,24 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
 """Distributions on a box: what they draw follows their density, whose integral is 1."""
 
 import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import integrate, stats
 
@@ -21,8 +35,6 @@ from repsq_ros.sampling.weight_bound import largest_ratio, truncation_bias
 
 LINE = Box((Dimension('a', 'm/s', -0.3, 0.5),))
 PLANE = Box((Dimension('a', 'm/s', -0.3, 0.5), Dimension('b', 'rad/s', 0.0, 2.0)))
-
-steady = settings(derandomize=True, deadline=None, max_examples=80)
 
 
 def scipy_marginal(marginal):
@@ -145,7 +157,6 @@ def log_f(marginal, u, v):
     return scipy_marginal(marginal).logpdf(u)
 
 
-@steady
 @given(any_marginal, any_marginal)
 def test_the_largest_ratio_is_that_of_a_fine_grid(p, q):
     ratio = log_f(p, U, V) - log_f(q, U, V)
@@ -172,7 +183,6 @@ def test_the_largest_ratio_of_a_density_to_itself_is_one():
     assert largest_ratio(p, Product(LINE, (Beta(0.5, 0.5),))) == 1.0
 
 
-@steady
 @given(any_marginal, any_marginal, any_marginal, st.floats(0.05, 0.95))
 def test_the_bound_of_mixtures_is_never_below_a_fine_grid(p, first, second, share):
     target = Product(LINE, (p,))

@@ -1,3 +1,17 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
 """The journal is the truth: every line on the disk, each tied to the one before it."""
 
 import json
@@ -9,7 +23,7 @@ import time
 
 import pytest
 from conftest import ROOT
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from repsq_ros.campaign.campaign import Campaign
@@ -52,7 +66,6 @@ def test_what_was_written_is_read_again_to_the_last_bit(file):
     assert [entry.content['number'] for entry in read_journal(file)[0]] == [0, 1, 2, 3, 4, 5]
 
 
-@settings(max_examples=100, deadline=None)
 @given(cut=st.integers(1, 200))
 def test_a_torn_last_line_is_cut_off_kept_and_told(cut, tmp_path_factory):
     file = tmp_path_factory.mktemp('torn') / JOURNAL

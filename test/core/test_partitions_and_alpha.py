@@ -1,10 +1,24 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
 """Partitions and alpha: what two labs can agree on, and at which price."""
 
 import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -22,12 +36,9 @@ from repsq_ros.estimation.alpha import (
 from repsq_ros.estimation.partition import Partition
 from repsq_ros.specification.load import load
 
-steady = settings(derandomize=True, deadline=None, max_examples=200)
-
 # Quantizing --------------------------------------------------------------------------------------
 
 
-@steady
 @given(
     lower=st.floats(-5, 5),
     width=st.floats(0.1, 10),
@@ -50,7 +61,6 @@ def test_quantizing_on_an_anchored_partition(lower, width, anchor, half, place):
     assert abs(once.value - estimate) <= half_width * (1 + 1e-6)
 
 
-@steady
 @given(
     edges=st.lists(st.integers(0, 1000), min_size=2, max_size=12, unique=True),
     place=st.floats(-0.5, 1.5),
@@ -130,7 +140,6 @@ def test_only_an_anchored_partition_has_a_cell_of_the_anchor():
 # Initiator and replicator ------------------------------------------------------------------------
 
 
-@steady
 @given(
     true=st.floats(0, 1),
     initiator=st.floats(-1, 1),
@@ -149,7 +158,6 @@ def test_every_accurate_replicator_returns_the_initiators_value(
     assert abs(partition.anchor - true) <= gamma
 
 
-@steady
 @given(st.floats(0.1, 0.9), st.floats(0.01, 0.1), st.floats(0.01, 0.1))
 def test_unequal_accuracies_need_the_sum_of_them(true, of_initiator, of_replicator):
     partition = Partition.anchored(
@@ -280,7 +288,6 @@ def test_the_offset_of_a_seed_is_the_same_for_all_and_another_for_another(initia
 # Alpha -------------------------------------------------------------------------------------------
 
 
-@steady
 @given(st.floats(1e-6, 1), st.floats(0.001, 0.3), st.floats(0.01, 0.9), st.integers(2, 6))
 def test_alpha_grows_with_gamma_and_exists_where_all_runs_can_be_accurate(gamma, c, beta, runs):
     for rule in (paper_alpha, iid_alpha, distinct_alpha):
@@ -296,7 +303,6 @@ def test_alpha_grows_with_gamma_and_exists_where_all_runs_can_be_accurate(gamma,
                 assert rule(gamma, c / 2, beta, runs) <= alpha * (1 + 1e-12)
 
 
-@steady
 @given(st.floats(0.001, 0.9), st.integers(2, 6))
 def test_the_largest_c_of_an_anchored_partition_is_accepted(beta, runs):
     c = anchored_c(beta, runs)

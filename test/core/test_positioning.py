@@ -1,3 +1,17 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
 """Protocols of poses: approach, dwell, return, settle, record; phases that end by what is seen."""
 
 import math
@@ -6,7 +20,7 @@ from dataclasses import replace
 import pytest
 import yaml
 from conftest import ROOT
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from repsq_ros.campaign.conductor import Conductor, Counted
@@ -285,7 +299,6 @@ EVENTS = st.one_of(
 )
 
 
-@settings(max_examples=60, deadline=None)
 @given(events=st.lists(EVENTS, max_size=12), attended=st.booleans(), ends=st.booleans())
 def test_no_sequence_of_events_gives_a_new_goal_outside_a_move(events, attended, ends):
     specification = load(ROOT / 'config' / 'ur10e_positioning.yaml')

@@ -1,9 +1,23 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
 """Whether a body has come to rest, by what a sensor says of it."""
 
 import math
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from repsq_ros.measurement.inputs import Input
@@ -49,7 +63,6 @@ def test_what_speaks_against_having_settled(name):
 
 
 @pytest.mark.parametrize('rate', [50, 125, 360])
-@settings(max_examples=30, deadline=None)
 @given(speed=st.floats(0.0, 0.05))
 def test_a_straight_way_settles_exactly_where_it_is_slow_enough(rate, speed):
     """Whatever the rate: 1 % beside the threshold the verdict is right."""

@@ -1,10 +1,24 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
 """Stopping rules: what each promises, that it keeps it, and where it says nothing."""
 
 import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -26,8 +40,6 @@ from repsq_ros.estimation.weights import Weights, z_bounds
 C = 0.05
 UNIT = Bounds(0.0, 1.0)
 PRINTED, TWO_SIDED = EmpiricalBernstein(), EmpiricalBernstein(two_sided=True)
-
-steady = settings(derandomize=True, deadline=None, max_examples=60)
 
 
 def too_many(misses, c=C, runs=1000):
@@ -102,7 +114,6 @@ def test_smallest_knows_that_there_is_none():
     assert smallest(lambda _: False) == 0
 
 
-@steady
 @given(
     rule=st.sampled_from([PRINTED, TWO_SIDED, EmpiricalBernstein(2), Hoeffding()]),
     gamma=st.floats(1e-3, 0.5),

@@ -1,3 +1,17 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
 """Each fault of a sensor is a named reason with its numbers; a fall is a result."""
 
 import math
@@ -34,11 +48,11 @@ def walk(count=500, rate=100.0):
     return poses
 
 
-def by_mocap(limits=Limits(), **changes):  # noqa: B008 (a frozen value)
-    source = input_of_source('mocap')
+def by_mocap(limits=Limits(), source=None, **changes):  # noqa: B008 (a frozen value)
+    usual = input_of_source('mocap')
     return Measure(
         TrackingLoss(6.0, 'rms'),
-        type(source)(**{**vars(source), 'frame': FRAME}),
+        type(usual)(**{**vars(usual), 'frame': FRAME, **(source or {})}),
         limits,
         **changes,
     )
@@ -166,6 +180,33 @@ def test_a_fault_before_the_window_is_none():
     samples[98] = samples[98]._replace(position=(math.nan, 0.0, 0.0))
     samples[97] = samples[97]._replace(orientation=(0.0, 0.0, 0.0, 0.0))
     assert measured(by_mocap(), samples).valid
+
+
+@pytest.mark.parametrize('gap, valid', [(0, False), (15, False), (30, True)])
+def test_a_jump_across_the_start_of_the_window(gap, valid):
+    """From the last sample before it, unless that one is too long ago to say anything."""
+    samples = [sample._replace(position=(5.0, 0.0, 0.7)) for sample in walk()[:100]] + walk()[100:]
+    del samples[100 - gap : 100]
+    outcome = measured(by_mocap(), samples)
+    assert outcome.valid is valid
+    if not valid:
+        assert re.match(r'jump: [45]\.\d+ m within 0\.\d+ s at 0\.000 s', outcome.reason)
+
+
+def test_stamps_of_arrival_are_put_back_onto_the_rate_of_the_sensor():
+    """Retimed, a walk whose messages come in pairs is measured like one whose come evenly."""
+    even = walk()
+    paired = [
+        sample._replace(stamp_ns=sample.stamp_ns + (SECOND // 125 if k % 2 == 0 else 0))
+        for k, sample in enumerate(even)
+    ]
+    psi = {
+        (name, retime): measured(by_mocap(source={'rate': 100.0, 'retime': retime}), samples).psi
+        for name, samples in (('even', even), ('paired', paired))
+        for retime in (False, True)
+    }
+    assert psi['paired', False] > 1.5 * psi['even', False]
+    assert psi['paired', True] == pytest.approx(psi['even', False], rel=0.05)
 
 
 def test_thresholds_are_those_of_the_specification():

@@ -1,3 +1,17 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
 """Launch files, with the real launch where it is installed."""
 
 import importlib.util
@@ -5,6 +19,8 @@ import shutil
 import signal
 import subprocess
 import time
+from itertools import pairwise
+from pathlib import Path
 
 import pytest
 import yaml
@@ -16,21 +32,87 @@ pytest.importorskip('launch_ros')
 FILES = sorted((ROOT / 'launch').glob('*.launch.py'))
 
 
+NODES = {
+    'g1_locomotion': ['measurement', 'estimator', 'guard', 'scheduler'],
+    'monitor': ['monitor', 'rviz2'],
+    'replay': ['measurement', 'estimator'],
+    'simulation': ['simulated_robot', 'measurement', 'estimator', 'guard', 'scheduler'],
+    'ur10e_positioning': ['measurement', 'estimator', 'guard', 'scheduler'],
+}
+
+
+def entities(path, kind):
+    """Return the actions of one kind that a launch file consists of."""
+    spec = importlib.util.spec_from_file_location(path.stem.replace('.', '_'), path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    found = module.generate_launch_description().entities
+    return [entity for entity in found if isinstance(entity, kind)]
+
+
 @pytest.mark.parametrize('path', FILES, ids=lambda p: p.name)
 def test_every_argument_is_described(path):
     from launch.actions import DeclareLaunchArgument
 
-    spec = importlib.util.spec_from_file_location(path.stem.replace('.', '_'), path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    arguments = [
-        entity
-        for entity in module.generate_launch_description().entities
-        if isinstance(entity, DeclareLaunchArgument)
-    ]
+    arguments = entities(path, DeclareLaunchArgument)
     assert arguments
     for argument in arguments:
         assert argument.description != 'no description given', argument.name
+
+
+@pytest.mark.parametrize('path', FILES, ids=lambda p: p.name)
+def test_the_nodes_of_the_list_are_started(path):
+    from launch_ros.actions import Node
+
+    started = [node.node_executable for node in entities(path, Node)]
+    assert started == NODES[path.name.removesuffix('.launch.py')]
+
+
+def commands(path, **arguments):
+    """Return the command line of each node with these arguments, its parameters read."""
+    from launch_ros.actions import Node
+
+    from launch import LaunchContext
+
+    context = LaunchContext()
+    context.extend_globals({'ros_specific_arguments': {}})
+    context.launch_configurations.update(arguments)
+    found = {}
+    for node in entities(path, Node):
+        node._perform_substitutions(context)
+        node.prepare(context)
+        command = node.process_details['cmd']
+        read = {}
+        for option, value in pairwise(command):
+            if option == '--params-file':
+                read.update(yaml.safe_load(Path(value).read_text())['/**']['ros__parameters'])
+        found[node.node_executable] = (read, command)
+    return found
+
+
+def test_an_argument_becomes_a_parameter_of_its_type():
+    """Digits for a name stay text, a whole number for a speed becomes a double."""
+    path = ROOT / 'launch' / 'simulation.launch.py'
+    found = commands(
+        path, specification='s.yaml', subject='arm', model='', speed='5', seed='7',
+        campaign_id='20261127', output='/tmp/o', resume='true',
+    )  # fmt: skip
+    scheduler, _ = found['scheduler']
+    assert (scheduler['campaign_id'], scheduler['seed']) == ('20261127', 7)
+    assert scheduler['resume'] is True
+    assert scheduler['attended'] is False
+    robot, _ = found['simulated_robot']
+    assert (robot['speed'], type(robot['speed'])) == (5.0, float)
+    assert found['guard'][0]['command_type'] == 'urscript'
+
+
+def test_a_topic_of_the_robot_is_remapped_for_the_nodes_of_a_replay():
+    path = ROOT / 'launch' / 'replay.launch.py'
+    found = commands(
+        path, specification='s.yaml', output='', odometry_topic='/state', mocap_topic='/body/pose'
+    )
+    _, command = found['measurement']
+    assert {'odom:=/state', 'mocap/pose:=/body/pose'} <= set(command)
 
 
 @pytest.fixture(autouse=True)
@@ -60,6 +142,9 @@ def test_ros2_launch_runs_a_simulated_campaign_to_its_end(short, write, tmp_path
 
 
 @needs_ros2_launch
+@pytest.mark.skipif(
+    importlib.util.find_spec('ros2bag') is None, reason='ros2 bag (rosbag2) is not installed'
+)
 def test_ros2_launch_replays_a_recorded_campaign(recorded, tmp_path):
     """The real ros2 bag play into the real nodes gives the recorded result again."""
     bag, specification, result = recorded

@@ -1,3 +1,17 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
 """A lab trusts it for three days: nodes killed at random, and nothing lost, doubled or moving."""
 
 import json
@@ -19,7 +33,7 @@ from support.graph import PATIENCE, at_rest
 from repsq_ros import messages
 from repsq_ros.campaign.campaign import Campaign
 from repsq_ros.campaign.journal import JOURNAL
-from repsq_ros.console.processes import LOSSLESS
+from repsq_ros.launching.campaign_nodes import LOSSLESS
 from repsq_ros.msg import TestPhase
 from repsq_ros.specification.load import load
 

@@ -1,3 +1,17 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
 """The real nodes as processes over real DDS, and a peer that listens to them."""
 
 import fcntl
@@ -17,7 +31,8 @@ from rclpy.executors import SingleThreadedExecutor
 from std_srvs.srv import Trigger
 
 from repsq_ros import topics
-from repsq_ros.console.processes import LOSSLESS, RELIABLE, NodeProcess, ProcessGroup
+from repsq_ros.console.processes import ProcessGroup
+from repsq_ros.launching.campaign_nodes import LOSSLESS, RELIABLE, NodeDescription
 from repsq_ros.msg import Estimate, QuantizedResult, TestCommand, TestMeasurement, TestPhase
 from repsq_ros.nodes import qos
 
@@ -141,7 +156,7 @@ class Graph:
         self.group = ProcessGroup(folder)
 
     def start(self, name, parameters, remappings=()):
-        self.group.start(NodeProcess(name, parameters, remappings))
+        self.group.start(NodeDescription(name, parameters), remappings)
 
     def start_campaign(self, specification, robot, estimator=None, remappings=None, **scheduler):
         """Start all four nodes of a simulated campaign.

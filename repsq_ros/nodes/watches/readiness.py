@@ -1,3 +1,17 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
 """All that a test needs: what speaks against moving, before and during it."""
 
 from __future__ import annotations
@@ -10,7 +24,7 @@ from repsq_ros.errors import CampaignError
 from repsq_ros.nodes.campaign_clock import CampaignClock
 from repsq_ros.nodes.command_publisher import CommandPublisher
 from repsq_ros.nodes.watches.conditions import ConditionWatch
-from repsq_ros.nodes.watches.guard import GuardWatch
+from repsq_ros.nodes.watches.interventions import GuardWatch
 from repsq_ros.nodes.watches.peers import Peers
 from repsq_ros.nodes.watches.rivals import Rivals
 from repsq_ros.nodes.watches.sensors import SensorWatch

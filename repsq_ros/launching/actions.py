@@ -1,0 +1,149 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Plain descriptions as actions of `ros2 launch`: the one file that imports launch."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from launch.actions import (
+    DeclareLaunchArgument,
+    ExecuteProcess,
+    IncludeLaunchDescription,
+    Shutdown,
+)
+from launch.conditions import IfCondition
+from launch.launch_description_sources import PythonLaunchDescriptionSource
+from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
+from launch_ros.actions import Node, SetRemap
+from launch_ros.parameter_descriptions import ParameterValue
+from launch_ros.substitutions import FindPackageShare
+
+from repsq_ros import topics
+from repsq_ros.launching.arguments import LaunchArgument, Shared
+from repsq_ros.launching.campaign_nodes import NodeDescription
+
+PACKAGE = 'repsq_ros'
+RECORDED = (
+    topics.TEST_COMMAND,
+    topics.TEST_PHASE,
+    topics.TEST_MEASUREMENT,
+    topics.ESTIMATE,
+    topics.QUANTIZED_RESULT,
+)
+
+
+def given(argument: LaunchArgument) -> Any:
+    """Return what stands for an argument where launch wants text, such as a path or a topic."""
+    return LaunchConfiguration(argument.name)
+
+
+def shared(file: Shared) -> Any:
+    """Return the path of a file that is installed with the package."""
+    return PathJoinSubstitution([FindPackageShare(PACKAGE), *file.path.split('/')])
+
+
+def declare(*arguments: LaunchArgument) -> list[Any]:
+    """Declare the arguments of a launch file."""
+    return [
+        DeclareLaunchArgument(
+            argument.name,
+            default_value=(
+                shared(argument.default)
+                if isinstance(argument.default, Shared)
+                else argument.default
+            ),
+            choices=list(argument.choices) or None,
+            description=argument.description,
+        )
+        for argument in arguments
+    ]
+
+
+def remap(names: Mapping[str, LaunchArgument]) -> list[Any]:
+    """Give topics, by the names that the nodes have for them, the names that arguments tell."""
+    return [SetRemap(topic, given(argument)) for topic, argument in names.items()]
+
+
+def start(
+    nodes: Iterable[NodeDescription],
+    *,
+    file: LaunchArgument | None = None,
+    remappings: Mapping[str, LaunchArgument] | None = None,
+) -> list[Any]:
+    """Start nodes; the launch ends when the scheduler has ended.
+
+    :param file: of parameters; those of the nodes' descriptions count for more
+    :param remappings: of these nodes alone; `remap` is for all
+    """
+    rules = [(topic, given(argument)) for topic, argument in (remappings or {}).items()]
+    return [
+        Node(
+            package=PACKAGE,
+            executable=node.name,
+            output='screen',
+            parameters=_parameters(node, file),
+            remappings=rules,
+            on_exit=(
+                Shutdown(reason='the campaign has ended') if node.name == 'scheduler' else None
+            ),
+        )
+        for node in nodes
+    ]
+
+
+def _parameters(node: NodeDescription, file: LaunchArgument | None) -> list[Any]:
+    """List the sources of a node's parameters: what comes later counts for more."""
+    own = {name: _value(value) for name, value in node.parameters.items()}
+    return [*([] if file is None else [given(file)]), *([own] if own else [])]
+
+
+def _value(value: object) -> object:
+    """Return the value of a parameter, of the type that its argument says."""
+    if isinstance(value, LaunchArgument):
+        return ParameterValue(given(value), value_type=value.kind)
+    return value
+
+
+def include_monitor(on: LaunchArgument, **arguments: LaunchArgument | str) -> Any:
+    """Start what monitor.launch.py starts, where an argument is true."""
+    return IncludeLaunchDescription(
+        PythonLaunchDescriptionSource(shared(Shared('launch/monitor.launch.py'))),
+        launch_arguments={
+            name: given(value) if isinstance(value, LaunchArgument) else value
+            for name, value in arguments.items()
+        }.items(),
+        condition=IfCondition(given(on)),
+    )
+
+
+def record(
+    on: LaunchArgument, folder: LaunchArgument, sensors: Iterable[LaunchArgument]
+) -> ExecuteProcess:
+    """Record what the package says, and more topics, into a new bag, where an argument is true.
+
+    :param sensors: arguments that tell the names of topics
+    """
+    pattern: list[Any] = [f'({"|".join(RECORDED)}']
+    for argument in sensors:
+        pattern += ['|', given(argument)]
+    bag = PathJoinSubstitution([given(folder), time.strftime('bag-%Y%m%d-%H%M%S')])
+    return ExecuteProcess(
+        cmd=['ros2', 'bag', 'record', '-o', bag, '-e', [*pattern, ')$']],
+        condition=IfCondition(given(on)),
+        output='screen',
+    )

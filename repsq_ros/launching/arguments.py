@@ -1,0 +1,68 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Arguments of launch files, as plain data: what declares one also stands for its value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+SWITCH = ('true', 'false')
+
+
+@dataclass(frozen=True)
+class Shared:
+    """A file that is installed with the package, relative to its share folder."""
+
+    path: str
+
+
+@dataclass(frozen=True)
+class LaunchArgument:
+    """An argument of a launch file.
+
+    :ivar default: None: it has to be given
+    :ivar choices: all that it may be; empty: anything
+    :ivar kind: the type of the parameter it becomes, whatever the argument looks like: `50` is
+        also a double
+    """
+
+    name: str
+    description: str
+    default: str | Shared | None = None
+    choices: tuple[str, ...] = ()
+    kind: type = str
+
+
+def switch(name: str, description: str, default: str = 'false') -> LaunchArgument:
+    """Describe an argument that is true or false."""
+    return LaunchArgument(name, description, default, SWITCH, bool)
+
+
+def specification(file: str, description: str = 'Test specification (YAML)') -> LaunchArgument:
+    """Describe the argument of this name; by default a file of the package's `config/`."""
+    return LaunchArgument('specification', description, Shared(f'config/{file}'))
+
+
+CAMPAIGN_ID = LaunchArgument('campaign_id', 'Name of the campaign; empty: by the time', '')
+RESUME = switch('resume', 'Go on with the journal in the folder output')
+MONITOR = switch('monitor', 'Start the monitor as well')
+RVIZ = switch('rviz', 'With monitor:=true, start RViz too')
+
+# Of a campaign on a real robot.
+OUTPUT = LaunchArgument('output', 'Folder of the campaign: journal, tests.csv, result.yaml')
+SESSION_NOTE = LaunchArgument('session_note', 'Kept with this session', '')
+NAMESPACE = LaunchArgument('namespace', 'Of the nodes', '')
+AUTOSTART = switch('autostart', 'Begin without a call of the service ~/start')
+RECORD = switch('record', 'Record sensors and topics of the package into the folder')

@@ -1,0 +1,113 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The one list of nodes of a campaign: launch files and `repsq run` build theirs from it.
+
+Plain data, no ROS. A setting may be a value, or something that its user resolves later, such as
+an argument of a launch file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from repsq_ros import topics
+
+Settings = Mapping[str, object]
+
+# In the order of their start: who commands the robot comes last.
+ORDER = ('simulated_robot', 'measurement', 'estimator', 'guard', 'scheduler')
+
+# The settings that each node takes where they are given; it has further parameters of its own.
+TAKES = {
+    'monitor': ('specification',),
+    'simulated_robot': ('subject', 'model', 'seed', 'speed'),
+    'measurement': ('specification',),
+    'estimator': ('specification', 'campaign_id', 'output'),
+    'guard': ('command_type',),
+    'scheduler': (
+        'specification', 'campaign_id', 'seed', 'output', 'resume', 'session_note', 'autostart',
+    ),
+}  # fmt: skip
+
+# Parameters of nodes in simulation: no sample may be lost, however fast it runs.
+RELIABLE: dict[str, object] = {
+    f'qos_overrides./{topic}.subscription.reliability': 'reliable'
+    for topic in topics.SENSOR.values()
+}
+# Of a measurement node besides: a packet that was lost is sent again after up to 3 s, and
+# simulated time waits for it.
+LOSSLESS: dict[str, object] = {**RELIABLE, 'arrival_grace': 10.0}
+
+SIMULATED_TIME: dict[str, object] = {'use_sim_time': True}
+# Nobody sits beside a simulated robot: what would hold the campaign ends it.
+SIMULATION: dict[str, dict[str, object]] = {
+    'measurement': SIMULATED_TIME | LOSSLESS,
+    'estimator': SIMULATED_TIME,
+    'guard': SIMULATED_TIME,
+    'scheduler': SIMULATED_TIME | RELIABLE | {'attended': False},
+}
+
+
+@dataclass(frozen=True)
+class NodeDescription:
+    """One node: its executable, which is also its name, and its parameters."""
+
+    name: str
+    parameters: dict[str, object] = field(default_factory=dict)
+
+
+def campaign_nodes(settings: Settings, *, simulated: bool = False) -> Iterator[NodeDescription]:
+    """List the nodes of a campaign in the order of their start.
+
+    :param settings: by the names of the nodes' parameters; each node takes those it knows
+    :param simulated: with a simulated robot, which sends the time
+    """
+    for name in ORDER if simulated else ORDER[1:]:
+        yield _node(name, settings, SIMULATION.get(name, {}) if simulated else {})
+
+
+def replay_nodes(settings: Settings) -> Iterator[NodeDescription]:
+    """List the nodes that listen to a bag that is played, and to its time."""
+    yield _node('measurement', settings, SIMULATED_TIME | durability('volatile'))
+    yield _node('estimator', settings, SIMULATED_TIME)
+
+
+def monitor_node(
+    settings: Settings, *, simulated: object = False, asked: object = None
+) -> NodeDescription:
+    """Describe the node that draws a campaign for RViz.
+
+    :param simulated: whether its time comes from /clock
+    :param asked: the durability it asks for; None: the usual
+    """
+    more = {} if asked is None else durability(asked)
+    return _node('monitor', settings, {'use_sim_time': simulated, **more})
+
+
+def durability(asked: object) -> dict[str, object]:
+    """Return the parameters with which a node asks for a durability of what a campaign announces.
+
+    A bag may say nothing of its topics' durability: volatile takes any.
+    """
+    return {
+        f'qos_overrides./{topic}.subscription.durability': asked
+        for topic in (topics.TEST_COMMAND, topics.TEST_PHASE)
+    }
+
+
+def _node(name: str, settings: Settings, more: Settings) -> NodeDescription:
+    taken = {key: settings[key] for key in TAKES[name] if key in settings}
+    return NodeDescription(name, {**taken, **more})

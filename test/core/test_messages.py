@@ -1,0 +1,56 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Messages to plain values: what a field means that says nothing."""
+
+import math
+from types import SimpleNamespace
+
+import pytest
+
+from repsq_ros import messages
+
+ZERO = SimpleNamespace(sec=0, nanosec=0)
+
+
+def measurement(**changes):
+    fields = {
+        'index': 3, 'attempt': 1, 'psi': 0.5, 'weight': 0.8, 'valid': True, 'reason': '',
+        'samples': 300, 'window_start': ZERO, 'window_end': SimpleNamespace(sec=3, nanosec=5),
+        'x': [0.1, 0.2], 'weight_bound': 4.0, 'skipped': False,
+    }  # fmt: skip
+    return SimpleNamespace(**(fields | changes))
+
+
+def test_a_measurement_is_read_field_by_field():
+    record = messages.test_record_of(measurement())
+    assert (record.index, record.attempt, record.psi, record.weight) == (3, 1, 0.5, 0.8)
+    assert (record.valid, record.skipped, record.samples) == (True, False, 300)
+    assert record.window_end_ns == 3_000_000_005
+    assert record.x == (0.1, 0.2)
+    assert record.weight_bound == 4.0
+
+
+def test_a_weight_bound_of_0_is_none_at_all():
+    """An unset field is 0 in ROS: taken as a bound it would make of every weight a violation."""
+    assert messages.test_record_of(measurement(weight_bound=0.0)).weight_bound == math.inf
+
+
+@pytest.mark.parametrize('given, bound', [(0.0, math.inf), (2.5, 2.5)])
+def test_the_same_holds_for_a_case(given, bound):
+    case = SimpleNamespace(x=[0.1, 0.2], log_p=-1.0, log_q=-2.0, weight_bound=given, weight=2.7)
+    draw = messages.draw_of(case)
+    assert draw.weight == 2.7, 'as it was drawn, and not computed again'
+    assert draw.weight_bound == bound
+    assert (draw.x, draw.log_p, draw.log_q) == ((0.1, 0.2), -1.0, -2.0)

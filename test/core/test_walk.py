@@ -1,0 +1,162 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""One attempt, step by step: when a phase that ends by settling ends, and what prolongs it."""
+
+from dataclasses import replace
+
+import pytest
+import yaml
+from conftest import ROOT
+
+from repsq_ros.campaign.in_process import run_in_process
+from repsq_ros.campaign.walk import Walk
+from repsq_ros.measurement.inputs import Input
+from repsq_ros.measurement.samples import BodySample
+from repsq_ros.measurement.settling import Settling
+from repsq_ros.protocols.endings import LATE_NS, LOOK_NS, Settled, Timed
+from repsq_ros.protocols.phases import Phase, Span
+from repsq_ros.protocols.protocol import Goal, Positions, Protocol, Step
+from repsq_ros.specification.load import load
+from repsq_ros.subjects.arm import Arm
+
+MS = 1_000_000
+SECOND = 1000 * MS
+UPRIGHT = (0.0, 0.0, 0.0, 1.0)
+GOAL = (0.1, 0.2, 0.3)
+AWAY = (0.1, 0.2, 0.4)
+START_NS = 5 * SECOND
+POSITIONS = Positions('base', (*AWAY, 0.0, 0.0, 0.0), (0.0, 0.0, -1.0), 0.0, 0.1, 0.1)
+
+
+def walk_to_the_goal(hold_ns, then=()):
+    """Begin an attempt whose first phase ends when the body has been at the goal for a while."""
+    ending = Settled(10 * SECOND, hold_ns, speed=0.01, within=0.005)
+    protocol = Protocol('free', (Step(Phase.MOVE, Goal.TARGET, ending), *then), {}, POSITIONS)
+    source = Input('geometry_msgs/msg/PoseStamped', 'tool_pose', frame='base')
+    walk = Walk(protocol, Settling(source))
+    walk.begin(0, 0, (*GOAL, 0.0, 0.0, 0.0), START_NS, home=False)
+    return walk
+
+
+def hear(walk, from_ns, until_ns, position=GOAL):
+    """Let the body be seen each 10 ms, the last time at `until_ns`."""
+    for stamp_ns in range(from_ns, until_ns + 1, 10 * MS):
+        walk.hear_body(BodySample(stamp_ns, position, UPRIGHT, frame='base'))
+
+
+def test_the_newest_samples_are_not_yet_judged():
+    """They may still come: what is there until 0.1 s before the end of the look decides."""
+    walk = walk_to_the_goal(hold_ns=90 * MS)
+    hear(walk, START_NS, START_NS + LOOK_NS - LATE_NS)
+    assert walk.follow(START_NS + LOOK_NS) is None
+    assert walk.over
+
+
+def test_what_the_body_does_in_the_last_tenth_of_a_second_does_not_count():
+    walk = walk_to_the_goal(hold_ns=90 * MS)
+    hear(walk, START_NS, START_NS + LOOK_NS - LATE_NS)
+    hear(walk, START_NS + LOOK_NS - LATE_NS + 10 * MS, START_NS + LOOK_NS, AWAY)
+    walk.follow(START_NS + LOOK_NS)
+    assert walk.over
+
+
+def test_while_those_samples_are_awaited_nothing_is_decided():
+    walk = walk_to_the_goal(hold_ns=90 * MS)
+    hear(walk, START_NS, START_NS + LOOK_NS - LATE_NS - 10 * MS)
+    assert walk.follow(START_NS + LOOK_NS + 50 * MS) is None
+    assert not walk.over
+    assert walk.span.start_ns == START_NS
+
+
+def test_rest_from_before_the_phase_does_not_count_as_settled():
+    """The body may stand at the goal since long ago: it has to stand there for the hold."""
+    hold_ns = LOOK_NS - LATE_NS + 10 * MS
+    walk = walk_to_the_goal(hold_ns)
+    hear(walk, START_NS - SECOND, START_NS + LOOK_NS)
+    prolonged = walk.follow(START_NS + LOOK_NS)
+    assert prolonged is not None
+    assert prolonged.phase is Phase.MOVE
+    assert not walk.over
+    hear(walk, START_NS + LOOK_NS + 10 * MS, START_NS + 2 * LOOK_NS)
+    assert walk.follow(START_NS + 2 * LOOK_NS) is None
+    assert walk.over
+
+
+def test_rest_for_just_the_hold_counts():
+    walk = walk_to_the_goal(hold_ns=LOOK_NS - LATE_NS)
+    hear(walk, START_NS, START_NS + LOOK_NS)
+    walk.follow(START_NS + LOOK_NS)
+    assert walk.over
+
+
+def test_a_prolonged_phase_begins_no_test():
+    walk = walk_to_the_goal(hold_ns=90 * MS)
+    first = walk.span
+    hear(walk, START_NS, START_NS + LOOK_NS, AWAY)
+    prolonged = walk.follow(START_NS + LOOK_NS)
+    assert (prolonged.start_ns, prolonged.step) == (first.end_ns, first.step)
+    assert first.begins_test(None)
+    assert not prolonged.begins_test(first)
+
+
+FIRST = Span(Phase.DWELL, 3, 1, 0, SECOND, (0.0, 0.0, 0.0))
+NEXT = replace(FIRST, start_ns=SECOND, end_ns=2 * SECOND)
+
+
+@pytest.mark.parametrize(
+    'before, span, begins',
+    [
+        (None, FIRST, True),
+        (FIRST, NEXT, False),
+        (FIRST, replace(NEXT, attempt=2), True),
+        (FIRST, replace(NEXT, index=4), True),
+        (FIRST, replace(NEXT, start_ns=SECOND + 1), True),  # another attempt, after a pause
+        (replace(FIRST, step=-1), NEXT, True),  # the way home is over
+        (FIRST, replace(NEXT, step=1), False),
+        (replace(FIRST, phase=Phase.MOVE), NEXT, True),
+        (None, replace(FIRST, phase=Phase.IDLE), False),
+        (None, replace(FIRST, end_ns=None), False),
+    ],
+)
+def test_which_phase_begins_a_test(before, span, begins):
+    assert span.begins_test(before) is begins
+
+
+class CountedArm(Arm):
+    """An arm that counts how often it is put where a test begins."""
+
+    resets = 0
+
+    def reset(self, generator):
+        self.resets += 1
+        super().reset(generator)
+
+
+def test_a_simulated_test_goes_on_while_its_first_phase_is_prolonged(write):
+    content = yaml.safe_load((ROOT / 'config' / 'ur10e_positioning.yaml').read_text())
+    content['tester']['max_tests'] = 3
+    specification = load(write(content))
+    protocol = specification.protocol
+    settles = next(s for s in protocol.steps if isinstance(s.ending, Settled))
+    # The dwell before the way is left out: a test begins with a phase that ends by settling.
+    steps = protocol.steps[1:]
+    assert isinstance(protocol.steps[0].ending, Timed)
+    assert steps[0].ending == settles.ending
+    specification = replace(specification, protocol=replace(protocol, steps=steps, homing=()))
+    arm = CountedArm()
+    before = arm.resets
+    result = run_in_process(specification, arm, seed=1)
+    # Once to begin with, then for each test.
+    assert arm.resets - before == 1 + result.n + result.invalid
