@@ -16,6 +16,7 @@ from repsq_ros.errors import BagError, OutputError
 from repsq_ros.specification.copies import write_replication
 from repsq_ros.specification.model import Specification
 
+SPECIFICATION = 'specification.yaml'  # a copy of the one in force
 TESTS = 'tests.csv'
 REPLICATION = 'replication.yaml'
 RESULT = 'result.yaml'

@@ -33,7 +33,7 @@ PATIENCE = 5.0  # [s] of holding after which the reason is told
 GIVE_UP = 2.0  # [s] without signs of life from the scheduler after which it is gone
 IDLE_SPEED = 0.1  # simulated s in each real s before tests of a simulation as fast as possible
 CATCH_UP = 0.1  # [s] of delay that is made good by running faster
-LOOK = 0.002  # [s] of real time between two looks for messages while it runs as fast as possible
+LOOK = 0.01  # [s] of real time between two looks for messages while it runs as fast as possible
 
 
 class SimulatedRobot(CampaignNode):
@@ -186,7 +186,7 @@ class SimulatedRobot(CampaignNode):
         # ahead in its time, is to be heard before its time comes, however long that takes.
         speed = (min(self._speed, 1.0) or IDLE_SPEED) if idle else self._speed
         if speed == 0:
-            # A look costs as much as the surrogate takes for a tenth of a second.
+            # A look takes as long as the surrogate's tenth of a second.
             if time.monotonic() - self._looked >= LOOK:
                 executor.spin_once(timeout_sec=0)
                 self._looked = time.monotonic()
