@@ -66,9 +66,7 @@ def paper_count(campaign: FinishedCampaign) -> PaperCount:
     where R > 1, it bounds nothing where R < 1.
     """
     specification = campaign.specification
-    tester = replace(
-        specification.tester, stopping=EmpiricalBernstein(), max_tests=LARGEST_COUNT
-    )
+    tester = replace(specification.tester, stopping=EmpiricalBernstein(), max_tests=LARGEST_COUNT)
     again = Campaign(replace(specification, tester=tester))
     for test in campaign.tests:
         again.add(test)

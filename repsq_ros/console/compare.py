@@ -14,7 +14,11 @@ DIFFERENT = 8  # exit code
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the command line."""
     parser.add_argument(
-        'campaigns', type=Path, nargs='+', metavar='FOLDER', help='folders of two or more campaigns'
+        'campaigns',
+        type=Path,
+        nargs='+',
+        metavar='FOLDER',
+        help='folders of two or more campaigns',
     )
 
 

@@ -108,9 +108,7 @@ def run(arguments: argparse.Namespace) -> int:
         campaign_id, arguments.seed = _journal_of(folder)
     else:
         folder = _new_folder(arguments.output or Path('campaigns') / campaign_id)
-        copy_specification(
-            arguments.specification, folder / SPECIFICATION, arguments.tester
-        )
+        copy_specification(arguments.specification, folder / SPECIFICATION, arguments.tester)
     print(f'campaign {campaign_id} in {folder}/', flush=True)
     line = LiveLine(sys.stdout)
     group = ProcessGroup(folder)

@@ -1,0 +1,48 @@
+"""Folders of campaigns as they are left behind, without nodes."""
+
+from repsq_ros.campaign.campaign import Campaign
+from repsq_ros.campaign.folder import SPECIFICATION, CampaignFolder
+from repsq_ros.campaign.history import TEST, line_of_test
+from repsq_ros.campaign.in_process import run_in_process
+from repsq_ros.campaign.logbook import Logbook
+from repsq_ros.campaign.records import TestRecord
+from repsq_ros.specification.copies import copy_specification
+from repsq_ros.specification.load import load
+from repsq_ros.subjects.surrogate import Surrogate
+
+
+def leave_folder(folder, file, tests, seed=1, tester_file=None):
+    """Leave what `repsq run` leaves of a campaign with these tests; the result where it ended."""
+    folder.mkdir(parents=True)
+    copy_specification(file, folder / SPECIFICATION, tester_file)
+    specification = load(folder / SPECIFICATION)
+    logbook = Logbook(folder, specification, folder.name, seed)
+    kept, campaign = CampaignFolder(folder, specification), Campaign(specification)
+    for test in tests:
+        logbook.write(TEST, line_of_test(test))
+        estimate = campaign.add(test)
+        if estimate is not None:
+            kept.add(test, estimate)
+    logbook.close()
+    if campaign.stopped:
+        kept.finish(campaign.result(folder.name))
+    kept.close()
+    return folder
+
+
+def simulate_folder(folder, file, tester_file=None):
+    """Leave the folder of a campaign on the surrogate."""
+    specification, tests = load(file, tester_file), []
+    seed = specification.tester.seed
+    run_in_process(
+        specification, Surrogate(), seed, on_test=lambda record, _: tests.append(record)
+    )
+    return leave_folder(folder, file, tests, seed, tester_file)
+
+
+def records_of(values):
+    """Return VALID tests of weight 1 with these psi."""
+    return [
+        TestRecord(index, 0, psi, 1.0, True, x=(0.1, 0.1, 0.1), weight_bound=1.0)
+        for index, psi in enumerate(values)
+    ]
