@@ -14,8 +14,10 @@ from repsq_ros.subjects.surrogate import Surrogate
 def leave_folder(folder, file, tests, seed=1, tester_file=None):
     """Leave what `repsq run` leaves of a campaign with these tests; the result where it ended."""
     folder.mkdir(parents=True)
-    copy_specification(file, folder / SPECIFICATION, tester_file)
-    specification = load(folder / SPECIFICATION)
+    if tester_file is not None:
+        copy_specification(file, folder / SPECIFICATION, tester_file)
+        file = folder / SPECIFICATION
+    specification = load(file)
     logbook = Logbook(folder, specification, folder.name, seed)
     kept, campaign = CampaignFolder(folder, specification), Campaign(specification)
     for test in tests:
