@@ -28,6 +28,8 @@ class CampaignClock:
         self._steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._heard = self._steady.now()
         self._simulated_ns: int | None = None
+        self._planned_ns = 0  # latest instant that was announced
+        self._broken_off_ns = 0  # until when a simulated robot may have lived on
         self._alarm = node.create_timer(TIMEOUT, self._ring, clock=self._steady)
         self._alarm.cancel()
         if node.get_parameter('use_sim_time').value:
@@ -35,18 +37,30 @@ class CampaignClock:
             node.create_subscription(ClockMessage, '/clock', self._hear, qos.CLOCK)
 
     def _hear(self, message: ClockMessage) -> None:
-        self._simulated_ns = from_time(message.clock)
+        time_ns = from_time(message.clock)
+        if time_ns < (self._simulated_ns or 0):
+            self._planned_ns = self._broken_off_ns = 0  # a time that runs back is to be seen
+        self._simulated_ns = time_ns
         self._heard = self._steady.now()
-        self._on_tick(self._simulated_ns)
+        self._on_tick(self.now_ns())
 
     def now_ns(self) -> int:
         """Return the time in ns; 0 while a simulated clock has not been heard."""
         if self._simulated_ns is not None:
-            return self._simulated_ns
+            return max(self._simulated_ns, self._broken_off_ns)
         return int(self._node.get_clock().now().nanoseconds)
 
-    def wake_at(self, at_ns: int) -> None:
-        """Call `on_tick` at an instant as well; a simulated clock ticks there by itself."""
+    def wake_at(self, at_ns: int | None) -> None:
+        """Call `on_tick` at an instant as well; a simulated clock ticks there by itself.
+
+        :param at_ns: None: what was planned does not come. A simulated robot has perhaps lived on
+            to the end of its phase before it hears so, and what comes next must not begin in its
+            past
+        """
+        if at_ns is None:
+            self._broken_off_ns = self._planned_ns
+            return
+        self._planned_ns = max(self._planned_ns, at_ns)
         if self._simulated_ns is None:
             self._alarm.timer_period_ns = max(at_ns - self.now_ns(), 0) + LATE_NS
             self._alarm.reset()

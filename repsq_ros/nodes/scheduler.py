@@ -230,7 +230,9 @@ class Scheduler(CampaignNode):
         return confirmed
 
     def _skip(self, reason: str) -> bool:
-        return self._carry_out(self._conductor.skip(self._latest_ns(), reason))
+        skipped = self._carry_out(self._conductor.skip(self._latest_ns(), reason))
+        self._time.wake_at(None)
+        return skipped
 
     def _abort(self, reason: str) -> None:
         if self._conductor.span is None:
@@ -251,8 +253,7 @@ class Scheduler(CampaignNode):
                 return self._carry_out(self._conductor.pause(self._time.now_ns(), str(error)))
             if isinstance(action, Span):
                 self._phase_since = self._steady.now()
-                if action.end_ns is not None:
-                    self._time.wake_at(action.end_ns)
+                self._time.wake_at(action.end_ns)
                 # The command goes first: a phase that is announced is already in force.
                 self._publish_command()
                 self._tell(action)
