@@ -180,9 +180,10 @@ class Conductor:
             self.span = interrupted
             return [interrupted]
         if self._told or self._measured is not None:
-            # It was measured before the pause; only the answer of the estimator is awaited.
-            self.span = self._idle(now_ns)
-            return [self.span, *self._decide(now_ns)]
+            # It was measured before the pause; only the answer of the estimator is awaited. Time
+            # went on meanwhile, of a simulated robot unheard: what follows begins later, too.
+            self.span = self._idle(start_ns)
+            return [self.span, *self._decide(start_ns)]
         return self._issue(case.index, case.attempt, start_ns)
 
     def skip(self, now_ns: int, reason: str) -> list[Action]:
@@ -273,6 +274,7 @@ class Conductor:
         if not (self.waiting and case and measured and estimated):
             return []
         actions: list[Action] = []
+        now_ns = max(now_ns, self.span.start_ns if self.span else now_ns)
         if not self._told:
             self._told = True
             actions.append(Counted(measured))

@@ -38,6 +38,9 @@ def test_after_a_break_off_it_is_as_late_as_the_phase_might_have_become():
 
         assert hears(100.0, 100.0)
         clock.wake_at(105 * NANOSECONDS)
+        assert hears(100.05, 100.05)
+        clock.wake_at(None)
+        assert clock.now_ns() == round(100.05 * NANOSECONDS), 'in real time it cannot be ahead'
         assert hears(101.0, 101.0)
         clock.wake_at(None)
         assert clock.now_ns() == 105 * NANOSECONDS
