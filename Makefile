@@ -1,6 +1,6 @@
 # Two commands do everything: make demo, make test. Both set up .venv/ first (tools/set_up.py).
 #
-#   make demo                              a simulated campaign to its quantized result
+#   make demo                              two labs, one robot simulated in each: the same value
 #   make demo G1=../shared/data/g1         the same with the Unitree G1's walking policy in MuJoCo
 #   make demo SPECIFICATION=config/ur10e_positioning.yaml      a robot arm
 #   make test                              all checks and tests
@@ -11,12 +11,19 @@
 PYTHON ?= python3
 G1 ?=
 SPECIFICATION ?= config/g1_locomotion.yaml
+DEMO := campaigns/demo-$(shell date +%Y%m%d-%H%M%S)
+SIMULATED := --simulate $(if $(G1),--subject g1 --model $(G1))
 
 .PHONY: demo test test-long mutants lint environment clean
 
+# An initiator's campaign, then a replicator's with another seed and proposal. On real robots, each
+# lab gives its own line without --simulate.
 demo:
 	@$(PYTHON) tools/set_up.py $(if $(G1),sim)
-	@.venv/bin/repsq run $(SPECIFICATION) --simulate $(if $(G1),--subject g1 --model $(G1))
+	.venv/bin/repsq run $(SPECIFICATION) $(SIMULATED) --output $(DEMO)/initiator
+	.venv/bin/repsq run $(DEMO)/initiator/replication.yaml --tester config/replicator.yaml \
+	    $(SIMULATED) --output $(DEMO)/replicator
+	.venv/bin/repsq compare $(DEMO)/initiator $(DEMO)/replicator
 
 environment:
 	@$(PYTHON) tools/set_up.py bags sim report dev

@@ -78,10 +78,13 @@ def main() -> None:
     subject = 'g1' if arguments.model else 'surrogate'
     with tempfile.TemporaryDirectory() as name:
         content = yaml.safe_load(SPECIFICATION.read_text())
-        content['tester']['max_tests'] = arguments.tests
+        content['tester'].update(
+            stopping={'rule': 'fixed', 'tests': arguments.tests}, max_tests=arguments.tests
+        )
         specification = Path(name) / 'specification.yaml'
         specification.write_text(yaml.safe_dump(content))
-        test_s = to_seconds(load(specification).protocol.duration_ns)
+        loaded = load(specification)
+        test_s = to_seconds(loaded.protocol.duration_ns(loaded.box))
         before = reference(specification, subject, arguments.model)
         over_dds = graph(specification, subject, arguments.model, Path(name) / 'campaign')
         after = reference(specification, subject, arguments.model)

@@ -69,14 +69,14 @@ def recordings() -> Path:
     return SHARED_DATA
 
 
-def demonstration() -> dict:
-    """Return the demo's specification."""
-    return yaml.safe_load((ROOT / 'config' / 'g1_locomotion.yaml').read_text())
+def paper_settings() -> dict:
+    """Return the specification with the settings of the paper."""
+    return yaml.safe_load((ROOT / 'config' / 'paper' / 'g1_locomotion.yaml').read_text())
 
 
 def short_campaign() -> dict:
     """Return a campaign of about 40 tests of 2 s each."""
-    content = demonstration()
+    content = paper_settings()
     content['protocol'].update(dwell=0.5, command=1.5, window=1.0)
     content['accuracy']['gamma'] = 0.25
     del content['partition']['first']
@@ -85,8 +85,8 @@ def short_campaign() -> dict:
 
 @pytest.fixture
 def content() -> dict:
-    """The demo's specification, to be changed by a test."""
-    return demonstration()
+    """The specification with the settings of the paper, to be changed by a test."""
+    return paper_settings()
 
 
 @pytest.fixture

@@ -188,7 +188,7 @@ class Conductor:
             return self._issue(case.index, case.attempt, start_ns)
         # What is known of it is said again, for peers that have missed it.
         self._not_before_ns = start_ns
-        self.span = self._idle(now_ns, broken_off=self._broken_off)
+        self.span = self._idle(start_ns, broken_off=self._broken_off)
         return [self.span, *self._decide(now_ns)]
 
     def skip(self, now_ns: int, reason: str) -> list[Action]:

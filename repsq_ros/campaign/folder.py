@@ -27,9 +27,10 @@ from repsq_ros.campaign.journal import JOURNAL
 from repsq_ros.campaign.records import EstimateRecord, TestRecord
 from repsq_ros.campaign.result import Result
 from repsq_ros.errors import BagError, OutputError
-from repsq_ros.specification.copies import write_replication
+from repsq_ros.specification.copies import copy_specification, write_replication
 from repsq_ros.specification.model import Specification
 
+SPECIFICATION = 'specification.yaml'  # a copy of the one in force
 TESTS = 'tests.csv'
 REPLICATION = 'replication.yaml'
 RESULT = 'result.yaml'
@@ -79,6 +80,8 @@ class CampaignFolder:
         self._folder, self._specification = folder, specification
         try:
             folder.mkdir(parents=True, exist_ok=True)
+            if not (folder / SPECIFICATION).exists():
+                copy_specification(Path(specification.file), folder / SPECIFICATION)
             # 'x': what an earlier campaign left is never overwritten.
             self._tests = (folder / TESTS).open('w' if again else 'x', encoding='utf-8')
         except FileExistsError:

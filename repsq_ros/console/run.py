@@ -25,7 +25,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from repsq_ros.campaign.folder import RESULT, TESTS
+from repsq_ros.campaign.folder import RESULT, SPECIFICATION, TESTS
 from repsq_ros.campaign.history import read_history
 from repsq_ros.campaign.in_process import require_fit
 from repsq_ros.campaign.journal import JOURNAL
@@ -41,7 +41,6 @@ from repsq_ros.specification.model import Specification
 from repsq_ros.subjects.build import SUBJECTS, make_subject, usual_subject
 
 RESULT_TIMEOUT = 5.0  # [s] after the scheduler's end for the result to arrive
-SPECIFICATION = 'specification.yaml'  # its copy in a campaign's folder
 INTERRUPTED = 130  # exit code after Ctrl-C, as of a shell's commands
 
 
@@ -67,6 +66,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         '--speed', type=float, default=0.0,
         help='simulated s in each real s; 0 (default): as fast as the machine allows',
     )  # fmt: skip
+    parser.add_argument(
+        '--tester', type=Path, metavar='FILE',
+        help="a file with a section `tester`, in place of the specification's own",
+    )  # fmt: skip
     parser.add_argument('--seed', type=int, help="default: the specification's")
     parser.add_argument(
         '--output', type=Path, help='new folder (default: campaigns/<name>-<time>)'
@@ -89,7 +92,11 @@ def run(arguments: argparse.Namespace) -> int:
     """Run a campaign; the exit code is 0 with a result, else that of what went wrong."""
     if (arguments.specification is None) == (arguments.resume is None):
         raise ParameterError('specification', 'none or two', 'a file, or --resume FOLDER')
-    specification = load(arguments.specification or arguments.resume / SPECIFICATION)
+    if arguments.tester is not None and arguments.resume is not None:
+        raise ParameterError('tester', f'{arguments.tester}', 'none where a campaign goes on')
+    specification = load(
+        arguments.specification or arguments.resume / SPECIFICATION, arguments.tester
+    )
     if not (math.isfinite(arguments.speed) and arguments.speed >= 0):
         raise ParameterError('speed', f'{arguments.speed}', 'a finite number >= 0')
     if arguments.simulate:
@@ -116,7 +123,7 @@ def run(arguments: argparse.Namespace) -> int:
         campaign_id, arguments.seed = _journal_of(folder)
     else:
         folder = _new_folder(arguments.output or Path('campaigns') / campaign_id)
-        copy_specification(arguments.specification, folder / SPECIFICATION)
+        copy_specification(arguments.specification, folder / SPECIFICATION, arguments.tester)
     print(f'campaign {campaign_id} in {folder}/', flush=True)
     line = LiveLine(sys.stdout)
     group = ProcessGroup(folder)

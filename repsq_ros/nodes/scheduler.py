@@ -252,8 +252,7 @@ class Scheduler(CampaignNode):
                 return True
             if isinstance(action, Span):
                 self._phase_since = time.monotonic()
-                if action.end_ns is not None:
-                    self._time.wake_at(action.end_ns)
+                self._time.wake_at(action.end_ns)
                 # The command goes first: a phase that is announced is already in force.
                 self._publish_command()
             self._announcements.publish(action)

@@ -23,6 +23,7 @@ from typing import Protocol
 from geometry_msgs.msg import PoseStamped, Twist, TwistStamped
 from nav_msgs.msg import Odometry
 from rclpy.node import Node
+from rclpy.publisher import Publisher
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import Range
 from std_msgs.msg import Float64, String
@@ -40,10 +41,19 @@ BASE_TIMEOUT = 0.5  # [s] without a command after which a base on the system's c
 NO_LOSS = QoSProfile(depth=10_000, reliability=ReliabilityPolicy.RELIABLE)
 
 
+def is_heard(publisher: Publisher) -> bool:
+    """Tell whether anybody listens by now: asked anew each time, for who comes late."""
+    return int(publisher.get_subscription_count()) > 0
+
+
 class Interface(Protocol):
     """A robot's side of its topics."""
 
     command: Command  # heard last
+
+    @property
+    def tells_time_by_clock(self) -> bool:
+        """Tell whether somebody hears a message without a stamp."""
 
     def carries(self, command: Command) -> bool:
         """Tell whether this is the command that was heard last, as far as its message tells."""
@@ -52,11 +62,13 @@ class Interface(Protocol):
         """Do as the robot does when nobody commands it any more."""
 
     def publish(self, reading: SensorReading) -> None:
-        """Say what a sensor reports."""
+        """Say what a sensor reports, where somebody listens: to make a message takes long."""
 
 
 class Base:
     """A mobile robot: takes cmd_vel, and stops when that falls silent, as real ones do."""
+
+    tells_time_by_clock = False
 
     def __init__(self, node: Node, parameters: Parameters, by_system_clock: bool) -> None:
         stamped = (
@@ -104,10 +116,11 @@ class Base:
         """Publish odometry or a mocap pose."""
         assert isinstance(reading.state, BodyState)
         if reading.sensor == 'odometry':
-            self._odometry.publish(
-                translate.odometry_of(reading.state, reading.stamp_ns, 'odom', 'base_link')
-            )
-        else:
+            if is_heard(self._odometry):
+                self._odometry.publish(
+                    translate.odometry_of(reading.state, reading.stamp_ns, 'odom', 'base_link')
+                )
+        elif is_heard(self._mocap):
             self._mocap.publish(translate.pose_of(reading.state, reading.stamp_ns, 'world'))
 
 
@@ -133,6 +146,11 @@ class ArmTopics:
             return
         self.command = script[1] if script[0] == 'movel' else REST['pose']
 
+    @property
+    def tells_time_by_clock(self) -> bool:
+        """Tell whether somebody hears the speed scaling."""
+        return is_heard(self._scaling)
+
     def carries(self, command: Command) -> bool:
         """Tell whether this is the pose that was heard last: a script turns its angles."""
         here = self.command
@@ -148,10 +166,12 @@ class ArmTopics:
         """Publish a pose, or what gauge or speed scaling read."""
         if isinstance(reading.state, BodyState):
             publisher, frame = self._poses[reading.sensor]
-            publisher.publish(translate.pose_of(reading.state, reading.stamp_ns, frame))
+            if is_heard(publisher):
+                publisher.publish(translate.pose_of(reading.state, reading.stamp_ns, frame))
         elif reading.sensor == 'speed_scaling':
-            self._scaling.publish(Float64(data=float(reading.state)))
-        else:
+            if is_heard(self._scaling):
+                self._scaling.publish(Float64(data=float(reading.state)))
+        elif is_heard(self._gauge):
             self._gauge.publish(translate.range_of(reading.state, reading.stamp_ns, 'gauge'))
 
 

@@ -46,12 +46,23 @@ def _named(content: object) -> Iterator[str]:
             yield from _named(each)
 
 
-def copy_specification(file: Path, target: Path) -> None:
+def copy_specification(file: Path, target: Path, tester_file: Path | None = None) -> None:
     """Copy a specification, and beside it the files that it names.
 
+    :param tester_file: its section `tester` takes the place of the specification's own
     :raises OSError: a file cannot be read or written
     """
-    shutil.copyfile(file, target)
+    if tester_file is None:
+        shutil.copyfile(file, target)
+    else:
+        content = {**read(file).content(), 'tester': read(tester_file).content()['tester']}
+        text = yaml.safe_dump(content, sort_keys=False, width=100)
+        target.write_text(f'# {file.name} with the tester of {tester_file.name}.\n{text}', 'utf-8')
+        _copy_companions(tester_file, target)
+    _copy_companions(file, target)
+
+
+def _copy_companions(file: Path, target: Path) -> None:
     for name in companions(file):
         if not (target.parent / name).exists():
             (target.parent / name).parent.mkdir(parents=True, exist_ok=True)

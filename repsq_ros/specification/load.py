@@ -32,9 +32,10 @@ from repsq_ros.specification.reader import Section, read, show
 from repsq_ros.specification.tester import read_tester
 
 
-def load(file: str | Path) -> Specification:
+def load(file: str | Path, tester_file: Path | None = None) -> Specification:
     """Read and check a test specification.
 
+    :param tester_file: with a section `tester` that counts in place of the specification's own
     :raises SpecificationError: with file, key, what was found and what was expected
     """
     top = read(Path(file))
@@ -54,18 +55,21 @@ def load(file: str | Path) -> Specification:
     accuracy = read_accuracy(top.section('accuracy'), measure.upper - measure.lower)
     cells = read_partition(top.section('partition'), accuracy, measure.lower, measure.upper)
     psi = (measure.lower, measure.upper)
-    tester = read_tester(top.section('tester'), target, accuracy.gamma, psi)
+    own = top if tester_file is None else read(tester_file)
+    tester = read_tester(own.section('tester'), target, accuracy.gamma, psi)
     if isinstance(tester.stopping, CertifiedCell) and cells.partition is None:
-        raise top.fail(
+        raise own.fail(
             'tester.stopping.rule', "text 'certified_cell'", 'another rule: the initiator of an '
             'anchored partition has no cells yet'
         )  # fmt: skip
     if isinstance(tester.stopping, CertifiedCell) and tester.proposal.truncation is not None:
-        raise top.fail(
+        raise own.fail(
             'tester.proposal.truncation', f'{tester.proposal.truncation!r}', "none with rule "
             "'certified_cell', which would certify the cell of the truncated mean"
         )  # fmt: skip
+    top.has('tester')
     top.finish()
+    own.finish()
     return Specification(
         str(file), name, target, protocol, measure, accuracy, cells, tester, feedback
     )

@@ -304,6 +304,25 @@ def test_a_test_whose_phases_are_over_before_a_pause_is_not_repeated(conductor, 
     assert conductor.case.index == 1
 
 
+@pytest.mark.parametrize('estimated', [True, False])
+def test_after_a_pause_the_next_test_begins_no_earlier_than_it_is_given(conductor, estimated):
+    """A simulated robot has lived on meanwhile, perhaps beyond what the scheduler has heard."""
+    case, _ = conductor.start(0)
+    now = run_test(conductor, 0)
+    hear_estimate = []
+    if not estimated:
+        conductor.hear_estimate = hear_estimate.append
+    answer(conductor, case)
+    conductor.pause(now, 'by the operator')
+    actions = conductor.resume(now, now + 3 * SECOND)
+    if not estimated:
+        del conductor.hear_estimate
+        conductor.hear_estimate(hear_estimate[0])
+        actions = conductor.advance(now + SECOND)
+    dwell = actions[-1]
+    assert (dwell.index, dwell.phase, dwell.start_ns) == (1, Phase.DWELL, now + 3 * SECOND)
+
+
 def test_a_pause_after_the_last_test_ends_in_the_end(conductor):
     case, _ = conductor.start(0)
     now = run_test(conductor, 0)

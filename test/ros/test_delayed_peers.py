@@ -32,6 +32,7 @@ from repsq_ros.specification.load import load
 
 LATE = 3  # the test whose measurement is late
 LAST = 9  # of ten
+LONG = 10.0  # [s] beside a timeout of 2 s
 
 
 @pytest.fixture
@@ -88,14 +89,14 @@ def issued(nodes):
     return sum(case.index == LATE for case in nodes.listener.heard[topics.TEST_COMMAND])
 
 
-def test_a_measurement_late_by_half_a_minute_holds_the_campaign(nodes, held, ten_tests, tmp_path):
+def test_a_measurement_late_by_far_holds_the_campaign(nodes, held, ten_tests, tmp_path):
     """The robot stands meanwhile; then the campaign goes on, and nothing is tested again."""
     folder, listener = tmp_path / 'campaign', nodes.listener
     start(nodes, ten_tests, folder, held.remappings, attended=True, measurement_timeout=2.0)
     listener.phase(TestPhase.PAUSED, f'test {LATE}: no measurement with its estimate came')
     listener.assert_at_rest()
     count = len(listener.commands())
-    listener.until(lambda: time.monotonic() - held.since >= 30.0)
+    listener.until(lambda: time.monotonic() - held.since >= LONG)
     assert all(map(at_rest, listener.commands()[count:]))
     assert listener.is_in(TestPhase.PAUSED), 'nobody has resumed it'
     held.release()

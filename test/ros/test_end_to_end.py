@@ -55,8 +55,7 @@ def test_two_runs_over_dds_equal_the_run_in_one_process(source, short, write, tm
 
 def test_the_real_g1_policy_over_dds(content, write, tmp_path, g1_model):
     """The policy's loss with reduction rms and gain 6: 0.459 was measured outside the project."""
-    content['accuracy']['gamma'] = 0.2  # some 50 tests of 8 s
-    del content['partition']['first']
+    content['tester'].update(stopping={'rule': 'fixed', 'tests': 15}, max_tests=15)
     file = write(content)
     result, _ = over_dds(tmp_path / 'g1', file, subject='g1', model=g1_model)
     assert result.estimate == pytest.approx(0.46, abs=0.04)

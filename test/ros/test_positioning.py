@@ -170,7 +170,7 @@ def test_a_tool_that_is_seen_no_more_holds_the_campaign(bench, specification, wr
 def test_a_robot_without_ros_is_led_by_words(nodes, specification, write, tmp_path):
     """`repsq run` in a terminal: it says where to move, and goes on by Enter."""
     confirm = {'ends': 'confirm', 'timeout': 60.0}
-    specification['protocol'].update(move=confirm, settle=confirm)
+    specification['protocol'].update(move=confirm, settle=confirm, before=0.5, dwell=0.5)
     del specification['measure']['conditions']
     specification['measure']['settled_within'] = 1.0
     specification['tester'].update(stopping={'rule': 'fixed', 'tests': 2}, max_tests=2)

@@ -21,6 +21,7 @@ from support.graph import KEPT, graph
 
 from repsq_ros import messages, topics
 from repsq_ros.cli import main
+from repsq_ros.launching.campaign_nodes import LOSSLESS
 from repsq_ros.msg import TestPhase
 from repsq_ros.replay.bag import Bag
 from repsq_ros.replay.reevaluate import evaluate, fold, read_samples
@@ -113,7 +114,7 @@ def test_the_bag_played_over_dds_gives_the_recorded_result(recorded, tmp_path):
     }
     with graph(tmp_path) as nodes:
         common = {'specification': str(file), 'use_sim_time': True}
-        nodes.start('measurement', common)
+        nodes.start('measurement', {**common, **LOSSLESS})
         nodes.start('estimator', {**common, 'output': str(tmp_path / 'again')})
         player, _ = play(bag, played, nodes.listener.node.context, speed=1.0)
         again = messages.result_of(nodes.result())

@@ -116,7 +116,8 @@ def test_nodes_killed_at_random_lose_and_double_nothing(lasting, nodes, tmp_path
     begun = False
     rests = {name: [] for name in OURS}
     for kill in range(KILLS):
-        start(nodes, lasting, folder, resume=begun)
+        # Not so fast that the campaign ends before the last kill.
+        start(nodes, lasting, folder, resume=begun, speed=20.0)
         # What the nodes of the last session still had to say is heard, and forgotten.
         nodes.listener.listen(0.3)
         nodes.listener.phases().clear()

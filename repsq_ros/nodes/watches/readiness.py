@@ -82,6 +82,7 @@ class Readiness:
         self._guard.look()
         self.rivals.look()
         self._conditions.look()
+        self._bodies.look()
         return passed
 
     def refuse_other_scheduler(self) -> None:

@@ -19,7 +19,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 
+from rclpy.callback_groups import CallbackGroup
 from rclpy.node import Node
+from rclpy.subscription import Subscription
 
 from repsq_ros.measurement.inputs import Input
 from repsq_ros.nodes import qos
@@ -27,8 +29,26 @@ from repsq_ros.nodes.inputs import NO_EVENTS, message_class
 from repsq_ros.timebase import to_seconds
 
 
+class _Unattended(CallbackGroup):
+    """Subscriptions that no executor looks at: whoever made them does."""
+
+    def can_execute(self, entity: object) -> bool:
+        """Say no."""
+        return False
+
+    def beginning_execution(self, entity: object) -> bool:
+        """Say no."""
+        return False
+
+    def ending_execution(self, entity: object) -> None:
+        """Do nothing: none has begun."""
+
+
 class SensorWatch:
     """Notes when each sensor was heard last.
+
+    It looks whether the newest message is a new one when it is asked: a thousand messages a
+    second, each with a callback of its own, would take the scheduler's time.
 
     Silence counts by the steady clock, and only while the campaign's own time goes on: a
     simulated one may stand still.
@@ -48,17 +68,25 @@ class SensorWatch:
         self._now_ns, self._timeout = now_ns, timeout
         self._heard: dict[str, tuple[float, int]] = {}  # steady [s], campaign's time [ns]
         self._topics = {node.resolve_topic_name(each.topic): each.type for each in inputs}
-        for topic, kind in self._topics.items():
-            node.create_subscription(
-                message_class(kind), topic, self._noter(topic), qos.NEWEST,
-                event_callbacks=NO_EVENTS, raw=True,
-            )  # fmt: skip
+        unattended = _Unattended()
+        self._subscriptions: dict[str, Subscription] = {
+            topic: node.create_subscription(
+                message_class(kind), topic, lambda _: None, qos.NEWEST,
+                callback_group=unattended, event_callbacks=NO_EVENTS, raw=True,
+            )
+            for topic, kind in self._topics.items()
+        }  # fmt: skip
 
-    def _noter(self, topic: str) -> Callable[[bytes], None]:
-        def note(_: bytes) -> None:
-            self._heard[topic] = (time.monotonic(), self._now_ns())
+    def _listen(self) -> None:
+        """Note which sensors have spoken since the last time."""
+        for topic, subscription in self._subscriptions.items():
+            with subscription.handle:
+                if subscription.handle.take_message(subscription.msg_type, True) is not None:
+                    self._heard[topic] = (time.monotonic(), self._now_ns())
 
-        return note
+    def look(self) -> None:
+        """Look which sensors have spoken since the last look."""
+        self._listen()
 
     def against(self) -> list[str]:
         """Return which sensors are silent."""

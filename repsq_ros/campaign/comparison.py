@@ -1,0 +1,90 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Campaigns side by side: what each returned, computed anew from its journal."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from repsq_ros.campaign.campaign import LARGEST_COUNT, Campaign
+from repsq_ros.campaign.folder import SPECIFICATION
+from repsq_ros.campaign.history import check_contract, read_history
+from repsq_ros.campaign.journal import JOURNAL
+from repsq_ros.campaign.records import TestRecord
+from repsq_ros.campaign.result import Result
+from repsq_ros.errors import JournalError
+from repsq_ros.estimation.moments import EmpiricalBernstein
+from repsq_ros.specification.load import load
+from repsq_ros.specification.model import Specification
+
+
+@dataclass(frozen=True)
+class FinishedCampaign:
+    """What the folder of a campaign with a result holds."""
+
+    folder: Path
+    specification: Specification
+    seed: int
+    tests: tuple[TestRecord, ...]
+    result: Result
+
+
+@dataclass(frozen=True)
+class PaperCount:
+    """The tests that the paper's rule takes, at the same gamma and c."""
+
+    tests: int  # 0: unknown
+    reached: bool  # it stopped within the tests there are; else expected from mean and spread
+
+
+def finished_campaign(folder: Path) -> FinishedCampaign:
+    """Return what the journal of a folder comes to.
+
+    :raises SpecificationError: its specification cannot be read
+    :raises JournalError: no journal, a damaged one, one of another contract, or without a result
+    """
+    specification, file = load(folder / SPECIFICATION), folder / JOURNAL
+    history = read_history(file)
+    if history is None:
+        raise JournalError(f'{file}: found no line, expected the journal of a campaign')
+    check_contract(history, file, specification)
+    campaign = Campaign(specification)
+    for test in history.tests:
+        campaign.add(test)
+    if not campaign.stopped:
+        raise JournalError(
+            f'{file}: found {len(history.tests)} tests without a result, expected a campaign that '
+            'has ended'
+        )
+    result = campaign.result(history.campaign_id)
+    return FinishedCampaign(folder, specification, history.seed, history.tests, result)
+
+
+def paper_count(campaign: FinishedCampaign) -> PaperCount:
+    """Return what the paper's rule takes on the same values psi w.
+
+    Empirical Bernstein as printed, but with R for R^2: with R^2, which it takes more tests for
+    where R > 1, it bounds nothing where R < 1.
+    """
+    specification = campaign.specification
+    tester = replace(specification.tester, stopping=EmpiricalBernstein(), max_tests=LARGEST_COUNT)
+    again = Campaign(replace(specification, tester=tester))
+    for test in campaign.tests:
+        again.add(test)
+    latest = again.latest
+    if latest is None:
+        return PaperCount(0, False)
+    return PaperCount(latest.n if again.stopped else latest.expected_n, again.stopped)

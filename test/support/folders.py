@@ -1,0 +1,64 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Folders of campaigns as they are left behind, without nodes."""
+
+from repsq_ros.campaign.campaign import Campaign
+from repsq_ros.campaign.folder import SPECIFICATION, CampaignFolder
+from repsq_ros.campaign.history import TEST, line_of_test
+from repsq_ros.campaign.in_process import run_in_process
+from repsq_ros.campaign.logbook import Logbook
+from repsq_ros.campaign.records import TestRecord
+from repsq_ros.specification.copies import copy_specification
+from repsq_ros.specification.load import load
+from repsq_ros.subjects.surrogate import Surrogate
+
+
+def leave_folder(folder, file, tests, seed=1, tester_file=None):
+    """Leave what `repsq run` leaves of a campaign with these tests; the result where it ended."""
+    folder.mkdir(parents=True)
+    if tester_file is not None:
+        copy_specification(file, folder / SPECIFICATION, tester_file)
+        file = folder / SPECIFICATION
+    specification = load(file)
+    logbook = Logbook(folder, specification, folder.name, seed)
+    kept, campaign = CampaignFolder(folder, specification), Campaign(specification)
+    for test in tests:
+        logbook.write(TEST, line_of_test(test))
+        estimate = campaign.add(test)
+        if estimate is not None:
+            kept.add(test, estimate)
+    logbook.close()
+    if campaign.stopped:
+        kept.finish(campaign.result(folder.name))
+    kept.close()
+    return folder
+
+
+def simulate_folder(folder, file, tester_file=None):
+    """Leave the folder of a campaign on the surrogate."""
+    specification, tests = load(file, tester_file), []
+    seed = specification.tester.seed
+    run_in_process(
+        specification, Surrogate(), seed, on_test=lambda record, _: tests.append(record)
+    )
+    return leave_folder(folder, file, tests, seed, tester_file)
+
+
+def records_of(values):
+    """Return VALID tests of weight 1 with these psi."""
+    return [
+        TestRecord(index, 0, psi, 1.0, True, x=(0.1, 0.1, 0.1), weight_bound=1.0)
+        for index, psi in enumerate(values)
+    ]
