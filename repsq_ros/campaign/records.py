@@ -77,3 +77,4 @@ class EstimateRecord:
     effective_sample_size: float
     largest_weight: float
     stopped: bool
+    note: str = ''  # what stands between the campaign and the accuracy that was asked for

@@ -13,8 +13,8 @@ from repsq_ros.console.live import LiveLine
 
 def estimate(n, half_width=0.2, expected_n=245, invalid=0, stopped=False):
     return EstimateRecord(
-        n, 0, n, invalid, 0, 0.4571, 0.002, 0.4571 - half_width, 0.4571 + half_width, half_width,
-        0.04, 'empirical_bernstein', expected_n, n, 1.0, stopped,
+        n, 0, n, invalid, 0, 0, 0.4571, 0.002, 0.4571 - half_width, 0.4571 + half_width,
+        half_width, 0.04, 'empirical_bernstein', expected_n, n, 1.0, stopped,
     )  # fmt: skip
 
 

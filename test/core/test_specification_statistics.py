@@ -471,7 +471,7 @@ def test_values_outside_their_bounds_end_the_promise(content, write):
     result = run(load(write(content)), psi=lambda index: 1.5 if index == 3 else 0.46)
     assert result.outcome == 'reached'
     assert not result.accurate
-    assert result.guarantee.startswith('Nothing: 1 values lay outside the bounds')
+    assert result.guarantee.startswith('Nothing: 1 value lay outside the bounds')
     assert result.agreement.startswith('No agreement is promised')
 
 
@@ -538,7 +538,13 @@ def test_a_fixed_number_of_tests_that_does_not_reach_gamma_says_so(content, writ
     change(content, STOP, {'rule': 'fixed', 'tests': 50})
     result = run(load(write(content)))
     assert (result.outcome, result.accurate, result.n) == ('reached', False, 50)
+    assert result.guarantee.startswith(
+        f'With probability 0.95 the true mean lies in [{result.lower:.4g}, {result.upper:.4g}]'
+    )
     assert 'which is wider than gamma = 0.04' in result.guarantee
+    change(content, STOP, {'rule': 'fixed', 'tests': 400})
+    wide = run(load(write(content)))
+    assert (wide.accurate, wide.half_width <= 0.04) == (True, True)
 
 
 def test_a_certified_cell_is_the_result_and_unresolved_cells_are_told(content, write):
@@ -552,7 +558,12 @@ def test_a_certified_cell_is_the_result_and_unresolved_cells_are_told(content, w
     torn = run(load(write(content)), psi=lambda index: high + 0.01 * (-1) ** index)
     assert (torn.outcome, torn.accurate) == ('unresolved', False)
     assert 'unresolved between cells 6 and 7' in torn.events
-    assert torn.guarantee.startswith('Nothing about one cell')
+    low, high = specification.partition.edges[6], specification.partition.edges[8]
+    assert torn.guarantee.startswith(
+        f'With probability 0.95 the true mean lies in [{low:.4g}, {high:.4g}]. That is not what '
+        'was asked for: the budget of tests ran out'
+    )
+    assert math.isnan(torn.p_same)
     assert torn.agreement.startswith('No agreement is promised')
 
 
