@@ -49,6 +49,7 @@ class PartitionChoice:
     alpha_rule: str  # 'paper', 'iid', 'distinct'; 'given' else
     random_offset: bool  # the first cell's width was drawn from a published seed
     partition: Partition | None
+    said: dict[str, object]  # what the file says of the cells: the digest is made of that
     initiator: Initiator | None = None  # whose estimate the anchor is
 
     @property
@@ -64,11 +65,9 @@ class PartitionChoice:
         return replace(self, partition=laid, initiator=initiator)
 
     def describe(self) -> dict[str, object]:
-        """Say what all testers share."""
-        if self.partition is None:
-            return {'type': 'anchored', 'half_width': self.half_width}
-        shared: dict[str, object] = {'edges': list(self.partition.edges)}
-        if self.partition.anchor is not None:
+        """Say what all testers share, as the file says it: not what follows from it."""
+        shared = {'type': self.kind, **self.said}
+        if self.partition is not None and self.partition.anchor is not None:
             shared['anchor'] = self.partition.anchor
         if self.initiator is not None:
             shared['initiator'] = self.initiator.describe()
@@ -92,21 +91,25 @@ def read_partition(
 def _uniform(section: Section, accuracy: Accuracy, lower: float, upper: float) -> PartitionChoice:
     alpha, rule = _alpha(section, accuracy)
     drawn = section.has('offset_seed')
+    said: dict[str, object] = {'alpha': alpha if rule == 'given' else rule}
     if drawn:
         if section.has('first'):
             raise section.fail('first', 'a number beside offset_seed', 'one of the two')
         seed = section.whole('offset_seed')
+        said['offset_seed'] = seed
         first = alpha * (1.0 - generator(seed, Stream.PARTITION).random())  # in (0, alpha]
     else:
         first = section.number('first', alpha, above=0)
         if first > alpha:
             raise section.fail('first', f'{first!r}', f'at most alpha = {alpha:.6g}')
+        if first != alpha:
+            said['first'] = first
     if (upper - lower) / alpha > MOST_CELLS:
         raise section.fail(
             'alpha', f'{alpha:.4g}', f'at most {MOST_CELLS} cells in the range of psi'
         )
     partition = Partition.almost_uniform(lower, upper, alpha, first)
-    return PartitionChoice('uniform', lower, upper, alpha, rule, drawn, partition)
+    return PartitionChoice('uniform', lower, upper, alpha, rule, drawn, partition, said)
 
 
 def _alpha(section: Section, accuracy: Accuracy) -> tuple[float, str]:
@@ -147,7 +150,9 @@ def _edges(section: Section, accuracy: Accuracy, lower: float, upper: float) -> 
             f'the range of psi, {lower:g} to {upper:g}',
         )  # fmt: skip
     widest = max(b - a for a, b in itertools.pairwise(edges))
-    return PartitionChoice('edges', lower, upper, widest, 'given', False, Partition(edges))
+    return PartitionChoice(
+        'edges', lower, upper, widest, 'given', False, Partition(edges), {'edges': list(edges)}
+    )
 
 
 def _anchored(section: Section, accuracy: Accuracy, lower: float, upper: float) -> PartitionChoice:
@@ -162,8 +167,9 @@ def _anchored(section: Section, accuracy: Accuracy, lower: float, upper: float) 
         if section.has('initiator'):
             initiator = _initiator(section.section('initiator'))
     return PartitionChoice(
-        'anchored', lower, upper, 2 * half_width, 'given', False, partition, initiator
-    )
+        'anchored', lower, upper, 2 * half_width, 'given', False, partition,
+        {'half_width': half_width}, initiator,
+    )  # fmt: skip
 
 
 def _initiator(section: Section) -> Initiator:

@@ -12,6 +12,7 @@ from repsq_ros.campaign.campaign import Campaign
 from repsq_ros.campaign.records import TestRecord
 from repsq_ros.cli import main
 from repsq_ros.errors import SpecificationError
+from repsq_ros.estimation.alpha import ALPHA_RULES, paper_alpha
 from repsq_ros.specification.load import load
 
 BETA = {'type': 'beta', 'linear_x': {'a': 0.6, 'b': 0.6}}
@@ -416,6 +417,61 @@ def test_the_target_is_part_of_the_contract_and_the_proposal_is_not(content, wit
     digests.append(load(with_files()).digest)
     assert digests[0] == digests[1] == digests[2]
     assert len(set(digests)) == 3
+
+
+@pytest.mark.parametrize(
+    ('cells', 'same'),
+    [
+        ({'alpha': 'paper'}, True),
+        ({'alpha': 'paper', 'offset_seed': 3}, True),
+        ({'alpha': 0.1}, False),  # the file says another number then
+    ],
+)
+def test_the_digest_is_of_what_the_file_says_and_not_of_what_a_library_makes_of_it(
+    cells, same, content, write, monkeypatch
+):
+    change(content, CELLS, cells)
+    plain = load(write(content))
+    monkeypatch.setitem(
+        ALPHA_RULES, 'paper', lambda *given: math.nextafter(paper_alpha(*given), 2)
+    )
+    if not same:
+        change(content, CELLS, {'alpha': math.nextafter(0.1, 2)})
+    other = load(write(content))
+    assert other.partition.edges != plain.partition.edges
+    assert (other.digest == plain.digest) is same
+
+
+@pytest.mark.parametrize(
+    ('cells', 'other'),
+    [
+        ({'alpha': 'paper'}, {'alpha': 'iid'}),
+        ({'alpha': 'iid', 'offset_seed': 1}, {'alpha': 'iid', 'offset_seed': 2}),
+        ({'alpha': 0.1}, {'alpha': 0.1, 'first': 0.05}),
+        ({'alpha': 0.1, 'first': 0.05}, {'alpha': 0.1, 'first': 0.06}),
+        ({'type': 'edges', 'edges': [0, 0.5, 1]}, {'type': 'edges', 'edges': [0, 0.6, 1]}),
+        ({'type': 'anchored'}, {'type': 'anchored', 'half_width': 0.09}),
+        ({'type': 'anchored', 'anchor': 0.4}, {'type': 'anchored', 'anchor': 0.41}),
+    ],
+)
+def test_another_partition_is_another_contract(cells, other, content, write):
+    change(content, 'accuracy.c', 0.02)
+    digests = []
+    for each in (cells, other, cells):
+        change(content, CELLS, each)
+        digests.append(load(write(content)).digest)
+    assert digests[0] == digests[2] != digests[1]
+
+
+def test_defaults_that_are_written_out_are_the_same_contract(content, write):
+    for bare, written in (
+        ({'alpha': 0.1}, {'type': 'uniform', 'alpha': 1e-1, 'first': 0.1}),
+        ({'type': 'anchored'}, {'type': 'anchored', 'half_width': 0.08}),
+    ):
+        change(content, CELLS, bare)
+        digest = load(write(content)).digest
+        change(content, CELLS, written)
+        assert load(write(content)).digest == digest
 
 
 # What stands on the result -----------------------------------------------------------------------
