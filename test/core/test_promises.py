@@ -364,7 +364,11 @@ def test_accurate_is_what_the_sentence_says(rule, accurate, content, write):
     assert (promised or cell) is accurate
 
 
-@pytest.mark.parametrize('rule', [{'rule': 'anytime'}, {'rule': 'hoeffding'}])
+@pytest.mark.parametrize(
+    'rule',
+    [{'rule': 'anytime'}, {'rule': 'hoeffding'},
+     {'rule': 'empirical_bernstein', 'form': 'two_sided'}],
+)  # fmt: skip
 def test_at_a_budgets_end_the_interval_that_is_said_holds(rule, content, write):
     content['tester'].update(stopping=rule, max_tests=100)
     specification = load(write(content))
@@ -376,6 +380,17 @@ def test_at_a_budgets_end_the_interval_that_is_said_holds(rule, content, write):
         )
         missed += not result.lower <= 0.46 <= result.upper
     assert missed <= 5 + 2.33 * math.sqrt(100 * 0.05 * 0.95)
+
+
+def test_a_lost_test_moves_the_end_of_a_rule_that_needs_it_fixed(content, write):
+    content['tester'].update(
+        stopping={'rule': 'empirical_bernstein', 'form': 'two_sided'}, max_tests=30
+    )
+    campaign = Campaign(load(write(content)))
+    campaign.add(record(0, 0.0, valid=False))
+    for index in range(30):
+        campaign.add(record(index, 0.5, attempt=1))
+    assert campaign.result('lab').guarantee.startswith('Nothing exactly')
 
 
 # The same sentences before a campaign ------------------------------------------------------------
