@@ -9,7 +9,7 @@ from repsq_ros.campaign.records import EstimateRecord, TestRecord
 from repsq_ros.campaign.result import Result
 from repsq_ros.estimation.accumulator import Accumulator
 from repsq_ros.estimation.selection import Selection, could_be
-from repsq_ros.estimation.stopping import Bounds, Question
+from repsq_ros.estimation.stopping import Bounds, Question, Validity
 from repsq_ros.estimation.weights import Weights, z_bounds
 from repsq_ros.specification.model import Specification
 
@@ -35,6 +35,7 @@ class Campaign:
         self._widens = accuracy.selection == 'widen'
         measure = specification.measure
         self._range = Bounds(measure.lower, measure.upper)
+        self._step: tuple[float, Bounds] = (math.nan, self._range)  # the bounds made last
         self.question = Question(
             specification.gamma - self._bias,
             accuracy.c,
@@ -61,10 +62,13 @@ class Campaign:
         return self.latest is not None and self.latest.stopped
 
     def _bounds(self, weight_bound: float) -> Bounds:
-        psi = self._range
-        return z_bounds(
-            psi.lower, psi.upper, weight_bound, self._proposal.unweighted, self._truncation
-        )
+        if weight_bound != self._step[0]:  # seldom: with each batch, if at all
+            psi = self._range
+            bounds = z_bounds(
+                psi.lower, psi.upper, weight_bound, self._proposal.unweighted, self._truncation
+            )
+            self._step = (weight_bound, bounds)
+        return self._step[1]
 
     def is_due(self, record: TestRecord) -> bool:
         """Tell whether a record continues the campaign: neither counted before nor out of turn."""
@@ -206,7 +210,8 @@ class Campaign:
             return f'no accuracy will be promised: {self._violations} tests out of their bounds'
         gamma, limit = self._specification.gamma, self._specification.tester.max_tests
         cases = self._selection.cases(self._total)
-        if not self._widens or cases < FIRST_CASES:
+        aims = self._specification.tester.stopping.validity is not Validity.NONE
+        if not (aims and self._widens) or cases < FIRST_CASES:
             return ''
         lost = self._invalid + self._broken_off + self._skipped
         shift = self._selection.shift(self._total)
