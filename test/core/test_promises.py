@@ -41,6 +41,7 @@ def run(specification, psi, weight=1.0):
 
 def publish(specification, result, folder):
     """Return what replicators load."""
+    folder.parent.mkdir(exist_ok=True)
     written = CampaignFolder(folder, specification)
     written.finish(result)
     written.close()
@@ -123,6 +124,27 @@ def test_a_replicator_cannot_promise_more_than_its_initiator(
         'No agreement is promised: the initiator promises no accuracy: '
     )
     assert reason in second.agreement
+
+
+def test_a_certified_cell_around_an_anchor_needs_the_initiators_accuracy_too(
+    anchored, write, tmp_path
+):
+    def certify(content):
+        content['tester']['stopping'] = {'rule': 'certified_cell'}
+
+    first, second = replicate(anchored, write, tmp_path / 'sound', change=certify)
+    assert second.value == first.value
+    assert second.agreement.startswith('With probability 0.9025 at least all of two runs')
+    short(anchored)
+    second = replicate(anchored, write, tmp_path / 'short', change=certify)[1]
+    assert second.accurate
+    assert second.agreement.startswith('No agreement is promised: the initiator promises no')
+
+
+def test_labs_whose_number_of_tests_is_fixed_promise_the_same(anchored, write, tmp_path):
+    anchored['tester']['stopping'] = {'rule': 'fixed', 'tests': 400}
+    for told in replicate(anchored, write, tmp_path):
+        assert told.agreement.startswith('With probability 0.9025 at least all of two runs')
 
 
 def test_after_a_drift_the_replicator_promises_no_agreement(anchored, write, tmp_path):
