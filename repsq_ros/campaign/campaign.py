@@ -114,7 +114,10 @@ class Campaign:
         """Take in a case that gives nothing: it is not made again."""
         self._next_index += 1
         self._lost = False
-        could = self._could_be(record, self._bounds(self._weight_bound(record)))
+        weight_bound = self._weight_bound(record)
+        if math.isfinite(record.weight):
+            self._violate(record, self._overweight(record, weight_bound))
+        could = self._could_be(record, self._bounds(weight_bound))
         self._selection.miss(could, self.question.bounds.width)
         if self._widens:
             self._progress.miss(self._total, could)
@@ -156,10 +159,18 @@ class Campaign:
             faults.append(
                 f'psi {record.psi} outside its range [{self._range.lower}, {self._range.upper}]'
             )
-        if not Bounds(0.0, weight_bound).hold(record.weight):
-            faults.append(f'weight {record.weight} above its bound {weight_bound}')
+        faults += self._overweight(record, weight_bound)
         if not (faults or bounds.hold(z)):
             faults.append(f'z {z} outside its bounds [{bounds.lower}, {bounds.upper}]')
+        self._violate(record, faults)
+
+    @staticmethod
+    def _overweight(record: TestRecord, weight_bound: float) -> list[str]:
+        if Bounds(0.0, weight_bound).hold(record.weight):
+            return []
+        return [f'weight {record.weight} above its bound {weight_bound}']
+
+    def _violate(self, record: TestRecord, faults: list[str]) -> None:
         if faults:
             self._violations += 1
             if self._violations <= LISTED:

@@ -300,6 +300,18 @@ def test_psi_out_of_its_range_counts_against_the_promise(content, write):
     assert run(load(write(content)), within, weight=0.5).violations == 0
 
 
+def test_a_skipped_case_that_weighs_too_much_tells_of_a_wrong_bound_too(content, write):
+    content['tester'].update(stopping={'rule': 'hoeffding'}, max_tests=20)
+    campaign = Campaign(load(write(content)))
+    campaign.add(record(0, 0.0, weight=1.2, valid=False, skipped=True))
+    for index in range(1, 21):
+        campaign.add(record(index, 0.5))
+    result = campaign.result('lab')
+    assert (result.violations, result.skipped) == (1, 1)
+    assert 'test 0, attempt 0: weight 1.2 above its bound 1.0' in result.events
+    assert result.guarantee.startswith('Nothing: 1 value lay outside')
+
+
 @pytest.mark.parametrize('psi', [1.5, -0.5])
 @pytest.mark.parametrize(
     'rule',
