@@ -20,8 +20,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from repsq_ros.campaign.campaign import LARGEST_COUNT, Campaign
+from repsq_ros.campaign.contract import check_contract
 from repsq_ros.campaign.folder import SPECIFICATION
-from repsq_ros.campaign.history import check_contract, read_history
+from repsq_ros.campaign.history import read_history
 from repsq_ros.campaign.journal import JOURNAL
 from repsq_ros.campaign.records import TestRecord
 from repsq_ros.campaign.result import Result

@@ -135,6 +135,8 @@ class History:
     campaign_id: str
     seed: int
     specification_digest: str
+    format: int
+    shared: object  # what all testers share, as it was described then
     tests: tuple[TestRecord, ...]
     sessions: tuple[str, ...]
     cases: tuple[dict[str, object], ...]
@@ -181,6 +183,8 @@ def fold(file: str, entries: Sequence[Entry]) -> History | None:
         str(first.get('campaign_id')),
         int(str(first.get('seed'))),
         str(first.get('specification_digest')),
+        int(first.get('format', 1)),
+        first.get('specification'),
         tuple(tests),
         tuple(sessions),
         tuple(entry.content for entry in entries if entry.event == CASE),
@@ -199,15 +203,3 @@ def read_history(file: Path) -> History | None:
     :raises JournalError: damaged, or not that of a campaign
     """
     return fold(str(file), read_journal(file)[0])
-
-
-def check_contract(history: History, file: Path, specification: Specification) -> None:
-    """Refuse to go on with another contract.
-
-    :raises JournalError: with both digests
-    """
-    if history.specification_digest != specification.digest:
-        raise JournalError(
-            f'{file}: found specification digest {history.specification_digest[:12]}, expected '
-            f'{specification.digest[:12]} of {specification.file}'
-        )

@@ -25,6 +25,7 @@ from pathlib import Path
 
 from repsq_ros.campaign.campaign import Campaign
 from repsq_ros.campaign.conductor import Conductor
+from repsq_ros.campaign.contract import check_contract
 from repsq_ros.campaign.history import (
     BEGIN,
     CASE,
@@ -33,7 +34,6 @@ from repsq_ros.campaign.history import (
     History,
     beginning,
     case_line,
-    check_contract,
     fold,
     line_of_test,
     session,

@@ -69,11 +69,12 @@ class ProgressLines:
             (estimate.broken_off, 'broken off'),
             (estimate.skipped, 'skipped'),
         )
+        note = f' | {estimate.note}' if estimate.note else ''
         lost = ', '.join(f'{count} {word}' for count, word in counts if count)
         return (
             f'tests {estimate.n}{expected}{f" ({lost})" if lost else ""} | estimate '
             f'{estimate.mean:.4f} | half-width {estimate.half_width:.4f}, to reach '
-            f'{estimate.gamma:g} | {self._left(estimate, now)}'
+            f'{estimate.gamma:g} | {self._left(estimate, now)}{note}'
         )
 
     def _left(self, estimate: EstimateRecord, now: float) -> str:

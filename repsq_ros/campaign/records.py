@@ -97,6 +97,7 @@ class EstimateRecord:
     effective_sample_size: float
     largest_weight: float
     stopped: bool
+    note: str = ''  # what stands between the campaign and the accuracy that was asked for
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,8 @@
 
 from __future__ import annotations
 
+import math
+
 from repsq_ros.campaign.result import Result
 
 
@@ -28,9 +30,12 @@ def result_text(result: Result) -> str:
         f'{result.invalid} INVALID, {result.broken_off} broken off, {result.skipped} skipped',
         f'promise   {result.guarantee}',
         f'agreement {result.agreement}',
-        f'p_same    A second lab would return the same value with probability '
-        f'{result.p_same:.2f} (plug-in estimate, no guarantee).',
     ]
+    if not math.isnan(result.p_same):
+        lines.append(
+            f'p_same    A second lab would return the same value with probability '
+            f'{result.p_same:.2f} (plug-in estimate, no guarantee).'
+        )
     if result.largest_weight != 1.0:
         origin = 'computed' if result.bound_proven else 'declared, not proven'
         lines.append(

@@ -23,8 +23,9 @@ from builtin_interfaces.msg import Time
 
 from repsq_ros import messages, topics
 from repsq_ros.campaign.campaign import Campaign
+from repsq_ros.campaign.contract import check_contract
 from repsq_ros.campaign.folder import CampaignFolder
-from repsq_ros.campaign.history import History, check_contract, read_history
+from repsq_ros.campaign.history import History, read_history
 from repsq_ros.campaign.journal import JOURNAL
 from repsq_ros.campaign.result_text import result_text
 from repsq_ros.msg import Estimate, QuantizedResult, TestMeasurement

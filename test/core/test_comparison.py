@@ -106,7 +106,7 @@ def test_different_values_are_told_and_end_with_8(lab, capsys):
     printed = capsys.readouterr().out
     assert 'DIFFERENT 0.45' in printed
     assert 'same      ' not in printed
-    assert 'promise   Nothing is proved' in printed
+    assert 'promise   No agreement is promised' in printed
 
 
 def test_values_of_other_contracts_are_not_compared(lab, capsys):

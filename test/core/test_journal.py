@@ -22,6 +22,7 @@ import sys
 import time
 
 import pytest
+import yaml
 from conftest import ROOT
 from hypothesis import given
 from hypothesis import strategies as st
@@ -286,6 +287,25 @@ def test_a_journal_of_version_0_1_0_is_gone_on_with(tmp_path):
     logbook.close()
     entries = read_journal(tmp_path / 'campaign' / JOURNAL)[0]
     assert [entry.event for entry in entries].count('session') == 2
+
+
+@pytest.mark.parametrize(
+    'change',
+    [
+        lambda content: content['measure'].update(gain=6.5),
+        lambda content: content['accuracy'].update(c=0.04),
+        lambda content: content['partition'].update(first=0.06),
+        lambda content: content['target']['dimensions']['linear_x'].update(upper=0.31),
+    ],
+)
+def test_a_journal_of_version_0_1_0_of_another_contract_is_refused(change, tmp_path):
+    shutil.copytree(OLD, tmp_path / 'campaign')
+    file = tmp_path / 'campaign' / 'specification.yaml'
+    content = yaml.safe_load(file.read_text())
+    change(content)
+    file.write_text(yaml.safe_dump(content))
+    with pytest.raises(JournalError, match='found specification digest 606a987bab1f, expected'):
+        Logbook(tmp_path / 'campaign', load(file), '', 7, resume=True)
 
 
 def test_a_journal_of_a_later_version_is_refused(specification):

@@ -51,7 +51,7 @@ def start(nodes, file, folder, remappings, **scheduler):
 def assert_as_undisturbed(nodes, file, folder):
     """Nothing is lost and nothing doubled: result, journal and table are those of one process."""
     expected, tests = in_process(file)
-    assert undisturbed(messages.result_of(nodes.result())) == expected
+    assert undisturbed(messages.result_of(nodes.result())) == undisturbed(expected)
     assert nodes.wait('scheduler') == 0
     kept = journalled(folder)
     assert outcomes(kept) == outcomes(record for record, _ in tests)

@@ -59,13 +59,13 @@ def start(nodes, file, folder, resume, speed=0.0):
 
 def assert_same_as_undisturbed(file, folder, result):
     expected, tests = in_process(file)
-    assert undisturbed(messages.result_of(result)) == expected
+    assert undisturbed(messages.result_of(result)) == undisturbed(expected)
     kept = journalled(folder)
     assert outcomes(kept) == outcomes(record for record, _ in tests)
     campaign = Campaign(load(file))
     for test in kept:
         campaign.add(test)
-    assert undisturbed(campaign.result('lab')) == expected
+    assert undisturbed(campaign.result('lab')) == undisturbed(expected)
     with (folder / 'tests.csv').open() as opened:
         assert len(opened.readlines()) == 1 + len(kept)
 

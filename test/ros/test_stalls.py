@@ -229,7 +229,7 @@ def test_a_campaign_that_only_its_robot_can_stop(nodes, short, write, tmp_path, 
         result = nodes.result(2 * PATIENCE + 5 * STALLS)
         assert nodes.wait('scheduler') == 0
     expected, told = in_process(file)
-    assert undisturbed(messages.result_of(result)) == expected
+    assert undisturbed(messages.result_of(result)) == undisturbed(expected)
     assert outcomes(journalled(folder)) == outcomes(record for record, _ in told)
     phases = [phase.phase for phase in nodes.listener.phases()]
     assert TestPhase.ABORTED not in phases

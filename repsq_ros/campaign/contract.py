@@ -1,0 +1,66 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Whether a journal belongs to a specification: what all testers share must be the same."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+from repsq_ros.campaign.history import FORMAT, History
+from repsq_ros.errors import JournalError
+from repsq_ros.specification.model import Specification
+
+ROUNDING = 1e-12  # relative: edges that version 0.1.0 computed differ in their last bits
+
+
+def check_contract(history: History, file: Path, specification: Specification) -> None:
+    """Refuse to go on with another contract.
+
+    :raises JournalError: with both digests
+    """
+    if history.specification_digest == specification.digest:
+        return
+    if history.format < FORMAT and _same(history.shared, _as_before(specification)):
+        return
+    raise JournalError(
+        f'{file}: found specification digest {history.specification_digest[:12]}, expected '
+        f'{specification.digest[:12]} of {specification.file}'
+    )
+
+
+def _as_before(specification: Specification) -> dict[str, object]:
+    """Return what is shared, as version 0.1.0 described it: with edges in place of their rule."""
+    shared = specification.shared()
+    if specification.partition is not None:
+        shared['partition'] = {'edges': list(specification.partition.edges)}
+    return shared
+
+
+def _same(before: object, now: object) -> bool:
+    """Tell whether all that was said before is said now; keys that are new have defaults."""
+    if isinstance(before, dict):
+        return isinstance(now, dict) and all(
+            key in now and _same(value, now[key]) for key, value in before.items()
+        )
+    if isinstance(before, list):
+        return (
+            isinstance(now, list | tuple)
+            and len(before) == len(now)
+            and all(map(_same, before, now))
+        )
+    if isinstance(before, float) and isinstance(now, int | float):
+        return math.isclose(before, now, rel_tol=ROUNDING, abs_tol=ROUNDING)
+    return before == now
