@@ -160,7 +160,7 @@ class Driver:
             self.pose.publish(pose)
             if tests > over:
                 # As the scheduler does, whose phase ends with the window.
-                self.phase.publish(TestPhase(campaign_id='lab', index=over, phase=TestPhase.IDLE))
+                self.phase.publish(TestPhase(test=self.case(over), phase=TestPhase.IDLE))
                 over = tests
             count += 1
         deadline = time.monotonic() + 2.0

@@ -200,6 +200,7 @@ def test_a_publisher_of_another_type_is_told(lab):
 def test_a_float32_dial_without_a_stamp(lab):
     there = lab(DIAL)
     dial = there.publisher(Float32, 'gauge', BEST_EFFORT, Float32(data=9.0))
+    time.sleep(0.5)  # until all that was said is heard
     start = time.time()
     dial.publish(Float32(data=0.1))
     time.sleep(0.5)  # longer than it is on its way
@@ -216,7 +217,9 @@ def test_a_float32_dial_without_a_stamp(lab):
 
 def test_the_real_recording_over_dds_gives_what_the_bag_gives(lab, recordings):
     """A body at rest that is commanded 0.3 m/s: to the last bit, whatever way it came."""
-    there = lab(LOSS)
+    there = lab(
+        LOSS, parameters={'qos_overrides./mocap/pose.subscription.reliability': 'reliable'}
+    )
     mocap = there.mocap(QoSProfile(depth=5000))
     specification = load(there.file)
     topic = '/vrpn_client_node/IndexFinger/pose'
