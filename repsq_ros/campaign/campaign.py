@@ -16,10 +16,13 @@ LARGEST_COUNT = 2**32 - 1  # of a uint32 field
 
 
 class Campaign:
-    """Counts tests, in their order and each once, until the stopping rule is met."""
+    """Counts tests, in their order and each once, until the stopping rule is met.
 
-    def __init__(self, specification: Specification) -> None:
-        self._specification = specification
+    :param forecasts: whether `expected_n` is wanted, which takes as long as all the rest
+    """
+
+    def __init__(self, specification: Specification, forecasts: bool = True) -> None:
+        self._specification, self._forecasts = specification, forecasts
         self._proposal = proposal = specification.make_proposal()  # for its bounds alone
         choice = specification.tester.proposal
         self._truncation = math.inf if choice.truncation is None else choice.truncation
@@ -142,7 +145,9 @@ class Campaign:
             half_width=half_width,
             target=self._specification.accuracy.gamma,
             rule=tester.stopping.name,
-            expected_n=min(progress.expected_n(total), tester.max_tests, LARGEST_COUNT),
+            expected_n=min(progress.expected_n(total), tester.max_tests, LARGEST_COUNT)
+            if self._forecasts
+            else 0,
             effective_sample_size=self._weights.effective_sample_size,
             largest_weight=self._weights.largest,
             # Where one cell holds all of M it is certified from the start, without an estimate.

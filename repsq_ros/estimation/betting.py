@@ -50,13 +50,14 @@ class Bet:
     @property
     def stake(self) -> float:
         """b_t of the next value [1 / unit of psi]."""
-        return self._gamma / (self.variance + self._gamma**2)
+        return self._gamma / (self.variance + self._gamma * self._gamma)
 
     def learn(self, z: float) -> None:
         """Take in a value."""
         self._weight += 1.0
         self._sum += z
-        self._square_sum += (z - self._sum / self._weight) ** 2
+        away = z - self._sum / self._weight
+        self._square_sum += away * away  # not a power: libraries differ in its last bit
 
 
 class LowerSequence:

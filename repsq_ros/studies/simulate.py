@@ -17,6 +17,7 @@ from repsq_ros.seeds import Stream, generator
 from repsq_ros.specification.load import load
 from repsq_ros.specification.model import Specification
 from repsq_ros.studies.laws import read_law
+from repsq_ros.studies.many import TOGETHER, Ended, run_many, side_by_side
 from repsq_ros.subjects.build import make_subject
 
 INITIATOR, REPLICATOR = 0, 1
@@ -42,6 +43,10 @@ class Run:
     estimate: float
     n: int
     outcome: str
+    lower: float  # of the interval for r* [unit of psi]
+    upper: float
+    cell_lower: float  # of the cell that was returned
+    cell_upper: float
 
 
 def seed_of(plan: Plan, pair: int, role: int) -> int:
@@ -52,18 +57,43 @@ def seed_of(plan: Plan, pair: int, role: int) -> int:
 def run_pairs(plan: Plan, pairs: Sequence[int]) -> list[tuple[Run, Run]]:
     """Run some of the pairs of a plan, each an initiator and its replicator."""
     initiator, replicator = load(plan.initiator), load(plan.replicator)
-    done = []
-    for pair in pairs:
-        first = _campaign(plan, initiator, seed_of(plan, pair, INITIATOR))
-        second = replicator
-        if initiator.partition is None:
-            second = replicator.anchored_at(first.estimate)
-        done.append((_run(first), _run(_campaign(plan, second, seed_of(plan, pair, REPLICATOR)))))
-    return done
+    first = _campaigns(plan, [initiator], [seed_of(plan, pair, INITIATOR) for pair in pairs])
+    seconds = [replicator]
+    if initiator.partition is None:
+        seconds = [replicator.anchored_at(run.estimate) for run in first]
+    second = _campaigns(plan, seconds, [seed_of(plan, pair, REPLICATOR) for pair in pairs])
+    return list(zip(first, second, strict=True))
+
+
+def _campaigns(
+    plan: Plan, specifications: Sequence[Specification], seeds: Sequence[int]
+) -> list[Run]:
+    """Run campaigns of one specification for all, or of one for each that differ in the cells."""
+    one = specifications[0]
+    each = list(specifications) if len(specifications) == len(seeds) else [one] * len(seeds)
+    if not plan.subject:
+        law = read_law(plan.law, one.measure.lower, one.measure.upper)
+        if side_by_side(one, law):
+            ended = run_many(one, law, seeds)
+            return [_quantized(s, end) for s, end in zip(each, ended, strict=True)]
+    return [_run(_campaign(plan, s, seed)) for s, seed in zip(each, seeds, strict=True)]
+
+
+def _quantized(specification: Specification, end: Ended) -> Run:
+    partition = specification.anchored_at(end.estimate).partition
+    assert partition is not None
+    cell = partition.quantize(end.estimate)
+    return Run(
+        cell.value, end.estimate, end.n, end.outcome.value, end.lower, end.upper,
+        cell.lower, cell.upper,
+    )  # fmt: skip
 
 
 def _run(result: Result) -> Run:
-    return Run(result.value, result.estimate, result.n, result.outcome)
+    return Run(
+        result.value, result.estimate, result.n, result.outcome, result.lower, result.upper,
+        result.cell_lower, result.cell_upper,
+    )  # fmt: skip
 
 
 def _campaign(plan: Plan, specification: Specification, seed: int) -> Result:
@@ -71,7 +101,8 @@ def _campaign(plan: Plan, specification: Specification, seed: int) -> Result:
         return run_in_process(specification, make_subject(plan.subject, plan.model), seed)
     measure = specification.measure
     law = read_law(plan.law, measure.lower, measure.upper)
-    proposal, campaign = specification.make_proposal(), Campaign(specification)
+    proposal = specification.make_proposal()
+    campaign = Campaign(specification, forecasts=False)
     noise = generator(seed, Stream.SUBJECT)
     box = specification.box
     if not proposal.ready(0):
@@ -89,18 +120,29 @@ def _campaign(plan: Plan, specification: Specification, seed: int) -> Result:
     return campaign.result(f'{plan.law}/{seed}')
 
 
+def chunk_of(plan: Plan) -> int:
+    """Return how many pairs are one piece of work: many where they run side by side."""
+    if plan.subject:
+        return 5
+    one = load(plan.initiator)
+    law = read_law(plan.law, one.measure.lower, one.measure.upper)
+    return TOGETHER if side_by_side(one, law) else 5
+
+
 def run_plan(
     plan: Plan,
     count: int,
     executor: Executor | None = None,
     on_progress: Callable[[int], None] = lambda done: None,
-    chunk: int = 5,
+    chunk: int | None = None,
 ) -> list[tuple[Run, Run]]:
     """Run all pairs, in the order of their numbers whoever computes them.
 
     :param executor: of this machine or of a cluster; None: in this process
     :param on_progress: called with the number of pairs that have just been done
+    :param chunk: pairs in one piece of work
     """
+    chunk = chunk or chunk_of(plan)
     parts = [range(k, min(k + chunk, count)) for k in range(0, count, chunk)]
     done: list[tuple[Run, Run]] = []
     for part in _in_order(executor, plan, parts):
