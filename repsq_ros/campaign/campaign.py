@@ -8,6 +8,8 @@ from repsq_ros.campaign.conclusion import conclude
 from repsq_ros.campaign.records import EstimateRecord, TestRecord
 from repsq_ros.campaign.result import Result
 from repsq_ros.estimation.accumulator import Accumulator
+from repsq_ros.estimation.control import Counted
+from repsq_ros.estimation.portfolio import ControlledProgress
 from repsq_ros.estimation.stopping import Bounds, Question
 from repsq_ros.estimation.weights import Weights, z_bounds
 from repsq_ros.specification.model import Specification
@@ -35,6 +37,7 @@ class Campaign:
             partition.edges if partition is not None else (),
         )
         self._progress = specification.tester.stopping.begin(self.question)
+        self._control = specification.make_control()
         self._total = Accumulator()
         self._weights = Weights()
         self._invalid = self._skipped = self._truncated = self._violations = 0
@@ -106,10 +109,17 @@ class Campaign:
             self._truncated += 1
         if not (bounds.hold(z) and weighs):
             self._violations += 1
-        self._total.add(z)
         self._weights.add(record.weight)
         known = len(self._progress.events)
-        self._progress.add(self._total, z, bounds)
+        if self._control is None:
+            self._total.add(z)
+            self._progress.add(self._total, z, bounds)
+        else:
+            counted = Counted(record.x, record.psi, record.weight, weight_bound)
+            beside = self._control.count(counted)
+            self._total.add(beside.value)
+            assert isinstance(self._progress, ControlledProgress)
+            self._progress.add_beside(self._total, z, bounds, beside)
         for event in self._progress.events[known:]:
             self._events.append(self._event(record, event))
 

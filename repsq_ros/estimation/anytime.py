@@ -36,14 +36,14 @@ class AnytimeProgress:
 
     cells: tuple[int, int] | None = None
 
-    def __init__(self, question: Question) -> None:
+    def __init__(self, question: Question, tracks: int = 1) -> None:
         self._question = question
         start = question.bounds
         self._bet: Bet | None = None
         self._forecast = Sparing()
         gamma, threshold = question.gamma, 2.0 / question.c
-        self._above = LowerSequence(gamma, threshold, start.lower)
-        self._below = LowerSequence(gamma, threshold, -start.upper)
+        self._above = LowerSequence(gamma, threshold, start.lower, tracks)
+        self._below = LowerSequence(gamma, threshold, -start.upper, tracks)
         self._lower_stands = self._upper_stands = True
         self.events: tuple[str, ...] = ()
         self.reached = False
@@ -77,6 +77,10 @@ class AnytimeProgress:
         if self._upper_stands:
             self._below.add(-z, stake, -bounds.upper, -whole.lower)
         self._bet.learn(z)
+        self._conclude(total)
+
+    def _conclude(self, total: Accumulator) -> None:
+        """Tell whether the interval is empty, or near enough."""
         if self.lower > self.upper:
             # As good as impossible under the assumptions (less than c): no claim is left.
             self._void(

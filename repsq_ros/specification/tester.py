@@ -16,6 +16,7 @@ from repsq_ros.estimation.moments import (
 )
 from repsq_ros.estimation.stopping import StoppingRule
 from repsq_ros.sampling.distributions import Distribution
+from repsq_ros.specification.control import ControlChoice, controlled, read_control
 from repsq_ros.specification.proposal import ProposalChoice, read_proposal
 from repsq_ros.specification.reader import Section
 
@@ -34,6 +35,7 @@ class Tester:
     stopping: StoppingRule
     max_tests: int
     max_attempts: int
+    control: ControlChoice | None = None
 
 
 def read_tester(
@@ -46,12 +48,15 @@ def read_tester(
     """
     proposal = section.word_or_section('proposal', 'type')
     stopping = section.section('stopping')
+    choice, rule = read_proposal(proposal, target, gamma, psi), read_stopping(stopping)
+    control = read_control(section, target, choice, rule)
     tester = Tester(
-        proposal=read_proposal(proposal, target, gamma, psi),
+        proposal=choice,
         seed=section.whole('seed'),
-        stopping=read_stopping(stopping),
+        stopping=controlled(rule, control),
         max_tests=section.whole('max_tests', 100_000, at_least=2),
         max_attempts=section.whole('max_attempts', 3, at_least=1),
+        control=control,
     )
     if isinstance(tester.stopping, FixedN) and tester.stopping.tests > tester.max_tests:
         raise stopping.fail(

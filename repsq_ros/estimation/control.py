@@ -1,0 +1,52 @@
+"""Control variates: a value with the mean r* and less spread than z, test by test.
+
+For g fixed before test t is drawn, with mu = E_p[g] known, v = w (psi - g(x)) + mu has the
+conditional mean r* whatever g is, and bounds that are known before the draw.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from repsq_ros.estimation.stopping import Bounds
+
+
+@dataclass(frozen=True)
+class Counted:
+    """What is known of one counted test; what else a control measures of it belongs here."""
+
+    x: tuple[float, ...]
+    psi: float
+    weight: float
+    weight_bound: float  # of the proposal that drew x, known before the draw
+
+
+@dataclass(frozen=True)
+class Controlled:
+    """v of one test with its bounds."""
+
+    value: float
+    bounds: Bounds
+
+
+class Control(Protocol):
+    """A fold over the counted tests of a campaign, in their order."""
+
+    def count(self, test: Counted) -> Controlled:
+        """Return v by what the tests before gave, then learn from this one."""
+
+
+def controlled_bounds(
+    psi: Bounds, g: Bounds, mean: float, weight_bound: float, unweighted: bool
+) -> Bounds:
+    """Return the bounds of v = w (psi - g) + mean for w in [0, w_max], or w = 1.
+
+    :param psi: range M of psi
+    :param g: bounds of g on all cases
+    :param mean: E_p[g]
+    """
+    low, high = psi.lower - g.upper, psi.upper - g.lower
+    if unweighted:
+        return Bounds(mean + low, mean + high)
+    return Bounds(mean + min(0.0, weight_bound * low), mean + max(0.0, weight_bound * high))
