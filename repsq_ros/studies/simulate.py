@@ -6,8 +6,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 
-import numpy as np
-
 from repsq_ros.campaign.campaign import Campaign
 from repsq_ros.campaign.in_process import run_in_process
 from repsq_ros.campaign.records import TestRecord
@@ -164,42 +162,3 @@ def _in_order(
     finally:
         for future in waiting:
             future.cancel()
-
-
-@dataclass(frozen=True)
-class Summary:
-    """What the pairs show."""
-
-    pairs: int
-    agreement: float  # share of pairs with the same value
-    agreement_error: float  # its standard error
-    coverage: float  # share of campaigns with |r_n - r*| <= gamma
-    truth: float  # r*
-    truth_error: float  # its standard error; 0 where r* is known
-    tests: tuple[float, float, float]  # mean, median, 95 % point
-    tests_error: float  # standard error of the mean
-    outcomes: dict[str, int]
-
-
-def summarize(runs: Sequence[tuple[Run, Run]], gamma: float, truth: float | None) -> Summary:
-    """Return what the pairs show.
-
-    :param truth: r*; None: the mean of all estimates is taken for it
-    """
-    flat = [run for pair in runs for run in pair]
-    estimates = np.array([run.estimate for run in flat])
-    tests = np.array([run.n for run in flat])
-    known = float(np.mean(estimates)) if truth is None else truth
-    same = np.mean([a.value == b.value for a, b in runs])
-    names = [run.outcome for run in flat]
-    return Summary(
-        pairs=len(runs),
-        agreement=float(same),
-        agreement_error=float(np.sqrt(same * (1 - same) / len(runs))),
-        coverage=float(np.mean(np.abs(estimates - known) <= gamma)),
-        truth=known,
-        truth_error=float(np.std(estimates) / np.sqrt(len(flat))) if truth is None else 0.0,
-        tests=(float(np.mean(tests)), float(np.median(tests)), float(np.quantile(tests, 0.95))),
-        tests_error=float(np.std(tests) / np.sqrt(len(flat))),
-        outcomes={name: names.count(name) for name in sorted(set(names))},
-    )

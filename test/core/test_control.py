@@ -27,7 +27,8 @@ from repsq_ros.sampling.marginals import Beta, TruncatedNormal, Uniform, log_den
 from repsq_ros.sampling.moments import legendre, legendre_means
 from repsq_ros.specification.load import load
 from repsq_ros.studies.laws import read_law
-from repsq_ros.studies.simulate import Plan, run_plan, summarize
+from repsq_ros.studies.simulate import Plan, run_plan
+from repsq_ros.studies.summary import summarize
 
 BOX = Box((Dimension('a', 'm', -1.0, 3.0), Dimension('b', 'm', 0.0, 0.1)))
 UNIT = Bounds(0.0, 1.0)
@@ -429,7 +430,7 @@ def test_it_needs_fewer_tests_on_the_steep_law(content, write):
         file = str(write(content, f'{control}.yaml'))
         for law in ('steep:5', 'beta:0.47,0.28'):
             runs = run_plan(Plan(file, file, law, seed=3), 8)
-            mean[control, law] = summarize(runs, 0.04, 0.47).tests[0]
+            mean[control, law] = summarize(runs, (0.04, 0.04), 0.47).tests[0]
     assert mean['regression', 'steep:5'] < 0.6 * mean['none', 'steep:5']
     assert mean['regression', 'beta:0.47,0.28'] < 1.04 * mean['none', 'beta:0.47,0.28']
 

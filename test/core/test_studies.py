@@ -19,9 +19,11 @@ from repsq_ros.estimation.batch import first_stops
 from repsq_ros.estimation.moments import EmpiricalBernstein, Hoeffding, RelativeHalfWidth
 from repsq_ros.specification.load import load
 from repsq_ros.studies.laws import read_law
-from repsq_ros.studies.plan import Spread, budget_of, cheapest, offers
+from repsq_ros.studies.plan import budget_of, cheapest, offers
 from repsq_ros.studies.rules import study_scenario
-from repsq_ros.studies.simulate import Plan, run_plan, summarize
+from repsq_ros.studies.simulate import Plan, run_plan
+from repsq_ros.studies.spread import Spread
+from repsq_ros.studies.summary import summarize
 from repsq_ros.subjects.surrogate import Surrogate
 
 # Laws --------------------------------------------------------------------------------------------
@@ -136,7 +138,7 @@ def test_repsq_plan_prints_the_cheapest(content, write, capsys):
     assert main(words) == 0
     printed = capsys.readouterr().out
     assert 'a value within 0.07789 of the true mean (c 0.05)' in printed
-    assert 'cheapest that proves it: anchored, anytime: about' in printed
+    assert 'cheapest that promises it: anchored, anytime: about' in printed
     for word, told in (
         (['--sd', 'nan'], 'parameter sd: found nan'),
         (['--sd', '-1'], 'parameter sd: found -1.0'),
@@ -184,7 +186,7 @@ def test_a_subject_takes_part_as_in_a_campaign(quick):
     plan = Plan(str(quick), str(quick), '', subject='surrogate', seed=1)
     (first, second), *_ = runs = run_plan(plan, 2)
     assert first.estimate != second.estimate
-    summary = summarize(runs, 0.15, None)
+    summary = summarize(runs, (0.15, 0.15), None)
     assert summary.truth == pytest.approx(0.496, abs=0.05)
     assert summary.truth_error > 0
 
@@ -198,7 +200,8 @@ def test_repsq_simulate_prints_agreement_coverage_and_tests(quick, capsys, tmp_p
     assert 'pairs      6, campaigns: 12 reached' in printed
     assert 'agreement  ' in printed
     assert 'within gamma = 0.15 of r* = 0.47\n' in printed
-    assert 'initiator' in figure.read_text()
+    for word in ('initiator', 'replicator', 'r* +- gamma', 'edge of a cell', 'median of both'):
+        assert word in figure.read_text()
 
 
 @pytest.mark.parametrize(
@@ -211,7 +214,7 @@ def test_repsq_simulate_prints_agreement_coverage_and_tests(quick, capsys, tmp_p
         (['--law', 'constant:0.5', '--truth', 'nan'], 'parameter truth: found nan', 2),
         (['--subject', 'g1'], 'parameter model: found nothing', 2),
         (['--law', 'constant:0.5', '--figure', '/nowhere/f.png', '--pairs', '1'],
-         'figure /nowhere/f.png: No such file', 6),
+         'figure /nowhere/f.png: No such folder', 6),
         (['--law', 'constant:0.5', '--figure', 'f.odd', '--pairs', '1'], 'parameter figure', 2),
     ],
 )  # fmt: skip
@@ -276,7 +279,7 @@ def test_a_fit_to_a_pilot_saves_tests(content, write, tmp_path, capsys):
         str(write({**content, 'tester': {**content['tester'], 'proposal': 'monte_carlo'}})),
         fitted.file,
     )]  # fmt: skip
-    before, after = (summarize(each, 0.04, 0.47).tests[0] for each in runs)
+    before, after = (summarize(each, (0.04, 0.04), 0.47).tests[0] for each in runs)
     assert after < 0.85 * before
 
     pilot.write_text('\n'.join(lines[:1]) + '\n')
