@@ -10,6 +10,7 @@ from typing import Protocol
 from repsq_ros import __version__
 from repsq_ros.console import (
     check,
+    compare_subjects,
     fit,
     import_poses,
     inspect,
@@ -39,6 +40,10 @@ COMMANDS: dict[str, tuple[Command, str]] = {
     'study': (study, 'tests and agreement of every stopping rule, on laws with known means'),
     'fit': (fit, 'fit a proposal for importance sampling to a pilot campaign'),
     'run': (run, 'run a campaign on the robot, or with --simulate on a simulated one'),
+    'compare-subjects': (
+        compare_subjects,
+        'tell which of two subjects does better, from two campaigns on the same cases',
+    ),
     'inspect': (inspect, 'tell rate, jitter, gaps, clocks and noise of each topic in a bag'),
     'import-poses': (import_poses, "turn a measuring device's CSV of poses into SI and headers"),
     'reevaluate': (reevaluate, 'compute the measure of every test in a recorded bag'),
