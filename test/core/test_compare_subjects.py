@@ -39,7 +39,7 @@ def sequence_of(d, aim=0.04, c=0.05, margin=0.0, stop=True):
 
 
 def test_pairs_tell_a_change_of_15_percent_far_sooner_than_two_campaigns():
-    """About 140 pairs; two campaigns apart, each with half of c, take more than four times that."""
+    """About 140 pairs; two campaigns apart, each with half of c, take more than four times it."""
     random = np.random.default_rng(1)
     pairs = []
     for _ in range(15):
