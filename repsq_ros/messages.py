@@ -9,11 +9,13 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from repsq_ros.campaign.records import EstimateRecord, TestRecord
+from repsq_ros.campaign.records import Case, EstimateRecord, TestRecord
 from repsq_ros.campaign.result import Result
 from repsq_ros.protocols.phases import Phase, Span
 from repsq_ros.sampling.proposals import Draw
 from repsq_ros.timebase import from_time
+
+PHASES = frozenset(Phase)
 
 
 def command_of_twist(twist: Any) -> tuple[float, float, float]:
@@ -22,12 +24,18 @@ def command_of_twist(twist: Any) -> tuple[float, float, float]:
 
 
 def span_of(message: Any) -> Span:
-    """Turn the record of a phase back into the phase."""
+    """Turn the record of a phase back into the phase.
+
+    :raises ValueError: with what is wrong: the message was not made by this package
+    """
+    if message.phase not in PHASES:
+        raise ValueError(f'phase {message.phase}, expected one of 0 to {max(PHASES)}')
+    test = test_of(message)
     end_ns, window_end_ns = from_time(message.end), from_time(message.window_end)
     return Span(
         Phase(message.phase),
-        message.index,
-        message.attempt,
+        test.index,
+        test.attempt,
         from_time(message.start),
         end_ns or None,
         tuple(message.command),
@@ -35,35 +43,39 @@ def span_of(message: Any) -> Span:
         message.reason,
         from_time(message.command_start) or None,
         message.step,
+        getattr(message, 'broken_off', False),
     )
+
+
+def test_of(phase: Any) -> Any:
+    """Return the TestCommand that a TestPhase belongs to.
+
+    Recordings of version 0.1.0 have only its campaign_id, index and attempt, on the phase itself.
+    """
+    return getattr(phase, 'test', phase)
+
+
+def case_of(message: Any) -> Case:
+    """Turn a TestCommand back into the case."""
+    return Case(message.index, message.attempt, draw_of(message))
 
 
 def test_record_of(message: Any) -> TestRecord:
     """Turn the record of an outcome back into the outcome."""
-    return TestRecord(
-        message.index,
-        message.attempt,
-        message.psi,
-        message.weight,
-        message.valid,
-        message.reason,
-        message.samples,
-        from_time(message.window_start),
-        from_time(message.window_end),
-        tuple(message.x),
-        message.weight_bound or math.inf,  # 0: not given
-        message.skipped,
-    )
+    values = _values(TestRecord, message)
+    values['weight_bound'] = values['weight_bound'] or math.inf  # 0: not given
+    return TestRecord(**values)
 
 
 def draw_of(message: Any) -> Draw:
-    """Turn the record of a case back into the case."""
-    return Draw(tuple(message.x), message.log_p, message.log_q, message.weight_bound or math.inf)
-
-
-def _values(kind: type[EstimateRecord] | type[Result], message: Any) -> dict[str, Any]:
-    """Return the fields of a record from the fields of the same names of its message."""
-    return {name: getattr(message, name) for name in kind.__dataclass_fields__}
+    """Turn the record of a case back into the case; its weight is the one that was drawn."""
+    return Draw(
+        tuple(message.x),
+        message.log_p,
+        message.log_q,
+        message.weight_bound or math.inf,
+        message.weight,
+    )
 
 
 def estimate_record_of(message: Any) -> EstimateRecord:
@@ -73,4 +85,22 @@ def estimate_record_of(message: Any) -> EstimateRecord:
 
 def result_of(message: Any) -> Result:
     """Turn the message of a result back into the result."""
-    return Result(**{**_values(Result, message), 'events': tuple(message.events)})
+    return Result(**_values(Result, message))
+
+
+def _values(kind: type[TestRecord] | type[EstimateRecord] | type[Result], message: Any) -> Any:
+    """Return the fields of a record from the fields of the same names of its message.
+
+    `NAME_ns` is the time stamp NAME. A field that recordings of an earlier version lack keeps its
+    default.
+    """
+    values = {}
+    for name in kind.__dataclass_fields__:
+        stamp = name.removesuffix('_ns')
+        if stamp != name:
+            values[name] = from_time(getattr(message, stamp))
+        elif hasattr(message, name):
+            value = getattr(message, name)
+            plain = isinstance(value, str | bool | int | float)
+            values[name] = value if plain else tuple(value)
+    return values

@@ -10,39 +10,51 @@ from repsq_ros.campaign.result import Result
 from repsq_ros.estimation.accumulator import Accumulator
 from repsq_ros.estimation.control import Counted
 from repsq_ros.estimation.portfolio import ControlledProgress
+from repsq_ros.estimation.selection import Selection, could_be
 from repsq_ros.estimation.stopping import Bounds, Question
 from repsq_ros.estimation.weights import Weights, z_bounds
 from repsq_ros.specification.model import Specification
 
 LARGEST_COUNT = 2**32 - 1  # of a uint32 field
+FIRST_CASES = 20  # before so many nothing is foretold
+LISTED = 20  # values outside their bounds that are told one by one
 
 
 class Campaign:
     """Counts tests, in their order and each once, until the stopping rule is met.
 
-    :param forecasts: whether `expected_n` is wanted, which takes as long as all the rest
+    :param forecasts: whether each estimate says how many tests to expect, which takes time
     """
 
     def __init__(self, specification: Specification, forecasts: bool = True) -> None:
-        self._specification, self._forecasts = specification, forecasts
+        self._specification = specification
         self._proposal = proposal = specification.make_proposal()  # for its bounds alone
-        choice = specification.tester.proposal
+        choice, tester = specification.tester.proposal, specification.tester
         self._truncation = math.inf if choice.truncation is None else choice.truncation
         self._bias = choice.truncation_bias
+        self._forecasts = forecasts
         accuracy, partition = specification.accuracy, specification.partition
+        self._widens = accuracy.selection == 'widen'
+        measure = specification.measure
+        self._range = Bounds(measure.lower, measure.upper)
         self.question = Question(
-            accuracy.gamma - self._bias,
+            specification.gamma - self._bias,
             accuracy.c,
             self._bounds(proposal.largest_weight_bound),
             partition.edges if partition is not None else (),
+            tester.max_tests,
         )
-        self._progress = specification.tester.stopping.begin(self.question)
+        self._progress = tester.stopping.begin(self.question)
         self._control = specification.make_control()
         self._total = Accumulator()
         self._weights = Weights()
-        self._invalid = self._skipped = self._truncated = self._violations = 0
+        self._selection = Selection()
+        self._invalid = self._skipped = self._broken_off = 0
+        self._truncated = self._violations = 0
         self._last: tuple[int, int] = (0, -1)  # (index, attempt) counted last
         self._next_index = 0
+        self._progress_told = 0  # events
+        self._lost = False  # an attempt of the test under way
         self._events: list[str] = []
         self.latest: EstimateRecord | None = None
 
@@ -52,9 +64,9 @@ class Campaign:
         return self.latest is not None and self.latest.stopped
 
     def _bounds(self, weight_bound: float) -> Bounds:
-        measure = self._specification.measure
+        psi = self._range
         return z_bounds(
-            measure.lower, measure.upper, weight_bound, self._proposal.unweighted, self._truncation
+            psi.lower, psi.upper, weight_bound, self._proposal.unweighted, self._truncation
         )
 
     def is_due(self, record: TestRecord) -> bool:
@@ -74,64 +86,107 @@ class Campaign:
             return None
         self._last = (record.index, record.attempt)
         z = record.psi * record.weight
+        self._broken_off += record.broken_off
         if record.skipped:
             self._skipped += 1
-            self._next_index += 1
             self._events.append(self._event(record, f'skipped: {record.reason}'))
+            self._miss(record)
+        elif record.broken_off:
+            self._lose(record, f'broken off: {record.reason}')
         elif not record.valid:
             self._invalid += 1
-            self._events.append(self._event(record, f'INVALID: {record.reason}'))
+            self._lose(record, f'INVALID: {record.reason}')
         elif not (math.isfinite(z) and self._weighs(record.weight)):
             self._invalid += 1
-            self._events.append(
-                self._event(record, f'not counted: psi {record.psi}, weight {record.weight}')
-            )
+            self._lose(record, f'not counted: psi {record.psi}, weight {record.weight}')
         else:
-            self._next_index += 1
             self._count(record, z)
         self.latest = self._estimate(record)
         return self.latest
+
+    def _lose(self, record: TestRecord, event: str) -> None:
+        """Take in an attempt that gave nothing: the same case is made again."""
+        self._lost = True
+        self._events.append(self._event(record, event))
+
+    def _miss(self, record: TestRecord) -> None:
+        """Take in a case that gives nothing: it is not made again."""
+        self._next_index += 1
+        self._lost = False
+        could = self._could_be(record, self._bounds(self._weight_bound(record)))
+        if self._control is None:
+            self._selection.miss(could, self.question.bounds.width)
+            if self._widens:
+                self._progress.miss(self._total, could)
+        else:
+            beside = self._control.foresee(self._counted(record))
+            self._selection.miss(beside.shifted(could), beside.bounds.width)
+            if self._widens:
+                assert isinstance(self._progress, ControlledProgress)
+                self._progress.miss_beside(self._total, could, beside)
+        if self._widens:
+            self._tell_progress(record)
+
+    def _weight_bound(self, record: TestRecord) -> float:
+        return min(record.weight_bound, self._proposal.largest_weight_bound)
+
+    def _could_be(self, record: TestRecord, step: Bounds) -> Bounds:
+        psi = self._range
+        return could_be(psi.lower, psi.upper, record.weight, self._truncation, step)
 
     def _weighs(self, weight: float) -> bool:
         """Tell whether a weight can be: 0 is one where q draws a case that p never has."""
         return weight > 0.0 or (weight == 0.0 and not self._proposal.unweighted)
 
     def _count(self, record: TestRecord, z: float) -> None:
-        weight_bound = min(record.weight_bound, self._proposal.largest_weight_bound)
-        bounds, weighs = self._bounds(weight_bound), Bounds(0.0, weight_bound).hold(record.weight)
-        self._check_psi(record)
-        if not weighs:
-            self._events.append(
-                self._event(record, f'weight {record.weight} above its bound {weight_bound}')
-            )
+        self._next_index += 1
+        weight_bound = self._weight_bound(record)
+        bounds = self._bounds(weight_bound)
         if z > self._truncation:
             z = self._truncation
             self._truncated += 1
-        if not (bounds.hold(z) and weighs):
-            self._violations += 1
+        self._check(record, z, bounds, weight_bound)
         self._weights.add(record.weight)
-        known = len(self._progress.events)
+        could = None
+        if self._lost:
+            self._lost = False
+            could = self._could_be(record, bounds)
+            self._selection.add(z, could)
+        widened = could if self._widens else None
         if self._control is None:
             self._total.add(z)
-            self._progress.add(self._total, z, bounds)
+            self._progress.add(self._total, z, bounds, widened)
         else:
-            counted = Counted(record.x, record.psi, record.weight, weight_bound)
-            beside = self._control.count(counted)
+            beside = self._control.count(self._counted(record))
             self._total.add(beside.value)
             assert isinstance(self._progress, ControlledProgress)
-            self._progress.add_beside(self._total, z, bounds, beside)
-        for event in self._progress.events[known:]:
-            self._events.append(self._event(record, event))
+            self._progress.add_beside(self._total, z, bounds, beside, widened)
+        self._tell_progress(record)
 
-    def _check_psi(self, record: TestRecord) -> None:
-        measure = self._specification.measure
-        if not measure.lower <= record.psi <= measure.upper:
-            self._events.append(
-                self._event(
-                    record,
-                    f'psi {record.psi} outside its range [{measure.lower}, {measure.upper}]',
-                )
+    def _counted(self, record: TestRecord) -> Counted:
+        return Counted(record.x, record.psi, record.weight, self._weight_bound(record))
+
+    def _check(self, record: TestRecord, z: float, bounds: Bounds, weight_bound: float) -> None:
+        """Note what lies outside its bounds: the promise relies on them."""
+        faults = []
+        if not self._range.hold(record.psi):
+            faults.append(
+                f'psi {record.psi} outside its range [{self._range.lower}, {self._range.upper}]'
             )
+        if not Bounds(0.0, weight_bound).hold(record.weight):
+            faults.append(f'weight {record.weight} above its bound {weight_bound}')
+        if not (faults or bounds.hold(z)):
+            faults.append(f'z {z} outside its bounds [{bounds.lower}, {bounds.upper}]')
+        if faults:
+            self._violations += 1
+            if self._violations <= LISTED:
+                self._events += [self._event(record, fault) for fault in faults]
+
+    def _tell_progress(self, record: TestRecord) -> None:
+        """Note what the rule has said since it was last asked."""
+        told = self._progress.events[self._progress_told :]
+        self._progress_told += len(told)
+        self._events += [self._event(record, event) for event in told]
 
     @staticmethod
     def _event(record: TestRecord, text: str) -> str:
@@ -142,27 +197,49 @@ class Campaign:
         progress = self._progress
         upper = progress.upper + self._bias
         half_width = max(upper - total.mean, total.mean - progress.lower) if total.n else math.inf
+        expected = progress.expected_n(total) if self._forecasts else 0
         return EstimateRecord(
             index=record.index,
             attempt=record.attempt,
             n=total.n,
             invalid=self._invalid,
             skipped=self._skipped,
+            broken_off=self._broken_off,
             mean=total.mean,
             variance=total.variance,
             lower=progress.lower,
             upper=upper,
             half_width=half_width,
-            target=self._specification.accuracy.gamma,
+            gamma=self._specification.gamma,
             rule=tester.stopping.name,
-            expected_n=min(progress.expected_n(total), tester.max_tests, LARGEST_COUNT)
-            if self._forecasts
-            else 0,
+            expected_n=min(expected, tester.max_tests, LARGEST_COUNT),
             effective_sample_size=self._weights.effective_sample_size,
             largest_weight=self._weights.largest,
             # Where one cell holds all of M it is certified from the start, without an estimate.
             stopped=total.n > 0
             and (progress.reached or progress.void or total.n >= tester.max_tests),
+            note=self._note(expected) if self._violations or self._selection.some else '',
+        )
+
+    def _note(self, expected: int) -> str:
+        """Say early what will keep the campaign from the accuracy that was asked for."""
+        if self._violations:
+            return f'no accuracy will be promised: {self._violations} tests out of their bounds'
+        gamma, limit = self._specification.gamma, self._specification.tester.max_tests
+        cases = self._selection.cases(self._total)
+        if not self._widens or cases < FIRST_CASES:
+            return ''
+        lost = self._invalid + self._broken_off + self._skipped
+        shift = self._selection.shift(self._total)
+        if shift >= gamma:
+            end = 'should as many go on being lost'
+        elif self._forecasts and not 0 < expected <= limit:
+            end = f'within max_tests = {limit}'
+        else:
+            return ''
+        return (
+            f'gamma = {gamma:g} is out of reach {end}: the {lost} attempts and cases lost so far '
+            f'can hide up to {shift:.3g}'
         )
 
     def result(self, campaign_id: str) -> Result:
@@ -173,9 +250,12 @@ class Campaign:
         if self.latest is None or not self.latest.stopped:
             raise RuntimeError('the campaign has not stopped yet')
         events = list(self._events)
+        if self._violations > LISTED:
+            events.append(f'{self._violations - LISTED} more tests with values outside bounds')
         if self._truncated:
             events.append(f'{self._truncated} values cut to the truncation {self._truncation:g}')
         return conclude(
             campaign_id, self._specification, self._proposal, self._progress, self.latest,
-            math.sqrt(self._total.unbiased_variance / self._total.n), self._violations, events,
+            math.sqrt(self._total.unbiased_variance / self._total.n), self._violations,
+            self._selection.shift(self._total), events,
         )  # fmt: skip

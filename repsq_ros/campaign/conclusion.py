@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from dataclasses import replace
 
-from repsq_ros.campaign.promise import agreement, guarantee, objection
+from repsq_ros.campaign.promise import facts_of, say
 from repsq_ros.campaign.records import EstimateRecord
 from repsq_ros.campaign.result import Outcome, Result
 from repsq_ros.estimation.agreement import probability_same
@@ -21,16 +23,17 @@ def conclude(
     latest: EstimateRecord,
     standard_error: float,
     violations: int,
+    selection_bound: float,
     events: Sequence[str],
 ) -> Result:
     """Return the result of a campaign that has stopped.
 
     :param standard_error: of the mean [unit of psi]
-    :param violations: values that lay outside their bounds
+    :param violations: tests with a value outside its bounds
+    :param selection_bound: how far lost tests can have shifted the mean [unit of psi]
     :param events: everything out of the ordinary so far
     """
-    published = specification.anchored_at(latest.mean)
-    partition = published.partition
+    partition = specification.anchored_at(latest.mean).partition
     if partition is None:
         raise RuntimeError('an anchored partition has not been laid')
     outcome = _outcome(progress)
@@ -50,14 +53,21 @@ def conclude(
             quantized = partition.quantize(
                 (partition.edges[first] + partition.edges[last + 1]) / 2
             )
-    accurate = outcome is Outcome.REACHED and not objection(specification, proposal, violations)
-    if progress.cells is None:
-        accurate = accurate and latest.half_width <= latest.target
-    measure = specification.measure
-    return Result(
+    told_of = replace(
+        facts_of(specification, proposal),
+        outcome=outcome,
+        lower=latest.lower,
+        upper=latest.upper,
+        half_width=latest.half_width,
+        violations=violations,
+        lost=latest.invalid + latest.broken_off + latest.skipped,
+    )
+    said = say(told_of)
+    decided = not told_of.cell_decides  # by the mean
+    result = Result(
         campaign_id=campaign_id,
         specification_digest=specification.digest,
-        replication_digest=published.digest,
+        replication_digest='',
         value=quantized.value,
         estimate=latest.mean,
         cell=quantized.cell,
@@ -68,26 +78,29 @@ def conclude(
         n=latest.n,
         invalid=latest.invalid,
         skipped=latest.skipped,
-        selection_bound=(measure.upper - measure.lower)
-        * (latest.invalid + latest.skipped)
-        / (latest.n + latest.invalid + latest.skipped),
+        broken_off=latest.broken_off,
+        selection_bound=selection_bound,
         lower=latest.lower,
         upper=latest.upper,
         half_width=latest.half_width,
-        gamma=latest.target,
+        gamma=latest.gamma,
         outcome=outcome.value,
-        accurate=accurate,
+        accurate=said.accurate,
         rule=latest.rule,
-        guarantee=guarantee(specification, proposal, outcome, latest.half_width, violations),
+        guarantee=said.guarantee,
         weight_bound=proposal.largest_weight_bound,
         bound_proven=proposal.proven,
         largest_weight=latest.largest_weight,
         effective_sample_size=latest.effective_sample_size,
         truncation_bias=specification.tester.proposal.truncation_bias,
-        p_same=probability_same(partition, latest.mean, standard_error),
-        agreement=agreement(specification, proposal, outcome, violations),
+        p_same=probability_same(partition, latest.mean, standard_error) if decided else math.nan,
+        agreement=said.agreement,
         events=tuple(told),
+        violations=violations,
+        objection=said.objection,
+        provisos=said.provisos,
     )
+    return replace(result, replication_digest=result.published(specification).digest)
 
 
 def _outcome(progress: Progress) -> Outcome:

@@ -121,6 +121,7 @@ class CampaignFolder:
                 write_replication(
                     Path(specification.file), self._folder / REPLICATION, result.value,
                     specification.cells.half_width,
+                    result.as_initiator(specification.accuracy.c),
                 )  # fmt: skip
         except OSError as error:
             raise self._full(error) from None

@@ -1,134 +1,220 @@
-"""What may be said of a result, in plain sentences."""
+"""What may be said of a result, or of a campaign before it begins, in plain sentences."""
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass, replace
+
 from repsq_ros.campaign.result import Outcome
-from repsq_ros.estimation.stopping import Validity
+from repsq_ros.estimation.stopping import StoppingRule, Validity
 from repsq_ros.sampling.proposals import Dependence, Proposal
+from repsq_ros.specification.accuracy import Accuracy
 from repsq_ros.specification.model import Specification
+from repsq_ros.specification.partition import PartitionChoice
+
+ROUNDING = 1.0 - 1e-12  # 2 gamma by another way may be a digit more
 
 
-def objection(specification: Specification, proposal: Proposal, violations: int) -> str:
-    """Say why nothing is promised, whatever the rule; '' where nothing speaks against it.
+@dataclass(frozen=True)
+class Facts:
+    """All that the sentences follow from. Defaults: a campaign that will go as it should."""
 
-    :param violations: values that lay outside their bounds
-    """
-    rule = specification.tester.stopping
-    if violations:
-        return f'{violations} values lay outside the bounds that the rule relies on'
+    rule: StoppingRule
+    accuracy: Accuracy  # its gamma is the tester's own
+    cells: PartitionChoice
+    dependence: Dependence = Dependence.INDEPENDENT
+    weight_bound: float = 1.0
+    proven: bool = True  # the bound follows from p and q
+    external: bool = False  # another program draws the cases
+    outcome: Outcome = Outcome.REACHED
+    lower: float = math.nan  # of the interval [unit of psi]; NaN: not known yet
+    upper: float = math.nan
+    half_width: float = math.nan
+    violations: int = 0  # tests with a value outside its bounds
+    lost: int | None = None  # attempts and cases; None: not known yet
+
+    @property
+    def cell_decides(self) -> bool:
+        """Tell whether the rule declares a cell, and no interval around the mean."""
+        return self.rule.name == 'certified_cell'
+
+
+@dataclass(frozen=True)
+class Sentences:
+    """What is said."""
+
+    objection: str  # why no accuracy is promised; '' where it is
+    provisos: tuple[str, ...]  # what the promise assumes and nobody has proved
+    guarantee: str
+    agreement: str
+
+    @property
+    def accurate(self) -> bool:
+        """Tell whether the accuracy that was asked for is promised."""
+        return not self.objection
+
+
+def facts_of(specification: Specification, proposal: Proposal) -> Facts:
+    """Return what is known of a campaign before it begins."""
+    return Facts(
+        specification.tester.stopping,
+        replace(specification.accuracy, gamma=specification.gamma),
+        specification.cells,
+        proposal.dependence,
+        proposal.largest_weight_bound,
+        proposal.proven,
+        specification.tester.proposal.kind == 'external',
+    )
+
+
+def say(facts: Facts) -> Sentences:
+    """Return what may be said."""
+    broken, short = _broken(facts), _short(facts)
+    provisos = _provisos(facts)
+    objection = broken or short
+    if broken:
+        guarantee = _nothing(facts, broken)
+    elif short:
+        guarantee = _what_holds(facts, provisos)
+    else:
+        guarantee = _guarantee(facts, provisos)
+    return Sentences(objection, provisos, guarantee, _agreement(facts, objection, provisos))
+
+
+def _broken(facts: Facts) -> str:
+    """Say why the rule's interval does not hold; '' where it does."""
+    rule = facts.rule
+    if facts.violations:
+        one = facts.violations == 1
+        return (
+            f'{facts.violations} {"value" if one else "values"} lay outside the bounds that the '
+            'rule relies on'
+        )
+    if facts.outcome is Outcome.VOID:
+        return (
+            'the tests contradict the assumptions of the rule (see events): the mean drifts, or a '
+            'bound is wrong'
+        )
     if rule.validity is Validity.NONE:
         return rule.statement
-    if proposal.dependence is Dependence.LOW_DISCREPANCY:
+    if facts.dependence is Dependence.LOW_DISCREPANCY:
         return (
             'the cases are points of a low-discrepancy sequence, not independent draws, and no '
             'rule holds for them'
         )
-    if (
-        proposal.dependence is Dependence.ADAPTIVE
-        and rule.validity is Validity.FIXED_N_INDEPENDENT
-    ):
+    independent = rule.validity in (Validity.FIXED_N_INDEPENDENT, Validity.APPROXIMATE)
+    if facts.dependence is Dependence.ADAPTIVE and independent:
         return (
             f'{rule.name} holds for independent tests, and the proposal learns from earlier ones; '
             'anytime and hoeffding hold for such proposals'
         )
+    return rule.statement if rule.validity is Validity.APPROXIMATE else ''
+
+
+def _short(facts: Facts) -> str:
+    """Say why the interval, which holds, is less than what was asked for; '' where it is not."""
+    if facts.outcome is Outcome.UNRESOLVED:
+        return (
+            'the budget of tests ran out before the cells that may hold the true mean were down '
+            'to one'
+        )
+    if facts.outcome is Outcome.BUDGET:
+        return f'the budget of tests ran out at a half-width of {facts.half_width:.4g}'
+    if not facts.cell_decides and facts.half_width * ROUNDING > facts.accuracy.gamma:
+        return (
+            f'the half-width is {facts.half_width:.4g}, which is wider than gamma = '
+            f'{facts.accuracy.gamma:g}'
+        )
     return ''
 
 
-def guarantee(
-    specification: Specification,
-    proposal: Proposal,
-    outcome: Outcome,
-    half_width: float,
-    violations: int,
-) -> str:
-    """Say in one plain sentence what is promised, and under which assumption."""
-    accuracy, rule = specification.accuracy, specification.tester.stopping
-    against = objection(specification, proposal, violations)
-    if against:
-        return f'Nothing: {against}.'
-    if outcome is Outcome.VOID:
-        return (
-            'Nothing: the tests contradict the assumptions of the rule (see events): the mean '
-            'drifts, or a bound is wrong.'
+def _provisos(facts: Facts) -> tuple[str, ...]:
+    found = []
+    if not facts.proven:
+        found.append(f'no weight exceeds {facts.weight_bound:g}, which is declared and not proven')
+    if facts.external:
+        found.append('the other program drew each case from the q of its weight')
+    if facts.accuracy.selection == 'assume_independent' and facts.lost != 0:
+        what = 'tests' if facts.lost is None else f'the {facts.lost} attempts and cases'
+        found.append(
+            f'{what} were lost whatever psi would have been, which is assumed and not proven'
         )
-    given = _assumptions(specification, proposal)
-    confidence = f'With probability {1 - accuracy.c:g}{rule.sides}'
-    if outcome is Outcome.UNRESOLVED:
-        return (
-            'Nothing about one cell: the budget of tests ran out before the cells that may hold '
-            f'the true mean were down to one{given}.'
+    return tuple(found)
+
+
+def _given(provisos: tuple[str, ...]) -> str:
+    return f', provided that {" and ".join(provisos)}' if provisos else ''
+
+
+def _confidence(facts: Facts) -> str:
+    return f'With probability {1 - facts.accuracy.c:g}{facts.rule.sides}'
+
+
+def _nothing(facts: Facts, reason: str) -> str:
+    if facts.rule.validity is Validity.APPROXIMATE and reason == facts.rule.statement:
+        within = (
+            '' if math.isnan(facts.half_width) else f' within {facts.half_width:.4g} of the mean'
         )
-    if rule.name == 'certified_cell':
-        return f'{confidence} the true mean lies in this cell{given}: {rule.statement}.'
-    if outcome is Outcome.BUDGET:
         return (
-            f'Nothing at gamma = {accuracy.gamma:g}: the budget of tests ran out at a half-width '
-            f'of {half_width:.4g}.'
+            f'Nothing exactly: {reason}. Were their number fixed, its interval{within} would hold '
+            f'with probability {1 - facts.accuracy.c:g}{facts.rule.sides}.'
         )
-    if half_width > accuracy.gamma:
-        return (
-            f'{confidence} the true mean is within {half_width:.4g} of the estimate{given}, which '
-            f'is wider than gamma = {accuracy.gamma:g}: {rule.statement}.'
-        )
-    if specification.cells.kind == 'anchored' and specification.partition is None:
-        total = accuracy.gamma  # the initiator's value is its estimate
-    else:
-        total = accuracy.gamma + specification.cells.half_width
+    return f'Nothing: {reason}.'
+
+
+def _what_holds(facts: Facts, provisos: tuple[str, ...]) -> str:
+    """Say what holds though it is less than what was asked for."""
+    if not (math.isfinite(facts.lower) and math.isfinite(facts.upper)):
+        return f'Nothing: {_short(facts)}.'
     return (
-        f'{confidence} the true mean is within {total:.4g} of this result, and within '
-        f'{accuracy.gamma:g} of the estimate{given}: {rule.statement}.'
+        f'{_confidence(facts)} the true mean lies in [{facts.lower:.4g}, {facts.upper:.4g}]'
+        f'{_given(provisos)}. That is not what was asked for: {_short(facts)}.'
     )
 
 
-def _assumptions(specification: Specification, proposal: Proposal) -> str:
-    parts = []
-    if not proposal.proven:
-        parts.append(
-            f'no weight exceeds {proposal.largest_weight_bound:g}, which is declared and not '
-            'proven'
+def _guarantee(facts: Facts, provisos: tuple[str, ...]) -> str:
+    gamma, given = facts.accuracy.gamma, _given(provisos)
+    if facts.cell_decides:
+        return (
+            f'{_confidence(facts)} the true mean lies in this cell{given}: {facts.rule.statement}.'
         )
-    if specification.tester.proposal.kind == 'external':
-        parts.append('the other program drew each case from the q of its weight')
-    return f', provided that {" and ".join(parts)}' if parts else ''
+    total = gamma + facts.cells.half_width
+    if facts.cells.kind == 'anchored' and facts.cells.partition is None:
+        total = gamma  # the initiator's value is its estimate
+    return (
+        f'{_confidence(facts)} the true mean is within {total:.4g} of this result, and within '
+        f'{gamma:g} of the estimate{given}: {facts.rule.statement}.'
+    )
 
 
-def agreement(
-    specification: Specification, proposal: Proposal, outcome: Outcome, violations: int
-) -> str:
-    """Say in one plain sentence what is promised about a second lab's value."""
-    accuracy, cells = specification.accuracy, specification.cells
+def _agreement(facts: Facts, objection: str, provisos: tuple[str, ...]) -> str:
+    accuracy, cells = facts.accuracy, facts.cells
     kept = (1 - accuracy.c) ** accuracy.runs
     runs = 'two runs' if accuracy.runs == 2 else f'{accuracy.runs} runs'
-    if outcome is not Outcome.REACHED or objection(specification, proposal, violations):
+    if objection:
         return 'No agreement is promised: the accuracy that it would follow from is not.'
-    if specification.tester.stopping.name == 'certified_cell':
+    given = _given(provisos)
+    if facts.cell_decides:
         return (
             f'With probability {kept:.4g} at least no two of {runs} return different cells, '
-            'whatever their algorithms.'
+            f'whatever their algorithms{given}.'
         )
-    promising = cells.kind == 'anchored' or (
-        cells.random_offset and cells.alpha_rule in ('iid', 'distinct')
-    )
-    if promising and specification.tester.stopping.validity is Validity.FIXED_N_INDEPENDENT:
+    offset = cells.random_offset and cells.alpha_rule in ('iid', 'distinct')
+    if (cells.kind == 'anchored' or offset) and (
+        facts.rule.validity is Validity.FIXED_N_INDEPENDENT
+    ):
         return (
             'Nothing is proved: agreement would follow from an accuracy that holds whenever the '
             'campaign stops; anytime and hoeffding give one.'
         )
-    if cells.kind == 'anchored' and cells.half_width < 2.0 * accuracy.gamma * (1.0 - 1e-12):
-        return (
-            f'Nothing is proved: half a cell is {cells.half_width:.4g}, less than the 2 gamma = '
-            f'{2 * accuracy.gamma:.4g} that two labs may differ by.'
-        )
     if cells.kind == 'anchored':
-        return (
-            f'With probability {kept:.4g} at least all of {runs}, one of them the initiator, '
-            'return the same value, whatever their algorithms; two initiators share no partition.'
-        )
-    if cells.random_offset and cells.alpha_rule in ('iid', 'distinct'):
+        return _of_anchored(facts, runs, provisos)
+    if offset:
         algorithm = 'of one law' if cells.alpha_rule == 'iid' else 'of any algorithms'
         return (
             f'With probability {1 - accuracy.beta:g} at least {runs} {algorithm} return the same '
-            'value, over the offset that was drawn from a published seed before the campaign.'
+            f'value, over the offset that was drawn from a published seed before the campaign'
+            f'{given}.'
         )
     if cells.alpha_rule == 'paper':
         return (
@@ -136,3 +222,44 @@ def agreement(
             '(docs/theory.md); see p_same and edge_distance.'
         )
     return 'Nothing is proved for a fixed partition; see p_same and edge_distance.'
+
+
+def _of_anchored(facts: Facts, runs: str, provisos: tuple[str, ...]) -> str:
+    """Say what the initiator and its replicators may expect: it follows from all of them."""
+    accuracy, cells = facts.accuracy, facts.cells
+    first, own, c_first = accuracy.gamma, accuracy.gamma, accuracy.c
+    if cells.partition is None:
+        # What replication.yaml asks of a replicator.
+        left = cells.half_width - first
+        own = first if left >= first * ROUNDING else left
+    else:
+        initiator = cells.initiator
+        if initiator is None:
+            return (
+                'Nothing is proved: the specification does not say what its anchor is worth; the '
+                "replication.yaml of an initiator's campaign does."
+            )
+        if initiator.objection:
+            return (
+                'No agreement is promised: the initiator promises no accuracy: '
+                f'{initiator.objection}.'
+            )
+        first, c_first = initiator.gamma, initiator.c
+        provisos = (*initiator.provisos, *(p for p in provisos if p not in initiator.provisos))
+    if own <= first * (1.0 - ROUNDING):
+        return (
+            f'Nothing is proved: half a cell is {cells.half_width:.4g}, which the gamma of the '
+            'initiator alone takes up.'
+        )
+    if cells.half_width < (first + own) * ROUNDING:
+        return (
+            f'Nothing is proved: half a cell is {cells.half_width:.4g}, less than the '
+            f'{first:.4g} + {own:.4g} that two labs may differ by.'
+        )
+    kept = (1 - c_first) * (1 - accuracy.c) ** (accuracy.runs - 1)
+    within = '' if own == first else f' (each replicator within {own:.4g} of the true mean)'
+    return (
+        f'With probability {kept:.4g} at least all of {runs}, one of them the initiator, return '
+        f'the same value, whatever their algorithms{within}{_given(provisos)}; two initiators '
+        'share no partition.'
+    )

@@ -37,6 +37,7 @@ class TestRecord:
     x: tuple[float, ...] = ()
     weight_bound: float = math.inf  # of the proposal that drew x; +inf: that of the campaign
     skipped: bool = False  # by the operator: the case is not repeated
+    broken_off: bool = False  # ended by a pause, a skip or a lost peer after its command began
 
 
 def record_of(
@@ -64,14 +65,16 @@ class EstimateRecord:
     n: int
     invalid: int
     skipped: int
+    broken_off: int
     mean: float
     variance: float
     lower: float
     upper: float
     half_width: float
-    target: float
+    gamma: float
     rule: str
     expected_n: int
     effective_sample_size: float
     largest_weight: float
     stopped: bool
+    note: str = ''  # what stands between the campaign and the accuracy that was asked for

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 
 from repsq_ros import __version__
 from repsq_ros.specification.model import Specification
+from repsq_ros.specification.partition import Initiator
 
 
 class Outcome(enum.Enum):
@@ -35,6 +36,7 @@ class Result:
     n: int
     invalid: int
     skipped: int
+    broken_off: int
     selection_bound: float
     lower: float
     upper: float
@@ -52,6 +54,24 @@ class Result:
     p_same: float
     agreement: str
     events: tuple[str, ...]
+    violations: int = 0
+    objection: str = ''
+    provisos: tuple[str, ...] = ()
+
+    def as_initiator(self, c: float) -> Initiator:
+        """Return what replicators have to know of this campaign.
+
+        :param c: of the accuracy that was asked for
+        """
+        return Initiator(
+            self.outcome, self.rule, self.gamma, c, self.violations, self.specification_digest,
+            self.objection, tuple(self.provisos),
+        )  # fmt: skip
+
+    def published(self, specification: Specification) -> Specification:
+        """Return what replicators share: where the partition is laid by now, with its worth."""
+        worth = self.as_initiator(specification.accuracy.c)
+        return specification.anchored_at(self.estimate, worth)
 
     def document(self, specification: Specification) -> dict[str, object]:
         """Return the content of result.yaml."""
@@ -59,6 +79,7 @@ class Result:
             'name': specification.name,
             **asdict(self),
             'events': list(self.events),
+            'provisos': list(self.provisos),
             'software': f'repsq_ros {__version__}',
-            'specification': specification.anchored_at(self.estimate).shared(),
+            'specification': self.published(specification).shared(),
         }

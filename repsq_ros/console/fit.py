@@ -77,7 +77,7 @@ def run(arguments: argparse.Namespace) -> int:
     if worth is None:
         print('# too few tests to judge the fit by such as had no part in it: keep Monte Carlo')
         return 0
-    gamma = specification.accuracy.gamma
+    gamma = specification.gamma
     for name, each in (('Monte Carlo', worth.monte_carlo), ('the fit', worth.fitted)):
         print(
             f'# {name:11}  standard deviation of psi w {each.sd:.4g} +- {each.error:.2g}; about '

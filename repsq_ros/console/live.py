@@ -43,9 +43,10 @@ class LiveLine:
             left = f'about {seconds // 60}:{seconds % 60:02d} min left'
         invalid = f' ({estimate.invalid} INVALID)' if estimate.invalid else ''
         expected = f' of about {estimate.expected_n}' if estimate.expected_n else ''
+        note = f' | {estimate.note}' if estimate.note else ''
         return (
             f'tests {estimate.n}{expected}{invalid} | estimate {estimate.mean:.4f} | half-width '
-            f'{estimate.half_width:.4f}, to reach {estimate.target:g} | {left}'
+            f'{estimate.half_width:.4f}, to reach {estimate.gamma:g} | {left}{note}'
         )
 
     def say(self, text: str) -> None:

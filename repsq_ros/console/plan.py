@@ -172,10 +172,10 @@ def _of_pilot(folder: Path, specification: Specification) -> tuple[Spread, Bound
     if count < 2:
         raise BagError(f'{folder}: found {count} valid tests, expected at least 2')
     # An adaptive proposal is another one the longer it learns.
-    tests, accuracy = specification.tester.max_tests, specification.accuracy
+    tests, c = specification.tester.max_tests, specification.accuracy.c
     for _ in range(4 if specification.tester.proposal.kind == 'adaptive' else 1):
         spread, bounds, size = pilot.planned(tests)
-        question = question_of(specification, bounds, accuracy.gamma, accuracy.c)
+        question = question_of(specification, bounds, specification.gamma, c)
         tests = count_tests(Anytime(), question, spread).mean or tests
     low, high = pilot.sd_interval()
     print(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from repsq_ros.campaign.result import Result
 
 
@@ -13,10 +15,13 @@ def show_result(result: Result) -> None:
         f'estimate  {result.estimate:.6g} +- {result.half_width:.4g} from {result.n} tests, '
         f'{result.invalid} INVALID\n'
         f'promise   {result.guarantee}\n'
-        f'agreement {result.agreement}\n'
-        f'p_same    A second lab would return the same value with probability '
-        f'{result.p_same:.2f} (plug-in estimate, no guarantee).'
+        f'agreement {result.agreement}'
     )
+    if not math.isnan(result.p_same):
+        print(
+            f'p_same    A second lab would return the same value with probability '
+            f'{result.p_same:.2f} (plug-in estimate, no guarantee).'
+        )
     if result.largest_weight != 1.0:
         origin = 'computed' if result.bound_proven else 'declared, not proven'
         print(

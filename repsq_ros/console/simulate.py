@@ -63,7 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
     count: int = arguments.pairs
     with open_executor(arguments.processes, arguments.scheduler, count) as (executor, progress):
         runs = run_plan(plan, count, executor, progress)
-    gammas = initiator.accuracy.gamma, replicator.accuracy.gamma
+    gammas = initiator.gamma, replicator.gamma
     by_cell = initiator.tester.stopping.name == 'certified_cell'
     summary = summarize(runs, gammas, truth, by_cell)
     _show(summary, initiator, by_cell)
@@ -97,7 +97,7 @@ def _check(
 
 def _show(summary: Summary, specification: Specification, by_cell: bool) -> None:
     mean, median, high = summary.tests
-    gamma, source, foretold = specification.accuracy.gamma, '', foretell(specification)
+    gamma, source, foretold = specification.gamma, '', foretell(specification)
     if summary.truth_error > 0:
         source = f' +- {summary.truth_error:.2g} (mean of all campaigns)'
     outcomes = ', '.join(f'{count} {name}' for name, count in summary.outcomes.items())

@@ -1,21 +1,34 @@
-"""Running mean and variance."""
+"""Mean and variance of what has been counted, exact: the order of the values plays no part."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from fractions import Fraction
 
 
-@dataclass
 class Accumulator:
-    """Mean and sum of squares of z_1..z_n, updated one by one (Welford 1962).
+    """Mean and sum of squares of z_1..z_n, the paper's r_n and n s^2.
 
-    The paper's update r_n = r_{n-1} + (z_n - r_{n-1})/n is its first line.
+    A float is a whole number of 2^-k for some k, so sums of z and z^2 are kept as whole numbers
+    of 2^-k and 2^-2k, k large enough for all values so far. They are exact, and what is made of
+    them is rounded once: the same values give the same mean in any order, n equal ones give that
+    value, and h successes in n tests give h/n.
+
+    :param n: of values counted already
+    :param mean: theirs; NaN for none
+    :param square_sum: sum of (z_i - mean)^2 over them
     """
 
-    n: int = 0
-    mean: float = math.nan
-    square_sum: float = 0.0  # sum of (z_i - r_n)^2
+    __slots__ = ('_places', '_squares', '_sum', 'mean', 'n')
+
+    def __init__(self, n: int = 0, mean: float = math.nan, square_sum: float = 0.0) -> None:
+        self.n, self.mean = n, mean
+        self._places = self._sum = self._squares = 0
+        if n:
+            known, spread = Fraction(mean), Fraction(square_sum)
+            self._places = max(_places(known), -(-_places(spread) // 2))
+            self._sum = int(n * known * 2**self._places)
+            self._squares = int((spread + n * known * known) * 4**self._places)
 
     def add(self, z: float) -> None:
         """Count one finite value.
@@ -24,20 +37,42 @@ class Accumulator:
         """
         if not math.isfinite(z):
             raise ValueError(f'{z} cannot enter an estimate')
+        count, one = z.as_integer_ratio()  # one: a power of 2
+        more = one.bit_length() - 1 - self._places
+        if more > 0:
+            self._places += more
+            self._sum <<= more
+            self._squares <<= 2 * more
+        else:
+            count <<= -more
         self.n += 1
-        if self.n == 1:
-            self.mean = z
-            return
-        deviation = z - self.mean
-        self.mean += deviation / self.n
-        self.square_sum += deviation * (z - self.mean)
+        self._sum += count
+        self._squares += count * count
+        self.mean = self._sum / (self.n << self._places)  # of whole numbers: rounded once
+
+    def _spread(self, divisor: int) -> float:
+        """Return sum (z_i - r_n)^2 / divisor."""
+        found = self.n * self._squares - self._sum * self._sum
+        try:
+            return found / (self.n * divisor << 2 * self._places)
+        except OverflowError:
+            return math.inf
+
+    @property
+    def square_sum(self) -> float:
+        """Return sum (z_i - r_n)^2; 0 for n = 0."""
+        return self._spread(1) if self.n else 0.0
 
     @property
     def variance(self) -> float:
         """Mean square deviation, sum (z_i - r_n)^2 / n: the paper's s^2. NaN for n = 0."""
-        return self.square_sum / self.n if self.n else math.nan
+        return self._spread(self.n) if self.n else math.nan
 
     @property
     def unbiased_variance(self) -> float:
         """Return sum (z_i - r_n)^2 / (n - 1); NaN for n < 2."""
-        return self.square_sum / (self.n - 1) if self.n > 1 else math.nan
+        return self._spread(self.n - 1) if self.n > 1 else math.nan
+
+
+def _places(value: Fraction) -> int:
+    return value.denominator.bit_length() - 1

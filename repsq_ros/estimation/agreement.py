@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from itertools import pairwise
 
 from scipy.special import ndtr
 
@@ -11,27 +10,23 @@ from repsq_ros.estimation.partition import Partition
 
 
 def probability_same(partition: Partition, estimate: float, standard_error: float) -> float:
-    """Return P(two independent runs fall into one cell), were r* the estimate.
+    """Return P(another run falls into the cell of this estimate), given the estimate.
 
-    Both runs are taken as Gaussian around the estimate with the given standard error of the mean,
-    so P = sum over the cells of P(cell)^2. With an anchor it is the probability that a replicator
-    returns the anchor. A plug-in from one run's data: it guarantees nothing.
+    r* lies around the estimate, and the other run around r*, each with the standard error of the
+    mean: so the other run is Gaussian around the estimate with sqrt(2) of it. With an anchor it is
+    the probability that a replicator returns the anchor. A plug-in from one run's data: it
+    guarantees nothing.
 
     :param standard_error: sd(r_n) [unit of psi]; NaN gives NaN
     """
     if math.isnan(standard_error):
         return math.nan
+    found = partition.quantize(estimate).cell
+    cell = found if partition.anchor is None else partition.anchor_cell
     if standard_error == 0.0:
-        anchored = partition.anchor is not None
-        return float(not anchored or partition.quantize(estimate).cell == partition.anchor_cell)
-    if partition.anchor is not None:
-        cell, both = partition.anchor_cell, math.sqrt(2.0) * standard_error
-        high, low = partition.edges[cell + 1], partition.edges[cell]
-        # Beyond the ends of the range, too, the outer cells are returned.
-        high = math.inf if cell == len(partition.edges) - 2 else high
-        low = -math.inf if cell == 0 else low
-        return float(ndtr((high - estimate) / both) - ndtr((low - estimate) / both))
+        return float(found == cell)
+    both = math.sqrt(2.0) * standard_error
     # The outer cells also take what lies outside the range.
-    edges = (-math.inf, *partition.edges[1:-1], math.inf)
-    below = [float(ndtr((edge - estimate) / standard_error)) for edge in edges]
-    return sum((high - low) ** 2 for low, high in pairwise(below))
+    high = math.inf if cell == len(partition.edges) - 2 else partition.edges[cell + 1]
+    low = -math.inf if cell == 0 else partition.edges[cell]
+    return float(ndtr((high - estimate) / both) - ndtr((low - estimate) / both))

@@ -2,33 +2,59 @@
 
 from __future__ import annotations
 
-import math
+from decimal import Decimal, localcontext
+from fractions import Fraction
+
+DIGITS = 50  # of a square root, before it is rounded to a float
+ROUNDING = 1 - Fraction(1, 10**12)
+
+
+def written(value: float) -> Fraction:
+    """Return the number that a file says with a float: 0.1 is a tenth.
+
+    What is computed from it in whole numbers and rounded once is the same on all machines; the
+    powers of a C library are not.
+    """
+    return Fraction(repr(float(value)))
 
 
 def agreement_exists(c: float, beta: float, runs: int = 2) -> bool:
     """Tell whether (1 - c)^runs >= 1 - beta: all runs must be accurate for them to agree."""
-    return bool((1.0 - c) ** runs >= (1.0 - beta) * (1.0 - 1e-12))  # but for rounding
+    return (1 - written(c)) ** runs >= (1 - written(beta)) * ROUNDING
 
 
-def _kept(c: float, beta: float, runs: int) -> float:
+def _kept(c: float, beta: float, runs: int) -> tuple[Fraction, Fraction]:
+    """Return (1 - c)^runs and 1 - beta."""
+    kept, wanted = (1 - written(c)) ** runs, 1 - written(beta)
     if not agreement_exists(c, beta, runs):
-        raise ValueError(f'(1-c)^{runs} = {(1 - c) ** runs:g} is below 1-beta = {1 - beta:g}')
-    return float((1.0 - c) ** runs)
+        raise ValueError(f'(1-c)^{runs} = {float(kept):g} is below 1-beta = {float(wanted):g}')
+    return kept, wanted
 
 
 def paper_alpha(gamma: float, c: float, beta: float, runs: int = 2) -> float:
     """Return the paper's alpha (Theorem 2), which does not give the agreement that it claims.
 
-    alpha = 2 gamma ((1-c) - sqrt((1-c)^runs - (1-beta))) / (1-c)
+    alpha = 2 gamma (1 - sqrt(1 - (1-beta)/(1-c)^runs)); for two runs, as printed,
+    2 gamma ((1-c) - sqrt((1-c)^2 - (1-beta))) / (1-c)
 
     :param gamma: accuracy of one run [unit of psi]
     :param c: probability that one run misses it
     :param beta: probability that the runs may differ
     :raises ValueError: where (1-c)^runs < 1-beta
     """
-    kept = _kept(c, beta, runs)
-    keep = 1.0 - c
-    return 2.0 * gamma * (keep - math.sqrt(max(kept - (1.0 - beta), 0.0))) / keep
+    kept, wanted = _kept(c, beta, runs)
+    room = max(1 - wanted / kept, Fraction(0))
+    with localcontext() as context:
+        context.prec = DIGITS
+        root = (Decimal(room.numerator) / Decimal(room.denominator)).sqrt()
+        return float(2 * Decimal(repr(float(gamma))) * (1 - root))
+
+
+def _distinct(gamma: float, c: float, beta: float, runs: int) -> Fraction:
+    kept, wanted = _kept(c, beta, runs)
+    if kept <= wanted:
+        raise ValueError(f'(1-c)^{runs} = {float(kept):g} is not above 1-beta')
+    return 2 * written(gamma) * kept / (kept - wanted)
 
 
 def distinct_alpha(gamma: float, c: float, beta: float, runs: int = 2) -> float:
@@ -39,10 +65,7 @@ def distinct_alpha(gamma: float, c: float, beta: float, runs: int = 2) -> float:
 
     :raises ValueError: where (1-c)^runs <= 1-beta
     """
-    kept = _kept(c, beta, runs)
-    if kept <= 1.0 - beta:
-        raise ValueError(f'(1-c)^{runs} = {kept:g} is not above 1-beta')
-    return 2.0 * gamma * kept / (kept - (1.0 - beta))
+    return float(_distinct(gamma, c, beta, runs))
 
 
 def iid_alpha(gamma: float, c: float, beta: float, runs: int = 2) -> float:
@@ -53,7 +76,7 @@ def iid_alpha(gamma: float, c: float, beta: float, runs: int = 2) -> float:
 
     :raises ValueError: where (1-c)^runs <= 1-beta
     """
-    return distinct_alpha(gamma, c, beta, runs) * (1.0 - 2.0 ** (1 - runs))
+    return float(_distinct(gamma, c, beta, runs) * (1 - Fraction(2, 2**runs)))
 
 
 ALPHA_RULES = {'paper': paper_alpha, 'iid': iid_alpha, 'distinct': distinct_alpha}

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from repsq_ros.estimation.accumulator import Accumulator
 from repsq_ros.estimation.betting import Bet, LowerSequence
-from repsq_ros.estimation.forecast import Sparing, tests_to_distance
+from repsq_ros.estimation.forecast import LONGEST, Sparing, growth, tests_to_distance
 from repsq_ros.estimation.stopping import Bounds, Question, Validity
 
 
@@ -32,7 +32,11 @@ class Anytime:
 
 
 class AnytimeProgress:
-    """L and U along a campaign: U is the lower sequence of -z."""
+    """L and U along a campaign: U is the lower sequence of -z.
+
+    Of a test that may have given more than one value, L counts the lowest and U the highest. The
+    capital of either side falls then, whatever the test would have given, so both ends hold.
+    """
 
     cells: tuple[int, int] | None = None
 
@@ -41,6 +45,7 @@ class AnytimeProgress:
         start = question.bounds
         self._bet: Bet | None = None
         self._forecast = Sparing()
+        self._lost = False  # any test
         gamma, threshold = question.gamma, 2.0 / question.c
         self._above = LowerSequence(gamma, threshold, start.lower, tracks)
         self._below = LowerSequence(gamma, threshold, -start.upper, tracks)
@@ -50,8 +55,8 @@ class AnytimeProgress:
 
     @property
     def void(self) -> bool:
-        """True once neither side stands."""
-        return not (self._lower_stands or self._upper_stands)
+        """True once a side does not stand: gamma cannot be reached without it."""
+        return not (self._lower_stands and self._upper_stands)
 
     @property
     def lower(self) -> float:
@@ -63,21 +68,42 @@ class AnytimeProgress:
         """U_n; +inf once a z above its bound has voided it."""
         return -self._below.bound if self._upper_stands else math.inf
 
-    def add(self, total: Accumulator, z: float, bounds: Bounds) -> None:
+    def add(
+        self, total: Accumulator, z: float, bounds: Bounds, could: Bounds | None = None
+    ) -> None:
         """Take in one value (see Progress.add)."""
         if self.reached:
             return
+        bet = self._first_bet(bounds)
+        self._check(z, bounds)
+        low = high = z
+        if could is not None:
+            self._lost = True
+            low, high = min(z, could.lower), max(z, could.upper)
+        self._stake(bet.stake, low, high, bounds)
+        bet.learn(z)
+        self._conclude(total)
+
+    def miss(self, total: Accumulator, could: Bounds) -> None:
+        """Take in a case without a value (see Progress.miss)."""
+        if self.reached:
+            return
+        bounds = self._question.bounds
+        self._lost = True
+        self._stake(self._first_bet(bounds).stake, could.lower, could.upper, bounds)
+        self._conclude(total)
+
+    def _first_bet(self, bounds: Bounds) -> Bet:
         if self._bet is None:
             self._bet = Bet(self._question.gamma, bounds.lower, bounds.upper)
-        self._check(z, bounds)
-        stake = self._bet.stake
+        return self._bet
+
+    def _stake(self, stake: float, low: float, high: float, bounds: Bounds) -> None:
         whole = self._question.bounds
         if self._lower_stands:
-            self._above.add(z, stake, bounds.lower, whole.upper)
+            self._above.add(low, stake, bounds.lower, whole.upper)
         if self._upper_stands:
-            self._below.add(-z, stake, -bounds.upper, -whole.lower)
-        self._bet.learn(z)
-        self._conclude(total)
+            self._below.add(-high, stake, -bounds.upper, -whole.lower)
 
     def _conclude(self, total: Accumulator) -> None:
         """Tell whether the interval is empty, or near enough."""
@@ -112,12 +138,26 @@ class AnytimeProgress:
 
     def expected_n(self, total: Accumulator) -> int:
         """Return n at the stop if mean and variance stay as they are; 0 where unknown."""
-        if total.n < 2:
+        if total.n < 2 or self.void:
             return 0
-        question = self._question
-        return self._forecast.get(
-            total.n,
-            lambda: tests_to_distance(
-                total.mean, total.variance, question.bounds, question.gamma, question.c
-            ),
+        return self._forecast.get(total.n, lambda: self._make_forecast(total))
+
+    def _betting_on(self) -> tuple[Bounds, float]:
+        """Return the bounds of what is bet on, and the c that its capital is worth."""
+        return self._question.bounds, self._question.c
+
+    def _make_forecast(self, total: Accumulator) -> int:
+        mean, variance, gamma = total.mean, total.variance, self._question.gamma
+        bounds, c = self._betting_on()
+        if not self._lost:
+            return tests_to_distance(mean, variance, bounds, gamma, c)
+        # Lost tests have cost capital: from what is left on, as if no further one were lost.
+        gains = (
+            growth(mean, variance, bounds, gamma),
+            growth(-mean, variance, Bounds(-bounds.upper, -bounds.lower), gamma),
         )
+        behind = (self._above.shortfall(mean - gamma), self._below.shortfall(-mean - gamma))
+        if any(gain <= 0.0 for gain in gains):
+            return 0
+        more = max(short / gain for short, gain in zip(behind, gains, strict=True))
+        return total.n + math.ceil(more) if more < LONGEST else 0

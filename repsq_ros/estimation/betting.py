@@ -143,6 +143,12 @@ class LowerSequence:
             self._refresh_at = max(n + 1, math.floor(n * GROWTH)) if n >= EVERY else n + 1
             self._rise(ceiling)
 
+    def shortfall(self, m: float) -> float:
+        """Return by how much ln K+(m) is below what rejects m; 0 where m is rejected."""
+        if m <= self.bound:
+            return 0.0
+        return max(self._wanted - _mean_of([track.capital(m) for track in self._tracks]), 0.0)
+
     def _rise(self, ceiling: float) -> None:
         """Search the new bound upwards from the last; the rejected end is kept (conservative)."""
         value = _mean_of([track.at_bound for track in self._tracks])

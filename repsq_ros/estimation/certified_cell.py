@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from repsq_ros.estimation.accumulator import Accumulator
 from repsq_ros.estimation.betting import CAPS, Bet
-from repsq_ros.estimation.forecast import Sparing, tests_to_reject
+from repsq_ros.estimation.forecast import Sparing, settled, tests_to_reject
 from repsq_ros.estimation.partition import Partition
+from repsq_ros.estimation.selection import Selection
 from repsq_ros.estimation.stopping import Bounds, Question, Validity
 
 SMALLEST_GAP = 0.1  # of the narrowest cell: the bet at an edge near the mean aims no closer
@@ -54,14 +55,17 @@ class CertifiedCellProgress:
         self._caps = caps
         self._above = np.zeros((len(CAPS), self._edges.size))  # ln K+ of each cap at each edge
         self._below = np.zeros_like(self._above)
+        self._passed_up = np.zeros(self._edges.size, dtype=np.bool_)  # K+ reached 2/c once
+        self._passed_down = np.zeros_like(self._passed_up)
+        self._selection = Selection()
         self._first, self._last = 0, self._edges.size  # r* lies in one of the cells first..last
         self._lower_stands = self._upper_stands = True
         self.events: tuple[str, ...] = ()
 
     @property
     def void(self) -> bool:
-        """True once edges are passed from neither side any more."""
-        return not (self._lower_stands or self._upper_stands)
+        """True once edges are not passed from both sides any more."""
+        return not (self._lower_stands and self._upper_stands)
 
     @property
     def lower(self) -> float:
@@ -84,29 +88,57 @@ class CertifiedCellProgress:
         """First and last of the cells that are left."""
         return self._first, self._last
 
-    def add(self, total: Accumulator, z: float, bounds: Bounds) -> None:
+    def add(
+        self, total: Accumulator, z: float, bounds: Bounds, could: Bounds | None = None
+    ) -> None:
         """Take in one value (see Progress.add)."""
         if self.reached:
             return
-        if self._bet is None:
-            self._bet = Bet(1.0, bounds.lower, bounds.upper)
+        bet = self._first_bet(bounds)
         if not bounds.hold(z):
             self._check(z, bounds)
-        mean, variance = self._bet.mean, self._bet.variance
+        low = high = z
+        if could is not None:
+            self._selection.add(z, could)
+            low, high = min(z, could.lower), max(z, could.upper)
+        self._stake(bet, low, high, bounds)
+        bet.learn(z)
+        self._conclude(total)
+
+    def miss(self, total: Accumulator, could: Bounds) -> None:
+        """Take in a case without a value (see Progress.miss)."""
+        if self.reached:
+            return
+        bounds = self._question.bounds
+        self._selection.miss(could, bounds.width)
+        self._stake(self._first_bet(bounds), could.lower, could.upper, bounds)
+        self._conclude(total)
+
+    def _first_bet(self, bounds: Bounds) -> Bet:
+        if self._bet is None:
+            self._bet = Bet(1.0, bounds.lower, bounds.upper)
+        return self._bet
+
+    def _stake(self, bet: Bet, low: float, high: float, bounds: Bounds) -> None:
+        mean, variance = bet.mean, bet.variance
         distance = np.maximum(np.abs(mean - self._edges), self._gap)
         stake = distance / (variance + distance**2)
-        away = z - self._edges
         if self._lower_stands:
-            self._above += np.log1p(self._capped(stake, self._edges - bounds.lower) * away)
-            passed = np.flatnonzero(_mean_capital(self._above) >= self._wanted)
-            if passed.size:
-                self._first = max(self._first, int(passed[-1]) + 1)
+            room = self._capped(stake, self._edges - bounds.lower)
+            self._above += np.log1p(room * (low - self._edges))
+            self._passed_up |= _mean_capital(self._above) >= self._wanted
+            # In order, from the range's end on: the bets differ from edge to edge, so that only
+            # the first edge beyond r* counts if none is declared before those below it.
+            while self._first < self._edges.size and self._passed_up[self._first]:
+                self._first += 1
         if self._upper_stands:
-            self._below += np.log1p(-self._capped(stake, bounds.upper - self._edges) * away)
-            passed = np.flatnonzero(_mean_capital(self._below) >= self._wanted)
-            if passed.size:
-                self._last = min(self._last, int(passed[0]))
-        self._bet.learn(z)
+            room = self._capped(stake, bounds.upper - self._edges)
+            self._below += np.log1p(-room * (high - self._edges))
+            self._passed_down |= _mean_capital(self._below) >= self._wanted
+            while self._last > 0 and self._passed_down[self._last - 1]:
+                self._last -= 1
+
+    def _conclude(self, total: Accumulator) -> None:
         if self._first > self._last:
             self._void(f'at n = {total.n} no cell is left: the mean drifts or a bound is wrong')
             self._first, self._last = 0, self._edges.size
@@ -138,23 +170,31 @@ class CertifiedCellProgress:
 
     def expected_n(self, total: Accumulator) -> int:
         """Return n at the stop if mean and variance stay as they are; 0 where unknown."""
-        if total.n < 2:
+        if total.n < 2 or self.void:
             return 0
         return self._forecast.get(total.n, lambda: self._make_forecast(total))
 
     def _make_forecast(self, total: Accumulator) -> int:
+        lost = self._selection
+        if not lost.some:
+            return self._tests(total, 0.0)
+        return settled(lambda n: self._tests(total, lost.least(total, n)), total.n)
+
+    def _tests(self, total: Accumulator, shift: float) -> int:
         partition, question = Partition(self._question.edges), self._question
         cell = partition.quantize(total.mean)
         bounds, variance, c = question.bounds, total.variance, question.c
         mirrored = Bounds(-bounds.upper, -bounds.lower)
         sides = []
         if cell.cell > 0:
-            below = total.mean - cell.lower
-            sides.append(tests_to_reject(total.mean, variance, bounds, below, c) if below else 0)
-        if cell.cell < self._edges.size:
-            above = cell.upper - total.mean
+            below = total.mean - cell.lower - shift
             sides.append(
-                tests_to_reject(-total.mean, variance, mirrored, above, c) if above else 0
+                tests_to_reject(total.mean, variance, bounds, below, c) if below > 0 else 0
+            )
+        if cell.cell < self._edges.size:
+            above = cell.upper - total.mean - shift
+            sides.append(
+                tests_to_reject(-total.mean, variance, mirrored, above, c) if above > 0 else 0
             )
         return max(sides, default=1) if all(sides) else 0
 

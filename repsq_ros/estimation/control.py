@@ -6,6 +6,7 @@ conditional mean r* whatever g is, and bounds that are known before the draw.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -23,15 +24,34 @@ class Counted:
 
 
 @dataclass(frozen=True)
-class Controlled:
-    """v of one test with its bounds."""
+class Foreseen:
+    """What is known of v before psi is: v = z + offset, within the bounds."""
+
+    offset: float  # mu - w g(x); NaN where the case has no weight
+    bounds: Bounds
+
+    def shifted(self, could: Bounds) -> Bounds:
+        """Return what v can have been where z can have been anything in `could`."""
+        if not math.isfinite(self.offset):
+            return self.bounds
+        return Bounds(
+            max(could.lower + self.offset, self.bounds.lower),
+            min(could.upper + self.offset, self.bounds.upper),
+        )
+
+
+@dataclass(frozen=True)
+class Controlled(Foreseen):
+    """v of one test."""
 
     value: float
-    bounds: Bounds
 
 
 class Control(Protocol):
     """A fold over the counted tests of a campaign, in their order."""
+
+    def foresee(self, test: Counted) -> Foreseen:
+        """Return what the tests before say of v; psi of this one plays no part."""
 
     def count(self, test: Counted) -> Controlled:
         """Return v by what the tests before gave, then learn from this one."""

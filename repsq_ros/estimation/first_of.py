@@ -46,8 +46,8 @@ class FirstOfProgress:
 
     @property
     def void(self) -> bool:
-        """True once none of the rules can bring a claim."""
-        return all(part.void for part in self._parts)
+        """True once one of the rules knows that the assumptions are broken: all share them."""
+        return any(part.void for part in self._parts)
 
     def __init__(self, parts: tuple[Progress, ...]) -> None:
         self._parts = parts
@@ -76,11 +76,19 @@ class FirstOfProgress:
         """The events of all rules."""
         return tuple(event for part in self._parts for event in part.events)
 
-    def add(self, total: Accumulator, z: float, bounds: Bounds) -> None:
+    def add(
+        self, total: Accumulator, z: float, bounds: Bounds, could: Bounds | None = None
+    ) -> None:
         """Take in one value (see Progress.add)."""
         if not self.reached:
             for part in self._parts:
-                part.add(total, z, bounds)
+                part.add(total, z, bounds, could)
+
+    def miss(self, total: Accumulator, could: Bounds) -> None:
+        """Take in a case without a value (see Progress.miss)."""
+        if not self.reached:
+            for part in self._parts:
+                part.miss(total, could)
 
     def expected_n(self, total: Accumulator) -> int:
         """Return the least that one of the rules expects; 0 where all are unknown."""

@@ -40,6 +40,23 @@ def expected_tests(rule: StoppingRule, question: Question, mean: float, variance
     return rule.begin(question).expected_n(Accumulator(2, mean, 2.0 * variance))
 
 
+def settled(tests: Callable[[int], int], n: int) -> int:
+    """Return the smallest count that is enough for itself, from n on; 0 beyond 2^20.
+
+    :param tests: how many it takes were that count reached, 0 for no end; it falls with the count
+    """
+    high = max(n, 1)
+    while not 0 < tests(high) <= high:
+        high *= 2
+        if high > LONGEST:
+            return 0
+    low = max(n, high // 2)
+    while high - low > max(1, high // 100):
+        middle = (low + high) // 2
+        low, high = (low, middle) if 0 < tests(middle) <= middle else (middle, high)
+    return high
+
+
 def tests_to_distance(
     mean: float, variance: float, bounds: Bounds, distance: float, c: float
 ) -> int:
@@ -60,10 +77,7 @@ def tests_to_reject(
 ) -> int:
     """Return about how many tests it takes until K+ rejects the candidate mean - distance."""
     middle = (bounds.lower + bounds.upper) / 2.0
-    mean = min(max(mean, bounds.lower), bounds.upper)
-    down = min(math.sqrt(variance), mean - bounds.lower)
-    up = variance / down if down > 0.0 else 0.0
-    share_up = down / (up + down) if up + down > 0.0 else 0.5
+    mean, down, up, share_up = _two_values(mean, variance, bounds)
     room = max(mean - distance - bounds.lower, 0.0)
     wanted, logs, begun, size = math.log(2.0 / c), [0.0] * len(CAPS), 0, 256
     while begun < LONGEST:
@@ -84,3 +98,24 @@ def tests_to_reject(
             return begun + int(enough[0]) + 1
         logs, begun, size = [float(track[-1]) for track in tracks], begun + size, size * 2
     return 0
+
+
+def _two_values(mean: float, variance: float, bounds: Bounds) -> tuple[float, float, float, float]:
+    """Return a law of two values: its mean, how far down and up they are, P(the upper one)."""
+    mean = min(max(mean, bounds.lower), bounds.upper)
+    down = min(math.sqrt(variance), mean - bounds.lower)
+    up = variance / down if down > 0.0 else 0.0
+    return mean, down, up, down / (up + down) if up + down > 0.0 else 0.5
+
+
+def growth(mean: float, variance: float, bounds: Bounds, distance: float) -> float:
+    """Return the growth of ln K+ at the candidate mean - distance, per test of a long campaign."""
+    mean, down, up, share_up = _two_values(mean, variance, bounds)
+    room = max(mean - distance - bounds.lower, 0.0)
+    stake = distance / (variance + distance**2)
+    gains = []
+    for cap in CAPS:
+        bet = min(stake, cap / room) if room > 0.0 else stake
+        gain = share_up * math.log1p(bet * (distance + up))
+        gains.append(gain + (1.0 - share_up) * math.log1p(bet * max(distance - down, -room)))
+    return max(gains)

@@ -11,6 +11,7 @@ from typing import Protocol
 from scipy.special import ndtri
 
 from repsq_ros.estimation.accumulator import Accumulator
+from repsq_ros.estimation.selection import Selection
 from repsq_ros.estimation.stopping import Bounds, Question, Validity
 
 LARGEST_N = 2**62
@@ -36,6 +37,13 @@ class MomentRule(Protocol):
     def reached(self, n: int, mean: float, half_width: float, gamma: float) -> bool:
         """Tell whether to stop."""
 
+    def half_width_after_losses(self, n: int, variance: float, question: Question) -> float:
+        """Return the half-width where lost tests may have moved n.
+
+        :param n: cases that are over, those without a value included
+        :param variance: the largest that they can have had
+        """
+
 
 class _MomentRule(ABC):
     """What the rules share: they stop at half-width <= gamma, unless they say otherwise."""
@@ -53,13 +61,21 @@ class _MomentRule(ABC):
         """Stop at half-width <= gamma."""
         return half_width <= gamma
 
+    def half_width_after_losses(self, n: int, variance: float, question: Question) -> float:
+        """Return the half-width (see MomentRule.half_width_after_losses)."""
+        return self.half_width(n, variance, question.bounds.width, question.c)
+
     def begin(self, question: Question) -> MomentProgress:
         """Begin a campaign."""
         return MomentProgress(self, question)
 
 
 class MomentProgress:
-    """State of a moment rule: the latest half-width."""
+    """State of a moment rule: the latest half-width.
+
+    Once a test was lost, the interval reaches from the lowest mean that all cases can have had,
+    less the half-width, to the highest one and as much beyond.
+    """
 
     events: tuple[str, ...] = ()
     cells: tuple[int, int] | None = None
@@ -68,29 +84,58 @@ class MomentProgress:
     def __init__(self, rule: MomentRule, question: Question) -> None:
         self._rule, self._question = rule, question
         self._range = question.bounds.width
+        self._selection: Selection | None = None  # None: nothing was lost
         self.lower, self.upper = -math.inf, math.inf
         self.reached = False
 
-    def add(self, total: Accumulator, z: float, bounds: Bounds) -> None:
+    def add(
+        self, total: Accumulator, z: float, bounds: Bounds, could: Bounds | None = None
+    ) -> None:
         """Take in one value (see Progress.add)."""
         if self.reached:
             return
-        question = self._question
-        half = self._rule.half_width(total.n, total.variance, self._range, question.c)
-        self.lower, self.upper = total.mean - half, total.mean + half
-        self.reached = self._rule.reached(total.n, total.mean, half, question.gamma)
+        if could is not None:
+            self._selection = self._selection or Selection()
+            self._selection.add(z, could)
+        self._conclude(total)
+
+    def miss(self, total: Accumulator, could: Bounds) -> None:
+        """Take in a case without a value (see Progress.miss)."""
+        if self.reached:
+            return
+        self._selection = self._selection or Selection()
+        self._selection.miss(could, self._range)
+        if total.n:
+            self._conclude(total)
+
+    def _conclude(self, total: Accumulator) -> None:
+        question, mean = self._question, total.mean
+        if self._selection is None:
+            half = self._rule.half_width(total.n, total.variance, self._range, question.c)
+            self.lower, self.upper = mean - half, mean + half
+            self.reached = self._rule.reached(total.n, mean, half, question.gamma)
+            return
+        n, variance = self._selection.cases(total), self._selection.variance(total)
+        half = self._rule.half_width_after_losses(n, variance, question)
+        lowest, highest = self._selection.means(total)
+        self.lower, self.upper = lowest - half, highest + half
+        wide = max(self.upper - mean, mean - self.lower)
+        self.reached = self._rule.reached(n, mean, wide, question.gamma)
 
     def expected_n(self, total: Accumulator) -> int:
         """Return n at the stop if mean and variance stay as they are; 0 where unknown."""
         if total.n < 2:
             return 0
-        rule, question = self._rule, self._question
-        return smallest(
-            lambda n: rule.reached(
-                n, total.mean,
-                rule.half_width(n, total.variance, self._range, question.c), question.gamma,
-            )
-        )  # fmt: skip
+        rule, question, lost = self._rule, self._question, self._selection
+
+        def within(n: int) -> bool:
+            if lost is None:
+                half = rule.half_width(n, total.variance, self._range, question.c)
+                return rule.reached(n, total.mean, half, question.gamma)
+            half = rule.half_width_after_losses(n, total.variance, question)
+            return rule.reached(n, total.mean, half + lost.least(total, n), question.gamma)
+
+        return smallest(within)
 
 
 def smallest(within: Callable[[int], bool]) -> int:
@@ -132,7 +177,7 @@ class EmpiricalBernstein(_MomentRule):
     @property
     def validity(self) -> Validity:
         """Under which circumstances its interval holds."""
-        return Validity.FIXED_N_INDEPENDENT if self.range_power == 1 else Validity.NONE
+        return Validity.APPROXIMATE if self.range_power == 1 else Validity.NONE
 
     @property
     def statement(self) -> str:
@@ -162,10 +207,6 @@ class EmpiricalBernstein(_MomentRule):
         spread = math.sqrt(2.0 * variance * log / n)
         return spread + 7.0 * z_range**self.range_power * log / (3.0 * (n - 1))
 
-    def begin(self, question: Question) -> MomentProgress:
-        """Begin a campaign."""
-        return MomentProgress(self, question)
-
 
 @dataclass(frozen=True)
 class Hoeffding(_MomentRule):
@@ -186,9 +227,18 @@ class Hoeffding(_MomentRule):
         """Return the half-width (see MomentRule.half_width)."""
         return z_range * math.sqrt(math.log(2.0 / c) / (2.0 * n)) if n > 0 else math.inf
 
-    def begin(self, question: Question) -> MomentProgress:
-        """Begin a campaign."""
-        return MomentProgress(self, question)
+    def half_width_after_losses(self, n: int, variance: float, question: Question) -> float:
+        """Return a half-width that holds at every n, and at the planned one is Hoeffding's.
+
+        Losses may move the end to an n that suits them. With k fixed beforehand,
+        exp(k S_n - n k^2 R^2 / 8) is a supermartingale (S_n the sum of z - r*), so that S_n / n
+        stays below ln(2/c) / (k n) + k R^2 / 8 at every n with probability 1 - c/2 (Ville's
+        inequality). k is such that the line touches Hoeffding's half-width at the planned n.
+        """
+        width, c = question.bounds.width, question.c
+        planned = smallest(lambda k: self.half_width(k, 0.0, width, c) <= question.gamma)
+        planned = min(planned, question.max_tests or planned)
+        return self.half_width(planned, 0.0, width, c) / 2.0 * (planned / n + 1.0)
 
 
 @dataclass(frozen=True)
@@ -214,7 +264,7 @@ class FixedN(_MomentRule):
         return EmpiricalBernstein(two_sided=True).half_width(n, variance, z_range, c)
 
     def reached(self, n: int, mean: float, half_width: float, gamma: float) -> bool:
-        """Stop at the given number."""
+        """Stop at the given number: of cases, where some gave no value."""
         return n >= self.tests
 
 

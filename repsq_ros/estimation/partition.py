@@ -6,6 +6,8 @@ import math
 from bisect import bisect_right
 from dataclasses import dataclass
 
+from repsq_ros.estimation.alpha import written
+
 
 @dataclass(frozen=True)
 class Quantized:
@@ -46,8 +48,7 @@ class Partition:
             raise ValueError(f'the first cell must be in (0, {alpha}] wide, not {first}')
         # A remainder of rounding is no cell: hence the 1e-9 of a cell.
         whole = max(0, math.ceil((upper - lower - first) / alpha - 1e-9))
-        inner = [lower + first + k * alpha for k in range(whole)]
-        return Partition((lower, *inner, upper))
+        return Partition((lower, *_edges(lower, first, alpha, range(whole)), upper))
 
     @staticmethod
     def anchored(lower: float, upper: float, anchor: float, half_width: float) -> Partition:
@@ -62,7 +63,7 @@ class Partition:
         alpha = 2.0 * half_width
         below = math.ceil((anchor - half_width - lower) / alpha - 1e-9)
         above = math.ceil((upper - anchor - half_width) / alpha - 1e-9)
-        inner = [anchor + half_width + k * alpha for k in range(-below, above)]
+        inner = _edges(anchor, half_width, alpha, range(-below, above))
         inside = [edge for edge in inner if lower < edge < upper]
         return Partition((lower, *inside, upper), anchor)
 
@@ -101,3 +102,14 @@ class Partition:
             edge_distance=min((abs(estimate - edge) for edge in inner), default=math.inf),
             outside=not self.edges[0] <= estimate <= self.edges[-1],
         )
+
+
+def _edges(start: float, first: float, alpha: float, cells: range) -> list[float]:
+    """Return start + first + k alpha for each k, of the numbers as they are written, rounded once.
+
+    So the third edge of cells .1 wide is .3, which 30 successes of 100 reach.
+    """
+    numbers = [written(each) for each in (start, first, alpha)]
+    one = math.lcm(*(each.denominator for each in numbers))
+    begin, offset, width = (int(each * one) for each in numbers)
+    return [(begin + offset + k * width) / one for k in cells]

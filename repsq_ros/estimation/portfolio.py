@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from repsq_ros.estimation.accumulator import Accumulator
 from repsq_ros.estimation.anytime import Anytime, AnytimeProgress
 from repsq_ros.estimation.betting import Bet
-from repsq_ros.estimation.control import Controlled
-from repsq_ros.estimation.forecast import tests_to_distance
+from repsq_ros.estimation.control import Controlled, Foreseen
 from repsq_ros.estimation.stopping import Bounds, Question, Validity
 
 
@@ -48,43 +47,72 @@ class ControlledProgress(AnytimeProgress):
         self._bounds_beside = question.bounds
 
     def add_beside(
-        self, total: Accumulator, z: float, bounds: Bounds, controlled: Controlled
+        self,
+        total: Accumulator,
+        z: float,
+        bounds: Bounds,
+        controlled: Controlled,
+        could: Bounds | None = None,
     ) -> None:
         """Take in one test.
 
         :param total: of v, this one included
         :param bounds: of z, known before it was drawn
+        :param could: what z of the test could have been, where an attempt was lost
         """
         if self.reached:
             return
-        v, around = controlled.value, controlled.bounds
-        if self._bet is None or self._bet_beside is None:
-            self._bet = Bet(self._question.gamma, bounds.lower, bounds.upper)
-            self._bet_beside = Bet(self._question.gamma, around.lower, around.upper)
+        v = controlled.value
+        bets = self._first_bets(bounds, controlled)
         self._check(z, bounds)
-        self._check(v, around)
-        stakes, whole = (self._bet.stake, self._bet_beside.stake), self._question.bounds
+        self._check(v, controlled.bounds)
+        ends, ends_beside = Bounds(z, z), Bounds(v, v)
+        if could is not None:
+            self._lost = True
+            ends = Bounds(min(z, could.lower), max(z, could.upper))
+            shifted = controlled.shifted(could)
+            ends_beside = Bounds(min(v, shifted.lower), max(v, shifted.upper))
+        self._stake_beside(bets, (ends, bounds), (ends_beside, controlled.bounds))
+        bets[0].learn(z)
+        bets[1].learn(v)
+        self._bounds_beside = controlled.bounds
+        self._conclude(total)
+
+    def miss_beside(self, total: Accumulator, could: Bounds, foreseen: Foreseen) -> None:
+        """Take in a case that was drawn and gave no value.
+
+        :param could: what its z could have been
+        """
+        if self.reached:
+            return
+        self._lost = True
+        bounds = self._question.bounds
+        bets = self._first_bets(bounds, foreseen)
+        self._stake_beside(
+            bets, (could, bounds), (foreseen.shifted(could), foreseen.bounds)
+        )  # fmt: skip
+        self._conclude(total)
+
+    def _first_bets(self, bounds: Bounds, foreseen: Foreseen) -> tuple[Bet, Bet]:
+        if self._bet_beside is None:
+            around = foreseen.bounds
+            self._bet_beside = Bet(self._question.gamma, around.lower, around.upper)
+        return self._first_bet(bounds), self._bet_beside
+
+    def _stake_beside(
+        self, bets: tuple[Bet, Bet], z: tuple[Bounds, Bounds], v: tuple[Bounds, Bounds]
+    ) -> None:
+        """Bet on z and on v, each what it can have been with its bounds before the draw."""
+        pairs, whole = tuple(zip(bets, (z, v), strict=True)), self._question.bounds
         if self._lower_stands:
             self._above.add_each(
-                ((z, stakes[0], bounds.lower), (v, stakes[1], around.lower)), whole.upper
+                [(can.lower, bet.stake, step.lower) for bet, (can, step) in pairs], whole.upper
             )
         if self._upper_stands:
             self._below.add_each(
-                ((-z, stakes[0], -bounds.upper), (-v, stakes[1], -around.upper)), -whole.lower
+                [(-can.upper, bet.stake, -step.upper) for bet, (can, step) in pairs], -whole.lower
             )
-        self._bet.learn(z)
-        self._bet_beside.learn(v)
-        self._bounds_beside = around
-        self._conclude(total)
 
-    def expected_n(self, total: Accumulator) -> int:
-        """Return n at the stop if v's mean, variance and bounds stay as they are."""
-        if total.n < 2:
-            return 0
-        question = self._question
-        return self._forecast.get(
-            total.n,
-            lambda: tests_to_distance(
-                total.mean, total.variance, self._bounds_beside, question.gamma, question.c / 2.0
-            ),
-        )
+    def _betting_on(self) -> tuple[Bounds, float]:
+        """Return v's bounds; half of the capital is worth as much as half of c."""
+        return self._bounds_beside, self._question.c / 2.0

@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 from typing import Protocol
 
-from repsq_ros.estimation.control import Controlled, Counted, controlled_bounds
+from repsq_ros.estimation.control import Controlled, Counted, Foreseen, controlled_bounds
 from repsq_ros.estimation.stopping import Bounds
 
 FIRST = 8  # tests before the first fit
@@ -64,15 +64,23 @@ class RegressionControl:
     def count(self, test: Counted) -> Controlled:
         """Return v by the fit in force, then learn."""
         values = self._basis.values(test.x)
-        g = _dot(self._coefficients, values)
+        g, before = _dot(self._coefficients, values), self._foresee(test, values)
         found = Controlled(
-            test.weight * (test.psi - g) + self._mean,
-            controlled_bounds(
-                self._psi, self._span, self._mean, test.weight_bound, self._unweighted
-            ),
-        )
+            before.offset, before.bounds, test.weight * (test.psi - g) + self._mean
+        )  # fmt: skip
         self._learn(test, values)
         return found
+
+    def foresee(self, test: Counted) -> Foreseen:
+        """Return what the fit in force says of v."""
+        return self._foresee(test, self._basis.values(test.x))
+
+    def _foresee(self, test: Counted, values: list[float]) -> Foreseen:
+        bounds = controlled_bounds(
+            self._psi, self._span, self._mean, test.weight_bound, self._unweighted
+        )
+        weight = test.weight if test.weight >= 0.0 else math.nan
+        return Foreseen(self._mean - weight * _dot(self._coefficients, values), bounds)
 
     def _learn(self, test: Counted, values: list[float]) -> None:
         weight, psi = test.weight, test.psi

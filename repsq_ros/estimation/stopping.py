@@ -15,6 +15,10 @@ class Validity(enum.Enum):
     ANY_N = 'any number of tests, adaptive proposals included'
     FIXED_N = 'a number of tests fixed beforehand, adaptive proposals included'
     FIXED_N_INDEPENDENT = 'a number of tests fixed beforehand, independent tests'
+    APPROXIMATE = (
+        'a number of tests fixed beforehand, independent tests: here approximately, since any '
+        'test may be the last'
+    )
     NONE = 'nothing is guaranteed'
 
 
@@ -44,6 +48,7 @@ class Question:
     c: float  # probability of a miss
     bounds: Bounds  # of every z
     edges: tuple[float, ...] = ()  # of the partition, ends included; where a rule needs it
+    max_tests: int | None = None  # the campaign ends here at the latest
 
 
 class Progress(Protocol):
@@ -63,7 +68,7 @@ class Progress(Protocol):
 
     @property
     def void(self) -> bool:
-        """True once no further value can bring a claim: the assumptions are broken."""
+        """True once no further value can bring the end: the assumptions are broken."""
 
     @property
     def cells(self) -> tuple[int, int] | None:
@@ -73,11 +78,22 @@ class Progress(Protocol):
     def events(self) -> tuple[str, ...]:
         """Whatever is against the rule's assumptions, one line each."""
 
-    def add(self, total: Accumulator, z: float, bounds: Bounds) -> None:
+    def add(
+        self, total: Accumulator, z: float, bounds: Bounds, could: Bounds | None = None
+    ) -> None:
         """Take in one value.
 
         :param total: what has been counted, z included
         :param bounds: of this z, known before it was drawn
+        :param could: what the test could have given, where an attempt of it was lost, so that z
+            may have been chosen; None: nothing but z
+        """
+
+    def miss(self, total: Accumulator, could: Bounds) -> None:
+        """Take in a case that was drawn and gave no value.
+
+        :param total: what has been counted
+        :param could: what the case could have given
         """
 
     def expected_n(self, total: Accumulator) -> int:

@@ -102,7 +102,7 @@ class Monitor(CampaignNode):
         if self._estimate is not None:
             e = self._estimate
             lines.append(f'{e.n} tests of about {e.expected_n}, {e.invalid} INVALID')
-            lines.append(f'estimate {e.mean:.4f} +- {e.half_width:.4f}, to reach {e.target:g}')
+            lines.append(f'estimate {e.mean:.4f} +- {e.half_width:.4f}, to reach {e.gamma:g}')
         if self._psi:
             low, high = min(self._psi.values()), max(self._psi.values())
             lines.append(f'colours: psi from {low:.3f} (dark) to {high:.3f} (bright)')

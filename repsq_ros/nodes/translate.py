@@ -6,6 +6,8 @@ The other way round is repsq_ros.messages, which bags share.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import PoseStamped, Twist, TwistStamped
@@ -109,36 +111,21 @@ def test_command_of(
     message = TestCommand(
         campaign_id=campaign_id,
         specification_digest=specification.digest,
-        index=int(case.index),
-        attempt=int(case.attempt),
         names=list(specification.box.names),
         units=list(specification.box.units),
-        x=[float(value) for value in case.draw.x],
-        log_p=float(case.draw.log_p),
-        log_q=float(case.draw.log_q),
-        weight=float(case.draw.weight),
-        weight_bound=float(case.draw.weight_bound),
     )
     message.header.stamp = to_time(stamp_ns)
-    return message
+    return _filled(_filled(message, case), case.draw)
 
 
-def test_phase_of(span: Span, names: tuple[str, ...], campaign_id: str) -> TestPhase:
-    """Turn a phase into its record."""
-    message = TestPhase(
-        campaign_id=campaign_id,
-        index=int(span.index),
-        attempt=int(span.attempt),
-        phase=int(span.phase),
-        start=to_time(span.start_ns),
-        names=list(names) if span.command else [],
-        command=[float(value) for value in span.command],
-        step=int(span.step),
-        reason=span.reason,
-    )
+def test_phase_of(span: Span, test: TestCommand, names: tuple[str, ...]) -> TestPhase:
+    """Turn a phase into its record.
+
+    :param test: the attempt that it belongs to
+    :param names: of the dimensions of a command
+    """
+    message = _filled(TestPhase(test=test, names=list(names) if span.command else []), span)
     message.header.stamp = message.start
-    if span.end_ns is not None:
-        message.end = to_time(span.end_ns)
     if span.window is not None:
         message.window_start, message.window_end = map(to_time, span.window)
     if span.command_ns is not None:
@@ -150,22 +137,8 @@ def test_measurement_of(
     record: TestRecord, campaign_id: str, digest: str, frame: str
 ) -> TestMeasurement:
     """Turn the outcome of a test into its record."""
-    message = TestMeasurement(
-        campaign_id=campaign_id,
-        specification_digest=digest,
-        index=int(record.index),
-        attempt=int(record.attempt),
-        psi=float(record.psi),
-        weight=float(record.weight),
-        valid=bool(record.valid),
-        reason=record.reason,
-        samples=int(record.samples),
-        window_start=to_time(record.window_start_ns),
-        window_end=to_time(record.window_end_ns),
-        x=[float(value) for value in record.x],
-        weight_bound=float(record.weight_bound),
-        skipped=bool(record.skipped),
-    )
+    message = TestMeasurement(campaign_id=campaign_id, specification_digest=digest)
+    _filled(message, record)
     message.header.stamp = message.window_end
     message.header.frame_id = frame
     return message
@@ -173,62 +146,37 @@ def test_measurement_of(
 
 def estimate_of(estimate: EstimateRecord, campaign_id: str, stamp: Time) -> Estimate:
     """Turn an estimate into its message."""
-    message = Estimate(
-        campaign_id=campaign_id,
-        index=int(estimate.index),
-        attempt=int(estimate.attempt),
-        n=int(estimate.n),
-        invalid=int(estimate.invalid),
-        skipped=int(estimate.skipped),
-        mean=float(estimate.mean),
-        variance=float(estimate.variance),
-        half_width=float(estimate.half_width),
-        lower=float(estimate.lower),
-        upper=float(estimate.upper),
-        rule=estimate.rule,
-        target=float(estimate.target),
-        expected_n=int(estimate.expected_n),
-        effective_sample_size=float(estimate.effective_sample_size),
-        largest_weight=float(estimate.largest_weight),
-        stopped=bool(estimate.stopped),
-    )
+    message = _filled(Estimate(campaign_id=campaign_id), estimate)
     message.header.stamp = stamp
     return message
 
 
 def quantized_result_of(result: Result, stamp: Time) -> QuantizedResult:
     """Turn a result into its message."""
-    message = QuantizedResult(
-        campaign_id=result.campaign_id,
-        specification_digest=result.specification_digest,
-        replication_digest=result.replication_digest,
-        value=float(result.value),
-        estimate=float(result.estimate),
-        cell=int(result.cell),
-        cell_lower=float(result.cell_lower),
-        cell_upper=float(result.cell_upper),
-        edge_distance=float(result.edge_distance),
-        outside=bool(result.outside),
-        n=int(result.n),
-        invalid=int(result.invalid),
-        skipped=int(result.skipped),
-        selection_bound=float(result.selection_bound),
-        lower=float(result.lower),
-        upper=float(result.upper),
-        half_width=float(result.half_width),
-        gamma=float(result.gamma),
-        outcome=result.outcome,
-        accurate=bool(result.accurate),
-        rule=result.rule,
-        guarantee=result.guarantee,
-        weight_bound=float(result.weight_bound),
-        bound_proven=bool(result.bound_proven),
-        largest_weight=float(result.largest_weight),
-        effective_sample_size=float(result.effective_sample_size),
-        truncation_bias=float(result.truncation_bias),
-        p_same=float(result.p_same),
-        agreement=result.agreement,
-        events=list(result.events),
-    )
+    message = _filled(QuantizedResult(), result)
     message.header.stamp = stamp
+    return message
+
+
+CASTS: dict[str, Callable[[Any], object]] = {
+    'double': float,
+    'boolean': bool,
+    'string': str,
+    'builtin_interfaces/Time': to_time,
+    'sequence<double>': lambda values: [float(value) for value in values],
+    'sequence<string>': lambda values: [str(value) for value in values],
+    **dict.fromkeys(('uint8', 'int32', 'uint32', 'uint64'), int),
+}
+
+
+def _filled(message: Any, record: object) -> Any:
+    """Fill the fields of a message from those of the same names of a record, and return it.
+
+    A time stamp NAME comes from `NAME_ns`; what is None stays as it is.
+    """
+    for name, kind in message.get_fields_and_field_types().items():
+        stamp = kind == 'builtin_interfaces/Time'
+        value = getattr(record, f'{name}_ns' if stamp else name, None)
+        if value is not None:
+            setattr(message, name, CASTS[kind](value))
     return message

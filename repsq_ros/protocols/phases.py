@@ -21,6 +21,7 @@ class Phase(enum.IntEnum):
     DONE = 7
     ABORTED = 8
     MOVE = 9
+    SKIPPED = 10
 
 
 MOVING = (Phase.COMMAND, Phase.MOVE, Phase.RETURN)  # in which a robot is sent somewhere
@@ -45,6 +46,7 @@ class Span:
     reason: str = ''
     command_ns: int | None = None  # when the case took effect; None: with this phase
     step: int = 0  # place in the test, from 0; negative: on the way to where the test begins
+    broken_off: bool = False  # it ended the attempt after its command had begun
 
     def begins_test(self, before: Span | None) -> bool:
         """Tell whether a test begins with this phase.

@@ -33,11 +33,13 @@ class Draw:
     log_p: float
     log_q: float
     weight_bound: float = 1.0  # w_max of the proposal that drew it, known before the draw
+    # The importance weight w = p(x)/q(x), exactly 1 where p and q agree. It is computed once, by
+    # who draws: another machine's exponential may differ in the last digit.
+    weight: float = math.nan
 
-    @property
-    def weight(self) -> float:
-        """The importance weight w = p(x)/q(x); exactly 1 where p and q agree."""
-        return math.exp(self.log_p - self.log_q)
+    def __post_init__(self) -> None:
+        if math.isnan(self.weight):
+            object.__setattr__(self, 'weight', math.exp(self.log_p - self.log_q))
 
 
 class Proposal(Protocol):

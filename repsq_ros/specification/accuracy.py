@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from repsq_ros.specification.reader import Section
 
+SELECTIONS = ('widen', 'assume_independent')
+
 
 @dataclass(frozen=True)
 class Accuracy:
@@ -15,6 +17,9 @@ class Accuracy:
     c: float
     beta: float
     runs: int = 2  # k: campaigns that shall agree, an initiator's and its replicators'
+    # One of SELECTIONS: whether the interval is widened by what lost tests can have hidden, or
+    # instruments and operators are assumed to lose them whatever psi is.
+    selection: str = 'widen'
 
 
 def read_accuracy(section: Section, psi_range: float) -> Accuracy:
@@ -30,6 +35,7 @@ def read_accuracy(section: Section, psi_range: float) -> Accuracy:
         section.number('c', above=0, below=1),
         section.number('beta', above=0, below=1),
         section.whole('runs', 2, at_least=2),
+        section.choice('selection', SELECTIONS, 'widen'),
     )
     section.finish()
     return accuracy

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
+from decimal import Decimal
 from pathlib import Path
 
 import yaml
 
+from repsq_ros.specification.partition import Initiator
 from repsq_ros.specification.reader import read
 
 
@@ -44,16 +46,28 @@ def copy_specification(file: Path, target: Path) -> None:
             shutil.copyfile(file.parent / name, target.parent / name)
 
 
-def write_replication(file: Path, target: Path, anchor: float, half_width: float) -> None:
+def write_replication(
+    file: Path, target: Path, anchor: float, half_width: float, initiator: Initiator
+) -> None:
     """Write the specification that an initiator's replicators share: with its partition laid.
 
+    Where half a cell is less than twice the initiator's gamma, replicators are asked for what it
+    leaves them.
+
     :param anchor: the initiator's estimate [unit of psi]
+    :param initiator: what its campaign was worth
     :raises OSError: a file cannot be read or written
     """
     copy_specification(file, target)
     content = read(file).content()
     partition = dict(content['partition'])  # type: ignore[call-overload]
-    content['partition'] = {**partition, 'half_width': half_width, 'anchor': anchor}
+    content['partition'] = {
+        **partition, 'half_width': half_width, 'anchor': anchor,
+        'initiator': initiator.describe(),
+    }  # fmt: skip
+    left = float(Decimal(repr(half_width)) - Decimal(repr(initiator.gamma)))
+    if 0.0 < left < initiator.gamma:
+        content['tester'] = {**content['tester'], 'gamma': left}  # type: ignore[dict-item]
     text = yaml.safe_dump(content, sort_keys=False, width=100)
     target.write_text(
         '# For replicators: the initiator has laid the partition around its estimate.\n' + text,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 
 from repsq_ros.measurement.catalogue import CATALOGUE, MessageKind, full_name, kind_of
@@ -127,15 +128,21 @@ def read_vector(section: Section, key: str) -> Vector:
     return (x, y, z)
 
 
+def settle(computed: float) -> float:
+    """Return a computed sine, cosine or angle without the digits that libraries differ in."""
+    return round(computed, 12) + 0.0  # no -0
+
+
 def read_rotation(section: Section) -> Quaternion | None:
     """Return the rotation of a section: `rotation` (x, y, z, w) or `rpy`; None: neither."""
     if section.has('rpy'):
         roll, pitch, yaw = section.numbers('rpy', 3)
-        return quaternion_of_rpy(roll, pitch, yaw)
+        x, y, z, w = map(settle, quaternion_of_rpy(roll, pitch, yaw))
+        return (x, y, z, w)
     if not section.has('rotation'):
         return None
     x, y, z, w = section.numbers('rotation', 4)
-    size = (x * x + y * y + z * z + w * w) ** 0.5
+    size = math.sqrt(x * x + y * y + z * z + w * w)
     if abs(size - 1.0) > 1e-3:
         raise section.fail('rotation', f'a quaternion of norm {size:g}', 'x, y, z, w of norm 1')
     return (x / size, y / size, z / size, w / size)

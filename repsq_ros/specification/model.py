@@ -16,7 +16,7 @@ from repsq_ros.sampling.box import Box
 from repsq_ros.sampling.distributions import Distribution
 from repsq_ros.sampling.proposals import Proposal
 from repsq_ros.specification.accuracy import Accuracy
-from repsq_ros.specification.partition import PartitionChoice
+from repsq_ros.specification.partition import Initiator, PartitionChoice
 from repsq_ros.specification.tester import Tester
 
 FORMAT = 1
@@ -61,11 +61,19 @@ class Specification:
         if choice is None:
             return None
         unweighted = self.make_proposal().unweighted
-        return choice.make(self.target, psi, self.accuracy.gamma, unweighted)
+        return choice.make(self.target, psi, self.gamma, unweighted)
 
-    def anchored_at(self, estimate: float) -> Specification:
-        """Return what an initiator's replicators share: its partition is laid by now."""
-        return replace(self, cells=self.cells.around(estimate))
+    @property
+    def gamma(self) -> float:
+        """The accuracy that this tester aims at: the one asked for, or finer [unit of psi]."""
+        return self.tester.gamma
+
+    def anchored_at(self, estimate: float, initiator: Initiator | None = None) -> Specification:
+        """Return what an initiator's replicators share: its partition is laid by now.
+
+        :param initiator: what its campaign was worth; None: nobody knows, nothing is promised
+        """
+        return replace(self, cells=self.cells.around(estimate, initiator))
 
     def shared(self) -> dict[str, object]:
         """Return what must be equal for two results to be comparable."""

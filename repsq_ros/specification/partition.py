@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 
 from repsq_ros.estimation.alpha import ALPHA_RULES, agreement_exists
 from repsq_ros.estimation.partition import Partition
@@ -12,7 +12,27 @@ from repsq_ros.specification.accuracy import Accuracy
 from repsq_ros.specification.reader import Section, show
 
 TYPES = ('uniform', 'edges', 'anchored')
+OUTCOMES = ('reached', 'budget', 'unresolved', 'void')  # of an initiator's campaign
 MOST_CELLS = 1_000_000
+
+
+@dataclass(frozen=True)
+class Initiator:
+    """What an initiator's campaign was worth: its replicators' promise follows from it, too."""
+
+    outcome: str  # 'reached', 'budget', 'unresolved' or 'void'
+    rule: str
+    gamma: float  # [unit of psi]
+    c: float
+    violations: int  # tests with a value outside its bounds
+    digest: str  # of the specification that it ran
+    objection: str = ''  # why it promises no accuracy
+    provisos: tuple[str, ...] = ()  # what its promise assumes
+
+    def describe(self) -> dict[str, object]:
+        """Return the mapping that a specification says this with."""
+        said = {**asdict(self), 'provisos': list(self.provisos)}
+        return {key: value for key, value in said.items() if value not in ('', [])}
 
 
 @dataclass(frozen=True)
@@ -29,28 +49,28 @@ class PartitionChoice:
     alpha_rule: str  # 'paper', 'iid', 'distinct'; 'given' else
     random_offset: bool  # the first cell's width was drawn from a published seed
     partition: Partition | None
+    said: dict[str, object]  # what the file says of the cells: the digest is made of that
+    initiator: Initiator | None = None  # whose estimate the anchor is
 
     @property
     def half_width(self) -> float:
         """Half a cell: what quantizing may add to the distance from r*."""
         return self.alpha / 2.0
 
-    def around(self, estimate: float) -> PartitionChoice:
+    def around(self, estimate: float, initiator: Initiator | None = None) -> PartitionChoice:
         """Return the choice with an anchored partition laid around an initiator's estimate."""
         if self.partition is not None:
             return self
         laid = Partition.anchored(self.lower, self.upper, estimate, self.half_width)
-        return PartitionChoice(
-            self.kind, self.lower, self.upper, self.alpha, self.alpha_rule, False, laid
-        )
+        return replace(self, partition=laid, initiator=initiator)
 
     def describe(self) -> dict[str, object]:
-        """Say what all testers share."""
-        if self.partition is None:
-            return {'type': 'anchored', 'half_width': self.half_width}
-        shared: dict[str, object] = {'edges': list(self.partition.edges)}
-        if self.partition.anchor is not None:
+        """Say what all testers share, as the file says it: not what follows from it."""
+        shared = {'type': self.kind, **self.said}
+        if self.partition is not None and self.partition.anchor is not None:
             shared['anchor'] = self.partition.anchor
+        if self.initiator is not None:
+            shared['initiator'] = self.initiator.describe()
         return shared
 
 
@@ -71,21 +91,25 @@ def read_partition(
 def _uniform(section: Section, accuracy: Accuracy, lower: float, upper: float) -> PartitionChoice:
     alpha, rule = _alpha(section, accuracy)
     drawn = section.has('offset_seed')
+    said: dict[str, object] = {'alpha': alpha if rule == 'given' else rule}
     if drawn:
         if section.has('first'):
             raise section.fail('first', 'a number beside offset_seed', 'one of the two')
         seed = section.whole('offset_seed')
+        said['offset_seed'] = seed
         first = alpha * (1.0 - generator(seed, Stream.PARTITION).random())  # in (0, alpha]
     else:
         first = section.number('first', alpha, above=0)
         if first > alpha:
             raise section.fail('first', f'{first!r}', f'at most alpha = {alpha:.6g}')
+        if first != alpha:
+            said['first'] = first
     if (upper - lower) / alpha > MOST_CELLS:
         raise section.fail(
             'alpha', f'{alpha:.4g}', f'at most {MOST_CELLS} cells in the range of psi'
         )
     partition = Partition.almost_uniform(lower, upper, alpha, first)
-    return PartitionChoice('uniform', lower, upper, alpha, rule, drawn, partition)
+    return PartitionChoice('uniform', lower, upper, alpha, rule, drawn, partition, said)
 
 
 def _alpha(section: Section, accuracy: Accuracy) -> tuple[float, str]:
@@ -126,16 +150,43 @@ def _edges(section: Section, accuracy: Accuracy, lower: float, upper: float) -> 
             f'the range of psi, {lower:g} to {upper:g}',
         )  # fmt: skip
     widest = max(b - a for a, b in itertools.pairwise(edges))
-    return PartitionChoice('edges', lower, upper, widest, 'given', False, Partition(edges))
+    return PartitionChoice(
+        'edges', lower, upper, widest, 'given', False, Partition(edges), {'edges': list(edges)}
+    )
 
 
 def _anchored(section: Section, accuracy: Accuracy, lower: float, upper: float) -> PartitionChoice:
     half_width = section.number('half_width', 2.0 * accuracy.gamma, at_least=accuracy.gamma)
     _need_agreement(section, 'type', 'anchored', accuracy)
-    partition = None
+    partition, initiator = None, None
     if section.has('anchor'):
         anchor = section.number('anchor', at_least=lower)
         if anchor > upper:
             raise section.fail('anchor', f'{anchor!r}', f'at most {upper:g}, the end of the range')
         partition = Partition.anchored(lower, upper, anchor, half_width)
-    return PartitionChoice('anchored', lower, upper, 2 * half_width, 'given', False, partition)
+        if section.has('initiator'):
+            initiator = _initiator(section.section('initiator'))
+    return PartitionChoice(
+        'anchored', lower, upper, 2 * half_width, 'given', False, partition,
+        {'half_width': half_width}, initiator,
+    )  # fmt: skip
+
+
+def _initiator(section: Section) -> Initiator:
+    outcome = section.choice('outcome', OUTCOMES)
+    violations = section.whole('violations')
+    objection = section.text('objection') if section.has('objection') else ''
+    if not objection and (outcome != 'reached' or violations):
+        objection = f'its campaign ended with {outcome!r} and {violations} values out of bounds'
+    found = Initiator(
+        outcome,
+        section.text('rule'),
+        section.number('gamma', above=0),
+        section.number('c', above=0, below=1),
+        violations,
+        section.text('digest'),
+        objection,
+        section.texts('provisos') if section.has('provisos') else (),
+    )
+    section.finish()
+    return found

@@ -14,7 +14,7 @@ from repsq_ros.protocols.phases import Phase
 from repsq_ros.protocols.positioning import homing_to_reference, positioning
 from repsq_ros.protocols.protocol import Goal, Positions, Protocol, Step
 from repsq_ros.protocols.rotation import rpy_of_quaternion
-from repsq_ros.specification.inputs import read_input, read_rotation, read_vector
+from repsq_ros.specification.inputs import read_input, read_rotation, read_vector, settle
 from repsq_ros.specification.reader import Section
 from repsq_ros.timebase import to_nanoseconds, to_seconds
 
@@ -114,7 +114,7 @@ def _reference(section: Section) -> Command:
         rotation = read_rotation(section)
         if rotation is None:
             raise section.fail('rpy', 'nothing', 'three angles in rad, or rotation: x, y, z, w')
-        turn = rpy_of_quaternion(rotation)
+        turn = tuple(map(settle, rpy_of_quaternion(rotation)))
     section.finish()
     return (*position, *turn)
 

@@ -158,6 +158,17 @@ class Section:
                 raise self.fail(key, f'{each} in the list', expected)
         return tuple(map(float, found))
 
+    def texts(self, key: str) -> tuple[str, ...]:
+        """Return a list of texts."""
+        expected = 'a list of texts'
+        found = self.value(key, expected)
+        if not isinstance(found, list):
+            raise self.fail(key, show(found), expected)
+        for each in found:
+            if not isinstance(each, str) or not each.strip():
+                raise self.fail(key, f'{show(each)} in the list', expected)
+        return tuple(each.strip() for each in found)
+
     def flag(self, key: str, default: bool = False) -> bool:
         """Return true or false."""
         if not self.has(key):

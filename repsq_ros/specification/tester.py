@@ -35,6 +35,7 @@ class Tester:
     stopping: StoppingRule
     max_tests: int
     max_attempts: int
+    gamma: float  # the accuracy asked for, or a finer one of this tester [unit of psi]
     control: ControlChoice | None = None
 
 
@@ -43,12 +44,16 @@ def read_tester(
 ) -> Tester:
     """Return the tester's own part of a specification.
 
+    :param gamma: the accuracy that is asked for
     :param psi: range M of the measure
     :raises SpecificationError: with file, key, what was found and what was expected
     """
     proposal = section.word_or_section('proposal', 'type')
+    own = section.number('gamma', gamma, above=0)
+    if own > gamma:
+        raise section.fail('gamma', f'{own!r}', f'at most accuracy.gamma = {gamma:g}')
     stopping = section.section('stopping')
-    choice, rule = read_proposal(proposal, target, gamma, psi), read_stopping(stopping)
+    choice, rule = read_proposal(proposal, target, own, psi), read_stopping(stopping)
     control = read_control(section, target, choice, rule)
     tester = Tester(
         proposal=choice,
@@ -56,6 +61,7 @@ def read_tester(
         stopping=controlled(rule, control),
         max_tests=section.whole('max_tests', 100_000, at_least=2),
         max_attempts=section.whole('max_attempts', 3, at_least=1),
+        gamma=own,
         control=control,
     )
     if isinstance(tester.stopping, FixedN) and tester.stopping.tests > tester.max_tests:

@@ -121,7 +121,7 @@ def _worth(
     sd = math.sqrt(variance)
     # d sd = d variance / (2 sd)
     error = float(np.std(parts, ddof=1)) / math.sqrt(n) / (2.0 * sd) if sd > 0.0 else 0.0
-    measure, accuracy = specification.measure, specification.accuracy
+    measure, c = specification.measure, specification.accuracy.c
     bounds = z_bounds(measure.lower, measure.upper, weight_bound, weight_bound == 1.0)
-    question = Question(accuracy.gamma, accuracy.c, bounds)
+    question = Question(specification.gamma, c, bounds)
     return Worth(sd, error, count_tests(Anytime(), question, spread).mean)

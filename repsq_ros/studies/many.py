@@ -51,9 +51,10 @@ def run_many(specification: Specification, law: Law, seeds: Sequence[int]) -> li
 
 
 def _run(specification: Specification, law: Law, seeds: Sequence[int]) -> list[Ended]:
-    accuracy, measure = specification.accuracy, specification.measure
+    measure = specification.measure
     bounds = Bounds(measure.lower, measure.upper)
-    campaigns = AnytimeSideBySide(Question(accuracy.gamma, accuracy.c, bounds), len(seeds))
+    question = Question(specification.gamma, specification.accuracy.c, bounds)
+    campaigns = AnytimeSideBySide(question, len(seeds))
     noise = [generator(seed, Stream.SUBJECT) for seed in seeds]
     place: NDArray[np.intp] = np.arange(len(seeds))
     limit = specification.tester.max_tests

@@ -87,7 +87,7 @@ def asked_for(specification: Specification) -> float:
 
     gamma + alpha/2; gamma for an anchored initiator, whose value is its estimate.
     """
-    gamma, cells = specification.accuracy.gamma, specification.cells
+    gamma, cells = specification.gamma, specification.cells
     initiator = cells.kind == 'anchored' and cells.partition is None
     return gamma if initiator else gamma + cells.half_width
 
@@ -150,7 +150,7 @@ def _offers(
     specification: Specification, known: Known, controlled: Known | None
 ) -> Iterator[Offer]:
     accuracy, total = specification.accuracy, asked_for(specification)
-    gamma, c, beta, runs = accuracy.gamma, accuracy.c, accuracy.beta, accuracy.runs
+    gamma, c, beta, runs = specification.gamma, accuracy.c, accuracy.beta, accuracy.runs
     joint = min(c, anchored_c(beta, runs))
     cells = specification.cells
     anytime = specification.tester.stopping if specification.tester.control else Anytime()

@@ -263,6 +263,24 @@ def test_at_most_c_of_the_campaigns_ever_miss(name):
     assert estimates <= MISSES
 
 
+@pytest.mark.parametrize(('low', 'high', 'mean'), [(0.0, 1.0, 0.5), (-1.0, 3.0, 0.2)])
+def test_who_never_stops_misses_nearly_as_often_as_may_be(low, high, mean):
+    """c = .2, the campaign never ended: so a rule that misses with 2 c would be found out."""
+    bounds, c, runs = Bounds(low, high), 0.2, 600
+    missed = 0
+    for row in two_values(np.random.default_rng(18), (runs, 100), low, high, mean):
+        progress = Anytime().begin(Question(0.35 * bounds.width, c, bounds))
+        total = Accumulator()
+        for value in row.tolist():
+            total.add(value)
+            progress.add(total, value, bounds)
+            progress.reached = False
+            if not progress.lower <= mean <= progress.upper:
+                missed += 1
+                break
+    assert 0.6 * c * runs < missed <= c * runs + 2.33 * math.sqrt(runs * c * (1 - c))
+
+
 def skew(rng, up):
     """A small step that way, mostly, and seldom a big one back; 0 on average."""
     step = 0.1 if rng.random() < 0.8 else -0.4

@@ -104,10 +104,46 @@ def test_the_excluded_cells_are_those_of_the_plain_formula(seed, mean, top):
             below[place] |= minus.mean() >= 2 / C
             total += z[i]
             squares += (z[i] - total / (i + 2)) ** 2
-    first = max((place + 1 for place in range(len(inner)) if above[place]), default=0)
-    last = min((place for place in range(len(inner)) if below[place]), default=len(inner))
+    # Edge after edge from the range's ends on; one beyond an edge that stands does not count.
+    first = next((place for place in range(len(inner)) if not above[place]), len(inner))
+    last = next((place + 1 for place in reversed(range(len(inner))) if not below[place]), 0)
     assert progress.cells == (first, last)
     assert progress.reached == (first == last)
+
+
+def test_an_edge_is_not_passed_before_those_on_the_way_to_it():
+    """The bets differ from edge to edge: here the third is rejected while the first stands."""
+    edges = (0.0, 0.261, 0.262, 0.312, 1.0)
+    z = [0.014, 0.508] * 7 + [1.0] * 40
+    ahead = False
+    for sign, shift in ((1.0, 0.0), (-1.0, 1.0)):  # and in the mirror
+        turned = tuple(sorted(shift + sign * edge for edge in edges))
+        progress, total = CertifiedCell().begin(Question(0.1, 0.9, UNIT, turned)), Accumulator()
+        for value in z:
+            total.add(shift + sign * value)
+            progress.add(total, shift + sign * value, UNIT)
+            passed = progress._passed_up if sign > 0 else progress._passed_down[::-1]
+            left = progress.cells[0] if sign > 0 else 3 - progress.cells[1]
+            stands = int(np.argmin(passed)) if not passed.all() else 3
+            assert left == stands
+            ahead |= bool(passed[stands:].any())
+            if progress.reached:
+                break
+        assert ahead
+
+
+@pytest.mark.parametrize(('side', 'mean'), [('above', 0.5), ('below', 0.5 - 1e-9)])
+def test_a_side_is_wrong_nearly_as_often_as_it_may_be(side, mean):
+    """c = .4, .2 for each side, at an edge: so 2 c for c would be found out."""
+    rng, wrong, runs = np.random.default_rng(25), 0, 300
+    for _ in range(runs):
+        progress = CertifiedCell().begin(Question(0.1, 0.4, UNIT, (0.0, 0.5, 1.0)))
+        total = Accumulator()
+        for z in two_values(rng, 200, mean, 0.3, 0.7).tolist():
+            total.add(z)
+            progress.add(total, z, UNIT)
+        wrong += progress.cells == ((0, 0) if side == 'above' else (1, 1))
+    assert 0.6 * 0.2 * runs < wrong <= 0.2 * runs + 2.33 * math.sqrt(runs * 0.2 * 0.8)
 
 
 # States and outcomes -----------------------------------------------------------------------------

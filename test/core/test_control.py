@@ -267,7 +267,7 @@ def test_the_interval_is_where_half_of_each_capital_is_not_enough():
         z.append((psi, UNIT))
         v.append((0.4 + 0.3 * psi + 0.15 * float(random.random() - 0.5), bounds))
         total.add(v[-1][0])
-        progress.add_beside(total, psi, UNIT, Controlled(*v[-1]))
+        progress.add_beside(total, psi, UNIT, Controlled(0.0, v[-1][1], v[-1][0]))
         for sign in (1, -1):
             both = plain_capital(grid, z, sign, gamma) + plain_capital(grid, v, sign, gamma)
             rejected = grid[both / 2 >= 2 / c]
@@ -290,7 +290,7 @@ def test_a_control_that_says_nothing_costs_nothing():
     while not alone.reached:
         z = float(random.beta(2, 2))
         total.add(z)
-        beside.add_beside(total, z, UNIT, Controlled(z, UNIT))
+        beside.add_beside(total, z, UNIT, Controlled(0.0, UNIT, z))
         alone.add(total, z, UNIT)
         assert (beside.lower, beside.upper) == pytest.approx((alone.lower, alone.upper), abs=1e-5)
     assert beside.reached
@@ -306,7 +306,7 @@ def test_a_value_of_either_beyond_its_bound_voids_that_side(z, v, ends):
     progress, total = ControlledAnytime('x').begin(Question(0.05, 0.05, UNIT)), Accumulator()
     for a, b in ((0.5, 0.5), (z, v), (0.5, 0.5)):
         total.add(b)
-        progress.add_beside(total, a, UNIT, Controlled(b, Bounds(-0.5, 1.5)))
+        progress.add_beside(total, a, UNIT, Controlled(0.0, Bounds(-0.5, 1.5), b))
     assert (math.isinf(progress.lower), math.isinf(progress.upper)) == ends
     assert len(progress.events) == 1
     assert not progress.reached
@@ -360,6 +360,7 @@ def test_the_estimate_is_the_mean_of_v_and_the_result_says_so(proposal, controll
 
 
 def test_invalid_and_skipped_tests_teach_nothing(controlled_content, write):
+    controlled_content['accuracy']['selection'] = 'assume_independent'
     specification = load(write(controlled_content))
     straight, disturbed = Campaign(specification), Campaign(specification)
     shift = 0
@@ -379,6 +380,35 @@ def test_invalid_and_skipped_tests_teach_nothing(controlled_content, write):
         assert (one.mean, one.lower, one.upper) == (other.mean, other.lower, other.upper)
     assert disturbed.latest.invalid > 3
     assert disturbed.latest.skipped > 1
+
+
+def test_the_interval_holds_whoever_skips_what(controlled_content, write):
+    """Half of the psi = 1 skipped, or made once more: the estimate is off, the interval holds."""
+    controlled_content['accuracy'].update(gamma=0.02, c=0.1)
+    controlled_content['partition'] = {'alpha': 0.1}
+    specification = load(write(controlled_content))
+    random, missed, off, runs = np.random.default_rng(6), 0, 0.0, 24
+    for run in range(runs):
+        campaign, index = Campaign(specification), 0
+        proposal = specification.make_proposal()
+        for _ in range(120):
+            draw = proposal.draw(index, run)
+            u = specification.box.to_unit(draw.x)[0]
+            attempts = [float(random.random() < u) for _ in range(2)]
+            record = TestRecord(index, 0, attempts[0], 1.0, True, x=draw.x, weight_bound=1.0)
+            index += 1
+            if attempts[0] == 1.0 and random.random() < 0.5:
+                lost = {**record.__dict__, 'psi': math.nan, 'valid': False, 'reason': 'chosen'}
+                if run % 2:
+                    campaign.add(TestRecord(**{**lost, 'skipped': True}))
+                    continue
+                campaign.add(TestRecord(**lost))
+                record = TestRecord(**{**record.__dict__, 'attempt': 1, 'psi': attempts[1]})
+            latest = campaign.add(record)
+        off += abs(latest.mean - 0.5) / runs
+        missed += not latest.lower <= 0.5 <= latest.upper
+    assert off > 0.08
+    assert missed <= stats.binom.ppf(0.999, runs, 0.1)
 
 
 def test_the_contract_does_not_know_of_it(controlled_content, write):

@@ -1,15 +1,19 @@
 """The statistics against reference values that were computed independently of this project."""
 
 import math
+import statistics
+from fractions import Fraction
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 
 from repsq_ros.estimation.accumulator import Accumulator
 from repsq_ros.estimation.agreement import probability_same
-from repsq_ros.estimation.alpha import paper_alpha
+from repsq_ros.estimation.alpha import distinct_alpha, paper_alpha
+from repsq_ros.estimation.means import Means
 from repsq_ros.estimation.moments import EmpiricalBernstein, Hoeffding, smallest_n
 from repsq_ros.estimation.partition import Partition
 
@@ -203,10 +207,129 @@ def test_agreement_depends_on_the_distance_to_the_edge():
     assert math.isnan(probability_same(partition, 0.4, math.nan))
 
 
-def test_agreement_is_what_two_gaussian_runs_show():
-    partition = Partition.almost_uniform(0, 1, 0.1)
-    runs = np.random.default_rng(5).normal(0.43, 0.03, (4000, 2))
-    cells = np.searchsorted(partition.edges, runs)
-    shown = np.mean(cells[:, 0] == cells[:, 1])
-    expected = probability_same(partition, 0.43, 0.03)
+@pytest.mark.parametrize('estimate', [0.43, 0.46, 0.401, 0.02])
+def test_agreement_is_what_the_second_of_two_gaussian_runs_shows(estimate):
+    """Given the first: among many places of r*, runs that happen to give this estimate."""
+    partition, rng = Partition.almost_uniform(0, 1, 0.1), np.random.default_rng(5)
+    truth = estimate + rng.normal(0, 0.03, 4000)
+    cells = np.searchsorted(partition.edges[1:-1], truth + rng.normal(0, 0.03, 4000), 'right')
+    shown = np.mean(cells == partition.quantize(estimate).cell)
+    expected = probability_same(partition, estimate, 0.03)
     assert shown == pytest.approx(expected, abs=3.3 * math.sqrt(expected * (1 - expected) / 4000))
+
+
+def test_given_an_estimate_it_is_not_the_agreement_of_two_runs_around_a_known_mean():
+    """That is the sum of squares: .975 here, where a second run returns this cell with .923."""
+    partition = Partition.almost_uniform(0, 1, 0.1)
+    edges = np.array([-np.inf, *partition.edges[1:-1], np.inf])
+    squares = np.sum(np.diff(stats.norm.cdf(edges, 0.45, 0.02)) ** 2)
+    assert squares == pytest.approx(0.975, abs=5e-4)
+    assert probability_same(partition, 0.45, 0.02) == pytest.approx(0.923, abs=5e-4)
+
+
+# The same data, the same value -------------------------------------------------------------------
+
+
+@given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=30), st.randoms())
+def test_mean_and_variance_are_exact_and_rounded_once_in_any_order(z, order):
+    straight, shuffled = Accumulator(), Accumulator()
+    for value in z:
+        straight.add(value)
+    order.shuffle(z)
+    for value in z:
+        shuffled.add(value)
+    assert straight.mean == shuffled.mean == statistics.mean(z)
+    assert straight.variance == shuffled.variance
+    exact = [Fraction(value) for value in z]
+    middle = sum(exact) / len(z)
+    squares = sum((value - middle) ** 2 for value in exact)
+    assert straight.variance == float(squares / len(z))
+    assert straight.square_sum == float(squares)
+    if len(z) > 1:
+        assert straight.unbiased_variance == float(squares / (len(z) - 1))
+
+
+@given(st.floats(-1e9, 1e9), st.integers(1, 50))
+def test_the_mean_of_equal_values_is_that_value(z, n):
+    total = Accumulator()
+    for _ in range(n):
+        total.add(z)
+    assert (total.mean, total.variance) == (z, 0.0)
+
+
+@given(st.integers(2, 1000), st.floats(-1e3, 1e3), st.floats(0, 1e3), st.floats(-1e3, 1e3))
+def test_one_can_go_on_from_a_known_mean_and_spread(n, mean, square_sum, z):
+    total = Accumulator(n, mean, square_sum)
+    assert (total.mean, total.square_sum) == (mean, square_sum)
+    assert total.variance == float(Fraction(square_sum) / n)
+    total.add(z)
+    assert total.mean == float((n * Fraction(mean) + Fraction(z)) / (n + 1))
+    away = (Fraction(z) - Fraction(mean)) ** 2 * n / (n + 1)
+    assert total.square_sum == float(Fraction(square_sum) + away)
+
+
+@pytest.mark.parametrize('kind', ['any', 'coin', 'equal', 'far off'])
+def test_means_side_by_side_are_those_of_each_alone(kind):
+    rng = np.random.default_rng(6)
+    z = {
+        'any': rng.random((50, 300)) * 3 - 1,
+        'coin': (rng.random((50, 300)) < 0.3) * 1.0,
+        'equal': np.full((50, 300), 0.46),
+        'far off': 1e6 + rng.random((50, 300)),
+    }[kind]
+    means, alone, rows = Means(50), [Accumulator() for _ in range(50)], np.arange(50)
+    for n in range(300):
+        means.add(z[rows, n])
+        for row in rows:
+            alone[row].add(float(z[row, n]))
+        assert means.mean.tolist() == [alone[row].mean for row in rows]
+        if n == 100:
+            kept = rows % 2 == 0
+            means.keep(kept)
+            rows = rows[kept]
+
+
+def test_tiny_and_huge_values_keep_their_digits():
+    total = Accumulator()
+    for value in (1e300, 5e-324, -1e300, 1.0):
+        total.add(value)
+    assert total.mean == 0.25
+    assert total.variance == math.inf  # beyond the largest float
+
+
+def test_edges_are_those_of_the_numbers_as_they_are_written():
+    assert Partition.almost_uniform(0, 1, 0.1).edges == tuple(k / 10 for k in range(11))
+    assert Partition.almost_uniform(-0.3, 0.6, 0.1, 0.05).edges == (
+        -0.3, -0.25, -0.15, -0.05, 0.05, 0.15, 0.25, 0.35, 0.45, 0.55, 0.6,
+    )  # fmt: skip
+    assert Partition.anchored(0.0, 1.0, 0.3, 0.1).edges == (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
+
+
+def test_thirty_of_a_hundred_is_one_cell_in_any_order():
+    partition, rng = Partition.almost_uniform(0, 1, 0.1), np.random.default_rng(9)
+    outcomes, cells = [1.0] * 30 + [0.0] * 70, set()
+    for _ in range(50):
+        total = Accumulator()
+        for value in rng.permutation(outcomes).tolist():
+            total.add(value)
+        cells.add(partition.quantize(total.mean).value)
+    assert cells == {partition.quantize(0.3).value} == {0.35}
+
+
+@pytest.mark.parametrize('runs', [2, 3, 5])
+def test_papers_alpha_for_more_runs_counts_all_of_them(runs):
+    kept, wanted = 0.99**runs, 0.9
+    expected = 2 * 0.1 * (1 - math.sqrt(1 - wanted / kept))
+    assert paper_alpha(0.1, 0.01, 0.1, runs) == pytest.approx(expected, rel=1e-12)
+    powers = [paper_alpha(0.1, 0.01, 0.1, k) for k in (2, 3)]
+    assert powers[1] > 1.01 * powers[0]
+
+
+@given(st.floats(1e-6, 1), st.floats(0.001, 0.02), st.floats(0.1, 0.9), st.integers(2, 4))
+def test_alpha_is_the_float_nearest_to_the_number(gamma, c, beta, runs):
+    """As in whole numbers: a library's pow is off in the last digit now and then."""
+    g, kept = Fraction(repr(gamma)), (1 - Fraction(repr(c))) ** runs
+    wanted = 1 - Fraction(repr(beta))
+    assert distinct_alpha(gamma, c, beta, runs) == float(2 * g * kept / (kept - wanted))
+    alpha = Fraction(paper_alpha(gamma, c, beta, runs))
+    assert abs((1 - alpha / (2 * g)) ** 2 - (1 - wanted / kept)) < Fraction(1, 10**15)

@@ -36,6 +36,7 @@ DECLARED = {
         ({'stopping': {'rule': 'anytime'}, 'control': 'regression'}, {'type': 'anchored'}),
         ({'stopping': {'rule': 'hoeffding'}}, {'type': 'anchored'}),
         ({'stopping': {'rule': 'certified_cell'}}, {'alpha': 0.6, 'first': 0.2}),
+        ({'stopping': {'rule': 'anytime'}, 'gamma': 0.15}, {'type': 'anchored'}),
         ({'stopping': {'rule': 'relative_half_width', 'relative': 0.2}}, ALPHA),
         ({'stopping': {'rule': 'anytime'}, 'proposal': DECLARED}, ALPHA),
         ({'stopping': {'rule': 'anytime'}, 'proposal': 'adaptive'}, {'alpha': 0.5}),
@@ -108,7 +109,7 @@ def planned(file, spread, bounds=None, controlled=None, rule=None):
     specification = load(file)
     accuracy, known = specification.accuracy, (spread, bounds or starting_bounds(specification))
     rule = rule or specification.tester.stopping
-    return count_of(specification, rule, accuracy.gamma, accuracy.c, known, controlled)
+    return count_of(specification, rule, specification.gamma, accuracy.c, known, controlled)
 
 
 def anytime(content, write, gamma=0.04, **tester):

@@ -126,8 +126,8 @@ def answer(conductor, valid=True, stopped=False):
     )
     conductor.hear_estimate(
         EstimateRecord(
-            case.index, case.attempt, 1, 0, 0, 0.1, 0.0, 0.0, 0.2, 0.1, 0.01, 'rule', 9, 1.0, 1.0,
-            stopped,
+            case.index, case.attempt, 1, 0, 0, 0, 0.1, 0.0, 0.0, 0.2, 0.1, 0.01, 'rule', 9, 1.0,
+            1.0, stopped,
         )
     )  # fmt: skip
 

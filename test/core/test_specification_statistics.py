@@ -12,6 +12,7 @@ from repsq_ros.campaign.campaign import Campaign
 from repsq_ros.campaign.records import TestRecord
 from repsq_ros.cli import main
 from repsq_ros.errors import SpecificationError
+from repsq_ros.estimation.alpha import ALPHA_RULES, paper_alpha
 from repsq_ros.specification.load import load
 
 BETA = {'type': 'beta', 'linear_x': {'a': 0.6, 'b': 0.6}}
@@ -418,6 +419,61 @@ def test_the_target_is_part_of_the_contract_and_the_proposal_is_not(content, wit
     assert len(set(digests)) == 3
 
 
+@pytest.mark.parametrize(
+    ('cells', 'same'),
+    [
+        ({'alpha': 'paper'}, True),
+        ({'alpha': 'paper', 'offset_seed': 3}, True),
+        ({'alpha': 0.1}, False),  # the file says another number then
+    ],
+)
+def test_the_digest_is_of_what_the_file_says_and_not_of_what_a_library_makes_of_it(
+    cells, same, content, write, monkeypatch
+):
+    change(content, CELLS, cells)
+    plain = load(write(content))
+    monkeypatch.setitem(
+        ALPHA_RULES, 'paper', lambda *given: math.nextafter(paper_alpha(*given), 2)
+    )
+    if not same:
+        change(content, CELLS, {'alpha': math.nextafter(0.1, 2)})
+    other = load(write(content))
+    assert other.partition.edges != plain.partition.edges
+    assert (other.digest == plain.digest) is same
+
+
+@pytest.mark.parametrize(
+    ('cells', 'other'),
+    [
+        ({'alpha': 'paper'}, {'alpha': 'iid'}),
+        ({'alpha': 'iid', 'offset_seed': 1}, {'alpha': 'iid', 'offset_seed': 2}),
+        ({'alpha': 0.1}, {'alpha': 0.1, 'first': 0.05}),
+        ({'alpha': 0.1, 'first': 0.05}, {'alpha': 0.1, 'first': 0.06}),
+        ({'type': 'edges', 'edges': [0, 0.5, 1]}, {'type': 'edges', 'edges': [0, 0.6, 1]}),
+        ({'type': 'anchored'}, {'type': 'anchored', 'half_width': 0.09}),
+        ({'type': 'anchored', 'anchor': 0.4}, {'type': 'anchored', 'anchor': 0.41}),
+    ],
+)
+def test_another_partition_is_another_contract(cells, other, content, write):
+    change(content, 'accuracy.c', 0.02)
+    digests = []
+    for each in (cells, other, cells):
+        change(content, CELLS, each)
+        digests.append(load(write(content)).digest)
+    assert digests[0] == digests[2] != digests[1]
+
+
+def test_defaults_that_are_written_out_are_the_same_contract(content, write):
+    for bare, written in (
+        ({'alpha': 0.1}, {'type': 'uniform', 'alpha': 1e-1, 'first': 0.1}),
+        ({'type': 'anchored'}, {'type': 'anchored', 'half_width': 0.08}),
+    ):
+        change(content, CELLS, bare)
+        digest = load(write(content)).digest
+        change(content, CELLS, written)
+        assert load(write(content)).digest == digest
+
+
 # What stands on the result -----------------------------------------------------------------------
 
 
@@ -471,7 +527,7 @@ def test_values_outside_their_bounds_end_the_promise(content, write):
     result = run(load(write(content)), psi=lambda index: 1.5 if index == 3 else 0.46)
     assert result.outcome == 'reached'
     assert not result.accurate
-    assert result.guarantee.startswith('Nothing: 1 values lay outside the bounds')
+    assert result.guarantee.startswith('Nothing: 1 value lay outside the bounds')
     assert result.agreement.startswith('No agreement is promised')
 
 
@@ -538,7 +594,13 @@ def test_a_fixed_number_of_tests_that_does_not_reach_gamma_says_so(content, writ
     change(content, STOP, {'rule': 'fixed', 'tests': 50})
     result = run(load(write(content)))
     assert (result.outcome, result.accurate, result.n) == ('reached', False, 50)
+    assert result.guarantee.startswith(
+        f'With probability 0.95 the true mean lies in [{result.lower:.4g}, {result.upper:.4g}]'
+    )
     assert 'which is wider than gamma = 0.04' in result.guarantee
+    change(content, STOP, {'rule': 'fixed', 'tests': 400})
+    wide = run(load(write(content)))
+    assert (wide.accurate, wide.half_width <= 0.04) == (True, True)
 
 
 def test_a_certified_cell_is_the_result_and_unresolved_cells_are_told(content, write):
@@ -552,7 +614,12 @@ def test_a_certified_cell_is_the_result_and_unresolved_cells_are_told(content, w
     torn = run(load(write(content)), psi=lambda index: high + 0.01 * (-1) ** index)
     assert (torn.outcome, torn.accurate) == ('unresolved', False)
     assert 'unresolved between cells 6 and 7' in torn.events
-    assert torn.guarantee.startswith('Nothing about one cell')
+    low, high = specification.partition.edges[6], specification.partition.edges[8]
+    assert torn.guarantee.startswith(
+        f'With probability 0.95 the true mean lies in [{low:.4g}, {high:.4g}]. That is not what '
+        'was asked for: the budget of tests ran out'
+    )
+    assert math.isnan(torn.p_same)
     assert torn.agreement.startswith('No agreement is promised')
 
 
