@@ -9,7 +9,7 @@ from pathlib import Path
 from repsq_ros.campaign.folder import read_tests
 from repsq_ros.errors import BagError, ParameterError
 from repsq_ros.estimation.anytime import Anytime
-from repsq_ros.estimation.moments import EmpiricalBernstein, Hoeffding
+from repsq_ros.estimation.binomial import Binomial
 from repsq_ros.estimation.stopping import Bounds
 from repsq_ros.specification.load import load
 from repsq_ros.specification.model import Specification
@@ -25,6 +25,7 @@ from repsq_ros.studies.plan import (
     offers,
     question_of,
     reachable_gamma,
+    rules_of,
 )
 from repsq_ros.studies.spread import (
     AT_LEAST_FOR_CONTROL,
@@ -211,9 +212,11 @@ def _show_gammas(
         f'changes; expected mean {spread.mean:.4g}, standard deviation {spread.sd:.4g}\n'
         f'gamma that 95 % of campaigns reach with them (c {c:g}):'
     )
-    anytime = specification.tester.stopping if specification.tester.control else Anytime()
-    for rule in (anytime, Hoeffding(), EmpiricalBernstein(two_sided=True)):
-        gamma = reachable_gamma(specification, rule, tests, known, controlled)
+    for rule in reversed(rules_of(specification, spread)):
+        if isinstance(rule, Binomial):
+            gamma = Binomial(tests).half_width(round(tests * spread.mean), c)
+        else:
+            gamma = reachable_gamma(specification, rule, tests, known, controlled)
         told = foretell(altered(specification, rule, gamma))
         said = 'proven' if told.accurate else 'no proof'
         shown = f'{gamma:.4g}' if math.isfinite(gamma) else '-'

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from repsq_ros.estimation.accumulator import Accumulator
-from repsq_ros.estimation.anytime import Anytime, AnytimeProgress
+from repsq_ros.estimation.anytime import STATEMENT, AnytimeProgress, split_of
 from repsq_ros.estimation.betting import Bet
 from repsq_ros.estimation.control import Controlled, Foreseen
 from repsq_ros.estimation.stopping import Bounds, Question, Validity
@@ -20,6 +20,7 @@ class ControlledAnytime:
     """
 
     control: str  # what v is made of, in words
+    c_below: float = 0.5  # share of c that the lower end may miss with
 
     name = 'anytime'
     sides = ''
@@ -29,20 +30,21 @@ class ControlledAnytime:
     def statement(self) -> str:
         """Say what holds."""
         return (
-            f'{Anytime.statement}; the estimate is the mean of v = w (psi - g(x)) + E[g], where g '
-            f'is {self.control}, fixed before each draw, and half of the capital bets on v'
+            f'{STATEMENT}{split_of(self.c_below)}; the estimate is the mean of v = '
+            f'w (psi - g(x)) + E[g], where g is {self.control}, fixed before each draw, and half '
+            'of the capital bets on v'
         )
 
     def begin(self, question: Question) -> ControlledProgress:
         """Begin a campaign."""
-        return ControlledProgress(question)
+        return ControlledProgress(question, self.c_below)
 
 
 class ControlledProgress(AnytimeProgress):
     """L and U from z and v together."""
 
-    def __init__(self, question: Question) -> None:
-        super().__init__(question, tracks=2)
+    def __init__(self, question: Question, c_below: float = 0.5) -> None:
+        super().__init__(question, 2, c_below)
         self._bet_beside: Bet | None = None
         self._bounds_beside = question.bounds
 

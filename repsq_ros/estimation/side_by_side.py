@@ -12,6 +12,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from repsq_ros.estimation.anytime import thresholds_of
 from repsq_ros.estimation.betting import BLOCK, CAPS, EVERY, GROWTH, TOLERANCE
 from repsq_ros.estimation.stopping import Question
 
@@ -23,17 +24,19 @@ class AnytimeSideBySide:
     """L and U of many campaigns that have all counted the same number of tests.
 
     :param runs: number of campaigns
+    :param c_below: share of c that is the lower end's
     """
 
-    def __init__(self, question: Question, runs: int) -> None:
+    def __init__(self, question: Question, runs: int, c_below: float = 0.5) -> None:
         self._question = question
         self.n = 0
         self.mean: Numbers = np.zeros(runs)
         self._sum: Numbers = np.full(runs, (question.bounds.lower + question.bounds.upper) / 2.0)
         self._square_sum: Numbers = np.full(runs, question.bounds.width**2 / 4.0)
-        bounds, gamma, threshold = question.bounds, question.gamma, 2.0 / question.c
-        self._above = _LowerMany(gamma, threshold, bounds.lower, bounds.upper, runs)
-        self._below = _LowerMany(gamma, threshold, -bounds.upper, -bounds.lower, runs)
+        bounds, gamma = question.bounds, question.gamma
+        above, below = thresholds_of(question.c, c_below)
+        self._above = _LowerMany(gamma, above, bounds.lower, bounds.upper, runs)
+        self._below = _LowerMany(gamma, below, -bounds.upper, -bounds.lower, runs)
 
     @property
     def lower(self) -> Numbers:

@@ -72,7 +72,7 @@ def _check(
     proposal: ProposalChoice,
     rule: StoppingRule,
 ) -> None:
-    if rule != Anytime():
+    if not isinstance(rule, Anytime):
         raise section.fail(
             'control', f"'regression' with rule {rule.name!r}", "rule 'anytime', whose bounds are "
             'those of each step'
@@ -93,4 +93,6 @@ def _check(
 
 def controlled(rule: StoppingRule, choice: ControlChoice | None) -> StoppingRule:
     """Return the rule that stops beside the control variate."""
-    return rule if choice is None else ControlledAnytime(choice.words)
+    if choice is None or not isinstance(rule, Anytime):
+        return rule
+    return ControlledAnytime(choice.words, rule.c_below)

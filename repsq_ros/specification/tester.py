@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import cast
 
 from repsq_ros.estimation.anytime import Anytime
+from repsq_ros.estimation.binomial import Binomial
 from repsq_ros.estimation.certified_cell import CertifiedCell
 from repsq_ros.estimation.first_of import FirstOf
 from repsq_ros.estimation.moments import (
@@ -22,7 +23,7 @@ from repsq_ros.specification.reader import Section
 
 RULES = (
     'empirical_bernstein', 'hoeffding', 'anytime', 'certified_cell', 'first_of', 'fixed',
-    'relative_half_width',
+    'binomial', 'relative_half_width',
 )  # fmt: skip
 
 
@@ -64,7 +65,7 @@ def read_tester(
         gamma=own,
         control=control,
     )
-    if isinstance(tester.stopping, FixedN) and tester.stopping.tests > tester.max_tests:
+    if isinstance(tester.stopping, FixedN | Binomial) and tester.stopping.tests > tester.max_tests:
         raise stopping.fail(
             'tests', f'{tester.stopping.tests}', f'at most max_tests = {tester.max_tests}'
         )
@@ -91,7 +92,7 @@ def read_stopping(section: Section) -> StoppingRule:
             raise section.fail('rules', 'a list of 1', 'at least two rules')
         found = FirstOf(tuple(read_stopping(part) for part in parts))
         for part, each in zip(parts, found.rules, strict=True):
-            if isinstance(each, CertifiedCell | FirstOf):
+            if isinstance(each, CertifiedCell | FirstOf | Binomial):
                 raise part.fail('rule', f'text {each.name!r}', 'a rule that aims at gamma')
     elif rule == 'fixed':
         found = FixedN(section.whole('tests', at_least=2))
@@ -99,8 +100,17 @@ def read_stopping(section: Section) -> StoppingRule:
         found = RelativeHalfWidth(
             section.number('relative', above=0), section.whole('at_least', 30, at_least=2)
         )
+    elif rule == 'binomial':
+        found = Binomial(section.whole('tests', at_least=1), _c_below(section))
+    elif rule == 'anytime':
+        found = Anytime(_c_below(section))
     else:
-        plain = {'hoeffding': Hoeffding, 'anytime': Anytime, 'certified_cell': CertifiedCell}
+        plain = {'hoeffding': Hoeffding, 'certified_cell': CertifiedCell}
         found = cast(StoppingRule, plain[rule]())
     section.finish()
     return found
+
+
+def _c_below(section: Section) -> float:
+    """Return the share of c that the lower end may miss with."""
+    return section.number('c_below', 0.5, above=0, below=1)

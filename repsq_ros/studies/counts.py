@@ -40,8 +40,8 @@ def count_tests(rule: StoppingRule, question: Question, spread: Spread) -> Count
     guess = expected_tests(rule, question, spread.mean, spread.sd**2)
     if not guess or guess > LONGEST:
         return Count(guess, guess, guess)
-    if rule == Anytime():
-        return _anytime(question, spread, guess)
+    if isinstance(rule, Anytime):
+        return _anytime(question, spread, guess, rule.c_below)
     if isinstance(rule, EmpiricalBernstein):
         return _bernstein(rule, question, spread, guess)
     return Count(guess, guess, guess)
@@ -54,10 +54,10 @@ def _summary(n: list[int]) -> Count:
     )  # fmt: skip
 
 
-def _anytime(question: Question, spread: Spread, guess: int) -> Count:
+def _anytime(question: Question, spread: Spread, guess: int, c_below: float) -> Count:
     runs = max(20, min(CAMPAIGNS, round(WORK / guess**2)))
     random, ended = generator(1, Stream.STUDY, guess), []
-    campaigns = AnytimeSideBySide(question, runs)
+    campaigns = AnytimeSideBySide(question, runs, c_below)
     while campaigns.mean.size:
         for z in spread.draw(random, (64, campaigns.mean.size), question.bounds):
             campaigns.add(z[: campaigns.mean.size])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from repsq_ros.campaign.promise import facts_of, say
+from repsq_ros.estimation.binomial import Binomial
 from repsq_ros.estimation.stopping import StoppingRule
 from repsq_ros.specification.model import Specification
 from repsq_ros.specification.partition import PartitionChoice
@@ -27,7 +28,11 @@ class Foretold:
 def foretell(specification: Specification) -> Foretold:
     """Return what the result will say where the rule is met and nothing is out of the ordinary."""
     said = say(facts_of(specification, specification.make_proposal()))
-    if not said.objection and specification.tester.stopping.name in FIXED:
+    rule = specification.tester.stopping
+    open_ = rule.name in FIXED and not (
+        isinstance(rule, Binomial) and rule.widest(specification.accuracy.c) <= specification.gamma
+    )
+    if open_ and not said.objection:
         return Foretold(
             'Nothing yet: whether the interval is within gamma is seen when all tests are made.',
             'No agreement is promised: the accuracy that it would follow from is not.',

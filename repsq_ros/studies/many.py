@@ -37,7 +37,7 @@ def side_by_side(specification: Specification, law: Law) -> bool:
     """Tell whether campaigns can run side by side: psi does not depend on the case."""
     return (
         law.many is not None
-        and specification.tester.stopping == Anytime()
+        and isinstance(specification.tester.stopping, Anytime)
         and type(specification.make_proposal()) is MonteCarlo
     )
 
@@ -54,7 +54,9 @@ def _run(specification: Specification, law: Law, seeds: Sequence[int]) -> list[E
     measure = specification.measure
     bounds = Bounds(measure.lower, measure.upper)
     question = Question(specification.gamma, specification.accuracy.c, bounds)
-    campaigns = AnytimeSideBySide(question, len(seeds))
+    rule = specification.tester.stopping
+    assert isinstance(rule, Anytime)
+    campaigns = AnytimeSideBySide(question, len(seeds), rule.c_below)
     noise = [generator(seed, Stream.SUBJECT) for seed in seeds]
     place: NDArray[np.intp] = np.arange(len(seeds))
     limit = specification.tester.max_tests

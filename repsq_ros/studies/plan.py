@@ -10,10 +10,13 @@ import numpy as np
 
 from repsq_ros.estimation.alpha import agreement_exists, anchored_c, distinct_alpha, iid_alpha
 from repsq_ros.estimation.anytime import Anytime
+from repsq_ros.estimation.binomial import Binomial, tests_for
 from repsq_ros.estimation.certified_cell import CertifiedCell
 from repsq_ros.estimation.forecast import expected_tests
 from repsq_ros.estimation.moments import EmpiricalBernstein, Hoeffding
+from repsq_ros.estimation.portfolio import ControlledAnytime
 from repsq_ros.estimation.stopping import Bounds, Question, StoppingRule
+from repsq_ros.measurement.indicator import Indicator
 from repsq_ros.specification.model import Specification
 from repsq_ros.specification.partition import PartitionChoice
 from repsq_ros.studies.counts import Count, count_tests
@@ -133,10 +136,10 @@ def count_of(
     :param known: z under the tester's proposal
     :param controlled: v of the tester's control variate
     """
-    if rule.name != 'anytime':
-        controlled = None
+    if isinstance(rule, Anytime | ControlledAnytime):
+        rule = Anytime(rule.c_below)
     else:
-        rule = Anytime()
+        controlled = None
     spread, bounds = known
     found = [count_tests(rule, question_of(specification, bounds, aim, c), spread)]
     if controlled is not None:
@@ -146,6 +149,18 @@ def count_of(
     return min(found, key=lambda count: count.mean or math.inf)
 
 
+def rules_of(specification: Specification, spread: Spread) -> list[StoppingRule]:
+    """Return the rules that are compared: `anytime` last, as the tester has it."""
+    own, measure = specification.tester.stopping, specification.measure
+    rules: list[StoppingRule] = [
+        EmpiricalBernstein(), EmpiricalBernstein(two_sided=True), Hoeffding(),
+    ]  # fmt: skip
+    if isinstance(measure.quantity, Indicator) and specification.make_proposal().unweighted:
+        c, share = specification.accuracy.c, min(max(spread.mean, 0.0), 1.0)
+        rules.append(Binomial(tests_for(specification.gamma, share, c)))
+    return [*rules, own if isinstance(own, Anytime | ControlledAnytime) else Anytime()]
+
+
 def _offers(
     specification: Specification, known: Known, controlled: Known | None
 ) -> Iterator[Offer]:
@@ -153,8 +168,8 @@ def _offers(
     gamma, c, beta, runs = specification.gamma, accuracy.c, accuracy.beta, accuracy.runs
     joint = min(c, anchored_c(beta, runs))
     cells = specification.cells
-    anytime = specification.tester.stopping if specification.tester.control else Anytime()
-    rules = (EmpiricalBernstein(), EmpiricalBernstein(two_sided=True), Hoeffding(), anytime)
+    rules = rules_of(specification, known[0])
+    anytime = rules[-1]
 
     def offer(
         name: str, rule: StoppingRule, aim: float, miss: float, laid: PartitionChoice
@@ -167,10 +182,14 @@ def _offers(
         return Offer(name, rule.name + form, aim, miss, laid.alpha, count, foretold, p_same)
 
     for rule in rules:
+        if isinstance(rule, Binomial) and cells.kind == 'anchored' and cells.partition is None:
+            continue
         if cells.kind != 'anchored' or cells.partition is not None:
             yield offer('as specified', rule, gamma, c, cells)
         if cells.kind == 'anchored' and cells.partition is not None:
             continue  # a replicator's cells are laid
+        if isinstance(rule, Binomial):
+            continue  # the number of tests is for the one gamma
         yield offer('anchored', rule, total, joint, _anchored(cells, total))
         yield offer(
             'anchored, each lab within', rule, total / 3, joint, _anchored(cells, total / 3)
