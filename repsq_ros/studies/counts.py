@@ -18,7 +18,7 @@ from repsq_ros.studies.spread import Spread
 
 CAMPAIGNS = 200  # that are simulated; fewer where they are long
 WORK = 5e7  # about so many values of z times tests are gone through
-LONGEST = 10_000  # tests beyond which a formula has to do
+LONGEST = 4_000  # tests beyond which a formula has to do
 
 
 @dataclass(frozen=True)
