@@ -11,7 +11,7 @@ from repsq_ros.estimation.accumulator import Accumulator
 from repsq_ros.estimation.control import Counted
 from repsq_ros.estimation.portfolio import ControlledProgress
 from repsq_ros.estimation.selection import Selection, could_be
-from repsq_ros.estimation.stopping import Bounds, Question
+from repsq_ros.estimation.stopping import Bounds, Question, Validity
 from repsq_ros.estimation.weights import Weights, z_bounds
 from repsq_ros.specification.model import Specification
 
@@ -37,6 +37,7 @@ class Campaign:
         self._widens = accuracy.selection == 'widen'
         measure = specification.measure
         self._range = Bounds(measure.lower, measure.upper)
+        self._step: tuple[float, Bounds] = (math.nan, self._range)  # the bounds made last
         self.question = Question(
             specification.gamma - self._bias,
             accuracy.c,
@@ -64,10 +65,13 @@ class Campaign:
         return self.latest is not None and self.latest.stopped
 
     def _bounds(self, weight_bound: float) -> Bounds:
-        psi = self._range
-        return z_bounds(
-            psi.lower, psi.upper, weight_bound, self._proposal.unweighted, self._truncation
-        )
+        if weight_bound != self._step[0]:  # seldom: with each batch, if at all
+            psi = self._range
+            bounds = z_bounds(
+                psi.lower, psi.upper, weight_bound, self._proposal.unweighted, self._truncation
+            )
+            self._step = (weight_bound, bounds)
+        return self._step[1]
 
     def is_due(self, record: TestRecord) -> bool:
         """Tell whether a record continues the campaign: neither counted before nor out of turn."""
@@ -113,7 +117,10 @@ class Campaign:
         """Take in a case that gives nothing: it is not made again."""
         self._next_index += 1
         self._lost = False
-        could = self._could_be(record, self._bounds(self._weight_bound(record)))
+        weight_bound = self._weight_bound(record)
+        if math.isfinite(record.weight):
+            self._violate(record, self._overweight(record, weight_bound))
+        could = self._could_be(record, self._bounds(weight_bound))
         if self._control is None:
             self._selection.miss(could, self.question.bounds.width)
             if self._widens:
@@ -173,10 +180,18 @@ class Campaign:
             faults.append(
                 f'psi {record.psi} outside its range [{self._range.lower}, {self._range.upper}]'
             )
-        if not Bounds(0.0, weight_bound).hold(record.weight):
-            faults.append(f'weight {record.weight} above its bound {weight_bound}')
+        faults += self._overweight(record, weight_bound)
         if not (faults or bounds.hold(z)):
             faults.append(f'z {z} outside its bounds [{bounds.lower}, {bounds.upper}]')
+        self._violate(record, faults)
+
+    @staticmethod
+    def _overweight(record: TestRecord, weight_bound: float) -> list[str]:
+        if Bounds(0.0, weight_bound).hold(record.weight):
+            return []
+        return [f'weight {record.weight} above its bound {weight_bound}']
+
+    def _violate(self, record: TestRecord, faults: list[str]) -> None:
         if faults:
             self._violations += 1
             if self._violations <= LISTED:
@@ -227,7 +242,8 @@ class Campaign:
             return f'no accuracy will be promised: {self._violations} tests out of their bounds'
         gamma, limit = self._specification.gamma, self._specification.tester.max_tests
         cases = self._selection.cases(self._total)
-        if not self._widens or cases < FIRST_CASES:
+        aims = self._specification.tester.stopping.validity is not Validity.NONE
+        if not (aims and self._widens) or cases < FIRST_CASES:
             return ''
         lost = self._invalid + self._broken_off + self._skipped
         shift = self._selection.shift(self._total)

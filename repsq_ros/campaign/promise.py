@@ -108,7 +108,11 @@ def _broken(facts: Facts) -> str:
             f'{rule.name} holds for independent tests, and the proposal learns from earlier ones; '
             'anytime and hoeffding hold for such proposals'
         )
-    return rule.statement if rule.validity is Validity.APPROXIMATE else ''
+    if rule.validity is not Validity.APPROXIMATE:
+        return ''
+    # Where no test was lost and none ended it, the last n is max_tests, fixed beforehand.
+    fixed = facts.outcome is Outcome.BUDGET and facts.lost == 0 and not rule.sides
+    return '' if fixed else rule.statement
 
 
 def _short(facts: Facts) -> str:
@@ -194,21 +198,14 @@ def _agreement(facts: Facts, objection: str, provisos: tuple[str, ...]) -> str:
     if objection:
         return 'No agreement is promised: the accuracy that it would follow from is not.'
     given = _given(provisos)
+    if cells.kind == 'anchored':
+        return _of_anchored(facts, runs, provisos)
     if facts.cell_decides:
         return (
             f'With probability {kept:.4g} at least no two of {runs} return different cells, '
             f'whatever their algorithms{given}.'
         )
     offset = cells.random_offset and cells.alpha_rule in ('iid', 'distinct')
-    if (cells.kind == 'anchored' or offset) and (
-        facts.rule.validity is Validity.FIXED_N_INDEPENDENT
-    ):
-        return (
-            'Nothing is proved: agreement would follow from an accuracy that holds whenever the '
-            'campaign stops; anytime and hoeffding give one.'
-        )
-    if cells.kind == 'anchored':
-        return _of_anchored(facts, runs, provisos)
     if offset:
         algorithm = 'of one law' if cells.alpha_rule == 'iid' else 'of any algorithms'
         return (
@@ -251,13 +248,15 @@ def _of_anchored(facts: Facts, runs: str, provisos: tuple[str, ...]) -> str:
             f'Nothing is proved: half a cell is {cells.half_width:.4g}, which the gamma of the '
             'initiator alone takes up.'
         )
+    if facts.cell_decides:
+        own = 0.0  # the cell that holds r* is the anchor's where that is within half a cell of it
     if cells.half_width < (first + own) * ROUNDING:
         return (
             f'Nothing is proved: half a cell is {cells.half_width:.4g}, less than the '
             f'{first:.4g} + {own:.4g} that two labs may differ by.'
         )
     kept = (1 - c_first) * (1 - accuracy.c) ** (accuracy.runs - 1)
-    within = '' if own == first else f' (each replicator within {own:.4g} of the true mean)'
+    within = '' if own in (0.0, first) else f' (each replicator within {own:.4g} of the true mean)'
     return (
         f'With probability {kept:.4g} at least all of {runs}, one of them the initiator, return '
         f'the same value, whatever their algorithms{within}{_given(provisos)}; two initiators '

@@ -41,6 +41,7 @@ def run(specification, psi, weight=1.0):
 
 def publish(specification, result, folder):
     """Return what replicators load."""
+    folder.parent.mkdir(exist_ok=True)
     written = CampaignFolder(folder, specification)
     written.finish(result)
     written.close()
@@ -123,6 +124,27 @@ def test_a_replicator_cannot_promise_more_than_its_initiator(
         'No agreement is promised: the initiator promises no accuracy: '
     )
     assert reason in second.agreement
+
+
+def test_a_certified_cell_around_an_anchor_needs_the_initiators_accuracy_too(
+    anchored, write, tmp_path
+):
+    def certify(content):
+        content['tester']['stopping'] = {'rule': 'certified_cell'}
+
+    first, second = replicate(anchored, write, tmp_path / 'sound', change=certify)
+    assert second.value == first.value
+    assert second.agreement.startswith('With probability 0.9025 at least all of two runs')
+    short(anchored)
+    second = replicate(anchored, write, tmp_path / 'short', change=certify)[1]
+    assert second.accurate
+    assert second.agreement.startswith('No agreement is promised: the initiator promises no')
+
+
+def test_labs_whose_number_of_tests_is_fixed_promise_the_same(anchored, write, tmp_path):
+    anchored['tester']['stopping'] = {'rule': 'fixed', 'tests': 400}
+    for told in replicate(anchored, write, tmp_path):
+        assert told.agreement.startswith('With probability 0.9025 at least all of two runs')
 
 
 def test_after_a_drift_the_replicator_promises_no_agreement(anchored, write, tmp_path):
@@ -278,6 +300,18 @@ def test_psi_out_of_its_range_counts_against_the_promise(content, write):
     assert run(load(write(content)), within, weight=0.5).violations == 0
 
 
+def test_a_skipped_case_that_weighs_too_much_tells_of_a_wrong_bound_too(content, write):
+    content['tester'].update(stopping={'rule': 'hoeffding'}, max_tests=20)
+    campaign = Campaign(load(write(content)))
+    campaign.add(record(0, 0.0, weight=1.2, valid=False, skipped=True))
+    for index in range(1, 21):
+        campaign.add(record(index, 0.5))
+    result = campaign.result('lab')
+    assert (result.violations, result.skipped) == (1, 1)
+    assert 'test 0, attempt 0: weight 1.2 above its bound 1.0' in result.events
+    assert result.guarantee.startswith('Nothing: 1 value lay outside')
+
+
 @pytest.mark.parametrize('psi', [1.5, -0.5])
 @pytest.mark.parametrize(
     'rule',
@@ -364,7 +398,11 @@ def test_accurate_is_what_the_sentence_says(rule, accurate, content, write):
     assert (promised or cell) is accurate
 
 
-@pytest.mark.parametrize('rule', [{'rule': 'anytime'}, {'rule': 'hoeffding'}])
+@pytest.mark.parametrize(
+    'rule',
+    [{'rule': 'anytime'}, {'rule': 'hoeffding'},
+     {'rule': 'empirical_bernstein', 'form': 'two_sided'}],
+)  # fmt: skip
 def test_at_a_budgets_end_the_interval_that_is_said_holds(rule, content, write):
     content['tester'].update(stopping=rule, max_tests=100)
     specification = load(write(content))
@@ -376,6 +414,17 @@ def test_at_a_budgets_end_the_interval_that_is_said_holds(rule, content, write):
         )
         missed += not result.lower <= 0.46 <= result.upper
     assert missed <= 5 + 2.33 * math.sqrt(100 * 0.05 * 0.95)
+
+
+def test_a_lost_test_moves_the_end_of_a_rule_that_needs_it_fixed(content, write):
+    content['tester'].update(
+        stopping={'rule': 'empirical_bernstein', 'form': 'two_sided'}, max_tests=30
+    )
+    campaign = Campaign(load(write(content)))
+    campaign.add(record(0, 0.0, valid=False))
+    for index in range(30):
+        campaign.add(record(index, 0.5, attempt=1))
+    assert campaign.result('lab').guarantee.startswith('Nothing exactly')
 
 
 # The same sentences before a campaign ------------------------------------------------------------

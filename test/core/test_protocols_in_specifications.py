@@ -1,5 +1,6 @@
 """Protocols as a specification has them: positioning, and free ones; wrong keys are told."""
 
+import importlib
 import math
 
 import pytest
@@ -11,6 +12,7 @@ from repsq_ros.errors import SpecificationError
 from repsq_ros.measurement.samples import BodySample
 from repsq_ros.protocols.phases import Phase
 from repsq_ros.protocols.rotation import angle_between, quaternion_of_rpy
+from repsq_ros.specification.inputs import settle
 from repsq_ros.specification.load import load
 
 SECOND = 1_000_000_000
@@ -57,6 +59,24 @@ def test_a_reference_may_be_a_quaternion_wherever_the_tool_points(content, write
     reference = load(write(content)).protocol.positions.reference
     assert reference[:3] == (-0.55, -0.2, 0.25)
     assert angle_between(quaternion_of_rpy(*reference[3:]), turn) < 1e-7
+
+
+def test_a_digest_does_not_hang_on_the_last_digit_of_a_librarys_sine(content, write, monkeypatch):
+    """Angles of a quaternion, a quaternion of angles: another machine's may differ there."""
+    turn = list(quaternion_of_rpy(0.3, 1.2, -2.0))
+    content['protocol']['reference'] = {'position': [-0.55, -0.2, 0.25], 'rotation': turn}
+    digest = load(write(content)).digest
+    for name in ('protocol.rpy_of_quaternion', 'inputs.quaternion_of_rpy'):
+        whole = f'repsq_ros.specification.{name}'
+        room, _, function = whole.rpartition('.')
+        plain = getattr(importlib.import_module(room), function)
+        monkeypatch.setattr(
+            whole, lambda *given, plain=plain: [math.nextafter(x, 9) for x in plain(*given)]
+        )
+    assert load(write(content)).digest == digest
+    assert str(settle(-1e-17)) == '0.0'
+    turn[0] += 1e-4
+    assert load(write(content)).digest != digest
 
 
 def test_a_tracking_loss_needs_velocities(content, write):
