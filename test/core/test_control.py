@@ -16,7 +16,7 @@ from repsq_ros.cli import main
 from repsq_ros.errors import SpecificationError
 from repsq_ros.estimation.accumulator import Accumulator
 from repsq_ros.estimation.anytime import Anytime
-from repsq_ros.estimation.control import Controlled, Counted, controlled_bounds
+from repsq_ros.estimation.control import Controlled, Counted, Foreseen, controlled_bounds
 from repsq_ros.estimation.portfolio import ControlledAnytime
 from repsq_ros.estimation.regression import RegressionControl
 from repsq_ros.estimation.stopping import Bounds, Question
@@ -297,6 +297,40 @@ def test_a_control_that_says_nothing_costs_nothing():
     assert total.n > 50
 
 
+def test_lost_tests_count_at_their_worst_in_both_bets():
+    """v = z, some of them lost: the interval of plain betting with the same losses."""
+    random, question = np.random.default_rng(4), Question(0.05, 0.05, UNIT)
+    beside, alone = ControlledAnytime('anything').begin(question), Anytime().begin(question)
+    spared, total = Anytime().begin(question), Accumulator()
+    for n in range(80):
+        z, could = float(random.beta(2, 2)), UNIT if n % 9 == 5 else None
+        if n % 11 == 7:
+            beside.miss_beside(total, UNIT, Foreseen(0.0, UNIT))
+            alone.miss(total, UNIT)
+            continue
+        total.add(z)
+        beside.add_beside(total, z, UNIT, Controlled(0.0, UNIT, z), could)
+        alone.add(total, z, UNIT, could)
+        spared.add(total, z, UNIT)
+        assert (beside.lower, beside.upper) == pytest.approx((alone.lower, alone.upper), abs=1e-5)
+    assert alone.lower < spared.lower - 0.02
+    assert alone.upper > spared.upper + 0.02
+
+
+def test_what_v_can_have_been_is_what_z_can_have_been_and_the_offset():
+    foreseen = Foreseen(-0.3, Bounds(-0.2, 0.9))
+    assert foreseen.shifted(Bounds(0.2, 0.8)) == Bounds(pytest.approx(-0.1), pytest.approx(0.5))
+    assert foreseen.shifted(Bounds(0.0, 2.0)) == foreseen.bounds
+    assert Foreseen(math.nan, UNIT).shifted(Bounds(0.2, 0.8)) == UNIT
+    control, _, _, random = taught(60, TARGETS['uniform'])
+    test = Counted(TARGETS['uniform'].sample(random), 0.4, 1.0, 1.0)
+    before = control.foresee(test)
+    found = control.count(test)
+    assert (before.offset, before.bounds) == (found.offset, found.bounds)
+    assert found.value == pytest.approx(0.4 + before.offset)
+    assert abs(before.offset) > 0.01
+
+
 @pytest.mark.parametrize(
     ('z', 'v', 'ends'),
     [(1.2, 0.5, (False, True)), (0.5, 1.6, (False, True)), (-0.2, 0.5, (True, False)),
@@ -409,6 +443,23 @@ def test_the_interval_holds_whoever_skips_what(controlled_content, write):
         missed += not latest.lower <= 0.5 <= latest.upper
     assert off > 0.08
     assert missed <= stats.binom.ppf(0.999, runs, 0.1)
+
+
+def test_a_skipped_case_widens_the_interval_beside_a_control(controlled_content, write):
+    found = {}
+    for selection in ('widen', 'assume_independent'):
+        controlled_content['accuracy'].update(selection=selection, gamma=0.02)
+        controlled_content['partition'] = {'alpha': 0.1}
+        specification = load(write(controlled_content))
+        campaign = Campaign(specification)
+        for record in records(specification, 150):
+            skipped = record.index % 15 == 2
+            counted = {**record.__dict__, 'valid': not skipped, 'skipped': skipped}
+            found[selection] = campaign.add(TestRecord(**counted))
+    wide, narrow = found['widen'], found['assume_independent']
+    assert wide.mean == narrow.mean
+    assert wide.lower < narrow.lower - 0.02
+    assert wide.upper > narrow.upper + 0.02
 
 
 def test_the_contract_does_not_know_of_it(controlled_content, write):
