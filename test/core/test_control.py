@@ -317,6 +317,23 @@ def test_lost_tests_count_at_their_worst_in_both_bets():
     assert alone.upper > spared.upper + 0.02
 
 
+def test_a_missing_v_is_what_its_case_makes_of_it():
+    """A case whose v is at least 0.2 whatever psi is costs the lower end less."""
+    ends = []
+    for offset in (0.0, 0.2):
+        progress, total = ControlledAnytime('x').begin(Question(0.03, 0.05, UNIT)), Accumulator()
+        for n in range(60):
+            if n % 6 == 5:
+                progress.miss_beside(total, UNIT, Foreseen(offset, Bounds(0.0, 1.2)))
+                continue
+            z = 0.45 + 0.1 * (n % 2)
+            total.add(z)
+            progress.add_beside(total, z, UNIT, Controlled(0.0, Bounds(0.0, 1.2), z))
+        ends.append((progress.lower, progress.upper))
+    assert ends[1][0] > ends[0][0] + 1e-4
+    assert ends[1][1] > ends[0][1] + 1e-4
+
+
 def test_what_v_can_have_been_is_what_z_can_have_been_and_the_offset():
     foreseen = Foreseen(-0.3, Bounds(-0.2, 0.9))
     assert foreseen.shifted(Bounds(0.2, 0.8)) == Bounds(pytest.approx(-0.1), pytest.approx(0.5))
