@@ -25,6 +25,7 @@ from repsq_ros import __version__
 from repsq_ros.console import (
     check,
     compare,
+    compare_subjects,
     fit,
     import_poses,
     inspect,
@@ -55,6 +56,10 @@ COMMANDS: dict[str, tuple[Command, str]] = {
     'fit': (fit, 'fit a proposal for importance sampling to a pilot campaign'),
     'run': (run, 'run a campaign on the robot, or with --simulate on a simulated one'),
     'compare': (compare, 'say whether campaigns returned the same value, and what was promised'),
+    'compare-subjects': (
+        compare_subjects,
+        'tell which of two subjects does better, from two campaigns on the same cases',
+    ),
     'inspect': (inspect, 'tell rate, jitter, gaps, clocks and noise of each topic in a bag'),
     'import-poses': (import_poses, "turn a measuring device's CSV of poses into SI and headers"),
     'reevaluate': (reevaluate, 'compute the measure of every test in a recorded bag'),

@@ -22,6 +22,8 @@ from repsq_ros.campaign.conclusion import conclude
 from repsq_ros.campaign.records import EstimateRecord, TestRecord
 from repsq_ros.campaign.result import Result
 from repsq_ros.estimation.accumulator import Accumulator
+from repsq_ros.estimation.control import CountedCase
+from repsq_ros.estimation.portfolio import ControlledProgress
 from repsq_ros.estimation.selection import Selection, could_be
 from repsq_ros.estimation.stopping import Bounds, Question, Validity
 from repsq_ros.estimation.weights import Weights, z_bounds
@@ -58,6 +60,7 @@ class Campaign:
             tester.max_tests,
         )
         self._progress = tester.stopping.begin(self.question)
+        self._control = specification.make_control()
         self._total = Accumulator()
         self._weights = Weights()
         self._selection = Selection()
@@ -132,9 +135,17 @@ class Campaign:
         if math.isfinite(record.weight):
             self._violate(record, self._overweight(record, weight_bound))
         could = self._could_be(record, self._bounds(weight_bound))
-        self._selection.miss(could, self.question.bounds.width)
+        if self._control is None:
+            self._selection.miss(could, self.question.bounds.width)
+            if self._widens:
+                self._progress.miss(self._total, could)
+        else:
+            beside = self._control.foresee(self._counted(record))
+            self._selection.miss(beside.shifted(could), beside.bounds.width)
+            if self._widens:
+                assert isinstance(self._progress, ControlledProgress)
+                self._progress.miss_beside(self._total, could, beside)
         if self._widens:
-            self._progress.miss(self._total, could)
             self._tell_progress(record)
 
     def _weight_bound(self, record: TestRecord) -> float:
@@ -156,15 +167,25 @@ class Campaign:
             z = self._truncation
             self._truncated += 1
         self._check(record, z, bounds, weight_bound)
-        self._total.add(z)
         self._weights.add(record.weight)
         could = None
         if self._lost:
             self._lost = False
             could = self._could_be(record, bounds)
             self._selection.add(z, could)
-        self._progress.add(self._total, z, bounds, could if self._widens else None)
+        widened = could if self._widens else None
+        if self._control is None:
+            self._total.add(z)
+            self._progress.add(self._total, z, bounds, widened)
+        else:
+            beside = self._control.count(self._counted(record))
+            self._total.add(beside.value)
+            assert isinstance(self._progress, ControlledProgress)
+            self._progress.add_beside(self._total, z, bounds, beside, widened)
         self._tell_progress(record)
+
+    def _counted(self, record: TestRecord) -> CountedCase:
+        return CountedCase(record.x, record.psi, record.weight, self._weight_bound(record))
 
     def _check(self, record: TestRecord, z: float, bounds: Bounds, weight_bound: float) -> None:
         """Note what lies outside its bounds: the promise relies on them."""

@@ -70,7 +70,7 @@ def run_in_process(
     conductor = Conductor(specification, specification.make_proposal(), seed)
     if not conductor.can_start:
         raise CampaignError('cases of another program come by a topic: run it with repsq run')
-    campaign = Campaign(specification)
+    campaign = Campaign(specification, forecasts=on_test is not None)
     world = _World(specification, Simulation(subject, seed, rates or SensorRates(), 0), conductor)
     actions: list[Action] = conductor.start(0)
     while not conductor.finished:

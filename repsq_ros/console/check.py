@@ -23,7 +23,10 @@ from repsq_ros.campaign.campaign import Campaign
 from repsq_ros.estimation.forecast import expected_tests
 from repsq_ros.specification.load import load
 from repsq_ros.specification.model import Specification
+from repsq_ros.studies.foretold import foretell
 from repsq_ros.timebase import to_seconds
+
+PLACES = 20  # of psi in its range that are tried
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -35,26 +38,43 @@ def run(arguments: argparse.Namespace) -> int:
     """Print what the specification says, or one line about what is wrong with it."""
     specification = load(arguments.specification)
     accuracy, tester = specification.accuracy, specification.tester
-    proposal = specification.make_proposal()
+    proposal, foretold = specification.make_proposal(), foretell(specification)
     origin = 'computed from p and q' if proposal.proven else 'declared, not proven'
     duration = to_seconds(specification.protocol.duration_ns(specification.box))
-    campaign = Campaign(specification)
-    middle = (specification.measure.lower + specification.measure.upper) / 2
-    count = expected_tests(tester.stopping, campaign.question, middle, 0.0)
-    least = f'{count} if all were alike: {count * duration / 3600:.2f} h, ' if count else ''
+    count = fewest(specification)
+    least = f'{count} even if all psi were alike: {count * duration / 3600:.2f} h, '
+    kind = tester.proposal.kind
+    if tester.proposal.sobol:
+        kind = 'monte_carlo on a Sobol sequence'
+    control = f'\ncontrol     {tester.control.words}' if tester.control is not None else ''
     print(
         f'{specification.file}: sound\n'
         f'name        {specification.name}\n'
         f'digest      {specification.digest}\n'
         f'accuracy    gamma {accuracy.gamma:g}, c {accuracy.c:g}, beta {accuracy.beta:g}\n'
         f'partition   {_partition(specification)}\n'
-        f'proposal    {tester.proposal.kind}, weights up to '
-        f'{proposal.largest_weight_bound:.6g} ({origin})\n'
-        f'rule        {tester.stopping.name}: {tester.stopping.statement} '
-        f'(holds for: {tester.stopping.validity.value})\n'
-        f'tests       {least}{duration:g} s each; repsq plan says how many to expect'
+        f'proposal    {kind}, weights up to {proposal.largest_weight_bound:.6g} ({origin})\n'
+        f'rule        {tester.stopping.name}{control}\n'
+        f'promised    {foretold.guarantee}\n'
+        f'agreement   {foretold.agreement}\n'
+        f'tests       {least if count else ""}{duration:g} s each; repsq plan says how many to '
+        'expect'
     )
     return 0
+
+
+def fewest(specification: Specification) -> int:
+    """Return how many tests it takes where all psi are alike, for the worst such psi."""
+    measure, question = specification.measure, Campaign(specification).question
+    rule = specification.tester.stopping
+    if question.gamma <= 0.0:
+        return 0
+    values = [
+        measure.lower + place / PLACES * (measure.upper - measure.lower)
+        for place in range(PLACES + 1)
+    ]
+    counts = [expected_tests(rule, question, value, 0.0) for value in values]
+    return max(counts) if all(counts) else 0
 
 
 def _partition(specification: Specification) -> str:
@@ -64,8 +84,4 @@ def _partition(specification: Specification) -> str:
             f'cells {cells.alpha:.6g} wide, to be laid around the estimate; replicators use the '
             'replication.yaml of the campaign folder'
         )
-    within = specification.accuracy.gamma + cells.half_width
-    return (
-        f'{len(partition.edges) - 1} cells, alpha {cells.alpha:.6g}; a quantized value is within '
-        f'{within:.4g} of the true mean'
-    )
+    return f'{len(partition.edges) - 1} cells, alpha {cells.alpha:.6g}'

@@ -17,8 +17,8 @@
 from __future__ import annotations
 
 import argparse
-import math
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import yaml
@@ -27,10 +27,10 @@ from numpy.typing import NDArray
 from repsq_ros.campaign.folder import read_tests
 from repsq_ros.errors import BagError, ParameterError
 from repsq_ros.sampling.beta_fit import FITS, effective_size, fit_betas
-from repsq_ros.sampling.distributions import Mixture, Product
-from repsq_ros.sampling.marginals import Beta
+from repsq_ros.sampling.distributions import Product
 from repsq_ros.sampling.weight_bound import largest_ratio
 from repsq_ros.specification.load import load
+from repsq_ros.studies.held_out import FOLDS, compare, mixture_of
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -43,10 +43,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--share-of-target', type=float, default=0.1, help='of p in the mixture (default 0.1)'
     )
+    parser.add_argument(
+        '--anyway', action='store_true', help='print the fit where Monte Carlo is better, too'
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the fitted proposal, ready for tester.proposal, and what it may save."""
+    """Print a proposal, ready for tester.proposal, and what it may save: the better of two."""
     share = arguments.share_of_target
     if not 0.0 < share < 1.0:
         raise ParameterError('share-of-target', f'{share}', 'a number in (0, 1)')
@@ -68,26 +71,41 @@ def run(arguments: argparse.Namespace) -> int:
             f'{arguments.pilot}: found {len(tests)} valid tests that say too little, expected at '
             'least two with psi above 0'
         )
-    learnt = Product(box, tuple(Beta(a, b) for a, b in shapes))
-    proposal = Mixture((target, learnt), (share, 1.0 - share))
-    components = [
-        {'share': share, **_described(target)},
-        {'share': 1.0 - share, **_described(learnt)},
-    ]
+    proposal = mixture_of(target, shapes, share)
+    worth = compare(specification, target, tests, arguments.fit, share, proposal)
+    kept = arguments.anyway or (worth is not None and worth.pays)
     print(f'# from {len(tests)} tests; goes to tester.proposal')
-    content = {
-        'type': 'importance',
-        'distribution': {'type': 'mixture', 'components': components},
-    }
+    content: dict[str, object] = {'type': 'monte_carlo'}
+    if kept:
+        components = [
+            {'share': part, **_described(density)}
+            for part, density in ((share, target), (1.0 - share, cast(Product, proposal.parts[1])))
+        ]
+        content = {
+            'type': 'importance',
+            'distribution': {'type': 'mixture', 'components': components},
+        }
     print(yaml.safe_dump({'proposal': content}, sort_keys=False), end='')
-    # E_q[(psi p/q)^2] = E_p[psi^2 p/q], by the weights of the pilot.
-    new = np.exp([target.logpdf(t.x) - proposal.logpdf(t.x) for t in tests])
-    mean = float(np.mean(weights * psi))
-    before = math.sqrt(max(float(np.mean(weights**2 * psi**2)) - mean**2, 0.0))
-    after = math.sqrt(max(float(np.mean(weights * new * psi**2)) - mean**2, 0.0))
-    print(f'# weights up to {largest_ratio(target, proposal):.6g}')
     print(f'# effective size of the pilot for the fit: {effective_size(psi * weights):.1f}')
-    print(f'# standard deviation of psi w: pilot {before:.4g}, expected with the fit {after:.4g}')
+    print(f'# weights of the fit up to {largest_ratio(target, proposal):.6g}')
+    if worth is None:
+        print('# too few tests to judge the fit by such as had no part in it: keep Monte Carlo')
+        return 0
+    gamma = specification.gamma
+    for name, each in (('Monte Carlo', worth.monte_carlo), ('the fit', worth.fitted)):
+        print(
+            f'# {name:11}  standard deviation of psi w {each.sd:.4g} +- {each.error:.2g}; about '
+            f'{each.tests or "> 10^6"} tests to gamma = {gamma:g} by anytime'
+        )
+    print(
+        f'# each test judged by a fit to others ({FOLDS} parts); variance saved {worth.gain:.3g} '
+        f'+- {worth.gain_error:.2g}'
+    )
+    if not worth.pays:
+        print(
+            '# keep Monte Carlo: the fit is not better beyond one standard error'
+            + ('' if kept else ' (--anyway prints it)')
+        )
     return 0
 
 

@@ -22,10 +22,33 @@ from pathlib import Path
 
 from repsq_ros.campaign.folder import read_tests
 from repsq_ros.errors import BagError, ParameterError
-from repsq_ros.estimation.accumulator import Accumulator
+from repsq_ros.estimation.anytime import Anytime
+from repsq_ros.estimation.binomial import Binomial
+from repsq_ros.estimation.stopping import Bounds
 from repsq_ros.specification.load import load
 from repsq_ros.specification.model import Specification
-from repsq_ros.studies.plan import Budget, Spread, asked_for, budget_of, cheapest, offers
+from repsq_ros.studies.counts import Count, count_tests
+from repsq_ros.studies.foretold import altered, foretell
+from repsq_ros.studies.plan import (
+    Budget,
+    Known,
+    Offer,
+    asked_for,
+    budget_of,
+    cheapest,
+    offers,
+    question_of,
+    reachable_gamma,
+    rules_of,
+)
+from repsq_ros.studies.spread import (
+    AT_LEAST_FOR_CONTROL,
+    FEW,
+    Pilot,
+    Spread,
+    largest_sd,
+    starting_bounds,
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -37,6 +60,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--mean', type=float, help='with --sd: expected mean (default: the middle of the range)'
     )
+    parser.add_argument(
+        '--tests', type=int, help='a budget: say which gamma it is good for, not what gamma costs'
+    )
     parser.add_argument('--battery-minutes', type=float, help='minutes that one battery lasts')
     parser.add_argument(
         '--change-minutes', type=float, default=0.0, help='minutes to change it (default 0)'
@@ -44,13 +70,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print what each way costs, and the cheapest that proves what was asked for."""
+    """Print what each way costs, and the cheapest that promises what was asked for."""
     specification = load(arguments.specification)
-    for name in ('sd', 'mean', 'battery_minutes', 'change_minutes'):
-        value = getattr(arguments, name)
-        negative = value is not None and value < 0 and name != 'mean'
-        if value is not None and (not math.isfinite(value) or negative):
-            raise ParameterError(name.replace('_', '-'), f'{value}', 'a finite number >= 0')
+    _check(arguments)
     budget = budget_of(specification, arguments.battery_minutes, arguments.change_minutes)
     if arguments.battery_minutes is not None and (
         arguments.battery_minutes * 60 < budget.test_seconds
@@ -59,36 +81,68 @@ def run(arguments: argparse.Namespace) -> int:
             'battery-minutes', f'{arguments.battery_minutes:g}',
             f'enough for one test of {budget.test_seconds:g} s',
         )  # fmt: skip
-    spread = _spread(arguments, specification)
+    spread, bounds, controlled = _spread(arguments, specification)
+    if arguments.tests is not None:
+        _show_gammas(specification, (spread, bounds), controlled, arguments.tests, budget)
+        return 0
     accuracy = specification.accuracy
     print(
         f'asked for   a value within {asked_for(specification):.4g} of the true mean (c '
         f'{accuracy.c:g}), the same in {accuracy.runs} labs with probability '
         f'{1 - accuracy.beta:g}\n'
-        f'expected    mean {spread.mean:.4g}, standard deviation {spread.sd:.4g}; '
-        f'{budget.test_seconds:g} s a test\n'
+        f'expected    mean {spread.mean:.4g}, standard deviation {spread.sd:.4g}, each value in '
+        f'[{bounds.lower:.4g}, {bounds.upper:.4g}]; {budget.test_seconds:g} s a test\n'
     )
-    found = offers(specification, spread)
-    print('tests    hours  changes  accuracy  agreement  P(same)  gamma     partition, rule')
+    found = offers(specification, spread, bounds, controlled)
+    print(
+        'tests: mean, 50 %, 95 %     hours  changes  accuracy  agreement  P(same)  gamma     c'
+        '        partition, rule'
+    )
     for offer in found:
-        tests = f'{offer.tests}' if offer.tests else '> 10^6'
         print(
-            f'{tests:>7} {_hours(offer.tests, budget)}  '
-            f'{"proven  " if offer.accurate else "no proof"}  '
-            f'{"proven   " if offer.agreed else "no proof "}  {offer.p_same:7.2f}  '
-            f'{offer.gamma:<8.4g}  {offer.partition}, {offer.rule}'
+            f'{_tests(offer.count)} {_hours(offer.tests, budget)}  '
+            f'{_promised(offer.accurate, offer)}  {_promised(offer.agreed, offer)}   '
+            f'{offer.p_same:7.2f}  {offer.gamma:<8.4g}  {offer.c:<7.3g}  '
+            f'{offer.partition}, {offer.rule}'
         )
     best = cheapest(found)
     if best is None:
-        print('\nNo rule proves all that was asked for with this proposal.')
+        print('\nNo rule promises all that was asked for with this proposal.')
     else:
         print(
-            f'\ncheapest that proves it: {best.partition}, {best.rule}: about {best.tests} tests, '
-            f'{budget.hours(best.tests):.2f} h, {budget.battery_changes(best.tests)} battery '
-            'changes'
+            f'\ncheapest that promises it: {best.partition}, {best.rule}: about {best.tests} '
+            f'tests, {budget.hours(best.tests):.2f} h, {budget.battery_changes(best.tests)} '
+            f'battery changes; its result will say:\n  {best.foretold.guarantee}\n  '
+            f'{best.foretold.agreement}'
         )
-    print('P(same) is a plug-in for two runs, over all places of the mean in its cell.')
+    print(
+        'P(same) is a plug-in for two runs, over all places of the mean in its cell; certified_'
+        'cell: median and 95 % over the same places.'
+    )
     return 0
+
+
+def _check(arguments: argparse.Namespace) -> None:
+    for name in ('sd', 'mean', 'battery_minutes', 'change_minutes'):
+        value = getattr(arguments, name)
+        negative = value is not None and value < 0 and name != 'mean'
+        if value is not None and (not math.isfinite(value) or negative):
+            raise ParameterError(name.replace('_', '-'), f'{value}', 'a finite number >= 0')
+    if arguments.tests is not None and arguments.tests < 2:
+        raise ParameterError('tests', f'{arguments.tests}', 'a whole number >= 2')
+
+
+def _promised(promised: bool, offer: Offer) -> str:
+    if not promised:
+        return 'no proof'
+    return 'assumed ' if offer.foretold.provisos else 'proven  '
+
+
+def _tests(count: Count) -> str:
+    if not count.mean:
+        return f'{"> 10^6":>23}'
+    most = f'{count.most}' if count.most else '-'
+    return f'{count.mean:>7} {count.median:>7} {most:>7}'
 
 
 def _hours(tests: int, budget: Budget) -> str:
@@ -97,22 +151,87 @@ def _hours(tests: int, budget: Budget) -> str:
     return f'{budget.hours(tests):8.2f}  {budget.battery_changes(tests):7d}'
 
 
-def _spread(arguments: argparse.Namespace, specification: Specification) -> Spread:
-    measure = specification.measure
-    if arguments.pilot is None:
-        middle = (measure.lower + measure.upper) / 2
-        mean = middle if arguments.mean is None else arguments.mean
-        if not measure.lower <= mean <= measure.upper:
-            raise ParameterError(
-                'mean', f'{mean:g}', f'within the range of psi, {measure.lower:g} to '
-                f'{measure.upper:g}'
-            )  # fmt: skip
-        return Spread(mean, arguments.sd)
-    total = Accumulator()
-    for record in read_tests(arguments.pilot, specification.box.names):
-        z = record.psi * record.weight
-        if record.valid and math.isfinite(z):
-            total.add(z)
-    if total.n < 2:
-        raise BagError(f'{arguments.pilot}: found {total.n} valid tests, expected at least 2')
-    return Spread(total.mean, math.sqrt(total.unbiased_variance))
+def _spread(
+    arguments: argparse.Namespace, specification: Specification
+) -> tuple[Spread, Bounds, Known | None]:
+    measure, kind = specification.measure, specification.tester.proposal.kind
+    bounds = starting_bounds(specification)
+    if arguments.pilot is not None:
+        return _of_pilot(arguments.pilot, specification)
+    middle = (measure.lower + measure.upper) / 2
+    mean = middle if arguments.mean is None else arguments.mean
+    if not measure.lower <= mean <= measure.upper:
+        raise ParameterError(
+            'mean', f'{mean:g}', f'within the range of psi, {measure.lower:g} to '
+            f'{measure.upper:g}'
+        )  # fmt: skip
+    largest = largest_sd(mean, bounds)
+    if arguments.sd > largest * 1.01:  # who rounds may be a little over it
+        raise ParameterError(
+            'sd', f'{arguments.sd:g}', f'at most {largest:.4g}, the largest that psi w in '
+            f'[{bounds.lower:g}, {bounds.upper:.4g}] can have with a mean of {mean:g}'
+        )  # fmt: skip
+    if kind == 'adaptive':
+        print(
+            'note        the proposal is taken as it begins: what it learns, and the bounds that '
+            'go with it, only a --pilot can tell'
+        )
+    if specification.tester.control is not None:
+        print('note        what the control variate saves only a --pilot can tell')
+    return Spread(mean, min(arguments.sd, largest)), bounds, None
+
+
+def _of_pilot(folder: Path, specification: Specification) -> tuple[Spread, Bounds, Known | None]:
+    pilot = Pilot(specification, read_tests(folder, specification.box.names))
+    count = len(pilot.tests)
+    if count < 2:
+        raise BagError(f'{folder}: found {count} valid tests, expected at least 2')
+    # An adaptive proposal is another one the longer it learns.
+    tests, c = specification.tester.max_tests, specification.accuracy.c
+    for _ in range(4 if specification.tester.proposal.kind == 'adaptive' else 1):
+        spread, bounds, size = pilot.planned(tests)
+        question = question_of(specification, bounds, specification.gamma, c)
+        tests = count_tests(Anytime(), question, spread).mean or tests
+    low, high = pilot.sd_interval()
+    print(
+        f'pilot       {count} tests; their standard deviation is between {low:.4g} and {high:.4g} '
+        f'(95 %, resampled); worth {size:.0f} of the proposal that is planned'
+    )
+    if size < FEW:
+        print(
+            f'warning     fewer than {FEW}: the spread is hardly known, and rare large values may '
+            'not have been seen at all'
+        )
+    controlled = pilot.controlled()
+    if specification.tester.control is not None:
+        told = 'what the control variate saves is not known: it takes a pilot by Monte Carlo of '
+        told += f'{AT_LEAST_FOR_CONTROL} tests'
+        if controlled is not None:
+            told = f'with the control variate the standard deviation is {controlled[0].sd:.4g}'
+        print(f'note        {told}')
+    return spread, bounds, controlled
+
+
+def _show_gammas(
+    specification: Specification,
+    known: Known,
+    controlled: Known | None,
+    tests: int,
+    budget: Budget,
+) -> None:
+    """Answer which gamma a number of tests is good for."""
+    c, spread = specification.accuracy.c, known[0]
+    print(
+        f'{tests} tests, {budget.hours(tests):.2f} h, {budget.battery_changes(tests)} battery '
+        f'changes; expected mean {spread.mean:.4g}, standard deviation {spread.sd:.4g}\n'
+        f'gamma that 95 % of campaigns reach with them (c {c:g}):'
+    )
+    for rule in reversed(rules_of(specification, spread)):
+        if isinstance(rule, Binomial):
+            gamma = Binomial(tests).half_width(round(tests * spread.mean), c)
+        else:
+            gamma = reachable_gamma(specification, rule, tests, known, controlled)
+        told = foretell(altered(specification, rule, gamma))
+        said = 'proven' if told.accurate else 'no proof'
+        shown = f'{gamma:.4g}' if math.isfinite(gamma) else '-'
+        print(f'{shown:>9}  {said:8}  {rule.name}')

@@ -21,12 +21,14 @@ import math
 from pathlib import Path
 
 from repsq_ros.console.executor import open_executor
-from repsq_ros.console.figures import draw_runs
+from repsq_ros.console.figures import draw_runs, require_writable
 from repsq_ros.errors import ParameterError
 from repsq_ros.specification.load import load
 from repsq_ros.specification.model import Specification
+from repsq_ros.studies.foretold import foretell
 from repsq_ros.studies.laws import EXPECTED, read_law
-from repsq_ros.studies.simulate import Plan, Summary, run_plan, summarize
+from repsq_ros.studies.simulate import Plan, run_plan
+from repsq_ros.studies.summary import Summary, summarize
 from repsq_ros.subjects.build import SUBJECTS, make_subject
 
 
@@ -75,8 +77,10 @@ def run(arguments: argparse.Namespace) -> int:
     count: int = arguments.pairs
     with open_executor(arguments.processes, arguments.scheduler, count) as (executor, progress):
         runs = run_plan(plan, count, executor, progress)
-    summary = summarize(runs, initiator.accuracy.gamma, truth)
-    _show(summary, initiator)
+    gammas = initiator.gamma, replicator.gamma
+    by_cell = initiator.tester.stopping.name == 'certified_cell'
+    summary = summarize(runs, gammas, truth, by_cell)
+    _show(summary, initiator, by_cell)
     if arguments.figure:
         draw_runs(arguments.figure, runs, initiator, summary)
         print(f'figure     {arguments.figure}')
@@ -92,6 +96,8 @@ def _check(
         raise ParameterError('seed', f'{arguments.seed}', 'a whole number >= 0')
     if arguments.truth is not None and not math.isfinite(arguments.truth):
         raise ParameterError('truth', f'{arguments.truth}', 'a finite number')
+    if arguments.figure:
+        require_writable(arguments.figure)
     if arguments.law:
         read_law(arguments.law, initiator.measure.lower, initiator.measure.upper)
     else:
@@ -103,16 +109,19 @@ def _check(
         )  # fmt: skip
 
 
-def _show(summary: Summary, specification: Specification) -> None:
+def _show(summary: Summary, specification: Specification, by_cell: bool) -> None:
     mean, median, high = summary.tests
-    gamma, source = specification.accuracy.gamma, ''
+    gamma, source, foretold = specification.gamma, '', foretell(specification)
     if summary.truth_error > 0:
         source = f' +- {summary.truth_error:.2g} (mean of all campaigns)'
     outcomes = ', '.join(f'{count} {name}' for name, count in summary.outcomes.items())
+    held = 'whose cell holds' if by_cell else f'within gamma = {gamma:g} of'
     print(
         f'pairs      {summary.pairs}, campaigns: {outcomes}\n'
-        f'agreement  {summary.agreement:.3f} +- {summary.agreement_error:.3f}\n'
-        f'coverage   {summary.coverage:.4f} within gamma = {gamma:g} of r* = '
+        f'promised   {foretold.guarantee}\n'
+        f'           {foretold.agreement}\n'
+        f'agreement  {summary.agreement}, pairs that both met their rule\n'
+        f'coverage   {summary.coverage}, campaigns that met their rule, {held} r* = '
         f'{summary.truth:.4g}{source}\n'
         f'tests      mean {mean:.1f} +- {summary.tests_error:.1f}, median {median:.0f}, '
         f'95 % of campaigns take at most {high:.0f}'

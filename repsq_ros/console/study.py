@@ -17,13 +17,18 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
+from concurrent.futures import Executor
+from typing import TypeVar
 
 from repsq_ros.console.executor import open_executor
 from repsq_ros.console.simulate import add_executor_arguments
 from repsq_ros.errors import ParameterError
+from repsq_ros.studies.case_rules import CASES, GAINS, Taken, study_cases, study_pairs
 from repsq_ros.studies.rules import BETA, SCENARIOS, C, Row, study_scenario
 
 STUDIES = ('rules',)
+Found = TypeVar('Found')
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -37,38 +42,77 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the table, in Markdown."""
+    """Print the tables, in Markdown."""
     if arguments.runs < 10 or arguments.runs % 2:
         raise ParameterError('runs', f'{arguments.runs}', 'an even number >= 10')
     if arguments.seed < 0:
         raise ParameterError('seed', f'{arguments.seed}', 'a whole number >= 0')
-    rows: list[Row] = []
-    with open_executor(arguments.processes, arguments.scheduler, len(SCENARIOS)) as (
-        executor, progress,
-    ):  # fmt: skip
-        places = range(len(SCENARIOS))
-        work = [(place, arguments.runs, arguments.seed) for place in places]
-        if executor is None:
-            for each in work:
-                rows.append(study_scenario(*each))
-                progress(1)
-        else:
-            for future in [executor.submit(study_scenario, *each) for each in work]:
-                rows.append(future.result())
-                progress(1)
-    print(f'{arguments.runs} runs of each law, c = {C:g}, beta = {BETA:g}; +- standard error\n')
-    print(
-        '| law of z, gamma | paper: tests | missed | same | anytime: tests | missed | same '
-        '| anchored: tests | same and close | certified: median | wrong | unresolved |\n'
-        '|---|---|---|---|---|---|---|---|---|---|---|---|'
+    runs, seed = arguments.runs, arguments.seed
+    total = len(SCENARIOS) + len(CASES) + len(GAINS)
+    with open_executor(arguments.processes, arguments.scheduler, total) as (executor, progress):
+        rows = _all(executor, progress, study_scenario, len(SCENARIOS), runs, seed)
+        cases = _all(executor, progress, study_cases, len(CASES), runs, seed)
+        pairs = _all(executor, progress, study_pairs, len(GAINS), runs, seed)
+    print(f'{runs} runs of each law, c = {C:g}, beta = {BETA:g}; +- standard error\n')
+    _print_table(
+        'law of z, gamma | paper: tests | missed | same | anytime: tests | missed | same '
+        '| anchored: tests | same and close | certified: median | wrong | unresolved',
+        [_line(row) for row in rows],
     )
-    for row in rows:
-        print(_line(row))
+    print('\nWhere psi depends on the case (three dimensions), all by anytime:\n')
+    _print_table(
+        'law of psi, gamma | Monte Carlo | missed | adaptive, d 10 | missed '
+        '| control: regression | missed | both | missed',
+        [
+            [f'{row.law}, {row.gamma:g}', *_of(row.monte_carlo), *_of(row.adaptive),
+             *_of(row.control), *_of(row.both)]
+            for row in cases
+        ],
+    )  # fmt: skip
+    print('\nTwo subjects, steep:4, the gain of one larger: until one is called better:\n')
+    _print_table(
+        'gain, difference | pairs, same cases | wrong | tests of each, cases of their own | wrong',
+        [
+            [f'{row.gain:g}, {row.difference:.3f}', *_of(row.pairs), *_of(row.apart)]
+            for row in pairs
+        ],
+    )
     return 0
 
 
-def _line(row: Row) -> str:
-    cells = (
+def _all(
+    executor: Executor | None,
+    progress: Callable[[int], None],
+    study: Callable[[int, int, int], Found],
+    count: int,
+    runs: int,
+    seed: int,
+) -> list[Found]:
+    """Return what a study gives at each of its places."""
+    found = []
+    if executor is None:
+        for place in range(count):
+            found.append(study(place, runs, seed))
+            progress(1)
+        return found
+    for future in [executor.submit(study, place, runs, seed) for place in range(count)]:
+        found.append(future.result())
+        progress(1)
+    return found
+
+
+def _print_table(head: str, rows: list[list[str]]) -> None:
+    print(f'| {head} |\n|{"---|" * (head.count("|") + 1)}')
+    for row in rows:
+        print(f'| {" | ".join(row)} |')
+
+
+def _of(taken: Taken) -> tuple[str, str]:
+    return f'{taken.tests:.0f} +- {taken.error:.1f}', f'{taken.missed:.3f}'
+
+
+def _line(row: Row) -> list[str]:
+    return [
         f'{row.scenario.name}, {row.scenario.gamma:g}',
         f'{row.paper_tests[0]:.0f} +- {row.paper_tests[1]:.1f}',
         f'{row.paper_missed:.3f}', f'{row.paper_same:.2f}',
@@ -77,5 +121,4 @@ def _line(row: Row) -> str:
         f'{row.anchored_tests[0]:.0f} +- {row.anchored_tests[1]:.1f}',
         f'{row.anchored_same_and_close:.3f}', f'{row.certified_median:.0f}',
         f'{row.certified_wrong:.3f}', f'{row.certified_unresolved:.3f}',
-    )  # fmt: skip
-    return f'| {" | ".join(cells)} |'
+    ]  # fmt: skip

@@ -24,25 +24,50 @@ from repsq_ros.estimation.betting import Bet, LowerSequence
 from repsq_ros.estimation.forecast import LONGEST, Sparing, growth, tests_to_distance
 from repsq_ros.estimation.stopping import Bounds, Question, Validity
 
+STATEMENT = (
+    'the betting confidence sequence holds at every number of tests and for adaptive proposals, '
+    'as long as each weighted value stays within the bounds known before its draw'
+)
+
+
+def split_of(c_below: float) -> str:
+    """Say how c is split between the ends, where it is not halved."""
+    if c_below == 0.5:
+        return ''
+    return (
+        f'; {c_below:g} of the probability of a miss is that of the lower end, as was declared '
+        'beforehand'
+    )
+
 
 @dataclass(frozen=True)
 class Anytime:
     """Betting confidence sequence: P(r* leaves [L_n, U_n] at any n) <= c.
 
     Stops at max(U_n - r_n, r_n - L_n) <= gamma (statistics: Waudby-Smith & Ramdas 2024).
+
+    :param c_below: share of c that the lower end may miss with
     """
+
+    c_below: float = 0.5
 
     name = 'anytime'
     sides = ''
     validity = Validity.ANY_N
-    statement = (
-        'the betting confidence sequence holds at every number of tests and for adaptive '
-        'proposals, as long as each weighted value stays within the bounds known before its draw'
-    )
+
+    @property
+    def statement(self) -> str:
+        """Say what holds."""
+        return STATEMENT + split_of(self.c_below)
 
     def begin(self, question: Question) -> AnytimeProgress:
         """Begin a campaign."""
-        return AnytimeProgress(question)
+        return AnytimeProgress(question, c_below=self.c_below)
+
+
+def thresholds_of(c: float, c_below: float) -> tuple[float, float]:
+    """Return the capital that moves the lower end, and that which moves the upper end."""
+    return 1.0 / (c * c_below), 1.0 / (c * (1.0 - c_below))
 
 
 class AnytimeProgress:
@@ -54,15 +79,15 @@ class AnytimeProgress:
 
     cells: tuple[int, int] | None = None
 
-    def __init__(self, question: Question) -> None:
-        self._question = question
+    def __init__(self, question: Question, tracks: int = 1, c_below: float = 0.5) -> None:
+        self._question, self._c_below = question, c_below
         start = question.bounds
         self._bet: Bet | None = None
         self._forecast = Sparing()
         self._lost = False  # any test
-        gamma, threshold = question.gamma, 2.0 / question.c
-        self._above = LowerSequence(gamma, threshold, start.lower)
-        self._below = LowerSequence(gamma, threshold, -start.upper)
+        gamma, thresholds = question.gamma, thresholds_of(question.c, c_below)
+        self._above = LowerSequence(gamma, thresholds[0], start.lower, tracks)
+        self._below = LowerSequence(gamma, thresholds[1], -start.upper, tracks)
         self._lower_stands = self._upper_stands = True
         self.events: tuple[str, ...] = ()
         self.reached = False
@@ -120,6 +145,7 @@ class AnytimeProgress:
             self._below.add(-high, stake, -bounds.upper, -whole.lower)
 
     def _conclude(self, total: Accumulator) -> None:
+        """Tell whether the interval is empty, or near enough."""
         if self.lower > self.upper:
             # As good as impossible under the assumptions (less than c): no claim is left.
             self._void(
@@ -155,12 +181,15 @@ class AnytimeProgress:
             return 0
         return self._forecast.get(total.n, lambda: self._make_forecast(total))
 
+    def _betting_on(self) -> tuple[Bounds, float]:
+        """Return the bounds of what is bet on, and the c that its capital is worth."""
+        return self._question.bounds, self._question.c
+
     def _make_forecast(self, total: Accumulator) -> int:
-        question = self._question
-        mean, variance, gamma = total.mean, total.variance, question.gamma
-        bounds = question.bounds
+        mean, variance, gamma = total.mean, total.variance, self._question.gamma
+        bounds, c = self._betting_on()
         if not self._lost:
-            return tests_to_distance(mean, variance, bounds, gamma, question.c)
+            return tests_to_distance(mean, variance, bounds, gamma, c, self._c_below)
         # Lost tests have cost capital: from what is left on, as if no further one were lost.
         gains = (
             growth(mean, variance, bounds, gamma),

@@ -21,6 +21,7 @@ lower_t <= z_t with lower_t known before z_t is drawn, and E[z_t | past] = r*.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,36 +65,74 @@ class Bet:
     @property
     def stake(self) -> float:
         """b_t of the next value [1 / unit of psi]."""
-        return self._gamma / (self.variance + self._gamma**2)
+        return self._gamma / (self.variance + self._gamma * self._gamma)
 
     def learn(self, z: float) -> None:
         """Take in a value."""
         self._weight += 1.0
         self._sum += z
-        self._square_sum += (z - self._sum / self._weight) ** 2
+        away = z - self._sum / self._weight
+        self._square_sum += away * away  # not a power: libraries differ in its last bit
 
 
-class LowerSequence:
-    """L_n, the largest m with K+(m) >= threshold: it never falls.
+class StakedValues:
+    """Values with their stakes and lower bounds, and ln K+ of each cap at one candidate mean."""
 
-    K+(m) is the mean, over the caps k, of prod_i (1 + min(b_i, k / (m - lower_i)) (z_i - m)).
-
-    :param threshold: 2/c where the other side has its own
-    :param start: the lowest value that r* can have
-    """
-
-    def __init__(self, gamma: float, threshold: float, start: float) -> None:
-        self._wanted = math.log(threshold)
-        self._tolerance = TOLERANCE * gamma
+    def __init__(self) -> None:
         self._n = 0
         self._z: NDArray[np.float64] = np.zeros(BLOCK)
         self._stake: NDArray[np.float64] = np.zeros(BLOCK)  # 0 beyond n: a factor of 1
         self._lower: NDArray[np.float64] = np.zeros(BLOCK)
         self._lowest = math.inf
         self._largest_stake = 0.0
+        self.at_bound = [0.0, 0.0]  # ln K of each cap at the bound, kept up value by value
+
+    def add(self, z: float, stake: float, lower: float, bound: float) -> None:
+        """Take in one value (see LowerSequence.add)."""
+        n = self._n
+        if n == self._z.size:
+            self._z, self._stake, self._lower = (
+                np.concatenate((each, np.zeros(n))) for each in (self._z, self._stake, self._lower)
+            )
+        self._z[n], self._stake[n], self._lower[n] = z, stake, lower
+        self._n = n + 1
+        self._lowest = min(self._lowest, lower)
+        self._largest_stake = max(self._largest_stake, stake)
+        gap = bound - lower
+        for place, cap in enumerate(CAPS):
+            bet = stake if stake * gap <= cap else cap / gap
+            self.at_bound[place] += math.log1p(bet * (z - bound))
+
+    def capital(self, m: float) -> list[float]:
+        """Return ln K of each cap at the candidate mean m."""
+        size = -(-self._n // BLOCK) * BLOCK
+        stake, away = self._stake[:size], self._z[:size] - m
+        if self._largest_stake * (m - self._lowest) <= CAPS[0]:
+            return [_log_product(stake * away)] * 2
+        with np.errstate(divide='ignore'):
+            room = 1.0 / np.maximum(m - self._lower[:size], 0.0)
+        return [_log_product(np.minimum(stake, cap * room) * away) for cap in CAPS]
+
+
+class LowerSequence:
+    """L_n, the largest m with K+(m) >= threshold: it never falls.
+
+    K+(m) is the mean, over the caps k, of prod_i (1 + min(b_i, k / (m - lower_i)) (z_i - m)). With
+    several tracks (values of one test that all have the mean r*) it is the mean over them as well:
+    each is a test martingale of the same hypothesis.
+
+    :param threshold: 2/c where the other side has its own
+    :param start: the lowest value that r* can have
+    :param tracks: 1, or 2
+    """
+
+    def __init__(self, gamma: float, threshold: float, start: float, tracks: int = 1) -> None:
+        self._wanted = math.log(threshold)
+        self._tolerance = TOLERANCE * gamma
+        self._n = 0
+        self._tracks = [StakedValues() for _ in range(tracks)]
         self._refresh_at = 1
         self.bound = start
-        self._at_bound = [0.0, 0.0]  # ln K of each cap at the bound, kept up value by value
         self._slope = 0.0  # of ln K at the bound, as seen last
 
     def add(self, z: float, stake: float, lower: float, ceiling: float) -> None:
@@ -103,19 +142,17 @@ class LowerSequence:
         :param lower: a bound of z, known before it was drawn
         :param ceiling: a value that r* cannot exceed; the search stays below
         """
-        n = self._n
-        if n == self._z.size:
-            self._z, self._stake, self._lower = (
-                np.concatenate((each, np.zeros(n))) for each in (self._z, self._stake, self._lower)
-            )
-        self._z[n], self._stake[n], self._lower[n] = z, stake, lower
-        self._n = n = n + 1
-        self._lowest = min(self._lowest, lower)
-        self._largest_stake = max(self._largest_stake, stake)
-        gap = self.bound - lower
-        for place, cap in enumerate(CAPS):
-            bet = stake if stake * gap <= cap else cap / gap
-            self._at_bound[place] += math.log1p(bet * (z - self.bound))
+        self._tracks[0].add(z, stake, lower, self.bound)
+        self._counted(ceiling)
+
+    def add_each(self, values: Sequence[tuple[float, float, float]], ceiling: float) -> None:
+        """Take in one test's (value, stake, lower bound) of each track."""
+        for track, (z, stake, lower) in zip(self._tracks, values, strict=True):
+            track.add(z, stake, lower, self.bound)
+        self._counted(ceiling)
+
+    def _counted(self, ceiling: float) -> None:
+        self._n = n = self._n + 1
         if n >= self._refresh_at:
             self._refresh_at = max(n + 1, math.floor(n * GROWTH)) if n >= EVERY else n + 1
             self._rise(ceiling)
@@ -124,11 +161,11 @@ class LowerSequence:
         """Return by how much ln K+(m) is below what rejects m; 0 where m is rejected."""
         if m <= self.bound:
             return 0.0
-        return max(self._wanted - log_mean_exp(*self._capital(m)), 0.0)
+        return max(self._wanted - _mean_of([track.capital(m) for track in self._tracks]), 0.0)
 
     def _rise(self, ceiling: float) -> None:
         """Search the new bound upwards from the last; the rejected end is kept (conservative)."""
-        value = log_mean_exp(*self._at_bound)
+        value = _mean_of([track.at_bound for track in self._tracks])
         low, high = self.bound, ceiling
         seen_here = False  # the slope was seen in this very search
         while value >= self._wanted and high - low > self._tolerance:
@@ -141,24 +178,22 @@ class LowerSequence:
             if not step < high - low:
                 step = (high - low) / 2.0
             candidate = low + step
-            each = self._capital(candidate)
-            found = log_mean_exp(*each)
+            each = [track.capital(candidate) for track in self._tracks]
+            found = _mean_of(each)
             self._slope, seen_here = (found - value) / step, True
             if found >= self._wanted:
                 low, value = candidate, found
-                self.bound, self._at_bound = candidate, each
+                self.bound = candidate
+                for track, logs in zip(self._tracks, each, strict=True):
+                    track.at_bound = logs
             else:
                 high = candidate
 
-    def _capital(self, m: float) -> list[float]:
-        """Return ln K of each cap at the candidate mean m."""
-        size = -(-self._n // BLOCK) * BLOCK
-        stake, away = self._stake[:size], self._z[:size] - m
-        if self._largest_stake * (m - self._lowest) <= CAPS[0]:
-            return [_log_product(stake * away)] * 2
-        with np.errstate(divide='ignore'):
-            room = 1.0 / np.maximum(m - self._lower[:size], 0.0)
-        return [_log_product(np.minimum(stake, cap * room) * away) for cap in CAPS]
+
+def _mean_of(logs: list[list[float]]) -> float:
+    """Return ln of the mean of the capitals of all tracks and caps."""
+    first = log_mean_exp(*logs[0])
+    return first if len(logs) == 1 else log_mean_exp(first, log_mean_exp(*logs[1]))
 
 
 def _log_product(t: NDArray[np.float64]) -> float:

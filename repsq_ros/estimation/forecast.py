@@ -72,16 +72,28 @@ def settled(tests: Callable[[int], int], n: int) -> int:
 
 
 def tests_to_distance(
-    mean: float, variance: float, bounds: Bounds, distance: float, c: float
+    mean: float,
+    variance: float,
+    bounds: Bounds,
+    distance: float,
+    c: float,
+    c_below: float = 0.5,
 ) -> int:
     """Return about how many tests it takes until both mean - distance and mean + distance fall.
 
     :param mean: of z [unit of psi]
     :param variance: of z [unit of psi squared]
+    :param c_below: share of c that is the lower end's
     """
     sides = (
-        tests_to_reject(mean, variance, bounds, distance, c),
-        tests_to_reject(-mean, variance, Bounds(-bounds.upper, -bounds.lower), distance, c),
+        tests_to_reject(mean, variance, bounds, distance, 2.0 * c * c_below),
+        tests_to_reject(
+            -mean,
+            variance,
+            Bounds(-bounds.upper, -bounds.lower),
+            distance,
+            2.0 * c * (1.0 - c_below),
+        ),
     )
     return max(sides) if all(sides) else 0
 

@@ -18,7 +18,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from repsq_ros.estimation.binomial import Binomial
 from repsq_ros.estimation.certified_cell import CertifiedCell
+from repsq_ros.measurement.indicator import Indicator
 from repsq_ros.protocols.protocol import Protocol
 from repsq_ros.sampling.box import Box, Dimension
 from repsq_ros.sampling.distributions import Distribution
@@ -67,6 +69,17 @@ def load(file: str | Path, tester_file: Path | None = None) -> Specification:
             'tester.proposal.truncation', f'{tester.proposal.truncation!r}', "none with rule "
             "'certified_cell', which would certify the cell of the truncated mean"
         )  # fmt: skip
+    if isinstance(tester.stopping, Binomial):
+        if not isinstance(measure.quantity, Indicator):
+            raise top.fail(
+                'tester.stopping.rule', "text 'binomial'", 'another rule: psi is no indicator, '
+                'whose values are 0 and 1'
+            )  # fmt: skip
+        if tester.proposal.kind != 'monte_carlo':
+            raise top.fail(
+                'tester.stopping.rule', f"text 'binomial' with {tester.proposal.kind!r}",
+                "proposal 'monte_carlo': weighted values are no counts",
+            )  # fmt: skip
     top.has('tester')
     top.finish()
     own.finish()

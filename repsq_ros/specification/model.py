@@ -21,6 +21,7 @@ import json
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 
+from repsq_ros.estimation.control import Control
 from repsq_ros.estimation.partition import Partition
 from repsq_ros.measurement.inputs import Input
 from repsq_ros.measurement.measure import Measure
@@ -67,6 +68,14 @@ class Specification:
     def make_proposal(self) -> Proposal:
         """Make the tester's proposal, at the beginning of a campaign."""
         return self.tester.proposal.make(self.target)
+
+    def make_control(self) -> Control | None:
+        """Make the tester's control variate, at the beginning of a campaign; None for none."""
+        choice, psi = self.tester.control, (self.measure.lower, self.measure.upper)
+        if choice is None:
+            return None
+        unweighted = self.make_proposal().unweighted
+        return choice.make(self.target, psi, self.gamma, unweighted)
 
     @property
     def gamma(self) -> float:

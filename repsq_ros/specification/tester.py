@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from typing import cast
 
 from repsq_ros.estimation.anytime import Anytime
+from repsq_ros.estimation.binomial import Binomial
 from repsq_ros.estimation.certified_cell import CertifiedCell
 from repsq_ros.estimation.first_of import FirstOf
 from repsq_ros.estimation.moments import (
@@ -30,12 +31,13 @@ from repsq_ros.estimation.moments import (
 )
 from repsq_ros.estimation.stopping import StoppingRule
 from repsq_ros.sampling.distributions import Distribution
+from repsq_ros.specification.control_variate import ControlChoice, controlled, read_control
 from repsq_ros.specification.proposal import ProposalChoice, read_proposal
 from repsq_ros.specification.reader import Section
 
 RULES = (
     'empirical_bernstein', 'hoeffding', 'anytime', 'certified_cell', 'first_of', 'fixed',
-    'relative_half_width',
+    'binomial', 'relative_half_width',
 )  # fmt: skip
 
 
@@ -49,6 +51,7 @@ class Tester:
     max_tests: int
     max_attempts: int
     gamma: float  # the accuracy asked for, or a finer one of this tester [unit of psi]
+    control: ControlChoice | None = None
 
 
 def read_tester(
@@ -65,15 +68,18 @@ def read_tester(
     if own > gamma:
         raise section.fail('gamma', f'{own!r}', f'at most accuracy.gamma = {gamma:g}')
     stopping = section.section('stopping')
+    choice, rule = read_proposal(proposal, target, own, psi), read_stopping(stopping)
+    control = read_control(section, target, choice, rule)
     tester = Tester(
-        proposal=read_proposal(proposal, target, own, psi),
+        proposal=choice,
         seed=section.whole('seed'),
-        stopping=read_stopping(stopping),
+        stopping=controlled(rule, control),
         max_tests=section.whole('max_tests', 100_000, at_least=2),
         max_attempts=section.whole('max_attempts', 3, at_least=1),
         gamma=own,
+        control=control,
     )
-    if isinstance(tester.stopping, FixedN) and tester.stopping.tests > tester.max_tests:
+    if isinstance(tester.stopping, FixedN | Binomial) and tester.stopping.tests > tester.max_tests:
         raise stopping.fail(
             'tests', f'{tester.stopping.tests}', f'at most max_tests = {tester.max_tests}'
         )
@@ -100,7 +106,7 @@ def read_stopping(section: Section) -> StoppingRule:
             raise section.fail('rules', 'a list of 1', 'at least two rules')
         found = FirstOf(tuple(read_stopping(part) for part in parts))
         for part, each in zip(parts, found.rules, strict=True):
-            if isinstance(each, CertifiedCell | FirstOf):
+            if isinstance(each, CertifiedCell | FirstOf | Binomial):
                 raise part.fail('rule', f'text {each.name!r}', 'a rule that aims at gamma')
     elif rule == 'fixed':
         found = FixedN(section.whole('tests', at_least=2))
@@ -108,8 +114,17 @@ def read_stopping(section: Section) -> StoppingRule:
         found = RelativeHalfWidth(
             section.number('relative', above=0), section.whole('at_least', 30, at_least=2)
         )
+    elif rule == 'binomial':
+        found = Binomial(section.whole('tests', at_least=1), _c_below(section))
+    elif rule == 'anytime':
+        found = Anytime(_c_below(section))
     else:
-        plain = {'hoeffding': Hoeffding, 'anytime': Anytime, 'certified_cell': CertifiedCell}
+        plain = {'hoeffding': Hoeffding, 'certified_cell': CertifiedCell}
         found = cast(StoppingRule, plain[rule]())
     section.finish()
     return found
+
+
+def _c_below(section: Section) -> float:
+    """Return the share of c that the lower end may miss with."""
+    return section.number('c_below', 0.5, above=0, below=1)

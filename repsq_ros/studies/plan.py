@@ -17,32 +17,31 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from repsq_ros.campaign.campaign import Campaign
 from repsq_ros.estimation.alpha import agreement_exists, anchored_c, distinct_alpha, iid_alpha
 from repsq_ros.estimation.anytime import Anytime
+from repsq_ros.estimation.binomial import Binomial, tests_for
 from repsq_ros.estimation.certified_cell import CertifiedCell
 from repsq_ros.estimation.forecast import expected_tests
 from repsq_ros.estimation.moments import EmpiricalBernstein, Hoeffding
-from repsq_ros.estimation.stopping import Bounds, Question, StoppingRule, Validity
-from repsq_ros.sampling.proposals import Dependence
+from repsq_ros.estimation.portfolio import ControlledAnytime
+from repsq_ros.estimation.stopping import Bounds, Question, StoppingRule
+from repsq_ros.measurement.indicator import Indicator
 from repsq_ros.specification.model import Specification
+from repsq_ros.specification.partition import PartitionChoice
+from repsq_ros.studies.counts import Count, count_tests
+from repsq_ros.studies.foretold import Foretold, altered, foretell
+from repsq_ros.studies.spread import Spread, starting_bounds
 from repsq_ros.timebase import to_seconds
 
+Known = tuple[Spread, Bounds]  # of z, or of v
+
 OFFSETS = 40  # places of r* within its cell that a certified cell is averaged over
-SHARE_OF_BETA = 0.1  # c = this share of beta where alpha leaves c free
-
-
-@dataclass(frozen=True)
-class Spread:
-    """What is known of z = psi w beforehand."""
-
-    mean: float  # [unit of psi]
-    sd: float  # [unit of psi]
+SHARE_OF_BETA = 0.1  # c is this share of beta at most where a random offset is to agree
 
 
 @dataclass(frozen=True)
@@ -75,69 +74,160 @@ class Offer:
     gamma: float  # the rule's; nan where it has none
     c: float
     alpha: float
-    tests: int  # expected; 0: more than can be told
-    accurate: bool  # the published value is proven within the accuracy that was asked for
-    agreed: bool  # two labs are proven to agree with 1 - beta
+    count: Count
+    foretold: Foretold  # what its result will say
     p_same: float  # plug-in for two runs of this size, over all places of r* in its cell
 
     @property
+    def tests(self) -> int:
+        """Return the expected number of tests; 0: more than can be told."""
+        return self.count.mean
+
+    @property
+    def accurate(self) -> bool:
+        """Tell whether the published value is promised to be as accurate as was asked for."""
+        return self.foretold.accurate
+
+    @property
+    def agreed(self) -> bool:
+        """Tell whether two labs are promised to agree with 1 - beta."""
+        return self.foretold.agreed
+
+    @property
     def guarantees(self) -> bool:
-        """Tell whether it proves all that was asked for."""
+        """Tell whether it promises all that was asked for."""
         return self.accurate and self.agreed
 
 
 def asked_for(specification: Specification) -> float:
-    """Return how far a published value may be from r*: gamma + alpha/2, or gamma if anchored."""
-    gamma = specification.accuracy.gamma
-    anchored = specification.cells.kind == 'anchored'
-    return gamma if anchored else gamma + specification.cells.half_width
+    """Return how far a published value may be from r*.
+
+    gamma + alpha/2; gamma for an anchored initiator, whose value is its estimate.
+    """
+    gamma, cells = specification.gamma, specification.cells
+    initiator = cells.kind == 'anchored' and cells.partition is None
+    return gamma if initiator else gamma + cells.half_width
 
 
-def offers(specification: Specification, spread: Spread) -> list[Offer]:
-    """Return all ways with what they cost, the cheapest first; those without an end last."""
-    found = list(_offers(specification, spread))
+def offers(
+    specification: Specification,
+    spread: Spread,
+    bounds: Bounds | None = None,
+    controlled: Known | None = None,
+) -> list[Offer]:
+    """Return all ways with what they cost, the cheapest first; those without an end last.
+
+    :param spread: of z under the tester's proposal
+    :param bounds: of z; default: those of the proposal that the campaign begins with
+    :param controlled: v of the tester's control variate, where a pilot has shown it
+    """
+    known = spread, bounds or starting_bounds(specification)
+    found = list(_offers(specification, known, controlled))
     return sorted(found, key=lambda offer: (offer.tests == 0, offer.tests))
 
 
 def cheapest(found: list[Offer]) -> Offer | None:
-    """Return the cheapest way that proves all that was asked for."""
+    """Return the cheapest way that promises all that was asked for."""
     return next((offer for offer in found if offer.guarantees and offer.tests), None)
 
 
-def _offers(specification: Specification, spread: Spread) -> Iterator[Offer]:
+def question_of(specification: Specification, bounds: Bounds, aim: float, c: float) -> Question:
+    """Return what a rule is asked: what truncation may take off the mean is taken off gamma."""
+    return Question(aim - specification.tester.proposal.truncation_bias, c, bounds)
+
+
+def count_of(
+    specification: Specification,
+    rule: StoppingRule,
+    aim: float,
+    c: float,
+    known: Known,
+    controlled: Known | None = None,
+) -> Count:
+    """Return how many tests a rule takes; beside a control variate the bet that is faster.
+
+    :param aim: half-width that is wanted [unit of psi]
+    :param known: z under the tester's proposal
+    :param controlled: v of the tester's control variate
+    """
+    if isinstance(rule, Anytime | ControlledAnytime):
+        rule = Anytime(rule.c_below)
+    else:
+        controlled = None
+    spread, bounds = known
+    found = [count_tests(rule, question_of(specification, bounds, aim, c), spread)]
+    if controlled is not None:
+        spread, bounds = controlled
+        # Half of the capital is worth as much as half of c.
+        found.append(count_tests(rule, question_of(specification, bounds, aim, c / 2.0), spread))
+    return min(found, key=lambda count: count.mean or math.inf)
+
+
+def rules_of(specification: Specification, spread: Spread) -> list[StoppingRule]:
+    """Return the rules that are compared: `anytime` last, as the tester has it."""
+    own, measure = specification.tester.stopping, specification.measure
+    rules: list[StoppingRule] = [
+        EmpiricalBernstein(), EmpiricalBernstein(two_sided=True), Hoeffding(),
+    ]  # fmt: skip
+    if isinstance(measure.quantity, Indicator) and specification.make_proposal().unweighted:
+        c, share = specification.accuracy.c, min(max(spread.mean, 0.0), 1.0)
+        rules.append(Binomial(tests_for(specification.gamma, share, c)))
+    return [*rules, own if isinstance(own, Anytime | ControlledAnytime) else Anytime()]
+
+
+def _offers(
+    specification: Specification, known: Known, controlled: Known | None
+) -> Iterator[Offer]:
     accuracy, total = specification.accuracy, asked_for(specification)
-    bounds = Campaign(specification).question.bounds
-    gamma, c, beta, runs = accuracy.gamma, accuracy.c, accuracy.beta, accuracy.runs
+    gamma, c, beta, runs = specification.gamma, accuracy.c, accuracy.beta, accuracy.runs
     joint = min(c, anchored_c(beta, runs))
-    rules = (EmpiricalBernstein(), EmpiricalBernstein(two_sided=True), Hoeffding(), Anytime())
-    dependence = specification.make_proposal().dependence
+    cells = specification.cells
+    rules = rules_of(specification, known[0])
+    anytime = rules[-1]
 
     def offer(
-        partition: str, rule: StoppingRule, aim: float, miss: float, alpha: float, agreed: bool
+        name: str, rule: StoppingRule, aim: float, miss: float, laid: PartitionChoice
     ) -> Offer:
-        tests = expected_tests(rule, Question(aim, miss, bounds), spread.mean, spread.sd**2)
-        holds = _holds(rule, dependence)
-        p_same = _p_same(spread.sd, tests, alpha, partition.startswith('anchored'))
+        count = count_of(specification, rule, aim, miss, known, controlled)
+        spread = ((rule is anytime and controlled) or known)[0]
         form = ' (two-sided)' if rule == EmpiricalBernstein(two_sided=True) else ''
-        return Offer(
-            partition, rule.name + form, aim, miss, alpha, tests, holds, holds and agreed, p_same
-        )
+        foretold = foretell(altered(specification, rule, aim, miss, laid))
+        p_same = _p_same(spread.sd, count.mean, laid.alpha, laid.kind == 'anchored')
+        return Offer(name, rule.name + form, aim, miss, laid.alpha, count, foretold, p_same)
 
     for rule in rules:
-        own = specification.cells
-        if own.kind != 'anchored':
-            agreed = own.random_offset and own.alpha_rule in ('iid', 'distinct')
-            yield offer('as specified', rule, gamma, c, own.alpha, agreed)
-        yield offer('anchored', rule, total, joint, 4.0 * total, True)
-        yield offer('anchored, each lab within', rule, total / 3, joint, 4.0 * total / 3, True)
+        if isinstance(rule, Binomial) and cells.kind == 'anchored' and cells.partition is None:
+            continue
+        if cells.kind != 'anchored' or cells.partition is not None:
+            yield offer('as specified', rule, gamma, c, cells)
+        if cells.kind == 'anchored' and cells.partition is not None:
+            continue  # a replicator's cells are laid
+        if isinstance(rule, Binomial):
+            continue  # the number of tests is for the one gamma
+        yield offer('anchored', rule, total, joint, _anchored(cells, total))
+        yield offer(
+            'anchored, each lab within', rule, total / 3, joint, _anchored(cells, total / 3)
+        )
         for name, alpha_of in (('iid', iid_alpha), ('distinct', distinct_alpha)):
-            miss = SHARE_OF_BETA * beta
+            miss = min(c, SHARE_OF_BETA * beta)
             if not agreement_exists(miss, beta, runs):
                 continue
             aim = total / (1.0 + alpha_of(1.0, miss, beta, runs) / 2.0)
-            alpha = alpha_of(aim, miss, beta, runs)
-            yield offer(f'random offset, {name}', rule, aim, miss, alpha, True)
-    yield _certified(bounds, spread, total, joint, _holds(CertifiedCell(), dependence))
+            laid = replace(
+                cells, kind='uniform', alpha=alpha_of(aim, miss, beta, runs), alpha_rule=name,
+                random_offset=True,
+            )  # fmt: skip
+            yield offer(f'random offset, {name}', rule, aim, miss, laid)
+    if cells.kind != 'anchored' or cells.partition is None:
+        yield _certified(specification, known, total, joint)
+
+
+def _anchored(cells: PartitionChoice, gamma: float) -> PartitionChoice:
+    """Return cells 4 gamma wide, to be laid around an initiator's estimate."""
+    return replace(
+        cells, kind='anchored', alpha=4.0 * gamma, alpha_rule='given', random_offset=False,
+        partition=None,
+    )  # fmt: skip
 
 
 def _p_same(sd: float, tests: int, alpha: float, anchored: bool) -> float:
@@ -150,15 +240,9 @@ def _p_same(sd: float, tests: int, alpha: float, anchored: bool) -> float:
     return max(0.0, 1.0 - math.sqrt(2.0 / math.pi) * gap / alpha)
 
 
-def _holds(rule: StoppingRule, dependence: Dependence) -> bool:
-    """Tell whether a rule that may stop after any test proves its interval."""
-    if dependence is Dependence.LOW_DISCREPANCY:
-        return False
-    return rule.validity in (Validity.ANY_N, Validity.FIXED_N)
-
-
-def _certified(bounds: Bounds, spread: Spread, total: float, c: float, holds: bool) -> Offer:
-    """Return the median over the places of r* in its cell: at an edge there is no end."""
+def _certified(specification: Specification, known: Known, total: float, c: float) -> Offer:
+    """Return quantiles over the places of r* in its cell: at an edge there is no end."""
+    spread, bounds = known
     alpha = 2.0 * total
     counts = []
     for place in (np.arange(OFFSETS) + 0.5) / OFFSETS:
@@ -168,9 +252,15 @@ def _certified(bounds: Bounds, spread: Spread, total: float, c: float, holds: bo
         question = Question(total, c, bounds, edges)
         count = expected_tests(CertifiedCell(), question, spread.mean, spread.sd**2)
         counts.append(count or math.inf)
-    median = float(np.median(counts))
-    tests = math.ceil(median) if math.isfinite(median) else 0
-    return Offer('any fixed', 'certified_cell', math.nan, c, alpha, tests, holds, holds, math.nan)
+    whole: Callable[[float], int] = lambda n: math.ceil(n) if math.isfinite(n) else 0  # noqa: E731
+    median = whole(float(np.median(counts)))
+    # Every place beyond the last one that ends has no end, so that nothing is interpolated.
+    most = whole(float(np.quantile(counts, 0.95, method='higher')))
+    foretold = foretell(altered(specification, CertifiedCell(), total, c))
+    return Offer(
+        'any fixed', 'certified_cell', math.nan, c, alpha, Count(median, median, most), foretold,
+        math.nan,
+    )  # fmt: skip
 
 
 def budget_of(
@@ -179,3 +269,31 @@ def budget_of(
     """Return the budget for the tests of a specification."""
     seconds = to_seconds(specification.protocol.duration_ns(specification.box))
     return Budget(seconds, battery_minutes, change_minutes)
+
+
+def reachable_gamma(
+    specification: Specification,
+    rule: StoppingRule,
+    tests: int,
+    known: Known,
+    controlled: Known | None = None,
+) -> float:
+    """Return the smallest gamma that a rule reaches within so many tests in 95 % of campaigns.
+
+    To a hundredth of itself; nan where not even the range of z is reached.
+    """
+    c, width = specification.accuracy.c, known[1].width
+
+    def enough(gamma: float) -> bool:
+        return 0 < count_of(specification, rule, gamma, c, known, controlled).most <= tests
+
+    high = width
+    if not enough(high):
+        return math.nan
+    low = high / 2.0
+    while low > 1e-9 * width and enough(low):
+        low, high = low / 2.0, low
+    while high > 1.01 * low:
+        middle = math.sqrt(low * high)
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high

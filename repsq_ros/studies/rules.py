@@ -24,14 +24,15 @@ from numpy.typing import NDArray
 
 from repsq_ros.estimation.accumulator import Accumulator
 from repsq_ros.estimation.alpha import anchored_c, paper_alpha
-from repsq_ros.estimation.anytime import Anytime
 from repsq_ros.estimation.batch import first_stops
 from repsq_ros.estimation.certified_cell import CertifiedCell
 from repsq_ros.estimation.moments import EmpiricalBernstein
 from repsq_ros.estimation.partition import Partition
-from repsq_ros.estimation.stopping import Bounds, Question, StoppingRule
+from repsq_ros.estimation.side_by_side import AnytimeSideBySide
+from repsq_ros.estimation.stopping import Bounds, Question
 from repsq_ros.seeds import Stream, generator
 from repsq_ros.studies.laws import Law, read_law
+from repsq_ros.studies.many import TOGETHER
 
 C, BETA = 0.05, 0.1
 CAP = 12_000  # tests after which a run counts as never stopped
@@ -94,9 +95,9 @@ def study_scenario(place: int, runs: int, seed: int) -> Row:
     partitions = [Partition.almost_uniform(0.0, scenario.upper, alpha, o) for o in offsets]
 
     paper_n, paper_r = _paper(law, scenario, runs, random)
-    any_n, any_r = _sequential(Anytime(), law, Question(gamma, C, bounds), runs, random)
+    any_n, any_r = _sequential(law, Question(gamma, C, bounds), runs, random)
     joint = Question(total, anchored_c(BETA), bounds)
-    anchored_n, anchored_r = _sequential(Anytime(), law, joint, runs, random)
+    anchored_n, anchored_r = _sequential(law, joint, runs, random)
     first, second = anchored_r[::2], anchored_r[1::2]
     both = (np.abs(first - second) <= 2.0 * total) & (np.abs(first - truth) <= total)
     counts, wrong, unresolved = _certified(law, scenario, total, truth, runs // 2, random)
@@ -139,18 +140,20 @@ def _paper(
 
 
 def _sequential(
-    rule: StoppingRule, law: Law, question: Question, runs: int, random: np.random.Generator
+    law: Law, question: Question, runs: int, random: np.random.Generator
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return tests and mean of campaigns by `anytime`, side by side."""
     counts, means = np.zeros(runs), np.zeros(runs)
-    for run in range(runs):
-        progress, total = rule.begin(question), Accumulator()
-        while not (progress.reached or progress.void) and total.n < CAP:
-            for z in _values(law, random, 100).tolist():
-                total.add(z)
-                progress.add(total, z, question.bounds)
-                if progress.reached or progress.void:
-                    break
-        counts[run], means[run] = total.n, total.mean
+    for begin in range(0, runs, TOGETHER):
+        place: NDArray[np.intp] = np.arange(begin, min(begin + TOGETHER, runs))
+        campaigns = AnytimeSideBySide(question, place.size)
+        while place.size:
+            campaigns.add(_values(law, random, place.size))
+            stop = campaigns.reached | campaigns.void | (campaigns.n >= CAP)
+            if stop.any():
+                counts[place[stop]], means[place[stop]] = campaigns.n, campaigns.mean[stop]
+                campaigns.keep(~stop)
+                place = place[~stop]
     return counts, means
 
 

@@ -20,8 +20,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 
-import numpy as np
-
 from repsq_ros.campaign.campaign import Campaign
 from repsq_ros.campaign.in_process import run_in_process
 from repsq_ros.campaign.records import TestRecord
@@ -31,6 +29,7 @@ from repsq_ros.seeds import Stream, generator
 from repsq_ros.specification.load import load
 from repsq_ros.specification.model import Specification
 from repsq_ros.studies.laws import read_law
+from repsq_ros.studies.many import TOGETHER, Ended, run_many, side_by_side
 from repsq_ros.subjects.build import make_subject
 
 INITIATOR, REPLICATOR = 0, 1
@@ -56,6 +55,10 @@ class Run:
     estimate: float
     n: int
     outcome: str
+    lower: float  # of the interval for r* [unit of psi]
+    upper: float
+    cell_lower: float  # of the cell that was returned
+    cell_upper: float
 
 
 def seed_of(plan: Plan, pair: int, role: int) -> int:
@@ -66,18 +69,43 @@ def seed_of(plan: Plan, pair: int, role: int) -> int:
 def run_pairs(plan: Plan, pairs: Sequence[int]) -> list[tuple[Run, Run]]:
     """Run some of the pairs of a plan, each an initiator and its replicator."""
     initiator, replicator = load(plan.initiator), load(plan.replicator)
-    done = []
-    for pair in pairs:
-        first = _campaign(plan, initiator, seed_of(plan, pair, INITIATOR))
-        second = replicator
-        if initiator.partition is None:
-            second = replicator.anchored_at(first.estimate)
-        done.append((_run(first), _run(_campaign(plan, second, seed_of(plan, pair, REPLICATOR)))))
-    return done
+    first = _campaigns(plan, [initiator], [seed_of(plan, pair, INITIATOR) for pair in pairs])
+    seconds = [replicator]
+    if initiator.partition is None:
+        seconds = [replicator.anchored_at(run.estimate) for run in first]
+    second = _campaigns(plan, seconds, [seed_of(plan, pair, REPLICATOR) for pair in pairs])
+    return list(zip(first, second, strict=True))
+
+
+def _campaigns(
+    plan: Plan, specifications: Sequence[Specification], seeds: Sequence[int]
+) -> list[Run]:
+    """Run campaigns of one specification for all, or of one for each that differ in the cells."""
+    one = specifications[0]
+    each = list(specifications) if len(specifications) == len(seeds) else [one] * len(seeds)
+    if not plan.subject:
+        law = read_law(plan.law, one.measure.lower, one.measure.upper)
+        if side_by_side(one, law):
+            ended = run_many(one, law, seeds)
+            return [_quantized(s, end) for s, end in zip(each, ended, strict=True)]
+    return [_run(_campaign(plan, s, seed)) for s, seed in zip(each, seeds, strict=True)]
+
+
+def _quantized(specification: Specification, end: Ended) -> Run:
+    partition = specification.anchored_at(end.estimate).partition
+    assert partition is not None
+    cell = partition.quantize(end.estimate)
+    return Run(
+        cell.value, end.estimate, end.n, end.outcome.value, end.lower, end.upper,
+        cell.lower, cell.upper,
+    )  # fmt: skip
 
 
 def _run(result: Result) -> Run:
-    return Run(result.value, result.estimate, result.n, result.outcome)
+    return Run(
+        result.value, result.estimate, result.n, result.outcome, result.lower, result.upper,
+        result.cell_lower, result.cell_upper,
+    )  # fmt: skip
 
 
 def _campaign(plan: Plan, specification: Specification, seed: int) -> Result:
@@ -85,7 +113,8 @@ def _campaign(plan: Plan, specification: Specification, seed: int) -> Result:
         return run_in_process(specification, make_subject(plan.subject, plan.model), seed)
     measure = specification.measure
     law = read_law(plan.law, measure.lower, measure.upper)
-    proposal, campaign = specification.make_proposal(), Campaign(specification)
+    proposal = specification.make_proposal()
+    campaign = Campaign(specification, forecasts=False)
     noise = generator(seed, Stream.SUBJECT)
     box = specification.box
     if not proposal.ready(0):
@@ -103,18 +132,29 @@ def _campaign(plan: Plan, specification: Specification, seed: int) -> Result:
     return campaign.result(f'{plan.law}/{seed}')
 
 
+def chunk_of(plan: Plan) -> int:
+    """Return how many pairs are one piece of work: many where they run side by side."""
+    if plan.subject:
+        return 5
+    one = load(plan.initiator)
+    law = read_law(plan.law, one.measure.lower, one.measure.upper)
+    return TOGETHER if side_by_side(one, law) else 5
+
+
 def run_plan(
     plan: Plan,
     count: int,
     executor: Executor | None = None,
     on_progress: Callable[[int], None] = lambda done: None,
-    chunk: int = 5,
+    chunk: int | None = None,
 ) -> list[tuple[Run, Run]]:
     """Run all pairs, in the order of their numbers whoever computes them.
 
     :param executor: of this machine or of a cluster; None: in this process
     :param on_progress: called with the number of pairs that have just been done
+    :param chunk: pairs in one piece of work
     """
+    chunk = chunk or chunk_of(plan)
     parts = [range(k, min(k + chunk, count)) for k in range(0, count, chunk)]
     done: list[tuple[Run, Run]] = []
     for part in _in_order(executor, plan, parts):
@@ -136,42 +176,3 @@ def _in_order(
     finally:
         for future in waiting:
             future.cancel()
-
-
-@dataclass(frozen=True)
-class Summary:
-    """What the pairs show."""
-
-    pairs: int
-    agreement: float  # share of pairs with the same value
-    agreement_error: float  # its standard error
-    coverage: float  # share of campaigns with |r_n - r*| <= gamma
-    truth: float  # r*
-    truth_error: float  # its standard error; 0 where r* is known
-    tests: tuple[float, float, float]  # mean, median, 95 % point
-    tests_error: float  # standard error of the mean
-    outcomes: dict[str, int]
-
-
-def summarize(runs: Sequence[tuple[Run, Run]], gamma: float, truth: float | None) -> Summary:
-    """Return what the pairs show.
-
-    :param truth: r*; None: the mean of all estimates is taken for it
-    """
-    flat = [run for pair in runs for run in pair]
-    estimates = np.array([run.estimate for run in flat])
-    tests = np.array([run.n for run in flat])
-    known = float(np.mean(estimates)) if truth is None else truth
-    same = np.mean([a.value == b.value for a, b in runs])
-    names = [run.outcome for run in flat]
-    return Summary(
-        pairs=len(runs),
-        agreement=float(same),
-        agreement_error=float(np.sqrt(same * (1 - same) / len(runs))),
-        coverage=float(np.mean(np.abs(estimates - known) <= gamma)),
-        truth=known,
-        truth_error=float(np.std(estimates) / np.sqrt(len(flat))) if truth is None else 0.0,
-        tests=(float(np.mean(tests)), float(np.median(tests)), float(np.quantile(tests, 0.95))),
-        tests_error=float(np.std(tests) / np.sqrt(len(flat))),
-        outcomes={name: names.count(name) for name in sorted(set(names))},
-    )

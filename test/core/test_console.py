@@ -37,8 +37,11 @@ def test_check_says_what_a_specification_promises(content, write, capsys):
     assert main(['check', str(write(content))]) == 0
     printed = capsys.readouterr().out
     assert 'sound' in printed
-    assert 'within 0.07789 of the true mean' in printed
-    assert '217 if all were alike: 0.48 h, 8 s each' in printed
+    assert 'promised    Nothing exactly: the empirical Bernstein bound holds for' in printed
+    assert '217 even if all psi were alike: 0.48 h, 8 s each' in printed
+    content['tester']['stopping'] = {'rule': 'anytime'}
+    assert main(['check', str(write(content))]) == 0
+    assert 'the true mean is within 0.07789 of this result' in capsys.readouterr().out
 
 
 def test_the_live_line_tells_progress_and_time_left():

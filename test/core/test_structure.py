@@ -51,7 +51,9 @@ ROOMS = {
         LEAVES
         | {'sampling', 'estimation', 'measurement', 'protocols', 'subjects', 'specification'}
     ),
-    'studies': LEAVES | {'sampling', 'estimation', 'specification', 'campaign', 'subjects'},
+    'studies': (
+        LEAVES | {'sampling', 'estimation', 'measurement', 'specification', 'campaign', 'subjects'}
+    ),
     'messages': LEAVES | {'campaign', 'measurement', 'protocols', 'sampling'},
     'sensor_messages': LEAVES | {'measurement'},
     'launching': LEAVES,

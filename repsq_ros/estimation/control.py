@@ -1,0 +1,86 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Control variates: a value with the mean r* and less spread than z, test by test.
+
+For g fixed before test t is drawn, with mu = E_p[g] known, v = w (psi - g(x)) + mu has the
+conditional mean r* whatever g is, and bounds that are known before the draw.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Protocol
+
+from repsq_ros.estimation.stopping import Bounds
+
+
+@dataclass(frozen=True)
+class CountedCase:
+    """What is known of one counted test; what else a control measures of it belongs here."""
+
+    x: tuple[float, ...]
+    psi: float
+    weight: float
+    weight_bound: float  # of the proposal that drew x, known before the draw
+
+
+@dataclass(frozen=True)
+class Foreseen:
+    """What is known of v before psi is: v = z + offset, within the bounds."""
+
+    offset: float  # mu - w g(x); NaN where the case has no weight
+    bounds: Bounds
+
+    def shifted(self, could: Bounds) -> Bounds:
+        """Return what v can have been where z can have been anything in `could`."""
+        if not math.isfinite(self.offset):
+            return self.bounds
+        return Bounds(
+            max(could.lower + self.offset, self.bounds.lower),
+            min(could.upper + self.offset, self.bounds.upper),
+        )
+
+
+@dataclass(frozen=True)
+class Controlled(Foreseen):
+    """v of one test."""
+
+    value: float
+
+
+class Control(Protocol):
+    """A fold over the counted tests of a campaign, in their order."""
+
+    def foresee(self, test: CountedCase) -> Foreseen:
+        """Return what the tests before say of v; psi of this one plays no part."""
+
+    def count(self, test: CountedCase) -> Controlled:
+        """Return v by what the tests before gave, then learn from this one."""
+
+
+def controlled_bounds(
+    psi: Bounds, g: Bounds, mean: float, weight_bound: float, unweighted: bool
+) -> Bounds:
+    """Return the bounds of v = w (psi - g) + mean for w in [0, w_max], or w = 1.
+
+    :param psi: range M of psi
+    :param g: bounds of g on all cases
+    :param mean: E_p[g]
+    """
+    low, high = psi.lower - g.upper, psi.upper - g.lower
+    if unweighted:
+        return Bounds(mean + low, mean + high)
+    return Bounds(mean + min(0.0, weight_bound * low), mean + max(0.0, weight_bound * high))

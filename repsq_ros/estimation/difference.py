@@ -1,0 +1,111 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The difference of two subjects on the same cases: an interval that holds at any number of pairs.
+
+d_i = w_i (psi_i^A - psi_i^B) of one case has the mean r*_A - r*_B. It spreads less than the two
+apart, since what the case makes of psi is in both. Betting as in betting.py.
+"""
+
+from __future__ import annotations
+
+import enum
+import math
+
+from repsq_ros.estimation.betting import Bet, LowerSequence
+from repsq_ros.estimation.stopping import Bounds
+
+
+class Verdict(enum.Enum):
+    """What an interval says of the difference A - B."""
+
+    A_LOWER = 'A lower'
+    B_LOWER = 'B lower'
+    WITHIN = 'within the margin'
+    OPEN = 'open'
+
+
+class PairedDifference:
+    """P(the mean difference leaves [lower, upper] at any number of pairs) <= c.
+
+    The bet aims at the difference as it stands, b_t = a_t / (var + a_t^2) with a_t the larger of
+    |mean of the pairs before| and `aim`: what is to be told from 0 need not be known beforehand.
+
+    :param bounds: of every d [unit of psi]
+    :param aim: the smallest difference that matters [unit of psi], > 0
+    """
+
+    def __init__(self, bounds: Bounds, aim: float, c: float) -> None:
+        self._aim = aim
+        self._above = LowerSequence(aim, 2.0 / c, bounds.lower)
+        self._below = LowerSequence(aim, 2.0 / c, -bounds.upper)
+        self._bounds = bounds
+        self._bet: Bet | None = None
+        self._values: list[float] = []
+        self._sum = 0.0
+        self.n = 0  # pairs, those included of which a part was lost
+        self.broken = ''  # why nothing can be said any more
+
+    @property
+    def lower(self) -> float:
+        """Lower end of the interval [unit of psi]."""
+        return -math.inf if self.broken else self._above.bound
+
+    @property
+    def upper(self) -> float:
+        """Upper end of the interval [unit of psi]."""
+        return math.inf if self.broken else -self._below.bound
+
+    @property
+    def mean(self) -> float:
+        """Mean difference of the whole pairs; NaN of none."""
+        return math.fsum(self._values) / len(self._values) if self._values else math.nan
+
+    def add(self, least: float, most: float, bounds: Bounds) -> None:
+        """Take in one pair.
+
+        :param least: the difference, or the lowest that it can have been where an attempt was lost
+        :param most: the same, or the highest
+        :param bounds: of this pair's difference, known before its case was drawn
+        """
+        self.n += 1
+        if self._bet is None:
+            self._bet = Bet(self._aim, bounds.lower, bounds.upper)
+        if not (bounds.hold(least) and bounds.hold(most)):
+            self.broken = self.broken or (
+                f'pair {self.n}: a difference in [{least:.6g}, {most:.6g}] is outside its bounds '
+                f'[{bounds.lower:.6g}, {bounds.upper:.6g}]'
+            )
+            return
+        aim = max(self._aim, abs(self._sum / (len(self._values) + 1.0)))
+        stake = aim / (self._bet.variance + aim * aim)
+        self._above.add(least, stake, bounds.lower, self._bounds.upper)
+        self._below.add(-most, stake, -bounds.upper, -self._bounds.lower)
+        if least == most:
+            self._bet.learn(least)
+            self._values.append(least)
+            self._sum += least
+        if self._above.bound > -self._below.bound:
+            self.broken = f'after {self.n} pairs the interval is empty: the difference drifts'
+
+    def verdict(self, margin: float = 0.0) -> Verdict:
+        """Return what the interval says; each holds with 1 - c whenever it is asked for.
+
+        :param margin: a difference of at most so much does not matter; 0: every one does
+        """
+        if margin > 0.0 and -margin <= self.lower and self.upper <= margin:
+            return Verdict.WITHIN
+        if self.upper < 0.0:
+            return Verdict.A_LOWER
+        return Verdict.B_LOWER if self.lower > 0.0 else Verdict.OPEN

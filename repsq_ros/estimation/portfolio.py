@@ -1,0 +1,134 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The `anytime` rule beside a control variate: bets on z and on v, the capital shared by both."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from repsq_ros.estimation.accumulator import Accumulator
+from repsq_ros.estimation.anytime import STATEMENT, AnytimeProgress, split_of
+from repsq_ros.estimation.betting import Bet
+from repsq_ros.estimation.control import Controlled, Foreseen
+from repsq_ros.estimation.stopping import Bounds, Question, Validity
+
+
+@dataclass(frozen=True)
+class ControlledAnytime:
+    """Stops as `anytime` does, around the mean of v_1..v_n (see control.py).
+
+    For each candidate mean and side K = (K_z + K_v)/2: both are test martingales of the same
+    hypothesis, so that their mean is one, and at most ln 2 of either is lost.
+    """
+
+    control: str  # what v is made of, in words
+    c_below: float = 0.5  # share of c that the lower end may miss with
+
+    name = 'anytime'
+    sides = ''
+    validity = Validity.ANY_N
+
+    @property
+    def statement(self) -> str:
+        """Say what holds."""
+        return (
+            f'{STATEMENT}{split_of(self.c_below)}; the estimate is the mean of v = '
+            f'w (psi - g(x)) + E[g], where g is {self.control}, fixed before each draw, and half '
+            'of the capital bets on v'
+        )
+
+    def begin(self, question: Question) -> ControlledProgress:
+        """Begin a campaign."""
+        return ControlledProgress(question, self.c_below)
+
+
+class ControlledProgress(AnytimeProgress):
+    """L and U from z and v together."""
+
+    def __init__(self, question: Question, c_below: float = 0.5) -> None:
+        super().__init__(question, 2, c_below)
+        self._bet_beside: Bet | None = None
+        self._bounds_beside = question.bounds
+
+    def add_beside(
+        self,
+        total: Accumulator,
+        z: float,
+        bounds: Bounds,
+        controlled: Controlled,
+        could: Bounds | None = None,
+    ) -> None:
+        """Take in one test.
+
+        :param total: of v, this one included
+        :param bounds: of z, known before it was drawn
+        :param could: what z of the test could have been, where an attempt was lost
+        """
+        if self.reached:
+            return
+        v = controlled.value
+        bets = self._first_bets(bounds, controlled)
+        self._check(z, bounds)
+        self._check(v, controlled.bounds)
+        ends, ends_beside = Bounds(z, z), Bounds(v, v)
+        if could is not None:
+            self._lost = True
+            ends = Bounds(min(z, could.lower), max(z, could.upper))
+            shifted = controlled.shifted(could)
+            ends_beside = Bounds(min(v, shifted.lower), max(v, shifted.upper))
+        self._stake_beside(bets, (ends, bounds), (ends_beside, controlled.bounds))
+        bets[0].learn(z)
+        bets[1].learn(v)
+        self._bounds_beside = controlled.bounds
+        self._conclude(total)
+
+    def miss_beside(self, total: Accumulator, could: Bounds, foreseen: Foreseen) -> None:
+        """Take in a case that was drawn and gave no value.
+
+        :param could: what its z could have been
+        """
+        if self.reached:
+            return
+        self._lost = True
+        bounds = self._question.bounds
+        bets = self._first_bets(bounds, foreseen)
+        self._stake_beside(
+            bets, (could, bounds), (foreseen.shifted(could), foreseen.bounds)
+        )  # fmt: skip
+        self._conclude(total)
+
+    def _first_bets(self, bounds: Bounds, foreseen: Foreseen) -> tuple[Bet, Bet]:
+        if self._bet_beside is None:
+            around = foreseen.bounds
+            self._bet_beside = Bet(self._question.gamma, around.lower, around.upper)
+        return self._first_bet(bounds), self._bet_beside
+
+    def _stake_beside(
+        self, bets: tuple[Bet, Bet], z: tuple[Bounds, Bounds], v: tuple[Bounds, Bounds]
+    ) -> None:
+        """Bet on z and on v, each what it can have been with its bounds before the draw."""
+        pairs, whole = tuple(zip(bets, (z, v), strict=True)), self._question.bounds
+        if self._lower_stands:
+            self._above.add_each(
+                [(can.lower, bet.stake, step.lower) for bet, (can, step) in pairs], whole.upper
+            )
+        if self._upper_stands:
+            self._below.add_each(
+                [(-can.upper, bet.stake, -step.upper) for bet, (can, step) in pairs], -whole.lower
+            )
+
+    def _betting_on(self) -> tuple[Bounds, float]:
+        """Return v's bounds; half of the capital is worth as much as half of c."""
+        return self._bounds_beside, self._question.c / 2.0

@@ -1,0 +1,36 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Exact intervals for a probability, from counts at a number of trials fixed beforehand."""
+
+from __future__ import annotations
+
+from scipy.special import betaincinv
+
+
+def clopper_pearson(
+    successes: int, trials: int, below: float, above: float
+) -> tuple[float, float]:
+    """Return the interval of Clopper & Pearson 1934 for the probability of a success.
+
+    :param below: the probability that the lower end is too high, at most
+    :param above: the probability that the upper end is too low, at most
+    :raises ValueError: not 0 <= successes <= trials
+    """
+    if not 0 <= successes <= trials:
+        raise ValueError(f'{successes} successes in {trials} trials')
+    rest = trials - successes
+    low = float(betaincinv(successes, rest + 1, below)) if successes else 0.0
+    high = float(betaincinv(successes + 1, rest, 1.0 - above)) if rest else 1.0
+    return low, high

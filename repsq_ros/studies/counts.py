@@ -1,0 +1,94 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""How many tests a rule takes: by campaigns that are simulated, with ranges beside the mean."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from repsq_ros.estimation.anytime import Anytime
+from repsq_ros.estimation.batch import first_stops
+from repsq_ros.estimation.forecast import expected_tests
+from repsq_ros.estimation.moments import EmpiricalBernstein
+from repsq_ros.estimation.side_by_side import AnytimeSideBySide
+from repsq_ros.estimation.stopping import Question, StoppingRule
+from repsq_ros.seeds import Stream, generator
+from repsq_ros.studies.spread import Spread
+
+CAMPAIGNS = 200  # that are simulated; fewer where they are long
+WORK = 5e7  # about so many values of z times tests are gone through
+LONGEST = 4_000  # tests beyond which a formula has to do
+
+
+@dataclass(frozen=True)
+class Count:
+    """Tests of a campaign; 0: more than can be told."""
+
+    mean: int
+    median: int
+    most: int  # 95 % of campaigns take at most so many
+
+
+NEVER = Count(0, 0, 0)
+
+
+def count_tests(rule: StoppingRule, question: Question, spread: Spread) -> Count:
+    """Return how many tests a rule takes for values of a given spread."""
+    if question.gamma <= 0.0:
+        return NEVER
+    guess = expected_tests(rule, question, spread.mean, spread.sd**2)
+    if not guess or guess > LONGEST:
+        return Count(guess, guess, guess)
+    if isinstance(rule, Anytime):
+        return _anytime(question, spread, guess, rule.c_below)
+    if isinstance(rule, EmpiricalBernstein):
+        return _bernstein(rule, question, spread, guess)
+    return Count(guess, guess, guess)
+
+
+def _summary(n: list[int]) -> Count:
+    return Count(
+        math.ceil(float(np.mean(n))), math.ceil(float(np.median(n))),
+        math.ceil(float(np.quantile(n, 0.95))),
+    )  # fmt: skip
+
+
+def _anytime(question: Question, spread: Spread, guess: int, c_below: float) -> Count:
+    runs = max(20, min(CAMPAIGNS, round(WORK / guess**2)))
+    random, ended = generator(1, Stream.STUDY, guess), []
+    campaigns = AnytimeSideBySide(question, runs, c_below)
+    while campaigns.mean.size:
+        for z in spread.draw(random, (64, campaigns.mean.size), question.bounds):
+            campaigns.add(z[: campaigns.mean.size])
+            stop = campaigns.reached | campaigns.void
+            if stop.any():
+                ended += [campaigns.n] * int(stop.sum())
+                campaigns.keep(~stop)
+            if not campaigns.mean.size:
+                break
+        if campaigns.n > 20 * guess + 1000:
+            return Count(guess, guess, guess)
+    return _summary(ended)
+
+
+def _bernstein(rule: EmpiricalBernstein, question: Question, spread: Spread, guess: int) -> Count:
+    random, size = generator(1, Stream.STUDY, guess), 2 * guess + 64
+    runs = max(20, min(CAMPAIGNS, round(5e5 / size)))
+    z = spread.draw(random, (runs, size), question.bounds)
+    n, _ = first_stops(z, rule, question.gamma, question.bounds.width, question.c)
+    return _summary(n.tolist()) if np.all(n > 0) else Count(guess, guess, guess)

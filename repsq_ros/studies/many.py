@@ -1,0 +1,104 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Simulated campaigns side by side, where neither cases nor bounds set them apart."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from repsq_ros.campaign.result import Outcome
+from repsq_ros.estimation.accumulator import Accumulator
+from repsq_ros.estimation.anytime import Anytime
+from repsq_ros.estimation.side_by_side import AnytimeSideBySide
+from repsq_ros.estimation.stopping import Bounds, Question
+from repsq_ros.sampling.proposals import MonteCarlo
+from repsq_ros.seeds import Stream, generator
+from repsq_ros.specification.model import Specification
+from repsq_ros.studies.laws import Law
+
+TOGETHER = 250  # campaigns in one array: more of them do not stay in the cache
+AT_ONCE = 64  # values of psi drawn from a campaign's stream at once
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How one campaign ended."""
+
+    estimate: float
+    n: int
+    outcome: Outcome
+    lower: float
+    upper: float
+
+
+def side_by_side(specification: Specification, law: Law) -> bool:
+    """Tell whether campaigns can run side by side: psi does not depend on the case."""
+    return (
+        law.many is not None
+        and isinstance(specification.tester.stopping, Anytime)
+        and type(specification.make_proposal()) is MonteCarlo
+    )
+
+
+def run_many(specification: Specification, law: Law, seeds: Sequence[int]) -> list[Ended]:
+    """Run campaigns with the numbers that each would have alone."""
+    ended: list[Ended] = []
+    for begin in range(0, len(seeds), TOGETHER):
+        ended += _run(specification, law, seeds[begin : begin + TOGETHER])
+    return ended
+
+
+def _run(specification: Specification, law: Law, seeds: Sequence[int]) -> list[Ended]:
+    measure = specification.measure
+    bounds = Bounds(measure.lower, measure.upper)
+    question = Question(specification.gamma, specification.accuracy.c, bounds)
+    rule = specification.tester.stopping
+    assert isinstance(rule, Anytime)
+    campaigns = AnytimeSideBySide(question, len(seeds), rule.c_below)
+    noise = [generator(seed, Stream.SUBJECT) for seed in seeds]
+    place: NDArray[np.intp] = np.arange(len(seeds))
+    limit = specification.tester.max_tests
+    psi: NDArray[np.float64] = np.empty((len(seeds), 0))
+    ended: list[Ended | None] = [None] * len(seeds)
+    assert law.many is not None
+    while place.size:
+        if campaigns.n == psi.shape[1]:
+            more = np.empty((len(seeds), AT_ONCE))
+            for row in place.tolist():
+                more[row] = law.many(noise[row], AT_ONCE)
+            psi = np.concatenate((psi, more), axis=1)
+        campaigns.add(psi[place, campaigns.n])
+        n, reached, void = campaigns.n, campaigns.reached, campaigns.void
+        stop = reached | void if n < limit else np.ones(place.size, dtype=bool)
+        if not stop.any():
+            continue
+        for at in np.flatnonzero(stop).tolist():
+            total = Accumulator()
+            for value in psi[place[at], :n].tolist():
+                total.add(value)
+            outcome = (
+                Outcome.REACHED if reached[at] else Outcome.VOID if void[at] else Outcome.BUDGET
+            )
+            low, high = (
+                (-np.inf, np.inf) if void[at] else (campaigns.lower[at], campaigns.upper[at])
+            )
+            ended[place[at]] = Ended(total.mean, n, outcome, float(low), float(high))
+        campaigns.keep(~stop)
+        place = place[~stop]
+    return [each for each in ended if each is not None]
