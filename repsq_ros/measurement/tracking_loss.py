@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from repsq_ros.measurement import velocity
+from repsq_ros.measurement.reasons import Code
 from repsq_ros.measurement.window import Seen, UnmeasurableError, Window
 
 REDUCTIONS = ('sum', 'mean', 'rms')
@@ -80,20 +81,9 @@ def velocity_of(seen: Seen) -> NDArray[np.float64]:
     track, source = seen.track, seen.source
     if track is None:
         raise UnmeasurableError('no body: the input is a number')
-    if source.velocity == 'twist':
-        return velocity.from_twist(track.since(seen.first))
-    if source.velocity == 'slope':
-        # No further back than one span: what came before differs between a run and its recording.
-        start_ns = track.stamps[seen.first] - round(source.velocity_span * 1e9)
-        since = min(int(np.searchsorted(track.stamps, start_ns)), seen.first)
-        try:
-            return velocity.by_slope(track.since(since), source.velocity_span, seen.first - since)
-        except ValueError:
-            raise UnmeasurableError(_TOO_FEW) from None
-    chain = track.since(max(seen.first - 1, 0))
-    if len(chain) < 2:
-        raise UnmeasurableError(_TOO_FEW)
-    return velocity.by_difference(chain)
-
-
-_TOO_FEW = 'one pose only: no velocity can be formed'
+    try:
+        return velocity.estimated(track, source, seen.first)
+    except ValueError:
+        raise UnmeasurableError(
+            'one pose only: no velocity can be formed', Code.POSES
+        ) from None

@@ -15,6 +15,7 @@ from repsq_ros.campaign.windows import window_of
 from repsq_ros.measurement.buffer import SampleBuffer
 from repsq_ros.measurement.inputs import Input
 from repsq_ros.measurement.measure import Outcome
+from repsq_ros.measurement.reasons import Code
 from repsq_ros.measurement.recorder import Key, Recorder, Window
 from repsq_ros.measurement.samples import Sample
 from repsq_ros.msg import TestCommand, TestMeasurement, TestPhase
@@ -180,6 +181,9 @@ class Measurement(CampaignNode):
     def _measure(self, keys: tuple[Key, ...]) -> None:
         for key in keys:
             window, outcome = self._recorder.close(key)
+            rivals = self._watched[0].subscription.rivals()
+            if rivals is not None:
+                outcome = Outcome.invalid(rivals.text, outcome.samples, rivals.code)
             case = self._cases.pop(key)
             self._over_since_ns.pop(key, None)
             self._publish(case, window, outcome)
@@ -188,8 +192,9 @@ class Measurement(CampaignNode):
         if case.specification_digest != self._specification.digest:
             outcome = Outcome.invalid(
                 f'the scheduler and {self._specification.file} of the measurement node differ: '
-                f'digests {case.specification_digest[:12]} and {self._specification.digest[:12]}'
-            )
+                f'digests {case.specification_digest[:12]} and {self._specification.digest[:12]}',
+                outcome.samples, Code.SPECIFICATIONS,
+            )  # fmt: skip
         if not outcome.valid:
             self.get_logger().warning(
                 f'test {case.index}, attempt {case.attempt}: INVALID: {outcome.reason}'

@@ -1,5 +1,6 @@
 """Measures by the specification: from messages of many types to psi in its unit."""
 
+import cmath
 import math
 from types import SimpleNamespace as N
 
@@ -222,6 +223,12 @@ def test_an_indicator_makes_a_risk_of_any_measure(measure_of):
 # Velocities --------------------------------------------------------------------------------------
 
 
+def on_a_circle(t, velocity=0.5 + 0.3j, rate=0.1):
+    """Where a body is that goes with the same velocity in its own frame and turns."""
+    at = velocity / (1j * rate) * (cmath.exp(1j * rate * t) - 1)
+    return N(position=xyz(1 + at.real, at.imag, 0), orientation=turn(rate * t))
+
+
 def test_components_and_weights(measure_of):
     loss = {'type': 'soft_linf', 'gain': 6.0, 'reduction': 'rms', 'source': 'odometry'}
     linear = xyz(0.5, 0.3, 0.0)
@@ -230,7 +237,7 @@ def test_components_and_weights(measure_of):
             k / 50,
             N(
                 header=header(k / 50),
-                pose=N(pose=N(position=xyz(1 + k / 100, 0, 0), orientation=turn(0))),
+                pose=N(pose=on_a_circle(k / 50)),
                 twist=N(twist=N(linear=linear, angular=xyz(0, 0, 0.1))),
             ),
         )
@@ -340,7 +347,7 @@ REFUSED = [
     ({**LOSS, 'input': {'type': 'geometry_msgs/Pose'}}, "text 'geometry_msgs/msg/Pose'"),
     ({**LOSS, 'input': {'type': 'std_msgs/Float64', 'unit': 'm'}}, 'needs velocity'),
     ({**LOSS, 'input': {'type': 'geometry_msgs/PointStamped'}}, 'needs velocity'),
-    ({**LOSS, 'input': {**POSE, 'velocity': 'twist'}}, 'expected one of slope, difference'),
+    ({**LOSS, 'input': {**POSE, 'velocity': 'twist'}}, 'expected one of slope, cubic, difference'),
     ({**LOSS, 'input': {**POSE, 'unit': 'deg'}}, 'expected one of m, cm, mm'),
     ({**LOSS, 'input': {**POSE, 'retime': True}}, 'measure.input.rate: found nothing'),
     ({**LOSS, 'input': {**POSE, 'sign': 2}}, 'expected 1 or -1'),
