@@ -15,6 +15,7 @@ from repsq_ros.timebase import to_seconds
 
 HELD = 1.5  # periods without a message, and then
 CAUGHT_UP = 0.25  # of a period until the next one: it was held up
+AT_ONCE = 0.002  # [s] at most: where most messages are lost, two of them are no bunch
 BELIEVED = 0.005  # [m/s, rad/s] root mean square of what that may do to the velocity
 
 
@@ -32,7 +33,8 @@ def bunched_fault(track: Track, first: int, source: Input, window: Window) -> Fa
     stamps = track.stamps
     gaps = np.diff(stamps).astype(np.float64) * 1e-9
     period = period_of(stamps, source.rate)
-    held = np.flatnonzero((gaps[:-1] > HELD * period) & (gaps[1:] < CAUGHT_UP * period))
+    together = gaps[1:] < min(CAUGHT_UP * period, AT_ONCE)
+    held = np.flatnonzero((gaps[:-1] > HELD * period) & together)
     if not len(held):
         return None
     even = retimed(stamps, 1.0 / min(period, float(gaps.mean())))

@@ -147,9 +147,7 @@ def _possible(stretch: Stretch) -> Fault | None:
 def _smooth(stretch: Stretch) -> Fault | None:
     if stretch.by_twist:  # a pose that is corrected now and then is not what is measured
         return None
-    return motion.outlier_fault(
-        stretch.whole, stretch.period, stretch.window, stretch.limits, stretch.commanded
-    )
+    return motion.outlier_fault(stretch.whole, stretch.period, stretch.window, stretch.limits)
 
 
 def _even(stretch: Stretch) -> Fault | None:
@@ -165,7 +163,7 @@ def _believed(stretch: Stretch) -> Fault | None:
     return (
         twists.bound_fault(track, window, stretch.limits, stretch.commanded)
         or twists.agreement_fault(track, window)
-        or twists.spike_fault(track, window)
+        or twists.spike_fault(track, stretch.period, window)
     )
 
 

@@ -19,8 +19,8 @@ class Limits:
     fastest: float = 10.0  # [m/s] no body that is tested moves faster: more is a jump
     fastest_turn: float = 40.0  # [rad/s] the same of its rotation
     step: float = 0.02  # [m] a step so small is noise, whatever its stamps say
-    outlier: float = 0.005  # [m] by which a step may leave the path of its neighbours, at least
-    outlier_turn: float = 0.01  # [rad] the same of its rotation
+    outlier: float = 0.001  # [m] by which a step may leave the path of its neighbours, at least
+    outlier_turn: float = 0.002  # [rad] the same of its rotation
 
     def describe(self) -> dict[str, float | int]:
         """Return what two labs have to share; later thresholds only where they are not usual."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-TOGETHER = 0.1  # of the mean gap: messages nearer than this came together
+TOGETHER = 0.2  # of the mean gap: messages nearer than this came together,
+AT_ONCE = 2e6  # [ns] and those nearer than this, if it is under half of the mean gap
 
 
 def period_of(stamps: NDArray[np.int64], rate: float) -> float:
@@ -22,5 +23,6 @@ def period_of(stamps: NDArray[np.int64], rate: float) -> float:
     gaps = np.diff(stamps)
     if not len(gaps):
         return 0.0
-    apart = gaps[gaps > TOGETHER * float(gaps.mean())]
+    mean = float(gaps.mean())
+    apart = gaps[gaps > max(TOGETHER * mean, min(AT_ONCE, mean / 2.0))]
     return float(np.median(apart)) * 1e-9

@@ -100,7 +100,9 @@ def read_body(observation: Observation, source: Input, wanted: Wanted) -> tuple[
         leads.insert(0, first - (int(gaps[-1]) + 1 if len(gaps) else 0))
     fault = None
     for lead in leads:
-        lead_ns = window.start_ns - int(whole.stamps[first - lead]) if lead else 0
+        # One more than is used: it tells whether the first ones came late, or are out of line.
+        before = min(lead + 1, first - begin)
+        lead_ns = window.start_ns - int(whole.stamps[first - before]) if before else 0
         fault = checks.fault(stretch(window.start_ns, window.end_ns, lead_ns))
         if fault is None:
             break

@@ -103,11 +103,36 @@ def frozen_fault(track: Track, window: Window, limits: Limits) -> Fault | None:
     """Return where the pose does not change to the last bit although stamps go on."""
     span, first = longest_frozen(track)
     if span <= limits.frozen:
-        return None
+        return _stuck_at_the_end(track, window, limits)
     return Fault(
         Code.FROZEN,
         f'frozen: bit-identical poses with fresh stamps for {span:.3f} s from '
         f'{window.at(track.stamps[first])} on, at most {limits.frozen:g} s allowed',
+    )
+
+
+def _stuck_at_the_end(track: Track, window: Window, limits: Limits) -> Fault | None:
+    """Return whether the pose has stopped to change although the body was on its way.
+
+    Within the samples a jump tells how far it went meanwhile; after the last one nothing does. It
+    is held against the slowest of its last three steps: a body that brakes has slowed down.
+    """
+    if track.position is None or len(track) < 8:
+        return None
+    position, seconds = track.position, track.stamps.astype(np.float64) * 1e-9
+    changed = np.flatnonzero(np.any(position[1:] != position[:-1], axis=1)) + 1
+    if len(changed) < 5:
+        return None
+    last = changed[-4:]
+    held = float(seconds[-1] - seconds[last[-1]])
+    steps = np.linalg.norm(np.diff(position[last], axis=0), axis=1)
+    speed = float((steps / np.diff(seconds[last])).min())
+    if held <= 3.0 * float(np.diff(seconds[changed]).max()) or held * speed <= limits.outlier:
+        return None
+    return Fault(
+        Code.FROZEN,
+        f'frozen: bit-identical poses with fresh stamps for the last {held:.3f} s, while the body '
+        f'was moving at {speed:.4f} m/s',
     )
 
 
