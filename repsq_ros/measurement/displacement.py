@@ -15,6 +15,7 @@ TAKES = ('last', 'median', 'largest')
 MM = 1000.0
 REFERENCE_NS = 500_000_000  # before the command: what a body is measured from
 USUAL_CREEP = 1.0  # [mm]
+BEYOND = 10.0  # times the largest displacement: a gauge does not read that
 
 
 def _described(shared: dict[str, object]) -> dict[str, object]:
@@ -71,6 +72,12 @@ class GaugeDisplacement:
                 )
         self._require_travel(np.array([tare]))
         moved = np.abs(inside - tare)
+        if moved.max() > BEYOND * self.upper:
+            raise UnmeasurableError(
+                f'reading {moved.max():g} mm from the tare: more than {BEYOND:g} times the '
+                f'{self.upper:g} mm of upper: is the unit right, is it an error code?',
+                Code.READING,
+            )
         if self.take == 'largest':
             return float(moved.max())
         return float(moved[-1] if self.take == 'last' else np.abs(np.median(inside) - tare))

@@ -157,7 +157,13 @@ class Measure:
         for condition, source in zip(self.conditions, self.condition_inputs, strict=True):
             raw = observation.conditions.get(condition.name, NOTHING)
             series = Series(raw.stamps, source.to_si(raw.values))
-            fault = validity.condition_fault(condition, series, observation.window)
+            window = observation.window
+            doubts = observation.condition_doubts.get(condition.name, ())
+            fault = validity.condition_fault(condition, series, window)
+            if fault is None and doubts:
+                fault = validity.doubt_fault(
+                    doubts, int(series.stamps[0]), window.end_ns, window
+                )
             if fault:
                 return fault
         return None

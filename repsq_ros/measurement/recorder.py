@@ -102,13 +102,24 @@ class Recorder:
             name: each.series(window.command_ns, window.end_ns)
             for name, each in self.conditions.items()
         }
+        objections = {
+            name: each.doubts(window.reach_ns, window.end_ns)
+            for name, each in self.conditions.items()
+        }
         if measure.of_readings:
             series = buffer.series(window.reach_ns, window.end_ns)
             since_ns = int(series.stamps[0]) if len(series) else window.reach_ns
             doubts = buffer.doubts(since_ns, window.end_ns, set_back)
             return measure.evaluate(
-                Observation(window, series=series, doubts=doubts, conditions=conditions)
+                Observation(
+                    window, series=series, doubts=doubts, conditions=conditions,
+                    condition_doubts=objections,
+                )  # fmt: skip
             )
         track = buffer.track(window.reach_ns, window.end_ns)
         doubts = buffer.doubts(window.reach_ns, window.end_ns, set_back)
-        return measure.evaluate(Observation(window, track, doubts=doubts, conditions=conditions))
+        return measure.evaluate(
+            Observation(
+                window, track, doubts=doubts, conditions=conditions, condition_doubts=objections
+            )
+        )

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from repsq_ros.measurement import velocity
 from repsq_ros.measurement.reasons import Code
 from repsq_ros.measurement.window import Seen, UnmeasurableError, Window
+from repsq_ros.timebase import to_seconds
 
 REDUCTIONS = ('sum', 'mean', 'rms')
 COMPONENTS = ('linear_x', 'linear_y', 'angular_z')
@@ -49,6 +50,8 @@ class TrackingLoss:
     gain: float
     reduction: str
     weights: tuple[float, float, float] = (1.0, 1.0, 1.0)  # of the squared errors; 0: left out
+    # [Hz] of the states that a sum is over, whatever the sensor's own rate is; 0: those there are
+    state_rate: float = 0.0
 
     needs = 'velocity'
     unit = '1'
@@ -57,19 +60,26 @@ class TrackingLoss:
 
     def describe(self) -> dict[str, object]:
         """Return all that two labs have to share."""
-        return {
+        shared: dict[str, object] = {
             'type': 'soft_linf',
             'gain': self.gain,
             'reduction': self.reduction,
             'weights': list(self.weights),
         }
+        if self.state_rate:
+            shared['state_rate'] = self.state_rate
+        return shared
 
     def psi(self, seen: Seen, window: Window) -> float:
         """Return the loss of the window's states."""
         errors = velocity_of(seen) - np.asarray(window.command, dtype=np.float64)
         if self.weights != (1.0, 1.0, 1.0):
             errors = errors * np.sqrt(np.array(self.weights))
-        return soft_linf(errors, self.gain, self.reduction)
+        gain = self.gain
+        if self.reduction == 'sum' and self.state_rate > 0:
+            states = round(self.state_rate * to_seconds(window.end_ns - window.start_ns))
+            gain *= max(states, 1) / len(errors)  # 1 where the sensor has just these states
+        return soft_linf(errors, gain, self.reduction)
 
 
 def velocity_of(seen: Seen) -> NDArray[np.float64]:

@@ -50,6 +50,7 @@ class Observation:
     conditions: Mapping[str, Series] = field(
         default_factory=dict
     )  # raw: the last before, and since
+    condition_doubts: Mapping[str, Sequence[Doubt]] = field(default_factory=dict)
 
     @property
     def count(self) -> int:

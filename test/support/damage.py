@@ -98,8 +98,8 @@ def lasting(samples, at, seconds):
 
 
 def wild(samples, at, size, rng):
-    """One frame anywhere: from 1 cm to 1e30 m off."""
-    samples[at] = moved(samples[at], y=10 ** (-2 + 32 * size**4))
+    """One frame anywhere: from 2 cm to 1e30 m off."""
+    samples[at] = moved(samples[at], y=0.02 * 10 ** (32 * size**4))
 
 
 def exchanged(samples, at, size, rng):
@@ -281,7 +281,7 @@ OF_POSES = {
 BELIEF = {Code.TWIST, Code.TWIST_BOUND}
 OF_TWISTS = {
     spiked: BELIEF, no_twist: {*BELIEF, Code.ALL_ZERO}, no_yaw_rate: BELIEF, of_the_world: BELIEF,
-    wild: {*PATH, *BELIEF}, silent: OF_POSES[silent], sparse: OF_POSES[sparse],
+    wild: {*PATH, *BELIEF}, silent: OF_POSES[silent], sparse: {*OF_POSES[sparse], *BELIEF},
     frozen: {Code.FROZEN, Code.JUMP, *BELIEF}, not_finite: {Code.NOT_FINITE}, shuffled: set(),
     clock_set_back: OF_POSES[clock_set_back], other_frame: {Code.FRAME},
 }  # fmt: skip
