@@ -14,6 +14,7 @@ from operator import attrgetter
 from typing import Any
 
 from repsq_ros.errors import RepsqError
+from repsq_ros.measurement.catalogue import TF
 from repsq_ros.measurement.inputs import Input
 from repsq_ros.measurement.reasons import Code
 from repsq_ros.measurement.samples import BodySample, Quaternion, Reading, Sample, Vector
@@ -33,6 +34,8 @@ def reader_of(source: Input) -> Reader:
     """Return the function that turns messages of an input into samples."""
     if source.field:
         return _with_stamp(source, _field_reader(source.field))
+    if source.type == TF:
+        return _frame_pair(source)
     if source.type in _OF_SEVERAL:
         return _with_stamp(source, _named(source))
     return _with_stamp(source, _READERS[source.type])
@@ -203,8 +206,23 @@ def _named(source: Input) -> Callable[[Any, int], Sample | None]:
     return read
 
 
+def _frame_pair(source: Input) -> Reader:
+    """Return the reader of one transform: of the child `body` in the parent `frame`, if given."""
+    child, parent, by_arrival = source.body, source.frame, source.stamp == 'receive'
+
+    def read(message: Any, arrival_ns: int) -> Sample | None:
+        for each in message.transforms:
+            if each.child_frame_id == child and parent in ('', each.header.frame_id):
+                return _transform(each, arrival_ns if by_arrival else from_time(each.header.stamp))
+        return None
+
+    return read
+
+
 def bodies_of(name: str, message: Any) -> tuple[str, ...]:
     """Return the names of the bodies in a message; one without a name for other types."""
+    if name == TF:
+        return tuple(each.child_frame_id for each in message.transforms)
     if name not in _OF_SEVERAL:
         return ('',)
     bodies, of_each = _OF_SEVERAL[name]

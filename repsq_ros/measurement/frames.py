@@ -132,6 +132,7 @@ def conditioned(track: Track, source: Input) -> Track:
     return track
 
 
+UNIT_NORM = 0.05  # by which the norm of a quaternion may differ from 1
 LEANS = 0.35  # [rad] throughout: more than anything that walks
 STANDS = 0.25  # [rad]
 

@@ -124,6 +124,11 @@ class Measure:
 
     def evaluate(self, observation: Observation) -> Outcome:
         """Return psi of a window, or the named reason why there is none."""
+        # Numbers of any size may come; what they make of a sum is looked at, not warned of.
+        with np.errstate(all='ignore'):
+            return self._evaluate(observation)
+
+    def _evaluate(self, observation: Observation) -> Outcome:
         window = observation.window
         count = observation.count
         try:

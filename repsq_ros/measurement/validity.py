@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from repsq_ros.measurement.audit import longest_frozen
+from repsq_ros.measurement.frames import UNIT_NORM
 from repsq_ros.measurement.limits import Condition, Limits
 from repsq_ros.measurement.period import period_of
 from repsq_ros.measurement.reasons import Code, Doubt, Fault
@@ -16,8 +17,6 @@ from repsq_ros.measurement.window import Window
 from repsq_ros.timebase import to_seconds
 
 Array = NDArray[np.float64]
-
-UNIT_NORM = 0.05  # by which the norm of a quaternion may differ from 1
 
 
 def samples_fault(track: Track, window: Window) -> Fault | None:
