@@ -15,7 +15,7 @@ Array = NDArray[np.float64]
 
 # Times what nine of ten steps stay within. On walks of two humanoids, wheels and a body at rest no
 # step was further out than 5.3 times, but for those that the other terms explain.
-FAR = 8.0
+FAR = 6.5
 MOST_NOISE = (0.02, 0.15)  # [m], [rad]: more than that is never taken for noise
 SHAKEN = (10.0, 20.0)  # [m/s^2], [rad/s^2] times the square of a period: what it may bend a path
 
@@ -68,7 +68,9 @@ def outlier_fault(track: Track, period: float, window: Window, limits: Limits) -
     """
     if len(track) < 6 or not period > 0:
         return None
-    uneven = np.abs(np.diff(track.stamps).astype(np.float64) * 1e-9 - period)
+    time = np.diff(track.stamps).astype(np.float64) * 1e-9
+    uneven = np.abs(time - period)
+    as_long = np.minimum(1.0, period / time)[:, None]
     steps = [
         None if track.position is None else np.diff(track.position, axis=0),
         None if track.orientation is None else _turns(track.orientation),
@@ -79,7 +81,7 @@ def outlier_fault(track: Track, period: float, window: Window, limits: Limits) -
     ):  # fmt: skip
         if each is None:
             continue
-        off = _off(each)
+        off = _off(each, each * as_long)
         noise = max(least, min(FAR * float(np.percentile(off, 90)), most))
         pace = 1.5 * float(np.percentile(np.linalg.norm(each, axis=1), 90)) / period
         excess = off - (noise + shaken * period**2 + pace * uneven)
@@ -94,12 +96,13 @@ def outlier_fault(track: Track, period: float, window: Window, limits: Limits) -
     return None
 
 
-def _off(steps: Array) -> Array:
+def _off(steps: Array, as_long: Array) -> Array:
     """Return how far each step is from the median of its neighbours.
 
     :param steps: (n, 3), n >= 5
+    :param as_long: (n, 3), the steps of more than a period brought to one
     """
-    padded = np.pad(steps, ((2, 2), (0, 0)), mode='reflect')
+    padded = np.pad(as_long, ((2, 2), (0, 0)), mode='reflect')
     around = np.sort(np.stack([padded[k : k + len(steps)] for k in (0, 1, 3, 4)]), axis=0)
     off: Array = np.linalg.norm(steps - (around[1] + around[2]) / 2.0, axis=1)
     return off

@@ -102,7 +102,7 @@ def frozen_fault(track: Track, window: Window, limits: Limits) -> Fault | None:
     """Return where the pose does not change to the last bit although stamps go on."""
     span, first = longest_frozen(track)
     if span <= limits.frozen:
-        return _stuck_at_the_end(track, window, limits)
+        return _stuck(track, first, window) or _stuck_at_the_end(track, limits)
     return Fault(
         Code.FROZEN,
         f'frozen: bit-identical poses with fresh stamps for {span:.3f} s from '
@@ -110,7 +110,40 @@ def frozen_fault(track: Track, window: Window, limits: Limits) -> Fault | None:
     )
 
 
-def _stuck_at_the_end(track: Track, window: Window, limits: Limits) -> Fault | None:
+def _stuck(track: Track, first: int, window: Window) -> Fault | None:
+    """Return whether the pose did not change for a while in which the body went on.
+
+    It did where no other pose is repeated for a third as long, and the step that ends the longest
+    repetition makes up for it: longer than three of the long ones of the others. Wheels that
+    stand still for a moment go on with a short step.
+
+    :param first: index of the pose that is repeated longest
+    """
+    position, seconds = track.position, track.stamps.astype(np.float64) * 1e-9
+    if position is None or len(track) < 8:
+        return None
+    same = np.all(position[1:] == position[:-1], axis=1)
+    moved = np.flatnonzero(~same) + 1
+    after = int(np.searchsorted(moved, first, 'right'))
+    if after >= len(moved) or len(moved) < 5:
+        return None
+    last = int(moved[after])
+    held = float(seconds[last - 1] - seconds[first])
+    runs = np.diff(seconds[np.concatenate([[0], moved])])
+    others = np.delete(runs, min(after, len(runs) - 1))
+    steps = np.linalg.norm(np.diff(position, axis=0), axis=1)
+    usual = float(np.percentile(steps[~same], 90))
+    if held <= 3.0 * float(others.max()) or steps[last - 1] <= 3.0 * usual:
+        return None
+    return Fault(
+        Code.FROZEN,
+        f'frozen: bit-identical poses with fresh stamps for {held:.3f} s from '
+        f'{window.at(track.stamps[first])} on, and then a step of {steps[last - 1]:.4f} m: the '
+        'body went on meanwhile',
+    )
+
+
+def _stuck_at_the_end(track: Track, limits: Limits) -> Fault | None:
     """Return whether the pose has stopped to change although the body was on its way.
 
     Within the samples a jump tells how far it went meanwhile; after the last one nothing does. It
@@ -126,7 +159,7 @@ def _stuck_at_the_end(track: Track, window: Window, limits: Limits) -> Fault | N
     held = float(seconds[-1] - seconds[last[-1]])
     steps = np.linalg.norm(np.diff(position[last], axis=0), axis=1)
     speed = float((steps / np.diff(seconds[last])).min())
-    if held <= 3.0 * float(np.diff(seconds[changed]).max()) or held * speed <= limits.outlier:
+    if held <= 2.5 * float(np.diff(seconds[changed]).max()) or held * speed <= limits.outlier:
         return None
     return Fault(
         Code.FROZEN,

@@ -358,7 +358,7 @@ MOTIONS = st.builds(
     *(st.floats(-0.3, 0.3) for _ in range(3)),
     heading=st.floats(-math.pi, math.pi),
     rate=st.sampled_from([50.0, 100.0, 120.0, 240.0, 360.0]),
-    noise=st.sampled_from([1e-6, 1e-5, 1e-4, 5e-4]),
+    noise=st.sampled_from([1e-6, 1e-5, 1e-4, 3e-4]),
     sway=st.sampled_from([0.0, 0.005, 0.01]),
     seed=st.integers(0, 2**30),
 )

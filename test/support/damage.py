@@ -52,8 +52,8 @@ class Motion:
         seen = yaw + rng.normal(0, self.noise, count)
         stamps = EPOCH + np.round((t + BEFORE) * 1e9).astype(np.int64)
         linear = np.column_stack([0 * t + self.speed, self.sideways + self.sway * w * np.cos(w * t),
-                                  0 * t]) + rng.normal(0, 20 * self.noise, (count, 3))  # fmt: skip
-        angular = np.column_stack([0 * t, 0 * t, self.turn + rng.normal(0, 20 * self.noise, count)])
+                                  0 * t]) + rng.normal(0, 10 * self.noise, (count, 3))  # fmt: skip
+        angular = np.column_stack([0 * t, 0 * t, self.turn + rng.normal(0, 10 * self.noise, count)])
         return [
             BodySample(
                 int(stamps[k]), tuple(map(float, position[k])),
@@ -98,8 +98,8 @@ def lasting(samples, at, seconds):
 
 
 def wild(samples, at, size, rng):
-    """One frame anywhere: from 2 cm to 1e30 m off."""
-    samples[at] = moved(samples[at], y=0.02 * 10 ** (32 * size**4))
+    """One frame anywhere: from 3 cm to 1e30 m off."""
+    samples[at] = moved(samples[at], y=0.03 * 10 ** (32 * size**4))
 
 
 def exchanged(samples, at, size, rng):
