@@ -131,7 +131,6 @@ def _report(table: PoseTable, arguments: argparse.Namespace) -> None:
             f'{left[worst] * 1e3:.3f} mm in row {table.rows[worst]}'
         )
 
-
         turned = bool(arguments.goal_quaternion or len(arguments.goal) == 6)
         if turned and (table.angles or arguments.quaternion):
             _report_turns(table, base, arguments.order)
@@ -161,7 +160,8 @@ def _report_turns(table: PoseTable, base: Array, order: str) -> None:
     if best != order:
         print(
             f'note      attained angles of order {order} do not fit to the commanded ones; of '
-            f'order {best} they would within {np.degrees(others[best]):.3f} degrees: --order {best}'
+            f'order {best} they would within {np.degrees(others[best]):.3f} degrees: '
+            f'--order {best}'
         )
 
 

@@ -254,5 +254,7 @@ def _write(poses: list[Cycles], found: list[Quantities], folder: Path) -> None:
         raise OutputError.unwritable(folder, error) from None
     largest = max(poses, key=lambda each: len(each.attained))
     goal = None if largest.commanded is None else largest.commanded * MM
-    names = draw(folder, largest.positions, goal, [t.accuracy.position for t in found if t.accuracy])
+    names = draw(
+        folder, largest.positions, goal, [t.accuracy.position for t in found if t.accuracy]
+    )
     print(f'written   {folder}: iso9283.csv, {", ".join(names)}')

@@ -33,7 +33,9 @@ def draw(folder: Path, positions: Array, goal: Array | None, accuracy: list[floa
     for panel, (a, b) in zip(axes.flat, ((0, 1), (0, 2), (1, 2)), strict=False):
         panel.plot(off[:, a], off[:, b], '.', color='#0072b2', label='attained')
         panel.plot(0.0, 0.0, '+', color='black', markersize=12, label='barycentre')
-        if goal is not None and np.linalg.norm(goal - centre) < 20.0 * max(np.abs(off).max(), 1e-3):
+        if goal is not None and np.linalg.norm(goal - centre) < 20.0 * max(
+            np.abs(off).max(), 1e-3
+        ):
             panel.plot(goal[a] - centre[a], goal[b] - centre[b], 'x', color='#d55e00',
                        markersize=10, label='commanded')  # fmt: skip
         panel.set_xlabel(f'{"xyz"[a]} from the barycentre [mm]')

@@ -191,7 +191,8 @@ def audit_body(track: Track) -> BodyAudit:
         return BodyAudit()
     poses = Track(track.stamps, position, orientation)
     bad = broken(poses)
-    found = BodyAudit(broken=int(np.sum(bad)), **_norms(orientation))
+    without_norm, odd_norm = _norms(orientation)
+    found = BodyAudit(broken=int(np.sum(bad)), without_norm=without_norm, odd_norm=odd_norm)
     placed = np.isfinite(position).all(axis=1)
     whole, places = poses.take(~bad), position[placed]
     if len(places) < 2:
@@ -216,17 +217,16 @@ def audit_body(track: Track) -> BodyAudit:
         velocity = by_slope(whole, REST_SPAN)
     except ValueError:
         return found
-    return replace(
-        found, speed=float(np.percentile(np.hypot(velocity[:, 0], velocity[:, 1]), 99))
-    )
+    return replace(found, speed=float(np.percentile(np.hypot(velocity[:, 0], velocity[:, 1]), 99)))
 
 
-def _norms(orientation: Array | None) -> dict[str, int]:
+def _norms(orientation: Array | None) -> tuple[int, int]:
+    """Return how many quaternions have norm zero, and how many another one than 0 and 1."""
     if orientation is None:
-        return {}
+        return 0, 0
     norms = np.linalg.norm(orientation, axis=1)
     odd = np.isfinite(norms) & (norms > 0) & (np.abs(norms - 1.0) > UNIT_NORM)
-    return {'without_norm': int(np.sum(norms == 0)), 'odd_norm': int(np.sum(odd))}
+    return int(np.sum(norms == 0)), int(np.sum(odd))
 
 
 def _triple(values: Array) -> tuple[float, float, float]:

@@ -129,7 +129,9 @@ class SampleBuffer:
         # A few frames from the future were strays themselves.
         if again >= IN_A_ROW:
             seconds = to_seconds(end_ns - start_ns)
-            text = f'clock set back: stamps ran back by {seconds:.3f} s, and what came before is gone'
+            text = (
+                f'clock set back: stamps ran back by {seconds:.3f} s, and what came before is gone'
+            )
             self._set_back.append(Doubt(start_ns, end_ns, Code.CLOCK, text))
         back.clear()
 

@@ -15,7 +15,6 @@ from repsq_ros.measurement.reasons import Code, Fault
 from repsq_ros.measurement.track import Track
 from repsq_ros.measurement.window import Window
 
-
 GOING = 0.15  # [s] before a loss from which it is told where the body was going
 FORESEEN = 0.3  # [s] by which that is continued
 

@@ -86,7 +86,7 @@ class Input:
     def describe(self) -> dict[str, object]:
         """Return what two labs have to share; the topic's name is each lab's own."""
         found = {key: value for key, value in asdict(self).items() if key != 'topic'}
-        # Keys that came later are left out where they say nothing: old contracts keep their digest.
+        # Later keys are left out where they say nothing: old contracts keep their digest.
         for key, usual in (('calibration', 1.0), ('error_codes', None)):
             if found[key] == usual:
                 del found[key]

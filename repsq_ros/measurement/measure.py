@@ -166,9 +166,7 @@ class Measure:
             doubts = observation.condition_doubts.get(condition.name, ())
             fault = validity.condition_fault(condition, series, window)
             if fault is None and doubts:
-                fault = validity.doubt_fault(
-                    doubts, int(series.stamps[0]), window.end_ns, window
-                )
+                fault = validity.doubt_fault(doubts, int(series.stamps[0]), window.end_ns, window)
             if fault:
                 return fault
         return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from repsq_ros.measurement.inputs import LENGTHS, Input
 from repsq_ros.measurement.reasons import Code, Fault
@@ -43,8 +44,8 @@ def implausible_fault(raw: Series, source: Input, window: Window) -> Fault | Non
     return None
 
 
-def _too_long(raw: Series, source: Input) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+def _too_long(raw: Series, source: Input) -> NDArray[np.bool_]:
     if source.unit not in LENGTHS:
         return np.zeros(len(raw), dtype=np.bool_)
-    found: np.ndarray[tuple[int], np.dtype[np.bool_]] = np.abs(source.to_si(raw.values)) > LONGEST
+    found: NDArray[np.bool_] = np.abs(source.to_si(raw.values)) > LONGEST
     return found

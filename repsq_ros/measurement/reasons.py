@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class Code(str, Enum):
-    """What is wrong. Its text is the beginning of the reason's words, but for those in brackets."""
+    """What is wrong: the beginning of the reason's words, but for those in brackets."""
 
     SILENT = 'silent'
     GAP = 'gap'

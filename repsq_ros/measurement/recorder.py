@@ -112,9 +112,12 @@ class Recorder:
             doubts = buffer.doubts(since_ns, window.end_ns, set_back)
             return measure.evaluate(
                 Observation(
-                    window, series=series, doubts=doubts, conditions=conditions,
+                    window,
+                    series=series,
+                    doubts=doubts,
+                    conditions=conditions,
                     condition_doubts=objections,
-                )  # fmt: skip
+                )
             )
         track = buffer.track(window.reach_ns, window.end_ns)
         doubts = buffer.doubts(window.reach_ns, window.end_ns, set_back)

@@ -20,8 +20,14 @@ from repsq_ros.measurement.window import Observation, Seen, UnmeasurableError
 
 # Reasons that a body which falls out of sight leaves behind.
 OUT_OF_SIGHT = {
-    Code.SILENT, Code.GAP, Code.COVERAGE, Code.FROZEN, Code.NOT_FINITE, Code.ORIENTATION, Code.JUMP,
-}  # fmt: skip
+    Code.SILENT,
+    Code.GAP,
+    Code.COVERAGE,
+    Code.FROZEN,
+    Code.NOT_FINITE,
+    Code.ORIENTATION,
+    Code.JUMP,
+}
 
 
 @dataclass(frozen=True)
@@ -84,7 +90,7 @@ def read_body(observation: Observation, source: Input, wanted: Wanted) -> tuple[
     if wanted.fall is not None:
         note = fallen(on_command, wanted.fall, everything.period, window, limits)
         if note:
-            return Seen(source, whole, first), note
+            return Seen(source, whole, first=first), note
     # A sample long before the window says nothing of it: the body may have been anywhere.
     gaps = np.flatnonzero(np.diff(whole.stamps[: first + 1]) > limits.largest_gap_ns)
     near = first > 0 and window.start_ns - whole.stamps[first - 1] <= limits.largest_gap_ns

@@ -94,6 +94,4 @@ def velocity_of(seen: Seen) -> NDArray[np.float64]:
     try:
         return velocity.estimated(track, source, seen.first)
     except ValueError:
-        raise UnmeasurableError(
-            'one pose only: no velocity can be formed', Code.POSES
-        ) from None
+        raise UnmeasurableError('one pose only: no velocity can be formed', Code.POSES) from None

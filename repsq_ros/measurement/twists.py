@@ -80,7 +80,8 @@ def spike_fault(track: Track, period: float, window: Window) -> Fault | None:
             return Fault(
                 Code.TWIST_BOUND,
                 f'twist beyond belief: {off[at]:.4g} {unit} beside those around it at '
-                f'{window.at(track.stamps[at])}, at most {off[at] - excess[at]:.4g} {unit} is believed',
+                f'{window.at(track.stamps[at])}, at most '
+                f'{off[at] - excess[at]:.4g} {unit} is believed',
             )
     return None
 

@@ -152,12 +152,12 @@ def _neighbours(
     In whole ns, and with a little grace: a pose at the span's very edge is always within it.
     """
     half = round(span * 5e8)
-    if len(stamps) < fewest or stamps[-1] - stamps[0] < half:
+    if len(stamps) < fewest or stamps[-1] - stamps[0] < half - EDGE_NS:
         raise ValueError('poses of too short a time')
     low = np.searchsorted(stamps, stamps[first:] - half - EDGE_NS, 'left').astype(np.int64)
     high = np.searchsorted(stamps, stamps[first:] + half + EDGE_NS, 'right').astype(np.int64)
     while True:
-        short = (stamps[high - 1] - stamps[low] < half) | (high - low < fewest)
+        short = (stamps[high - 1] - stamps[low] < half - EDGE_NS) | (high - low < fewest)
         if not short.any():
             return low, high
         low = np.where(short, np.maximum(low - 1, 0), low)

@@ -76,7 +76,7 @@ class Seen:
 
 
 class UnmeasurableError(Exception):
-    """This cannot be measured, or this quantity cannot be formed; the reason is told.
+    """A window cannot be measured, or a quantity not be formed; the reason is told.
 
     :param code: what is wrong, for programs
     """

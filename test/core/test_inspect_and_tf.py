@@ -133,8 +133,10 @@ def test_a_frame_pair_is_an_input(bag, content, write):
 def reevaluate(path, specification, *options):
     with warnings.catch_warnings():
         warnings.simplefilter('error')
-        return main(['reevaluate', str(path), '--specification', str(specification),
-                     '--sensor-topic', '/mocap', '--command-topic', '/cmd_vel', *options])  # fmt: skip
+        topics = ('--sensor-topic', '/mocap', '--command-topic', '/cmd_vel')
+        return main(
+            ['reevaluate', str(path), '--specification', str(specification), *topics, *options]
+        )
 
 
 TWIST = 'geometry_msgs/msg/Twist'

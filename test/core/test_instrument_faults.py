@@ -1,6 +1,6 @@
 """Inputs that were once counted as VALID and were wrong: each is the right psi now, or a reason.
 
-Truth: a body at 0.3 m/s, commanded 0.3, 100 Hz, gain 6, rms: psi 0.0076 by poses with 0.1 mm noise.
+Truth: a body at 0.3 m/s, commanded 0.3, 100 Hz, gain 6, rms: psi 0.0076 by poses with noise.
 """
 
 import math
@@ -87,7 +87,7 @@ def test_a_wild_pose_that_no_velocity_looks_at_is_none():
     assert of_poses(off(AT - 13, x=0.5)) == of_poses()
 
 
-# 2: the reference before the command --------------------------------------------------------------
+# 2: the reference before the command -----------------------------------------------------------
 
 
 def displaced(change=lambda samples: None, speed=0.0, **quantity):
@@ -133,7 +133,7 @@ def test_a_reference_passes_the_same_checks_as_the_window(change, code, reason):
 
 
 def test_the_reference_is_the_mean_of_half_a_second():
-    """Noise of 1 mm in it: over 50 samples its mean is off by 0.14 mm a coordinate, not by 0.45."""
+    """Noise of 1 mm: the mean of 50 samples is off by 0.14 mm a coordinate, not by 0.45."""
     rng = np.random.default_rng(2)
 
     def shake(samples):
@@ -179,8 +179,14 @@ TWISTS = [
     (twist(300, linear=(1e30, 0.0, 0.0)), 'twist beyond belief: 1e+30 m/s'),
     (twist(300, angular=(0.0, 0.0, 627.0)), 'twist beyond belief: 627 rad/s'),
     (twist(300, linear=(0.7, 0.0, 0.0)), 'twist beyond belief: 0.39'),
-    (twist(None, linear=(1e-12, 0.0, 0.0)), 'twist disagrees with pose: linear by 0.3000 m/s on average'),
-    (twist(None, angular=(0.0, 0.0, 0.0)), 'twist disagrees with pose: angular by 0.2000 rad/s on average'),
+    (
+        twist(None, linear=(1e-12, 0.0, 0.0)),
+        'twist disagrees with pose: linear by 0.3000 m/s on average',
+    ),
+    (
+        twist(None, angular=(0.0, 0.0, 0.0)),
+        'twist disagrees with pose: angular by 0.2000 rad/s on average',
+    ),
     (of_the_world, 'twist disagrees with pose: linear by '),
 ]
 
@@ -201,7 +207,9 @@ def test_bounds_follow_from_what_is_commanded_where_there_is_no_pose():
     assert outcome_of(measure_of(twist=True), samples).valid
     fast = [s._replace(linear_velocity=(7.0, 0.0, 0.0)) for s in samples]
     outcome = outcome_of(measure_of(twist=True), fast)
-    assert outcome.reason.startswith('twist beyond belief: 7 m/s at 0.000 s of the window, at most')
+    assert outcome.reason.startswith(
+        'twist beyond belief: 7 m/s at 0.000 s of the window, at most'
+    )
     assert outcome_of(measure_of(twist=True, commanded=None), fast).valid  # nobody said how fast
     slow = replace(measure_of(twist=True, commanded=None), limits=Limits(fastest=5.0))
     assert outcome_of(slow, fast).code is Code.TWIST_BOUND
@@ -396,7 +404,7 @@ def test_psi_is_right_or_there_is_a_reason(kind, motion, error, when, size, seed
         assert found.code in (OF_TWISTS if twist else OF_POSES)[damage], found.reason
 
 
-# Two samples are too few for a campaign, and enough to see that a recorder is asked ---------------
+# Over time ---------------------------------------------------------------------------------------
 
 
 def test_the_same_reason_through_a_recorder_that_is_fed_while_the_window_is_open():
@@ -407,6 +415,4 @@ def test_the_same_reason_through_a_recorder_that_is_fed_while_the_window_is_open
     recorder.open((0, 0), Window(start_ns, start_ns + 3 * SECOND, (0.3, 0.0, 0.0)))
     for sample in samples:
         recorder.add(sample)
-    assert recorder.close((0, 0))[1] == outcome_of(
-        measure_of(), samples
-    )
+    assert recorder.close((0, 0))[1] == outcome_of(measure_of(), samples)

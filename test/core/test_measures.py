@@ -176,7 +176,7 @@ NOT_MEANT = [
 @pytest.mark.parametrize(('value', 'reason'), NOT_MEANT)
 @pytest.mark.parametrize('when', [-4.0, 1.0])
 def test_a_reading_that_nobody_meant_is_a_reason(measure_of, value, reason, when):
-    """Also as a tare, and also where the gauge says it all the time: that is no displacement of 0."""
+    """Also as a tare, and where the gauge says it all the time: that is no displacement of 0."""
     measure = measure_of(**DIAL, input={'type': 'std_msgs/Float64', 'unit': 'mm'})
     said = [(t, N(data=value)) for t in (-4.0, 1.0)]
     outcome = outcome_of(measure, said)
@@ -238,7 +238,9 @@ def test_another_unit_than_said_is_a_hint(measure_of):
     )
     small = outcome_of(metres, [(-4.0, N(data=0.3)), (1.0, N(data=0.6))])
     assert small.reason.startswith('reading 300 mm from the tare: more than 10 times the 10 mm of')
-    assert outcome_of(metres, [(-4.0, N(data=0.3)), (1.0, N(data=0.35))]).valid  # an event, as ever
+    assert outcome_of(
+        metres, [(-4.0, N(data=0.3)), (1.0, N(data=0.35))]
+    ).valid  # an event, as ever
 
 
 # Poses -------------------------------------------------------------------------------------------
@@ -359,7 +361,9 @@ QUATERNIONS = [
 def test_a_quaternion_in_another_order_or_of_another_norm(measure_of, change, reason):
     def make(t, position, yaw):
         x, y, z, w = change(0.0, 0.0, math.sin(yaw / 2), math.cos(yaw / 2))
-        return N(header=header(t), pose=N(position=xyz(*position), orientation=N(x=x, y=y, z=z, w=w)))
+        return N(
+            header=header(t), pose=N(position=xyz(*position), orientation=N(x=x, y=y, z=z, w=w))
+        )
 
     outcome = outcome_of(measure_of(**LOSS, input=POSE), moving(make))
     assert outcome.reason.startswith(reason)
@@ -386,7 +390,7 @@ def test_one_name_twice_in_a_message(measure_of, kind):
         assert outcome.valid == (not apart)
         if apart:
             assert outcome.code is Code.CONFLICT
-            assert f"the name {given['body']!r} is twice in a message" in outcome.reason
+            assert f'the name {given["body"]!r} is twice in a message' in outcome.reason
 
 
 def moving(make, rate=100, yaw=math.pi / 2):

@@ -35,7 +35,7 @@ FAULTS = {
     'elsewhere': ([(0.1, 0.2, 0.31)] * 100, 'base', 'it is 0.0100 m from where it was sent'),
     'a gap': ([*STILL[:40], *[None] * 30, *STILL[:30]], 'base', 'no sample of the body for 0.310'),
     'nothing': ([], 'base', 'no sample of the body'),
-    'not a number': ([*STILL[:50], NAN, *STILL[:49]], 'base', 'not finite: NaN or infinity in a sample'),
+    'not a number': ([*STILL[:50], NAN, *STILL[:49]], 'base', 'not finite: NaN or infinity'),
     'another frame': (STILL, 'base_link', "wrong frame: frame_id 'base_link', expected 'base'"),
 }  # fmt: skip
 

@@ -286,7 +286,9 @@ def falling(since, height=0.2, tilt=1.4, took=0.3):
             part = min((sample.stamp_ns * 1e-9 - since) / took, 1.0) ** 2
             lying = (0.0, math.sin(part * tilt / 2), 0.0, math.cos(part * tilt / 2))
             x, y, z = sample.position
-            samples[k] = sample._replace(position=(x, y, z + part * (height - z)), orientation=lying)
+            samples[k] = sample._replace(
+                position=(x, y, z + part * (height - z)), orientation=lying
+            )
     return samples
 
 

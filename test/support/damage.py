@@ -46,14 +46,17 @@ class Motion:
             self.speed * np.sin(yaws) + v_y * np.cos(yaws),
         ])  # fmt: skip
         step = (v[1:] + v[:-1]) / 2 * (fine[1] - fine[0])
-        path = np.vstack([[1.0, 2.0], [1.0, 2.0] + np.cumsum(step, axis=0)])
+        path = np.pad(np.cumsum(step, axis=0), ((1, 0), (0, 0))) + np.array([[1.0, 2.0]])
         x, y = (np.interp(t, fine, path[:, k]) for k in (0, 1))
         position = np.column_stack([x, y, 0.7 + 0 * x]) + rng.normal(0, self.noise, (count, 3))
         seen = yaw + rng.normal(0, self.noise, count)
         stamps = EPOCH + np.round((t + BEFORE) * 1e9).astype(np.int64)
-        linear = np.column_stack([0 * t + self.speed, self.sideways + self.sway * w * np.cos(w * t),
-                                  0 * t]) + rng.normal(0, 10 * self.noise, (count, 3))  # fmt: skip
-        angular = np.column_stack([0 * t, 0 * t, self.turn + rng.normal(0, 10 * self.noise, count)])
+        aside = self.sideways + self.sway * w * np.cos(w * t)
+        linear = np.column_stack([0 * t + self.speed, aside, 0 * t])
+        linear += rng.normal(0, 10 * self.noise, (count, 3))
+        angular = np.column_stack(
+            [0 * t, 0 * t, self.turn + rng.normal(0, 10 * self.noise, count)]
+        )
         return [
             BodySample(
                 int(stamps[k]), tuple(map(float, position[k])),
@@ -81,7 +84,7 @@ def outcome_of(measure, samples, command=(0.3, 0.0, 0.0)):
     return recorder.close((0, 0))[1]
 
 
-# Damage: each changes samples from index `at` on, `size` in [0, 1] says how much --------------------
+# Damage: each changes samples from index `at` on, `size` in [0, 1] says how much -----------------
 
 
 def moved(sample, x=0.0, y=0.0, z=0.0):
@@ -164,7 +167,7 @@ def mirrored(samples, at, size, rng):
 def twisted(samples, at, size, rng):
     """One frame turned by 3 to 170 degrees."""
     half = math.radians(3 + 167 * size) / 2
-    x, y, z, w = samples[at].orientation
+    _, _, z, w = samples[at].orientation
     s, c = math.sin(half), math.cos(half)
     samples[at] = samples[at]._replace(orientation=(0.0, 0.0, z * c + w * s, w * c - z * s))
 
@@ -172,9 +175,7 @@ def twisted(samples, at, size, rng):
 def flipped_signs(samples, at, size, rng):
     for k in range(at, len(samples)):
         if rng.random() < size:
-            samples[k] = samples[k]._replace(
-                orientation=tuple(-q for q in samples[k].orientation)
-            )
+            samples[k] = samples[k]._replace(orientation=tuple(-q for q in samples[k].orientation))
 
 
 def stalled(samples, at, size, rng):
@@ -207,7 +208,7 @@ def doubled(samples, at, size, rng):
 
 
 def two_publishers(samples, at, size, rng):
-    """Another body on the same topic, 5 cm to 5 m away, half a period later or at the same time."""
+    """Another body, 5 cm to 5 m away, half a period later or at the same time."""
     apart = round(SECOND / rate_of(samples) / 2) if size > 0.5 else 0
     away = 0.05 * 100 ** rng.random()
     samples[at:] = [
