@@ -159,7 +159,7 @@ def _stuck_at_the_end(track: Track, limits: Limits) -> Fault | None:
     held = float(seconds[-1] - seconds[last[-1]])
     steps = np.linalg.norm(np.diff(position[last], axis=0), axis=1)
     speed = float((steps / np.diff(seconds[last])).min())
-    if held <= 2.5 * float(np.diff(seconds[changed]).max()) or held * speed <= limits.outlier:
+    if held <= 1.5 * float(np.diff(seconds[changed]).max()) or held * speed <= limits.outlier:
         return None
     return Fault(
         Code.FROZEN,
