@@ -98,9 +98,9 @@ def read_body(observation: Observation, source: Input, wanted: Wanted) -> tuple[
     stamps = whole.stamps[begin:]
     if source.retime and source.rate > 0:
         stamps = retimed(stamps, source.rate)
-    lead = min(first - begin, 1)
-    if wanted.needs == 'velocity' and first < len(whole):
-        lead = max(lead, lead_of(stamps, source, first - begin))
+    lead = 0
+    if wanted.needs == 'velocity' and source.velocity != 'twist' and first < len(whole):
+        lead = lead_of(stamps, source, first - begin)
     leads = [lead]
     if wanted.history and near:  # all since the last gap, if it is as sound as the rest
         leads.insert(0, first - (int(gaps[-1]) + 1 if len(gaps) else 0))

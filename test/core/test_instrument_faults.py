@@ -87,6 +87,12 @@ def test_a_wild_pose_that_no_velocity_looks_at_is_none():
     assert of_poses(off(AT - 13, x=0.5)) == of_poses()
 
 
+@pytest.mark.parametrize('take', [of_poses, of_twists, lambda change: displaced(change)])
+def test_a_jump_across_the_start_of_the_window(take):
+    """Another body until the last sample before it: what follows says nothing of this one."""
+    assert take(off(0, AT, x=1.0)).reason.startswith('jump: ')
+
+
 # 2: the reference before the command -----------------------------------------------------------
 
 
@@ -254,6 +260,12 @@ def test_a_stall_of_the_network_is_told_with_its_remedy(milliseconds, at):
     assert 'its rate and retime: true' in outcome.reason
     again = of_poses(change, rate=100.0, retime=True)
     assert again.psi == pytest.approx(TRUTH, abs=0.02), again.reason
+
+
+def test_a_stall_that_ends_just_before_the_window_is_told():
+    """What came together is within the span of the first velocity, what went before is not."""
+    outcome = of_poses(lambda samples: STALLED(samples, 182, 120 / 140, None))
+    assert outcome.code is Code.BUNCHED, outcome
 
 
 def test_a_stall_spoils_nothing_where_the_body_rests():
