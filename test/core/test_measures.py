@@ -293,6 +293,19 @@ def test_final_pose_error_weighs_the_angle(measure_of):
     assert outcome_of(weighed, poses()).psi == pytest.approx(15.0, abs=0.1)
 
 
+@pytest.mark.parametrize('every', [1, 2, 3])
+def test_the_sign_of_a_quaternion_means_nothing_to_a_final_pose(measure_of, every):
+    target = {'position': [1.0, 2.0, 0.5], 'rpy': [0.0, 0.0, 0.1]}
+    given = {'type': 'final_pose_error', 'upper': 100.0, 'input': POSE, 'target': target}
+    said = poses()
+    for _, message in said[::every]:
+        q = message.pose.orientation
+        message.pose.orientation = N(x=-q.x, y=-q.y, z=-q.z, w=-q.w)
+    assert outcome_of(measure_of(**given, per_radian=50.0), said).psi == pytest.approx(
+        5.0, abs=0.1
+    )
+
+
 def test_an_indicator_makes_a_risk_of_any_measure(measure_of):
     inner = {'type': 'displacement', 'upper': 10.0, 'tare': 0.0}
     given = {'type': 'indicator', 'of': inner, 'input': {'type': 'std_msgs/Float64', 'unit': 'mm'}}

@@ -48,6 +48,20 @@ def test_what_speaks_against_having_settled(name):
     assert bool(found) == bool(expected)
 
 
+@pytest.mark.parametrize('axis', [0, 1, 2])
+@pytest.mark.parametrize(('share', 'settled'), [(0.02, True), (0.2, False)])
+def test_a_body_has_not_settled_that_moves_in_a_part_of_the_time(axis, share, settled):
+    """Along any axis, at 20 mm/s in the last fifth of a second; not where it is a fiftieth."""
+    positions = []
+    for k in range(100):
+        place = list(GOAL)
+        place[axis] += 0.02 * max(k / 100 - (1.0 - share), 0.0)
+        positions.append(tuple(place))
+    found = settling(positions).against(0, SECOND, 0.004, GOAL, 0.005)
+    assert found.startswith('' if settled else 'it moves at 0.0')
+    assert bool(found) != settled
+
+
 @pytest.mark.parametrize('rate', [50, 125, 360])
 @settings(max_examples=30, deadline=None)
 @given(speed=st.floats(0.0, 0.05))

@@ -321,3 +321,62 @@ def test_a_pose_at_the_very_edge_of_the_span_is_always_within(fit):
             found.append(fit(track, SPAN))
     for each in found[1:]:
         assert each == pytest.approx(found[0], abs=1e-5)
+
+
+# Each threshold of the audit, from both sides -------------------------------------------------
+
+
+def spaced(gaps):
+    """Return stamps 10 ms apart, but for some gaps [ms] in their places."""
+    steps = np.full(1000, 10.0)
+    for place, gap in gaps.items():
+        steps[place] = gap
+    return np.round(np.concatenate([[0.0], np.cumsum(steps)]) * 1e6).astype(np.int64)
+
+
+def test_a_gap_is_more_than_three_periods():
+    assert audit(spaced({50: 29.9})).gaps == 0
+    assert audit(spaced({50: 30.1})).gaps == 1
+
+
+def test_together_is_nearer_than_a_tenth_of_a_period():
+    assert audit(spaced(dict.fromkeys(range(0, 200, 2), 1.1))).together == 0.0
+    assert audit(spaced(dict.fromkeys(range(0, 200, 2), 0.9))).together == pytest.approx(0.1)
+
+
+def test_one_of_a_hundred_that_came_together_is_of_no_sensor():
+    few = dict.fromkeys(range(9), 0.5)
+    assert audit(spaced(few)).guess.startswith('header')
+    many = dict.fromkeys(range(0, 22, 2), 0.5) | dict.fromkeys(range(1, 22, 2), 19.5)
+    assert audit(spaced(many)).guess.startswith('receive: messages that came together')
+
+
+@pytest.mark.parametrize(('share', 'guess'), [(0.09, 'header'), (0.11, 'receive: gaps vary')])
+def test_gaps_that_vary_by_a_tenth_are_those_of_arrivals(share, guess):
+    """Each other gap is longer and shorter than a period by that share."""
+    stamps = spaced({k: 10.0 * (1 + share * (-1) ** k) for k in range(1000)})
+    assert audit(stamps, rate=100.0).guess.startswith(guess)
+
+
+@pytest.mark.parametrize(('rate', 'told'), [(101.5, False), (103.0, True), (97.0, True)])
+def test_a_rate_two_hundredths_off_is_not_the_declared_one(rate, told):
+    lines = dict(audit(spaced({}), rate=rate).lines())
+    assert ('declared' in lines['rate']) == told
+
+
+@pytest.mark.parametrize(('delay', 'told'), [(0.9, False), (1.1, True), (-1.1, True)])
+def test_a_second_between_stamp_and_arrival_are_two_clocks(delay, told):
+    stamps = spaced({})
+    lines = dict(audit(stamps, stamps + round(delay * 1e9)).lines())
+    assert ('far apart' in lines['arrival after stamp']) == told
+
+
+def test_the_speed_at_rest_is_that_of_slopes_over_a_tenth_of_a_second():
+    """White noise of 1 mm: over 11 poses the sd of a slope is 1 mm / sqrt(sum t^2) = 9.5 mm/s."""
+    rng = np.random.default_rng(1)
+    position = rng.normal(0, 1e-3, (6000, 3))
+    track = Track(
+        np.arange(6000, dtype=np.int64) * 10_000_000, position, quaternions(np.zeros(6000))
+    )
+    expected = 9.53e-3 * math.sqrt(2 * math.log(100))  # 99th percentile in the plane
+    assert audit_body(track).speed == pytest.approx(expected, rel=0.1)
