@@ -323,7 +323,7 @@ def test_a_pose_at_the_very_edge_of_the_span_is_always_within(fit):
         assert each == pytest.approx(found[0], abs=1e-5)
 
 
-# Each threshold of the audit, from both sides -------------------------------------------------
+# Each threshold of the audit, from both sides -----------------------------------------------
 
 
 def spaced(gaps):
