@@ -238,6 +238,7 @@ def under_condition(**limits):
 CONDITIONS = [
     ([(-5.0, 100.0)], ''),
     ([(-5.0, 1.0)], ''),  # told once, before the test, and as a share
+    ([(-5.0, 1.2)], 'speed_scaling not nominal: 0.012 at'),  # what is above 1 is percent
     (
         [(-5.0, 100.0), (1.5, 62.0)],
         'speed_scaling not nominal: 0.62 at 1.500 s of the window, exp',
