@@ -5,6 +5,18 @@ import warnings
 
 import numpy as np
 import pytest
+from support.damage import (
+    OF_POSES,
+    Motion,
+    exchanged,
+    measure_of,
+    outcome_of,
+    stalled,
+    stray,
+    two_publishers,
+    w_first,
+    wild,
+)
 
 from repsq_ros.cli import main
 from repsq_ros.measurement.recorder import Recorder, Window
@@ -205,3 +217,30 @@ def test_a_segment_ends_where_the_sensor_pauses_and_a_stamped_command_counts_by_
     assert reevaluate(path, write(content), '--settle', '1') == 0
     row = capsys.readouterr().out.splitlines()[1].split()
     assert row[2:4] == ['1.490', '150']  # from 1.5 s to the last pose before the pause
+
+
+@pytest.mark.parametrize(
+    'damage', [None, wild, exchanged, stalled, two_publishers, w_first, stray]
+)
+def test_what_a_bag_holds_is_checked_alike(bag, content, write, damage):
+    """The same samples in process and from a bag, as PoseStamped: the same psi, or reason."""
+    samples = Motion().samples()
+    if damage is not None:
+        damage(samples, 300, 0.4, np.random.default_rng(1))
+    said = []
+    for k, sample in enumerate(samples):
+        turned = TYPES['geometry_msgs/msg/Quaternion'](*sample.orientation)
+        message = pose(0.0, *sample.position, turned)
+        seconds, nanoseconds = divmod(sample.stamp_ns, SECOND)
+        message.header.stamp.sec, message.header.stamp.nanosec = seconds, nanoseconds
+        message.header.frame_id = 'world'
+        said.append((k / 100, message))
+    measure = measure_of()
+    path = bag(('/mocap/pose', POSES, said))
+    with Bag(path) as opened:
+        read = read_samples(opened, '/mocap/pose', measure.input)
+    assert outcome_of(measure, read) == outcome_of(measure, samples)
+    if damage in (None, stray):
+        assert outcome_of(measure, read).valid
+    else:
+        assert outcome_of(measure, read).code in OF_POSES[damage]
