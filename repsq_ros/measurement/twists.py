@@ -22,6 +22,9 @@ SPAN = 0.2  # [s] over which twist and pose are compared
 MEAN = ((0.01, 0.05), (0.02, 0.05))  # of the means over the window
 USUAL = ((0.015, 0.05), (0.12, 0.1))  # root mean square
 MOST = ((0.15, 0.3), (0.5, 0.3))  # anywhere
+# [m/s] from which on it is asked whether a velocity is one of the world, and how much better that
+# has to fit.
+OF_WORLD = (0.003, 0.5)
 FAR = 8.0  # times what nine of ten twists stay within: a spike
 SPIKE = ((0.04, 0.06), (0.4, 0.4))  # at least: a constant, and a share of the speed
 SPEEDS_UP = 5.0  # [m/s^2, rad/s^2]
@@ -145,6 +148,15 @@ def agreement_fault(track: Track, window: Window) -> Fault | None:
     except ValueError:
         return None
     off = by_twist - by_pose
+    world = replace(integrated(track, of_world=True), orientation=track.orientation)
+    by_world = _rms((by_slope(world, SPAN) - by_pose)[:, :2])
+    by_body = _rms(off[:, :2])
+    if by_body > OF_WORLD[0] and by_world < OF_WORLD[1] * by_body:
+        return Fault(
+            Code.TWIST,
+            f'twist disagrees with pose: linear by {by_body:.4f} m/s root mean square, but by '
+            f'{by_world:.4f} m/s as a velocity in the world frame: velocity_frame: world?',
+        )
     for part, (columns, name, unit) in enumerate(PARTS):
         pose, twist = by_pose[:, columns], by_twist[:, columns]
         difference = np.linalg.norm(off[:, columns], axis=1)
@@ -169,14 +181,17 @@ def _rms(rows: Array) -> float:
     return float(np.sqrt(np.mean(np.sum(rows * rows, axis=1))))
 
 
-def integrated(track: Track) -> Track:
-    """Return the poses to which the twist would lead, from the first one on; heading alone."""
+def integrated(track: Track, of_world: bool = False) -> Track:
+    """Return the poses to which the twist would lead, from the first one on; heading alone.
+
+    :param of_world: as if its linear part were told in the world's frame
+    """
     assert track.position is not None
     assert track.orientation is not None
     assert track.linear is not None
     assert track.angular is not None
     steps = np.diff(track.stamps).astype(np.float64)[:, None] * 1e-9
-    velocity = turned(track.orientation, track.linear)
+    velocity = track.linear if of_world else turned(track.orientation, track.linear)
     rate = turned(track.orientation, track.angular)[:, 2:]
     position = _sums(velocity, steps)
     heading = yaw_of(track.orientation[:1])[0] + _sums(rate, steps)[:, 0]

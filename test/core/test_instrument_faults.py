@@ -161,6 +161,17 @@ def test_a_body_that_creeps_has_not_settled(speed):
         assert 'creeps by' in outcome.reason
 
 
+def test_noise_does_not_hide_a_creep():
+    """3 mm in the window under noise of 1 mm, whose own three standard errors are 0.6 mm."""
+    samples = Motion(speed=0.001, noise=1e-3).samples()
+    source = replace(input_of_source('mocap'), frame='world')
+    quantity = SpaceDisplacement(100.0, settled_speed=0.1)
+    outcome = outcome_of(Measure(quantity, source), samples)
+    assert outcome.reason.startswith('settle not reached: the body creeps by')
+    still = Motion(speed=0.0, noise=1e-3).samples()
+    assert outcome_of(Measure(quantity, source), still).valid
+
+
 # 3: twists ---------------------------------------------------------------------------------------
 
 
@@ -203,6 +214,15 @@ def test_a_twist_is_held_against_bounds_and_its_pose(change, reason):
     assert not outcome.valid, outcome
     assert outcome.reason.startswith(reason)
     assert outcome.code in (Code.TWIST, Code.TWIST_BOUND)
+
+
+def test_a_twist_of_the_world_is_told_where_the_body_hardly_turns():
+    """0.125 m/s to the side, 11 degrees in the end: by 0.013 m/s, which no tolerance would see."""
+    motion = Motion(speed=0.0, sideways=0.125, turn=0.0625)
+    outcome = of_twists(of_the_world, motion, (0.0, 0.125, 0.0625))
+    assert outcome.code is Code.TWIST
+    assert outcome.reason.endswith('in the world frame: velocity_frame: world?')
+    assert of_twists(None, motion, (0.0, 0.125, 0.0625)).valid
 
 
 def test_bounds_follow_from_what_is_commanded_where_there_is_no_pose():
@@ -358,6 +378,34 @@ def test_a_body_may_repeat_its_pose_for_a_quarter_of_a_second(frames, fits):
     outcome = of_poses(change, Motion(speed=0.0))
     assert outcome.valid == fits, outcome.reason
     assert fits or outcome.code is Code.FROZEN
+
+
+STUCK = [(300, 12, Code.FROZEN), (300, 2, None), (492, 100, Code.FROZEN), (499, 100, None)]
+
+
+@pytest.mark.parametrize(('at', 'frames', 'code'), STUCK)
+def test_a_pose_that_is_repeated_while_the_body_moves_on(at, frames, code):
+    """Far shorter than a quarter of a second: in the window, and at its end."""
+
+    def change(samples):
+        for k in range(at, min(at + frames, len(samples))):
+            samples[k] = samples[k]._replace(
+                position=samples[at].position, orientation=samples[at].orientation
+            )
+
+    outcome = of_poses(change)
+    assert outcome.code is code, outcome
+    if code is None:
+        assert outcome.psi == pytest.approx(of_poses().psi, abs=0.02)
+
+
+@pytest.mark.parametrize(
+    ('noise', 'by', 'fits'), [(1e-5, 0.001, True), (1e-5, 0.004, False), (3e-4, 0.015, False)]
+)
+def test_one_pose_out_of_line_by_millimetres(noise, by, fits):
+    outcome = of_poses(off(300, y=by), Motion(noise=noise))
+    assert outcome.valid == fits, outcome.reason
+    assert fits or outcome.code is Code.JUMP
 
 
 @pytest.mark.parametrize(('by', 'fits'), [(0.099, True), (0.101, False)])
