@@ -380,7 +380,7 @@ def test_a_body_may_repeat_its_pose_for_a_quarter_of_a_second(frames, fits):
     assert fits or outcome.code is Code.FROZEN
 
 
-STUCK = [(300, 12, Code.FROZEN), (300, 2, None), (492, 100, Code.FROZEN), (499, 100, None)]
+STUCK = [(300, 12, Code.FROZEN), (300, 2, None), (495, 100, Code.FROZEN), (499, 100, None)]
 
 
 @pytest.mark.parametrize(('at', 'frames', 'code'), STUCK)
