@@ -21,13 +21,16 @@ that the input has settled.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
 from operator import attrgetter
 from typing import Any
 
 from repsq_ros.errors import RepsqError
+from repsq_ros.measurement.catalogue import TF
 from repsq_ros.measurement.inputs import Input
+from repsq_ros.measurement.reasons import Code
 from repsq_ros.measurement.samples import BodySample, Quaternion, Reading, Sample, Vector
 from repsq_ros.timebase import from_time
 
@@ -45,6 +48,8 @@ def reader_of(source: Input) -> Reader:
     """Return the function that turns messages of an input into samples."""
     if source.field:
         return _with_stamp(source, _field_reader(source.field))
+    if source.type == TF:
+        return _frame_pair(source)
     if source.type in _OF_SEVERAL:
         return _with_stamp(source, _named(source))
     return _with_stamp(source, _READERS[source.type])
@@ -157,6 +162,18 @@ def _number(name: str) -> Callable[[Any, int], Sample]:
     return read
 
 
+def _range(message: Any, stamp_ns: int) -> Sample:
+    value = float(message.range)
+    lower, upper = (float(getattr(message, f'{end}_range', 0.0)) for end in ('min', 'max'))
+    doubt = None
+    # Both zero: the driver has not filled them in. Infinities are told as such.
+    if lower < upper and math.isfinite(value) and not lower <= value <= upper:
+        doubt = (
+            Code.READING, f"reading {value:g} m outside the sensor's own {lower:g} to {upper:g} m"
+        )  # fmt: skip
+    return Reading(stamp_ns, value, message.header.frame_id, doubt)
+
+
 _READERS: dict[str, Callable[[Any, int], Sample]] = {
     'nav_msgs/msg/Odometry': _odometry,
     'geometry_msgs/msg/PoseStamped': _pose,
@@ -168,7 +185,7 @@ _READERS: dict[str, Callable[[Any, int], Sample]] = {
     'geometry_msgs/msg/TwistStamped': _twist_stamped,
     'std_msgs/msg/Float64': _number('data'),
     'std_msgs/msg/Float32': _number('data'),
-    'sensor_msgs/msg/Range': _number('range'),
+    'sensor_msgs/msg/Range': _range,
     'sensor_msgs/msg/BatteryState': _number('percentage'),
     'dial_gauge_msgs/msg/DialGauge': _number('value'),
     'unitree_go/msg/SportModeState': _sport_mode,
@@ -184,12 +201,33 @@ _OF_SEVERAL = {
 
 def _named(source: Input) -> Callable[[Any, int], Sample | None]:
     bodies, name = _OF_SEVERAL[source.type]
+    wanted = source.body
+    twice = (
+        Code.CONFLICT, f'equal stamps: the name {wanted!r} is twice in a message, at two places'
+    )  # fmt: skip
 
     def read(message: Any, stamp_ns: int) -> Sample | None:
-        for each in getattr(message, bodies):
-            if getattr(each, name) == source.body:
-                pose = each.pose
-                return _body(stamp_ns, pose.position, pose.orientation, message.header.frame_id)
+        found = [each.pose for each in getattr(message, bodies) if getattr(each, name) == wanted]
+        if not found:
+            return None
+        frame = message.header.frame_id
+        sample = _body(stamp_ns, found[0].position, found[0].orientation, frame)
+        for other in found[1:]:
+            if _body(stamp_ns, other.position, other.orientation, frame) != sample:
+                return sample._replace(doubt=twice)
+        return sample
+
+    return read
+
+
+def _frame_pair(source: Input) -> Reader:
+    """Return the reader of one transform: of the child `body` in the parent `frame`, if given."""
+    child, parent, by_arrival = source.body, source.frame, source.stamp == 'receive'
+
+    def read(message: Any, arrival_ns: int) -> Sample | None:
+        for each in message.transforms:
+            if each.child_frame_id == child and parent in ('', each.header.frame_id):
+                return _transform(each, arrival_ns if by_arrival else from_time(each.header.stamp))
         return None
 
     return read
@@ -197,6 +235,8 @@ def _named(source: Input) -> Callable[[Any, int], Sample | None]:
 
 def bodies_of(name: str, message: Any) -> tuple[str, ...]:
     """Return the names of the bodies in a message; one without a name for other types."""
+    if name == TF:
+        return tuple(each.child_frame_id for each in message.transforms)
     if name not in _OF_SEVERAL:
         return ('',)
     bodies, of_each = _OF_SEVERAL[name]

@@ -52,6 +52,9 @@ class TestRecord:
     weight_bound: float = math.inf  # of the proposal that drew x; +inf: that of the campaign
     skipped: bool = False  # by the operator: the case is not repeated
     broken_off: bool = False  # ended by a pause, a skip or a lost peer after its command began
+    code: str = (
+        ''  # of the reason, for programs: measurement.reasons.Code.key; '' where there is none
+    )
 
     @property
     def follower(self) -> Key:
@@ -73,6 +76,7 @@ def record_of(
     return TestRecord(
         *key, outcome.psi, draw.weight, outcome.valid, outcome.reason, outcome.samples,
         window.start_ns, window.end_ns, draw.x, draw.weight_bound,
+        code='' if outcome.code is None else outcome.code.key,
     )  # fmt: skip
 
 

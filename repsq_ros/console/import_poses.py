@@ -18,17 +18,25 @@ from __future__ import annotations
 
 import argparse
 import csv
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
+from transforms3d.euler import euler2mat
+from transforms3d.quaternions import quat2mat
 
 from repsq_ros.errors import OutputError, ParameterError
 from repsq_ros.measurement.inputs import LENGTHS, OTHER_UNITS
-from repsq_ros.replay.pose_table import Columns, PoseTable, read_pose_table, rigid_fit
+from repsq_ros.replay.pose_table import Columns, PoseTable, read_pose_table
+from repsq_ros.replay.rigid import rigid_fit, turns_left
+
+Array = NDArray[np.float64]
 
 AXES = ['xyz', 'xzy', 'yxz', 'yzx', 'zxy', 'zyx', 'xyx', 'xzx', 'yxy', 'yzy', 'zxz', 'zyz']
 ORDERS = tuple(frame + axes for frame in 'sr' for axes in AXES)
 SHOWN = 20  # dropped rows that are listed
+FITS = np.radians(5.0)  # [rad] no arm misses a rotation by more: the order is another one
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -54,9 +62,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument('--goal-unit', choices=tuple(LENGTHS), default='m')
     parser.add_argument('--goal-angle-unit', choices=('deg', 'rad'), default='rad')
     parser.add_argument(
-        '--order', choices=ORDERS, default='sxyz', metavar='ORDER',
-        help='of the angles: s (about fixed axes) or r (about turned ones), then the axes',
+        '--quaternion', nargs='*', metavar='COLUMN', default=[],
+        help='attained quaternion in place of angles: four columns, x y z w',
     )  # fmt: skip
+    parser.add_argument(
+        '--goal-quaternion', nargs='*', metavar='COLUMN', default=[],
+        help='commanded quaternion: --goal then names three columns',
+    )  # fmt: skip
+    for option, usual, what in (
+        ('--order', 'rxyz', 'attained'), ('--goal-order', 'sxyz', 'commanded'),
+    ):  # fmt: skip
+        parser.add_argument(
+            option, choices=ORDERS, default=usual, metavar='ORDER',
+            help=f'of the {what} angles: s (about fixed axes) or r (about turned ones), then the '
+            f'axes; default {usual}',
+        )  # fmt: skip
+    parser.add_argument(
+        '--decimal', choices=('point', 'comma'), default='', help='default: told by the numbers'
+    )
     parser.add_argument('--time', default='Timestamp', help='column of the time stamps')
 
 
@@ -64,38 +87,46 @@ def run(arguments: argparse.Namespace) -> int:
     """Import, report, write."""
     if arguments.output is not None and arguments.output.exists():
         raise OutputError(f'output {arguments.output}: found a file, expected a new one')
-    for name, counts in (('angles', (0, 3)), ('goal', (0, 6))):
+    goal_width = 3 if arguments.goal_quaternion else 6
+    for name, counts in (
+        ('angles', (0, 3)), ('quaternion', (0, 4)), ('goal_quaternion', (0, 4)),
+        ('goal', (0, goal_width, 3)),
+    ):  # fmt: skip
         found = len(getattr(arguments, name))
         if found not in counts:
             raise ParameterError(name, f'{found} columns', f'{counts[1]} or none')
-    position, angles, goal = arguments.position, arguments.angles, arguments.goal
+    goal = arguments.goal
     table = read_pose_table(
         arguments.csv,
         Columns(
-            (position[0], position[1], position[2]),
-            (angles[0], angles[1], angles[2]) if angles else None,
+            tuple(arguments.position),
+            () if arguments.quaternion else tuple(arguments.angles),
             LENGTHS[arguments.unit],
             OTHER_UNITS[arguments.angle_unit],
+            arguments.order,
+            tuple(arguments.quaternion),
         ),
         Columns(
-            (goal[0], goal[1], goal[2]),
-            (goal[3], goal[4], goal[5]),
+            tuple(goal[:3]),
+            tuple(goal[3:]),
             LENGTHS[arguments.goal_unit],
             OTHER_UNITS[arguments.goal_angle_unit],
+            arguments.goal_order,
+            tuple(arguments.goal_quaternion),
         )
         if goal
         else None,
-        arguments.order,
         arguments.time,
+        arguments.decimal,
     )
-    _report(table)
+    _report(table, arguments)
     if arguments.output is not None:
         _write(table, arguments.output)
         print(f'written   {arguments.output}')
     return 0
 
 
-def _report(table: PoseTable) -> None:
+def _report(table: PoseTable, arguments: argparse.Namespace) -> None:
     print(f'imported  {len(table.rows)} poses')
     print(f'dropped   {len(table.dropped)} rows')
     for line in table.dropped[:SHOWN]:
@@ -106,13 +137,53 @@ def _report(table: PoseTable) -> None:
         print(f'note      {note}')
     if len(table.goals) >= 3:
         goals, attained = np.array(table.goals)[:, :3], np.array(table.attained)[:, :3]
-        _, _, left = rigid_fit(goals, attained)
+        base, _, left = rigid_fit(goals, attained)
         worst = int(np.argmax(left))
         print(
             f'goals     after the best rigid fit the attained positions are off by '
             f'{np.sqrt(np.mean(left**2)) * 1e3:.3f} mm (root mean square), at most '
             f'{left[worst] * 1e3:.3f} mm in row {table.rows[worst]}'
         )
+
+        turned = bool(arguments.goal_quaternion or len(arguments.goal) == 6)
+        if turned and (table.angles or arguments.quaternion):
+            _report_turns(table, base, arguments.order)
+
+
+def _report_turns(table: PoseTable, base: Array, order: str) -> None:
+    """Tell whether the attained rotations fit to the commanded ones, and which order would."""
+    goals = [matrix_of(pose[3:]) for pose in table.goals]
+    off = turns_left(base, goals, [matrix_of(pose[3:]) for pose in table.attained])
+    print(
+        f'          their rotations by {np.degrees(np.sqrt(np.mean(off**2))):.3f} degrees (root '
+        f'mean square), at most {np.degrees(off.max()):.3f} in row '
+        f'{table.rows[int(np.argmax(off))]}'
+    )
+    if off.max() < FITS or not table.angles:
+        return
+    some = slice(None, None, max(len(goals) // 50, 1))
+    others = {
+        each: float(
+            turns_left(
+                base, goals[some], [euler2mat(*angles, each) for angles in table.angles[some]]
+            ).max()
+        )
+        for each in ORDERS
+    }
+    best = min(others, key=lambda each: others[each])
+    if best != order:
+        print(
+            f'note      attained angles of order {order} do not fit to the commanded ones; of '
+            f'order {best} they would within {np.degrees(others[best]):.3f} degrees: '
+            f'--order {best}'
+        )
+
+
+def matrix_of(quaternion: Sequence[float]) -> Array:
+    """Return the (3, 3) rotation of a quaternion x, y, z, w."""
+    x, y, z, w = quaternion
+    matrix: Array = quat2mat((w, x, y, z))
+    return matrix
 
 
 def _write(table: PoseTable, file: Path) -> None:
@@ -121,9 +192,11 @@ def _write(table: PoseTable, file: Path) -> None:
     try:
         with file.open('x', encoding='utf-8', newline='') as opened:
             writer = csv.writer(opened)
-            writer.writerow(['row', *names, *goals])
+            time = ['time'] if table.times else []
+            writer.writerow(['row', *time, *names, *goals])
             for place, (row, pose) in enumerate(zip(table.rows, table.attained, strict=True)):
                 wanted = table.goals[place] if table.goals else ()
-                writer.writerow([row, *map(repr, (*pose, *wanted))])
+                when = [table.times[place]] if table.times else []
+                writer.writerow([row, *when, *map(repr, (*pose, *wanted))])
     except OSError as error:
         raise OutputError(f'output {file}: {error.strerror}, expected a new file') from None

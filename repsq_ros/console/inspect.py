@@ -23,8 +23,8 @@ from pathlib import Path
 import numpy as np
 
 from repsq_ros.errors import BagError
-from repsq_ros.measurement.audit import audit, audit_body, clocks
-from repsq_ros.measurement.catalogue import CATALOGUE, MessageKind
+from repsq_ros.measurement.audit import APART, audit, audit_body, clocks
+from repsq_ros.measurement.catalogue import CATALOGUE, TF, MessageKind
 from repsq_ros.measurement.inputs import Input
 from repsq_ros.measurement.samples import BodySample
 from repsq_ros.measurement.track import track_of
@@ -69,26 +69,38 @@ def run(arguments: argparse.Namespace) -> int:
                     f'{", ".join(sorted(types)) or "nothing"}'
                 )
         wanted = arguments.topic or sorted(types)
-        streams = {topic: Stream(types[topic]) for topic in wanted}
-        for topic in wanted:
-            _read(bag, topic, streams[topic])
-    for topic, stream in streams.items():
-        _show(topic, stream, arguments.rate)
-    _show_clocks(streams)
+        streams = {topic: [Stream(types[topic])] for topic in wanted}
+        for item in bag.messages(*wanted):
+            _take(_stream_of(streams[item.topic], item.message), item.message, item.log_ns)
+    for topic, several in streams.items():
+        for stream in several:
+            _show(topic, stream, arguments.rate)
+    _show_clocks({topic: several[0] for topic, several in streams.items()})
     return 0
 
 
-def _read(bag: Bag, topic: str, stream: Stream) -> None:
+def _stream_of(streams: list[Stream], message: object) -> Stream:
+    """Return the stream of the message's type: a topic may have several."""
+    name = getattr(message, '__msgtype__', streams[0].type)
+    for stream in streams:
+        if stream.type == name:
+            return stream
+    if not streams[0].arrivals:
+        streams[0].type = name
+    else:
+        streams.append(Stream(name))
+    return streams[-1]
+
+
+def _take(stream: Stream, message: object, log_ns: int) -> None:
     kind = CATALOGUE.get(stream.type)
-    for item in bag.messages(topic):
-        message = item.message
-        stream.arrivals.append(item.log_ns)
-        header = getattr(message, 'header', None)
-        if header is not None:
-            stream.stamps.append(from_time(header.stamp))
-            stream.frames.add(header.frame_id)
-        if kind is not None and 'position' in kind.gives:
-            _take_bodies(stream, kind, message, item.log_ns)
+    stream.arrivals.append(log_ns)
+    header = getattr(message, 'header', None)
+    if header is not None:
+        stream.stamps.append(from_time(header.stamp))
+        stream.frames.add(header.frame_id)
+    if kind is not None and 'position' in kind.gives:
+        _take_bodies(stream, kind, message, log_ns)
 
 
 def _take_bodies(stream: Stream, kind: MessageKind, message: object, log_ns: int) -> None:
@@ -116,6 +128,9 @@ def _show(topic: str, stream: Stream, rate: float) -> None:
         lines.append(('frame_id', ', '.join(map(repr, sorted(stream.frames)))))
     _print(lines, '')
     for body, samples in sorted(stream.bodies.items()):
+        if stream.type == TF:
+            stamps_of = np.array([sample.stamp_ns for sample in samples], dtype=np.int64)
+            _print(audit(stamps_of, rate=rate).lines()[:2], f'{body}: ')
         ordered = sorted(samples, key=lambda sample: sample.stamp_ns)
         once = [s for k, s in enumerate(ordered) if not k or s.stamp_ns > ordered[k - 1].stamp_ns]
         _print(audit_body(track_of(once)).lines(), f'{body}: ' if body else '')
@@ -136,7 +151,8 @@ def _show_clocks(streams: dict[str, Stream]) -> None:
     for topic, (delay, drift, _) in told.items():
         if topic != first:
             behind, rate = delay - told[first][0], drift - told[first][1]
-            print(f'  {topic:34s}  {behind * 1e3:.3f} ms behind, {rate * 1e6:+.1f} us/s')
+            far = ', far apart' if abs(behind) > APART else ''
+            print(f'  {topic:34s}  {behind * 1e3:.3f} ms behind{far}, {rate * 1e6:+.1f} us/s')
 
 
 def _print(lines: list[tuple[str, str]], prefix: str) -> None:

@@ -73,6 +73,8 @@ def run(arguments: argparse.Namespace) -> int:
         if arguments.command_topic:
             settle_ns = specification.protocol.before_window_ns
             if arguments.settle is not None:
+                if not 0.0 <= arguments.settle < 1e9:
+                    raise ParameterError('settle', f'{arguments.settle}', 's, 0 or more')
                 settle_ns = to_nanoseconds(arguments.settle)
             segments = command_segments(
                 bag, arguments.command_topic, arguments.label_topic, samples, settle_ns
@@ -82,7 +84,9 @@ def run(arguments: argparse.Namespace) -> int:
     if not segments:
         raise BagError(f'{arguments.bag}: found no test, expected at least one command')
     evaluated = evaluate(specification, samples, segments, conditions)
-    _show_tests(evaluated)
+    valid = _show_tests(evaluated)
+    if not valid:
+        raise BagError(f'{arguments.bag}: found no valid test of {len(evaluated)}, expected one')
     if arguments.command_topic:
         print('No estimate of r*: the recording does not say how its cases were drawn.')
         return 0
@@ -109,7 +113,8 @@ class _Topics:
         return self._rules.get(name, f'{self._prefix}/{name}')
 
 
-def _show_tests(evaluated: Sequence[Evaluated]) -> None:
+def _show_tests(evaluated: Sequence[Evaluated]) -> int:
+    """Print a line for each test; returns how many are valid."""
     total = Accumulator()
     print('test  attempt  window [s]  samples  psi       label')
     for each in evaluated:
@@ -123,7 +128,9 @@ def _show_tests(evaluated: Sequence[Evaluated]) -> None:
         )
         if outcome.valid:
             total.add(outcome.psi)
-    print(
-        f'{total.n} valid of {len(evaluated)}: mean psi {total.mean:.6f}, '
-        f'standard deviation {total.variance**0.5:.6f}'
-    )
+    if total.n:
+        print(
+            f'{total.n} valid of {len(evaluated)}: mean psi {total.mean:.6f}, '
+            f'standard deviation {total.variance**0.5:.6f}'
+        )
+    return total.n

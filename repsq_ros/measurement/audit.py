@@ -16,13 +16,15 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from repsq_ros.measurement.frames import UNIT_NORM, tilt_of
 from repsq_ros.measurement.track import Track, broken
-from repsq_ros.measurement.velocity import by_slope
+from repsq_ros.measurement.velocity import by_slope, yaw_of
 
 Array = NDArray[np.float64]
 Stamps = NDArray[np.int64]
@@ -31,6 +33,8 @@ TOGETHER = 0.1  # of a period: two messages nearer than this came together
 GAP = 3.0  # periods without a message that are a gap
 JITTERY = 0.1  # of a period: gaps that vary as much are those of arrival
 TOGETHER_SHARE = 0.01  # of the gaps: a sensor's own clock makes none at all
+OTHER_RATE = 0.02  # by which a rate may differ from the declared one
+APART = 1.0  # [s] between stamp and arrival: no network takes as long
 REST_SPAN = 0.1  # [s] of the slope that tells the speed at rest
 
 
@@ -51,13 +55,20 @@ class StreamAudit:
     delay: float  # median of arrival - stamp: transport and offset between the clocks
     drift: float  # [s/s] of that delay over time
     arrival_jitter: float  # standard deviation of that delay around its line
+    declared: float  # [Hz] nominal rate; 0: not given
     guess: str  # header: the sensor's clock; receive: arrival; none: no stamps; too short
 
     def lines(self) -> list[tuple[str, str]]:
         """Return what people read, as pairs of name and value."""
+        rate = f'{self.rate:.2f} Hz'
+        if self.declared > 0 and abs(self.rate / self.declared - 1.0) > OTHER_RATE:
+            rate += f', not the {self.declared:g} Hz declared'
+        delay = f'{self.delay * 1e3:.3f} ms'
+        if abs(self.delay) > APART:
+            delay += ': the clocks are far apart, or the stamps are none'
         return [
             ('messages', f'{self.count} in {self.seconds:.3f} s'),
-            ('rate', f'{self.rate:.2f} Hz'),
+            ('rate', rate),
             ('period', f'{self.period * 1e3:.3f} ms'),
             ('jitter', f'{self.jitter * 1e3:.3f} ms'),
             ('duplicate stamps', f'{self.duplicates}'),
@@ -65,7 +76,7 @@ class StreamAudit:
             ('gaps under a tenth of a period', f'{self.together:.1%}'),
             ('gaps over three periods', f'{self.gaps}'),
             ('largest gap', f'{self.largest_gap:.4f} s'),
-            ('arrival after stamp', f'{self.delay * 1e3:.3f} ms'),
+            ('arrival after stamp', delay),
             ('drift of the clocks', f'{self.drift * 1e6:.1f} us/s'),
             ('arrival jitter', f'{self.arrival_jitter * 1e3:.3f} ms'),
             ('stamps look like', self.guess),
@@ -102,6 +113,7 @@ def audit(stamps: Stamps, arrivals: Stamps | None = None, rate: float = 0.0) -> 
         delay=delay,
         drift=drift,
         arrival_jitter=arrival_jitter,
+        declared=rate,
         guess='',
     )
     return replace(found, guess=_guess(found, bool(count and not stamps.any())))
@@ -133,51 +145,106 @@ def _guess(found: StreamAudit, all_zero: bool) -> str:
     return 'header: even, as of the sensor itself'
 
 
+NOTHING = (math.nan, math.nan, math.nan)
+
+
 @dataclass(frozen=True)
 class BodyAudit:
-    """What the poses of a stream are like."""
+    """What the poses of a stream are like; NaN where nothing can be told."""
 
-    frozen: float  # [s] longest span of bit-identical poses with fresh stamps
-    broken: int  # poses with NaN, infinity or a quaternion of norm zero
-    largest_step: float  # [m] between two poses
-    noise: tuple[float, float, float]  # [m] standard deviation of x, y, z over the quietest second
-    speed: float  # [m/s] 99th percentile in the plane, by slope over 0.1 s
+    frozen: float = 0.0  # [s] longest span of bit-identical poses with fresh stamps
+    broken: int = 0  # poses with NaN, infinity or a quaternion of norm zero
+    without_norm: int = 0  # quaternions of norm zero among them
+    odd_norm: int = 0  # quaternions whose norm is neither zero nor one
+    largest_step: float = math.nan  # [m] between two poses
+    noise: tuple[float, float, float] = NOTHING  # [m] sd of x, y, z over the quietest second
+    speed: float = math.nan  # [m/s] 99th percentile in the plane, by slope over 0.1 s
+    extent: tuple[float, float, float] = NOTHING  # [m] from least to greatest x, y, z
+    tilt: tuple[float, float] = (math.nan, math.nan)  # [rad] of its z axis: median, largest
+    heading: tuple[float, float] = (math.nan, math.nan)  # [rad] of its x axis: first, how far on
 
     def lines(self) -> list[tuple[str, str]]:
         """Return what people read, as pairs of name and value."""
-        noise = ', '.join(f'{each * 1e3:.3f}' for each in self.noise)
-        return [
+        lines = [
             ('longest frozen span', f'{self.frozen:.3f} s'),
             ('broken poses', f'{self.broken}'),
-            ('largest step', f'{self.largest_step:.4f} m'),
-            ('noise of the quietest second', f'{noise} mm in x, y, z'),
-            ('speed, 99th percentile by slope', f'{self.speed:.4f} m/s'),
         ]
+        if self.without_norm:
+            lines.append(('quaternions of norm zero', f'{self.without_norm}: tracking lost'))
+        if self.odd_norm:
+            lines.append(
+                ('quaternions of another norm', f'{self.odd_norm}: in the order x, y, z, w?')
+            )
+        if not math.isfinite(self.largest_step):
+            return [*lines, ('noise, speed, extent', 'not told: too few whole positions')]
+        lines += [
+            ('largest step', f'{self.largest_step:.4f} m'),
+            ('noise of the quietest second', f'{_three(self.noise, 1e3)} mm in x, y, z'),
+            ('extent', f'{_three(self.extent, 1.0)} m in x, y, z'),
+        ]
+        if math.isfinite(self.speed):
+            lines.append(('speed, 99th percentile by slope', f'{self.speed:.4f} m/s'))
+        if math.isfinite(self.tilt[0]):
+            middle, most = (math.degrees(each) for each in self.tilt)
+            first, on = (math.degrees(each) for each in self.heading)
+            lines += [
+                ('tilt', f'{middle:.1f} degrees, at most {most:.1f}'),
+                ('heading', f'{first:.1f} degrees at first, {on:+.1f} in the end'),
+            ]
+        return lines
+
+
+def _three(values: tuple[float, float, float], factor: float) -> str:
+    return ', '.join(f'{each * factor:.3f}' for each in values)
 
 
 def audit_body(track: Track) -> BodyAudit:
     """Describe the poses of a body; stamps must not run backwards."""
     position, orientation = track.position, track.orientation
-    if position is None or orientation is None or len(track) < 2:
-        return BodyAudit(0.0, 0, 0.0, (0.0, 0.0, 0.0), 0.0)
+    if position is None or len(track) < 2:
+        return BodyAudit()
     poses = Track(track.stamps, position, orientation)
     bad = broken(poses)
-    kept, position = poses.take(~bad), position[~bad]
-    if len(kept) < 2:
-        return BodyAudit(0.0, int(np.sum(bad)), 0.0, (0.0, 0.0, 0.0), 0.0)
-    try:
-        velocity = by_slope(kept, REST_SPAN)
-        speed = float(np.percentile(np.hypot(velocity[:, 0], velocity[:, 1]), 99))
-    except ValueError:
-        speed = float('nan')
-    frozen, _ = longest_frozen(kept)
-    return BodyAudit(
-        frozen,
-        int(np.sum(bad)),
-        float(np.linalg.norm(np.diff(position, axis=0), axis=1).max()),
-        quietest(kept.stamps, position),
-        speed,
+    without_norm, odd_norm = _norms(orientation)
+    found = BodyAudit(broken=int(np.sum(bad)), without_norm=without_norm, odd_norm=odd_norm)
+    placed = np.isfinite(position).all(axis=1)
+    whole, places = poses.take(~bad), position[placed]
+    if len(places) < 2:
+        return found
+    found = replace(
+        found,
+        frozen=longest_frozen(whole)[0] if len(whole) else 0.0,
+        largest_step=float(np.linalg.norm(np.diff(places, axis=0), axis=1).max()),
+        noise=quietest(track.stamps[placed], places),
+        extent=_triple(places.max(axis=0) - places.min(axis=0)),
     )
+    if whole.orientation is None or len(whole) < 2:
+        return found
+    tilt = tilt_of(whole.orientation)
+    heading = np.unwrap(yaw_of(whole.orientation))
+    found = replace(
+        found,
+        tilt=(float(np.median(tilt)), float(tilt.max())),
+        heading=(float(heading[0]), float(heading[-1] - heading[0])),
+    )
+    try:
+        velocity = by_slope(whole, REST_SPAN)
+    except ValueError:
+        return found
+    return replace(found, speed=float(np.percentile(np.hypot(velocity[:, 0], velocity[:, 1]), 99)))
+
+
+def _norms(orientation: Array | None) -> tuple[int, int]:
+    """Return how many quaternions have norm zero, and how many another one than 0 and 1."""
+    if orientation is None:
+        return 0, 0
+    norms = np.linalg.norm(orientation, axis=1)
+    odd = np.isfinite(norms) & (norms > 0) & (np.abs(norms - 1.0) > UNIT_NORM)
+    return int(np.sum(norms == 0)), int(np.sum(odd))
+
+
+def _triple(values: Array) -> tuple[float, float, float]:
+    return float(values[0]), float(values[1]), float(values[2])
 
 
 def longest_frozen(track: Track) -> tuple[float, int]:
@@ -202,4 +269,4 @@ def quietest(stamps: Stamps, position: Array) -> tuple[float, float, float]:
     parts = [part for part in np.split(position, edges) if len(part) > 5] or [position]
     spreads = [part.std(axis=0) for part in parts]
     least = min(spreads, key=lambda spread: float(np.sum(spread * spread)))
-    return float(least[0]), float(least[1]), float(least[2])
+    return _triple(least)

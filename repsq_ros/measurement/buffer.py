@@ -18,16 +18,18 @@ from __future__ import annotations
 
 import math
 from array import array
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
+from repsq_ros.measurement.reasons import Code, Doubt
 from repsq_ros.measurement.samples import BodySample, Reading, Sample
 from repsq_ros.measurement.track import Series, Track
-from repsq_ros.timebase import NANOSECONDS
+from repsq_ros.timebase import NANOSECONDS, to_seconds
 
+KEEP_NS = 120 * NANOSECONDS  # of history
 TRIM = 4096  # samples too old that are given up at once: memory moves seldom
 
 # A row of a body: position, orientation, linear and angular velocity, NaN where there is none. Of
@@ -35,61 +37,133 @@ TRIM = 4096  # samples too old that are given up at once: memory moves seldom
 BODY, READING = 13, 1
 NO_VECTOR = (math.nan,) * 3
 NO_TURN = (math.nan,) * 4
+UNEQUAL = (Code.CONFLICT, 'equal stamps with unequal content: two bodies, or two publishers')
 NOTHING = BodySample(0, NO_VECTOR, NO_TURN, NO_VECTOR, NO_VECTOR)
+
+
+SET_BACK_NS = NANOSECONDS  # further back than any sample can be late
+IN_A_ROW = 5  # samples so far back that are a clock that was set back, not some stray frames
+KEPT_DOUBTS = 1000
 
 
 class SampleBuffer:
     """The newest samples, in the order of their stamps.
 
-    Keeps `keep_ns` of history; a jump of the stamps backwards by more than a second (a bag played
-    again, a clock set back) empties it. The numbers of bodies are laid into columns when they
-    come, so that a window is there at once when its last sample has come.
+    Keeps `keep_ns` of history. Single stamps from long ago (a frame without a stamp, or sent
+    again) are put in their place and change nothing else. Several in a row, each later than the
+    one before, are a clock that was set back, or a bag played again: what was there of the time
+    that now comes again is given up. The numbers of bodies are laid into columns when they come,
+    so that a window is there at once when its last sample has come.
+
+    :param frame: frame_id that is expected; empty: any
+    :param stamped: the stamps are the sensor's: two samples of one stamp must be equal
     """
 
-    def __init__(self, keep_ns: int = 120 * NANOSECONDS) -> None:
-        self._keep_ns = keep_ns
+    def __init__(self, keep_ns: int = KEEP_NS, frame: str = '', stamped: bool = True) -> None:
+        self._keep_ns, self._frame, self._stamped = keep_ns, frame, stamped
         self._samples: list[Sample] = []
         self._stamps = array('q')
         self._rows = array('d')  # so many numbers for each sample:
         self._width = BODY
         self._trim_at = TRIM
+        self._doubts: list[Doubt] = []
+        self._back: list[Sample] = []  # from long ago, in a row
+        self._set_back: list[Doubt] = []  # times that came twice
 
     @property
     def newest_ns(self) -> int | None:
         """Stamp of the newest sample; None while there is none."""
         return self._stamps[-1] if self._stamps else None
 
+    @property
+    def times_set_back(self) -> int:
+        """How often the clock of the stamps was set back."""
+        return len(self._set_back)
+
     def add(self, sample: Sample) -> None:
         """Take in one sample; one that comes a little late is put in its place."""
         stamps, stamp_ns = self._stamps, sample.stamp_ns
-        if stamps and stamp_ns < stamps[-1]:
-            if stamps[-1] - stamp_ns > NANOSECONDS:
-                self._drop(len(stamps))
-            else:
-                self._insert(sample)
-                return
+        if sample.doubt or (self._frame and sample.frame != self._frame):
+            self._note(sample)
+        if stamps and stamp_ns <= stamps[-1]:
+            self._insert(sample)
+            if stamps[-1] - stamp_ns > SET_BACK_NS:
+                self._look_back(sample)
+            return
+        if self._back:
+            self._back.clear()
         if not stamps:
             self._width = BODY if isinstance(sample, BodySample) else READING
         self._samples.append(sample)
         stamps.append(stamp_ns)
         self._rows.extend(_row(sample))
         if len(stamps) > self._trim_at:
-            self._drop(bisect_left(stamps, stamp_ns - self._keep_ns))
+            self._drop(0, bisect_left(stamps, stamp_ns - self._keep_ns))
             self._trim_at = len(stamps) + TRIM
 
+    def _note(self, sample: Sample) -> None:
+        stamp_ns = sample.stamp_ns
+        doubt = Doubt(stamp_ns, stamp_ns, *sample.doubt) if sample.doubt else None
+        if doubt is None:
+            text = f'wrong frame: frame_id {sample.frame!r}, expected {self._frame!r}'
+            doubt = Doubt(stamp_ns, stamp_ns, Code.FRAME, text)
+        self._doubts.append(doubt)
+        del self._doubts[:-KEPT_DOUBTS]
+
     def _insert(self, sample: Sample) -> None:
-        place = len(self._stamps)
-        while place and self._stamps[place - 1] > sample.stamp_ns:
-            place -= 1
+        place = bisect_right(self._stamps, sample.stamp_ns)
+        row = array('d', _row(sample))
+        if self._stamped and place and self._stamps[place - 1] == sample.stamp_ns:
+            at = (place - 1) * self._width
+            if not _same(self._rows[at : at + self._width], row):
+                self._doubts.append(Doubt(sample.stamp_ns, sample.stamp_ns, *UNEQUAL))
+                del self._doubts[:-KEPT_DOUBTS]
         self._samples.insert(place, sample)
         self._stamps.insert(place, sample.stamp_ns)
         at = place * self._width
-        self._rows[at:at] = array('d', _row(sample))
+        self._rows[at:at] = row
 
-    def _drop(self, count: int) -> None:
-        del self._samples[:count]
-        del self._stamps[:count]
-        del self._rows[: count * self._width]
+    def _look_back(self, sample: Sample) -> None:
+        """Take notice of a stamp from long ago, and of several for a clock that was set back."""
+        back = self._back
+        if back and sample.stamp_ns <= back[-1].stamp_ns:
+            back.clear()
+        back.append(sample)
+        if len(back) < IN_A_ROW:
+            return
+        start_ns, end_ns = back[0].stamp_ns, self._stamps[-1]
+        first = bisect_left(self._stamps, start_ns)
+        again = len(self._stamps) - first - len(back)
+        self._drop(first, len(self._stamps))
+        for each in back:
+            self._samples.append(each)
+            self._stamps.append(each.stamp_ns)
+            self._rows.extend(_row(each))
+        self._doubts = [each for each in self._doubts if each.start_ns < start_ns]
+        # A few frames from the future were strays themselves.
+        if again >= IN_A_ROW:
+            seconds = to_seconds(end_ns - start_ns)
+            text = (
+                f'clock set back: stamps ran back by {seconds:.3f} s, and what came before is gone'
+            )
+            self._set_back.append(Doubt(start_ns, end_ns, Code.CLOCK, text))
+        back.clear()
+
+    def doubts(self, start_ns: int, end_ns: int, set_back_since: int = 0) -> list[Doubt]:
+        """Return what is wrong with samples of [start, end).
+
+        :param set_back_since: how often the clock had been set back when somebody began to look
+        """
+        return [
+            each
+            for each in (*self._doubts, *self._set_back[set_back_since:])
+            if each.start_ns < end_ns and each.end_ns >= start_ns
+        ]
+
+    def _drop(self, first: int, after: int) -> None:
+        del self._samples[first:after]
+        del self._stamps[first:after]
+        del self._rows[first * self._width : after * self._width]
 
     def extend(self, samples: Iterable[Sample]) -> None:
         """Take in several samples."""
@@ -134,11 +208,6 @@ class SampleBuffer:
         fresh[1:] = stamps[1:] > stamps[:-1]
         return (stamps, rows) if fresh.all() else (stamps[fresh], rows[fresh])
 
-    def frames(self, start_ns: int, end_ns: int) -> list[str]:
-        """Return the frame_id of each sample of [start, end)."""
-        first, after = self._between(start_ns, end_ns)
-        return [sample.frame for sample in self._samples[first:after]]
-
     def newest(self, span_ns: int) -> Sequence[Sample]:
         """Return the samples of the last `span_ns`."""
         if not self._stamps:
@@ -149,10 +218,15 @@ class SampleBuffer:
 def _row(sample: Sample) -> tuple[float, ...]:
     if isinstance(sample, Reading):
         return (sample.value,)
-    _, position, orientation, linear, angular, _ = sample
+    _, position, orientation, linear, angular, _, _ = sample
     return (
         (NO_VECTOR if position is None else position)
         + (NO_TURN if orientation is None else orientation)
         + (NO_VECTOR if linear is None else linear)
         + (NO_VECTOR if angular is None else angular)
     )
+
+
+def _same(left: array[float], right: array[float]) -> bool:
+    """Tell whether two rows hold the same; NaN is like NaN."""
+    return all(a == b or (a != a and b != b) for a, b in zip(left, right, strict=True))

@@ -30,6 +30,7 @@ class MessageKind(NamedTuple):
     velocity_frame: str = 'body'  # in which its velocity is told
 
 
+TF = 'tf2_msgs/msg/TFMessage'
 POSE = ('position', 'orientation')
 POSE_TWIST = (*POSE, 'twist')
 
@@ -38,6 +39,7 @@ CATALOGUE = {
     'geometry_msgs/msg/PoseStamped': MessageKind(POSE, 'mocap/pose'),
     'geometry_msgs/msg/PoseWithCovarianceStamped': MessageKind(POSE, 'mocap/pose'),
     'geometry_msgs/msg/TransformStamped': MessageKind(POSE, 'mocap/pose'),
+    TF: MessageKind(POSE, 'tf', bodies=True),
     'geometry_msgs/msg/PointStamped': MessageKind(('position',), 'mocap/point'),
     'geometry_msgs/msg/Vector3Stamped': MessageKind(('position',), 'mocap/point'),
     'geometry_msgs/msg/Twist': MessageKind(('twist',), 'applied_velocity', stamped=False),

@@ -21,11 +21,22 @@ from dataclasses import asdict, dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from repsq_ros.measurement.pose import Pose, angle_between, mean_pose, require_settled
+from repsq_ros.measurement.pose import Pose, angle_between, mean_pose, require_rest
+from repsq_ros.measurement.reasons import Code
 from repsq_ros.measurement.window import Seen, UnmeasurableError, Window
 
 TAKES = ('last', 'median', 'largest')
 MM = 1000.0
+REFERENCE_NS = 500_000_000  # before the command: what a body is measured from
+USUAL_CREEP = 1.0  # [mm]
+BEYOND = 10.0  # times the largest displacement: a gauge does not read that
+
+
+def _described(shared: dict[str, object]) -> dict[str, object]:
+    """Leave out what came later and is as usual: old contracts keep their digest."""
+    if shared['settled_within'] == USUAL_CREEP:
+        del shared['settled_within']
+    return shared
 
 
 @dataclass(frozen=True)
@@ -59,20 +70,28 @@ class GaugeDisplacement:
         if spread > self.settled_within:
             raise UnmeasurableError(
                 f'settle not reached: readings of the window differ by {spread:.4f} mm, at most '
-                f'{self.settled_within:g} mm allowed'
-            )
+                f'{self.settled_within:g} mm allowed', Code.SETTLE,
+            )  # fmt: skip
         tare = self.tare
         if tare is None:
             before = series.values[series.stamps < window.command_ns]
             if not len(before):
-                raise UnmeasurableError('no tare: no reading before the command took effect')
+                raise UnmeasurableError(
+                    'no tare: no reading before the command took effect', Code.TARE
+                )
             tare = float(before[-1]) * MM
             if not np.isfinite(tare):
                 raise UnmeasurableError(
-                    'no tare: the last reading before the command is no number'
+                    'no tare: the last reading before the command is no number', Code.TARE
                 )
         self._require_travel(np.array([tare]))
         moved = np.abs(inside - tare)
+        if moved.max() > BEYOND * self.upper:
+            raise UnmeasurableError(
+                f'reading {moved.max():g} mm from the tare: more than {BEYOND:g} times the '
+                f'{self.upper:g} mm of upper: is the unit right, is it an error code?',
+                Code.READING,
+            )
         if self.take == 'largest':
             return float(moved.max())
         return float(moved[-1] if self.take == 'last' else np.abs(np.median(inside) - tare))
@@ -86,8 +105,8 @@ class GaugeDisplacement:
         if len(beyond):
             raise UnmeasurableError(
                 f'gauge at the end of its travel: {beyond[0]:.4f} mm, expected between {lower:g} '
-                f'and {upper:g} mm'
-            )
+                f'and {upper:g} mm', Code.TRAVEL,
+            )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -97,6 +116,7 @@ class SpaceDisplacement:
     upper: float  # [mm]
     reference: Pose | None = None  # None: the mean position over 0.5 s before the command
     settled_speed: float = 0.02  # [m/s] at most in the window
+    settled_within: float = USUAL_CREEP  # [mm] by which it may creep in the window
 
     needs = 'position'
     unit = 'mm'
@@ -104,24 +124,30 @@ class SpaceDisplacement:
 
     def describe(self) -> dict[str, object]:
         """Return all that two labs have to share."""
-        return {'type': 'displacement', 'of': 'body', **asdict(self)}
+        return _described({'type': 'displacement', 'of': 'body', **asdict(self)})
 
     def psi(self, seen: Seen, window: Window) -> float:
         """Return the distance [mm]."""
-        require_settled(seen, self.settled_speed)
         assert seen.track is not None
-        here, _ = mean_pose(seen.track.since(seen.first))
+        inside = seen.track.since(seen.first)
+        require_rest(inside, self.settled_speed, self.settled_within)
+        here, _ = mean_pose(inside)
         return float(np.linalg.norm(here - self._reference(seen, window))) * MM
 
     def _reference(self, seen: Seen, window: Window) -> NDArray[np.float64]:
         if self.reference is not None:
             return np.array(self.reference.position)
-        assert seen.track is not None
-        stamps = seen.track.stamps
-        rows = (stamps < window.command_ns) & (stamps >= window.command_ns - 500_000_000)
-        if not rows.any():
-            raise UnmeasurableError('no reference: no position within 0.5 s before the command')
-        position, _ = mean_pose(seen.track.take(rows))
+        assert seen.stretch is not None
+        try:
+            track = seen.stretch(window.command_ns - REFERENCE_NS, window.command_ns)
+        except UnmeasurableError as error:
+            if error.code is not Code.SILENT:
+                raise
+            raise UnmeasurableError(
+                'no reference: no position within 0.5 s before the command', Code.REFERENCE
+            ) from None
+        require_rest(track, self.settled_speed, self.settled_within, ' before the command')
+        position, _ = mean_pose(track)
         return position
 
 
@@ -133,6 +159,7 @@ class FinalPoseError:
     target: Pose
     per_radian: float = 0.0  # [mm/rad] weight of the angle; 0: positions alone
     settled_speed: float = 0.02  # [m/s] at most in the window
+    settled_within: float = USUAL_CREEP  # [mm] by which it may creep in the window
 
     unit = 'mm'
     lower = 0.0
@@ -144,13 +171,14 @@ class FinalPoseError:
 
     def describe(self) -> dict[str, object]:
         """Return all that two labs have to share."""
-        return {'type': 'final_pose_error', **asdict(self)}
+        return _described({'type': 'final_pose_error', **asdict(self)})
 
     def psi(self, seen: Seen, window: Window) -> float:
         """Return |p - p*| [mm] + per_radian x angle(R, R*)."""
-        require_settled(seen, self.settled_speed)
         assert seen.track is not None
-        position, orientation = mean_pose(seen.track.since(seen.first))
+        inside = seen.track.since(seen.first)
+        require_rest(inside, self.settled_speed, self.settled_within)
+        position, orientation = mean_pose(inside)
         error = float(np.linalg.norm(position - np.array(self.target.position))) * MM
         if self.per_radian > 0 and orientation is not None:
             assert self.target.orientation is not None

@@ -12,53 +12,101 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""A subject that falls: a result, never an INVALID test."""
+"""A subject that falls: a result, where it is seen; and when the instrument is to blame."""
 
 from __future__ import annotations
 
 import math
 
 import numpy as np
+from numpy.typing import NDArray
 
-from repsq_ros.measurement.limits import Fall
+from repsq_ros.measurement.audit import longest_frozen
+from repsq_ros.measurement.frames import tilt_of
+from repsq_ros.measurement.limits import Fall, Limits
+from repsq_ros.measurement.motion import jump_fault
+from repsq_ros.measurement.reasons import Code, Fault
 from repsq_ros.measurement.track import Track
+from repsq_ros.measurement.window import Window
+
+GOING = 0.15  # [s] before a loss from which it is told where the body was going
+FORESEEN = 0.3  # [s] by which that is continued
 
 
-def tilt_of(track: Track) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    """Return the angle between the body's z axis and the vertical [rad], (n,); n >= 1.
-
-    With q = (x, y, z, w) of any norm, cos(tilt) = (w^2 + z^2 - x^2 - y^2) / |q|^2.
-    """
-    assert track.orientation is not None
-    x, y, z, w = track.orientation.T
-    size = x * x + y * y + z * z + w * w
-    found: np.ndarray[tuple[int], np.dtype[np.float64]] = np.arccos(
-        np.clip((w * w + z * z - x * x - y * y) / size, -1.0, 1.0)
-    )
-    return found
-
-
-def fallen(track: Track, fall: Fall) -> str:
+def fallen(track: Track, fall: Fall, period: float, window: Window, limits: Limits) -> str:
     """Return how the body has fallen, or ''.
 
-    It has where it lies too low, or leans too far, in all samples of a span of `hold`.
+    It has where it lies too low, or leans too far, in all samples of a span of `hold`, and got
+    there by steps that a body can make: what a jump has put on the ground is the instrument's.
+
+    :param track: whole samples in SI units, z up, from the command on
+    :param period: [s] between two samples
+    """
+    down = _down(track, fall)
+    began: int | None = None
+    for place, (stamp, is_down) in enumerate(
+        zip(track.stamps.tolist(), down.tolist(), strict=True)
+    ):
+        if not is_down:
+            began = None
+            continue
+        began = place if began is None else began
+        if (stamp - track.stamps[began]) * 1e-9 >= fall.hold:
+            way = track.take(slice(max(began - 1, 0), place + 1))
+            jumped = jump_fault(way, period, window, limits)
+            return '' if jumped else _told(track)
+    return ''
+
+
+def lost_falling(track: Track, fall: Fall, window: Window, limits: Limits) -> Fault | None:
+    """Return whether the body was going down when it was seen last.
+
+    Nobody saw it lie for `hold`, so it is no fall; but what ended the window is told.
 
     :param track: whole samples in SI units, z up, from the command on
     """
+    stamps = track.stamps
+    ends = [*np.flatnonzero(np.diff(stamps) > limits.largest_gap_ns).tolist()]
+    if len(stamps) and window.end_ns - stamps[-1] > limits.largest_gap_ns:
+        ends.append(len(stamps) - 1)
+    span, first = longest_frozen(track)
+    if span > limits.frozen:
+        ends.append(first)
+    for end in sorted(ends):
+        why = _going_down(track.take(slice(0, end + 1)), fall)
+        if why:
+            return Fault(
+                Code.LOST_FALLING,
+                f'lost while falling: {why} when it was seen last, at {window.at(stamps[end])}; '
+                f'a fall is one that is seen for {fall.hold:g} s',
+            )
+    return None
+
+
+def _going_down(track: Track, fall: Fall) -> str:
+    """Return how low or far it is, where it goes down or is down, or ''."""
+    late = track.since(int(np.searchsorted(track.stamps, track.stamps[-1] - round(GOING * 1e9))))
+    seconds = (late.stamps - late.stamps[-1]).astype(np.float64) * 1e-9
+    for values, limit, sign, what in (
+        (None if late.position is None else late.position[:, 2], fall.height, 1.0, 'height'),
+        (None if late.orientation is None else tilt_of(late.orientation), fall.tilt, -1.0, 'tilt'),
+    ):
+        if values is None or not math.isfinite(limit):
+            continue
+        slope = float(np.polyfit(seconds, values, 1)[0]) if len(values) > 2 else 0.0
+        soon = float(values[-1]) + FORESEEN * slope
+        if min(sign * float(values[-1]), sign * soon) < sign * limit:
+            return f'its {what} was {values[-1]:.3f} and went by {slope:+.3f} a second'
+    return ''
+
+
+def _down(track: Track, fall: Fall) -> NDArray[np.bool_]:
     down = np.zeros(len(track), dtype=np.bool_)
     if track.position is not None and fall.height > -math.inf:
         down |= track.position[:, 2] < fall.height
     if track.orientation is not None and fall.tilt < math.inf:
-        down |= tilt_of(track) > fall.tilt
-    began: int | None = None
-    for stamp, is_down in zip(track.stamps.tolist(), down.tolist(), strict=True):
-        if not is_down:
-            began = None
-            continue
-        began = stamp if began is None else began
-        if (stamp - began) * 1e-9 >= fall.hold:
-            return _told(track)
-    return ''
+        down |= tilt_of(track.orientation) > fall.tilt
+    return down
 
 
 def _told(track: Track) -> str:
@@ -66,5 +114,5 @@ def _told(track: Track) -> str:
     if track.position is not None:
         parts.append(f'lowest height {track.position[:, 2].min():.3f} m')
     if track.orientation is not None:
-        parts.append(f'largest tilt {tilt_of(track).max():.3f} rad')
+        parts.append(f'largest tilt {tilt_of(track.orientation).max():.3f} rad')
     return f'fall: {", ".join(parts)}'

@@ -144,3 +144,38 @@ def conditioned(track: Track, source: Input) -> Track:
     if not source.extrinsics.trivial:
         track = at_point(track, source.extrinsics)
     return track
+
+
+UNIT_NORM = 0.05  # by which the norm of a quaternion may differ from 1
+LEANS = 0.35  # [rad] throughout: more than anything that walks
+STANDS = 0.25  # [rad]
+
+
+def tilt_of(orientation: Array) -> Array:
+    """Return the angle between the body's z axis and the vertical [rad], (n,).
+
+    With q = (x, y, z, w) of any norm but zero, cos(tilt) = (w^2 + z^2 - x^2 - y^2) / |q|^2.
+
+    :param orientation: (n, 4)
+    """
+    x, y, z, w = orientation.T
+    size = x * x + y * y + z * z + w * w
+    found: Array = np.arccos(np.clip((w * w + z * z - x * x - y * y) / size, -1.0, 1.0))
+    return found
+
+
+def leans_as_if_w_came_first(track: Track, source: Input) -> bool:
+    """Tell whether a body leans throughout, and stands throughout if w is taken to come first.
+
+    :param track: whole samples as they came
+    """
+    if track.orientation is None or not len(track):
+        return False
+    read, other = (
+        conditioned(Track(track.stamps, None, track.orientation[:, order]), source)
+        for order in ([0, 1, 2, 3], [1, 2, 3, 0])
+    )
+    assert read.orientation is not None
+    assert other.orientation is not None
+    leans = tilt_of(read.orientation).min() > LEANS
+    return bool(leans and tilt_of(other.orientation).max() < STANDS)

@@ -27,7 +27,7 @@ from repsq_ros.measurement.samples import Quaternion, Vector
 
 STAMPS = ('header', 'receive')
 UP_AXES = ('z', 'y')
-VELOCITIES = ('twist', 'slope', 'difference')
+VELOCITIES = ('twist', 'slope', 'cubic', 'difference')
 VELOCITY_FRAMES = ('body', 'world')
 
 # Factor to SI; displacements are told in mm at the end, and only there.
@@ -66,10 +66,12 @@ class Input:
     frame: str = ''  # frame_id that is expected; empty: any
     extrinsics: Extrinsics = Extrinsics()
     velocity: str = 'slope'  # how bodies get their velocity
-    velocity_span: float = 0.1  # [s] of the window of `slope`
+    velocity_span: float = 0.1  # [s] of the window of `slope` and `cubic`
     velocity_frame: str = 'body'  # in which frame the message tells its velocity
     rate: float = 0.0  # [Hz] nominal; 0: not known
     retime: bool = False  # put arrival stamps back onto the nominal rate
+    calibration: float = 1.0  # of a gauge: true length over reading (cosine error included)
+    error_codes: tuple[float, ...] | None = None  # readings that are none; None: the usual ones
 
     @property
     def scale(self) -> float:
@@ -80,7 +82,7 @@ class Input:
         """Turn numbers of the message into SI units, with the input's sign."""
         if self.unit == EITHER_SHARE:
             values = np.where(values > 1.0, values / 100.0, values)
-        return values * self.scale * self.sign
+        return values * self.scale * self.sign * self.calibration
 
     @property
     def sensor(self) -> str:
@@ -97,4 +99,9 @@ class Input:
 
     def describe(self) -> dict[str, object]:
         """Return what two labs have to share; the topic's name is each lab's own."""
-        return {key: value for key, value in asdict(self).items() if key != 'topic'}
+        found = {key: value for key, value in asdict(self).items() if key != 'topic'}
+        # Later keys are left out where they say nothing: old contracts keep their digest.
+        for key, usual in (('calibration', 1.0), ('error_codes', None)):
+            if found[key] == usual:
+                del found[key]
+        return found

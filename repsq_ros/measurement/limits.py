@@ -17,7 +17,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,25 @@ class Limits:
     fastest: float = 10.0  # [m/s] no body that is tested moves faster: more is a jump
     fastest_turn: float = 40.0  # [rad/s] the same of its rotation
     step: float = 0.02  # [m] a step so small is noise, whatever its stamps say
+    outlier: float = 0.001  # [m] by which a step may leave the path of its neighbours, at least
+    outlier_turn: float = 0.002  # [rad] the same of its rotation
+
+    def describe(self) -> dict[str, float | int]:
+        """Return what two labs have to share; later thresholds only where they are not usual."""
+        usual = Limits()
+        found: dict[str, float | int] = asdict(self)
+        for key in ('outlier', 'outlier_turn'):
+            if found[key] == getattr(usual, key):
+                del found[key]
+        return found
+
+
+@dataclass(frozen=True)
+class Commanded:
+    """The fastest that a campaign commands: what is far beyond it is not believed of a twist."""
+
+    speed: float  # [m/s]
+    turn: float  # [rad/s]
 
 
 @dataclass(frozen=True)

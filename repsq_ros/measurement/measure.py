@@ -17,6 +17,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Protocol
 
@@ -24,8 +25,10 @@ import numpy as np
 
 from repsq_ros.measurement import validity
 from repsq_ros.measurement.inputs import Input
-from repsq_ros.measurement.limits import Condition, Fall, Limits
-from repsq_ros.measurement.seeing import read_body, read_gauge
+from repsq_ros.measurement.limits import Commanded, Condition, Fall, Limits
+from repsq_ros.measurement.own import OwnQuantity
+from repsq_ros.measurement.reasons import Code, Fault
+from repsq_ros.measurement.seeing import Wanted, read_body, read_gauge
 from repsq_ros.measurement.track import Series
 from repsq_ros.measurement.window import Observation, Seen, UnmeasurableError, Window
 
@@ -39,11 +42,12 @@ class Outcome:
     reason: str
     samples: int
     note: str = ''  # what is out of the ordinary in a valid one, e.g. a fall
+    code: Code | None = None  # of the reason, for programs
 
     @staticmethod
-    def invalid(reason: str, samples: int = 0) -> Outcome:
+    def invalid(reason: str, samples: int = 0, code: Code = Code.OWN) -> Outcome:
         """Make the outcome of a test that the instruments spoiled."""
-        return Outcome(0.0, False, reason, samples)
+        return Outcome(0.0, False, reason, samples, code=code)
 
 
 class Quantity(Protocol):
@@ -89,6 +93,9 @@ class Measure:
     conditions: tuple[Condition, ...] = ()
     condition_inputs: tuple[Input, ...] = ()  # one for each condition
     fall: Fall | None = None
+    # The fastest that is commanded; None: not known. It follows from the target, so it is no part
+    # of the measure's own description.
+    commanded: Commanded | None = None
 
     @property
     def lower(self) -> float:
@@ -121,7 +128,7 @@ class Measure:
             **self.quantity.describe(),
             'range': [self.lower, self.upper],
             'input': self.input.describe(),
-            'limits': _json(asdict(self.limits)),
+            'limits': _json(self.limits.describe()),
             'fall': None if self.fall is None else _json(asdict(self.fall)),
             'conditions': [
                 {**_json(asdict(condition)), 'input': source.describe()}
@@ -131,39 +138,55 @@ class Measure:
 
     def evaluate(self, observation: Observation) -> Outcome:
         """Return psi of a window, or the named reason why there is none."""
+        # Numbers of any size may come; what they make of a sum is looked at, not warned of.
+        with np.errstate(all='ignore'):
+            return self._evaluate(observation)
+
+    def _evaluate(self, observation: Observation) -> Outcome:
         window = observation.window
         count = observation.count
         try:
             if self.of_readings:
                 seen, note = read_gauge(observation, self.input), ''
             else:
-                seen, note = read_body(
-                    observation, self.input, self.limits, self.quantity.needs, self.fall
-                )
-            reason = self._objection(observation)
+                seen, note = read_body(observation, self.input, self._wanted)
+            objection = self._objection(observation)
             if note:
                 return Outcome(self.upper, True, '', count, note)
-            if reason:
-                return Outcome.invalid(reason, count)
+            if objection:
+                return Outcome.invalid(objection.text, count, objection.code)
             psi = float(self.quantity.psi(seen, window))
         except UnmeasurableError as error:
-            return Outcome.invalid(self._objection(observation) or str(error), count)
+            fault = self._objection(observation) or Fault(error.code, str(error))
+            return Outcome.invalid(fault.text, count, fault.code)
         if not math.isfinite(psi):
-            return Outcome.invalid(f'psi is {psi}: the measure gave no finite number', count)
+            reason = f'psi is {psi}: the measure gave no finite number'
+            return Outcome.invalid(reason, count, Code.RESULT)
         return Outcome(psi, True, '', count)
 
-    def _objection(self, observation: Observation) -> str:
+    @property
+    def _wanted(self) -> Wanted:
+        quantity = self.quantity
+        inner = getattr(quantity, 'inner', quantity)  # of an indicator
+        own = isinstance(inner, OwnQuantity)
+        return Wanted(quantity.needs, self.limits, self.fall, self.commanded, history=own)
+
+    def _objection(self, observation: Observation) -> Fault | None:
         """Return what the first condition that objects says: it names the cause, not its trace."""
         for condition, source in zip(self.conditions, self.condition_inputs, strict=True):
             raw = observation.conditions.get(condition.name, NOTHING)
             series = Series(raw.stamps, source.to_si(raw.values))
-            fault = validity.condition_fault(condition, series, observation.window)
+            window = observation.window
+            doubts = observation.condition_doubts.get(condition.name, ())
+            fault = validity.condition_fault(condition, series, window)
+            if fault is None and doubts:
+                fault = validity.doubt_fault(doubts, int(series.stamps[0]), window.end_ns, window)
             if fault:
                 return fault
-        return ''
+        return None
 
 
-def _json(values: dict[str, object]) -> dict[str, object]:
+def _json(values: Mapping[str, object]) -> dict[str, object]:
     """Return values with infinities as text: JSON knows none."""
     return {
         key: str(value) if isinstance(value, float) and not math.isfinite(value) else value

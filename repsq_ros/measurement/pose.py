@@ -23,10 +23,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from repsq_ros.measurement.frames import continuous
+from repsq_ros.measurement.reasons import Code
 from repsq_ros.measurement.samples import Quaternion, Vector
 from repsq_ros.measurement.track import Track
 from repsq_ros.measurement.velocity import by_slope
-from repsq_ros.measurement.window import Seen, UnmeasurableError
+from repsq_ros.measurement.window import UnmeasurableError
 
 Array = NDArray[np.float64]
 
@@ -46,7 +47,7 @@ def mean_pose(track: Track) -> tuple[Array, Array | None]:
     together this is the rotation of least mean squared angle to second order.
     """
     if track.position is None:
-        raise UnmeasurableError('no position: the source does not report it')
+        raise UnmeasurableError('no position: the source does not report it', Code.POSITION)
     position: Array = track.position.mean(axis=0)
     if track.orientation is None:
         return position, None
@@ -72,7 +73,9 @@ def speed_of(track: Track) -> float:
     :raises UnmeasurableError: too few positions, or of too short a time
     """
     if track.position is None or len(track) < 3:
-        raise UnmeasurableError(f'settle not told: {len(track)} positions in the window')
+        raise UnmeasurableError(
+            f'settle not told: {len(track)} positions in the window', Code.SETTLE
+        )
     seconds = float(track.stamps[-1] - track.stamps[0]) * 1e-9
     span = max(0.1, seconds / 4.0)
     upright = np.tile([0.0, 0.0, 0.0, 1.0], (len(track), 1))
@@ -81,19 +84,49 @@ def speed_of(track: Track) -> float:
         flat = by_slope(Track(track.stamps, np.column_stack([x, y, z]), upright), span)
         tall = by_slope(Track(track.stamps, np.column_stack([z, y, x]), upright), span)
     except ValueError:
-        raise UnmeasurableError('settle not told: positions of too short a time') from None
+        raise UnmeasurableError(
+            'settle not told: positions of too short a time', Code.SETTLE
+        ) from None
     return float(np.percentile(np.hypot(np.hypot(flat[:, 0], flat[:, 1]), tall[:, 0]), 95))
 
 
-def require_settled(seen: Seen, speed: float) -> None:
-    """Refuse a window in which the body still moves.
+def gone_in(track: Track) -> tuple[float, float]:
+    """Return how far a body goes from first to last sample [m], and how far noise can make that.
+
+    By straight lines through x, y and z: a body that creeps is slow at any instant. The second
+    number is three standard errors of the first.
+
+    :param track: n >= 3 positions
+    """
+    assert track.position is not None
+    seconds = (track.stamps - track.stamps[0]).astype(np.float64) * 1e-9
+    seconds -= seconds.mean()
+    square = float(np.sum(seconds * seconds))
+    around = track.position - track.position.mean(axis=0)
+    slope = seconds @ around / square
+    left = around - seconds[:, None] * slope
+    error = np.sqrt(np.sum(left * left) / max(len(track) - 2, 1) / square)
+    length = float(seconds[-1] - seconds[0])
+    return float(np.linalg.norm(slope)) * length, 3.0 * float(error) * length
+
+
+def require_rest(track: Track, speed: float, within: float, when: str = '') -> None:
+    """Refuse a stretch in which the body still moves.
 
     :param speed: [m/s] at most
-    :raises UnmeasurableError: with the speed
+    :param within: [mm] by which it may have gone from beginning to end
+    :param when: what the stretch is, where it is not the window
+    :raises UnmeasurableError: with the speed, or the way
     """
-    assert seen.track is not None
-    found = speed_of(seen.track.since(seen.first))
+    found = speed_of(track)
     if found > speed:
         raise UnmeasurableError(
-            f'settle not reached: the body moves at {found:.4f} m/s, at most {speed:g} m/s allowed'
-        )
+            f'settle not reached: the body moves at {found:.4f} m/s{when}, at most {speed:g} m/s '
+            'allowed', Code.SETTLE,
+        )  # fmt: skip
+    way, noise = gone_in(track)
+    if way * 1e3 > within + noise * 1e3:
+        raise UnmeasurableError(
+            f'settle not reached: the body creeps by {way * 1e3:.3f} mm{when}, at most '
+            f'{within:g} mm allowed', Code.SETTLE,
+        )  # fmt: skip

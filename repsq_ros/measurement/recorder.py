@@ -16,8 +16,10 @@
 
 from __future__ import annotations
 
-from repsq_ros.measurement.buffer import SampleBuffer
+from repsq_ros.measurement.buffer import KEEP_NS, SampleBuffer
+from repsq_ros.measurement.inputs import Input
 from repsq_ros.measurement.measure import Measure, Outcome
+from repsq_ros.measurement.reasons import Code
 from repsq_ros.measurement.samples import Sample
 from repsq_ros.measurement.window import Observation, Window
 from repsq_ros.timebase import to_seconds
@@ -38,12 +40,17 @@ class Recorder:
     def __init__(self, measure: Measure, keep_ns: int | None = None) -> None:
         self._measure = measure
         self._keep_ns = keep_ns
-        self.buffer = self._new_buffer()
-        self.conditions = {condition.name: self._new_buffer() for condition in measure.conditions}
+        self.buffer = self._new_buffer(measure.input)
+        self.conditions = {
+            condition.name: self._new_buffer(source)
+            for condition, source in zip(measure.conditions, measure.condition_inputs, strict=True)
+        }
         self._windows: dict[Key, Window] = {}
+        self._set_back: dict[Key, int] = {}  # how often the clock had been when it was opened
 
-    def _new_buffer(self) -> SampleBuffer:
-        return SampleBuffer() if self._keep_ns is None else SampleBuffer(self._keep_ns)
+    def _new_buffer(self, source: Input) -> SampleBuffer:
+        keep_ns = KEEP_NS if self._keep_ns is None else self._keep_ns
+        return SampleBuffer(keep_ns, source.frame, stamped=source.stamp == 'header')
 
     def add(self, sample: Sample) -> None:
         """Take in one sample of the measure's input."""
@@ -56,10 +63,16 @@ class Recorder:
     def open(self, key: Key, window: Window) -> None:
         """Say what is to be measured."""
         self._windows[key] = window
+        self._set_back[key] = self.buffer.times_set_back
 
     def keep(self, windows: dict[Key, Window]) -> None:
         """Say what is to be measured, in place of all that was said before."""
-        self._windows = dict(windows)
+        for key in self.open_keys:
+            if key not in windows:
+                del self._windows[key], self._set_back[key]
+        for key, window in windows.items():
+            if self._windows.get(key) != window:
+                self.open(key, window)
 
     @property
     def open_keys(self) -> tuple[Key, ...]:
@@ -85,31 +98,49 @@ class Recorder:
         :raises KeyError: no such window is open
         """
         window = self._windows.pop(key)
-        outcome = self.measure(window)
+        outcome = self.measure(window, self._set_back.pop(key, 0))
         newest_ns = self.buffer.newest_ns
-        lost = outcome.reason.startswith('silent') and not self._measure.of_readings
+        lost = outcome.code is Code.SILENT and not self._measure.of_readings
         if lost and newest_ns is not None:
             away = to_seconds(newest_ns - window.end_ns)
             outcome = Outcome.invalid(
                 f'{outcome.reason}; the newest stamp is {abs(away):.3f} s '
                 f'{"after" if away >= 0 else "before"} its end: do sensor and scheduler share a '
-                'clock?'
-            )
+                'clock?', outcome.samples, Code.SILENT,
+            )  # fmt: skip
         return window, outcome
 
-    def measure(self, window: Window) -> Outcome:
-        """Measure a window with the samples that are there."""
+    def measure(self, window: Window, set_back: int = 0) -> Outcome:
+        """Measure a window with the samples that are there.
+
+        :param set_back: how often the sensor's clock had been set back before the window's time
+        """
         measure, buffer = self._measure, self.buffer
-        checked = bool(measure.input.frame)
-        frames = buffer.frames(window.start_ns, window.end_ns) if checked else ()
         conditions = {
             name: each.series(window.command_ns, window.end_ns)
             for name, each in self.conditions.items()
         }
+        objections = {
+            name: each.doubts(window.reach_ns, window.end_ns)
+            for name, each in self.conditions.items()
+        }
         if measure.of_readings:
             series = buffer.series(window.reach_ns, window.end_ns)
+            since_ns = int(series.stamps[0]) if len(series) else window.reach_ns
+            doubts = buffer.doubts(since_ns, window.end_ns, set_back)
             return measure.evaluate(
-                Observation(window, series=series, frames=frames, conditions=conditions)
+                Observation(
+                    window,
+                    series=series,
+                    doubts=doubts,
+                    conditions=conditions,
+                    condition_doubts=objections,
+                )
             )
         track = buffer.track(window.reach_ns, window.end_ns)
-        return measure.evaluate(Observation(window, track, frames=frames, conditions=conditions))
+        doubts = buffer.doubts(window.reach_ns, window.end_ns, set_back)
+        return measure.evaluate(
+            Observation(
+                window, track, doubts=doubts, conditions=conditions, condition_doubts=objections
+            )
+        )

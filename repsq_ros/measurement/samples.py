@@ -18,6 +18,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from repsq_ros.measurement.reasons import Code
+
 Vector = tuple[float, float, float]
 Quaternion = tuple[float, float, float, float]  # x, y, z, w as in ROS
 
@@ -31,6 +33,7 @@ class BodySample(NamedTuple):
     linear_velocity: Vector | None = None  # [m/s, or the input's unit per s]
     angular_velocity: Vector | None = None  # [rad/s]
     frame: str = ''  # frame_id of its header
+    doubt: tuple[Code, str] | None = None  # what its message itself says against it
 
 
 class Reading(NamedTuple):
@@ -39,6 +42,7 @@ class Reading(NamedTuple):
     stamp_ns: int
     value: float  # in the input's unit
     frame: str = ''  # frame_id of its header
+    doubt: tuple[Code, str] | None = None  # what its message itself says against it
 
 
 Sample = BodySample | Reading

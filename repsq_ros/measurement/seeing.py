@@ -16,110 +16,124 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from repsq_ros.measurement import validity
-from repsq_ros.measurement.fall import fallen
-from repsq_ros.measurement.frames import conditioned
+from repsq_ros.measurement import checks, validity
+from repsq_ros.measurement.checks import Stretch
+from repsq_ros.measurement.fall import fallen, lost_falling
 from repsq_ros.measurement.inputs import Input
-from repsq_ros.measurement.limits import Fall, Limits
+from repsq_ros.measurement.limits import Commanded, Fall, Limits
+from repsq_ros.measurement.readings import implausible_fault
+from repsq_ros.measurement.reasons import Code
 from repsq_ros.measurement.retime import retimed
-from repsq_ros.measurement.track import Series, Track, broken
+from repsq_ros.measurement.track import Series, Track
+from repsq_ros.measurement.velocity import lead_of
 from repsq_ros.measurement.window import Observation, Seen, UnmeasurableError
+
+# Reasons that a body which falls out of sight leaves behind.
+OUT_OF_SIGHT = {
+    Code.SILENT,
+    Code.GAP,
+    Code.COVERAGE,
+    Code.FROZEN,
+    Code.NOT_FINITE,
+    Code.ORIENTATION,
+    Code.JUMP,
+}
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What of a body is to be seen."""
+
+    needs: str  # velocity, position or pose
+    limits: Limits
+    fall: Fall | None = None
+    commanded: Commanded | None = None
+    history: bool = False  # all that precedes the window, for a measure of the user's own
 
 
 def read_gauge(observation: Observation, source: Input) -> Seen:
-    """Return the readings around a window.
+    """Return the readings around a window: the tare, and those since.
 
     :raises UnmeasurableError: with the named reason
     """
-    raw = observation.series
+    raw, window = observation.series, observation.window
     assert raw is not None
     series = Series(raw.stamps, source.to_si(raw.values))
     first = len(series) - observation.count
-    fault = validity.reading_fault(series, first, observation.window)
-    fault = fault or validity.frame_fault(observation.frames, source)
+    fault = (
+        validity.reading_fault(series, first, window)
+        or validity.doubt_fault(observation.doubts, window.start_ns, window.end_ns, window)
+        or implausible_fault(Series(raw.stamps, raw.values).since(first), source, window)
+    )
+    before = np.flatnonzero(series.stamps < window.command_ns)
+    if fault is None and len(before):
+        last = int(before[-1])
+        stamp_ns = int(series.stamps[last])
+        tare = Series(raw.stamps[last : last + 1], raw.values[last : last + 1])
+        fault = validity.doubt_fault(
+            observation.doubts, stamp_ns, stamp_ns + 1, window
+        ) or implausible_fault(tare, source, window)
     if fault:
-        raise UnmeasurableError(fault)
+        raise UnmeasurableError(fault.text, fault.code)
     return Seen(source, series=series, first=first)
 
 
-def read_body(
-    observation: Observation,
-    source: Input,
-    limits: Limits,
-    needs: str,
-    fall: Fall | None,
-) -> tuple[Seen, str]:
+def read_body(observation: Observation, source: Input, wanted: Wanted) -> tuple[Seen, str]:
     """Return the track around a window, and how the subject fell ('': it did not).
 
-    :param needs: what of it will be used: velocity, position or pose
     :raises UnmeasurableError: with the named reason
     """
-    window, raw, count = observation.window, observation.track, observation.count
+    window, raw, limits = observation.window, observation.track, wanted.limits
     assert raw is not None
-    bad = broken(raw)
-    whole = _in_si(raw.take(~bad) if bad.any() else raw, source)
-    if fall is not None:
-        on_command = whole.since(int(np.searchsorted(whole.stamps, window.command_ns)))
-        note = fallen(on_command, fall)
+
+    def stretch(start_ns: int, end_ns: int, lead_ns: int = 0) -> Stretch:
+        low, high = np.searchsorted(raw.stamps, [start_ns - lead_ns, end_ns])
+        return Stretch(
+            raw.take(slice(int(low), int(high))), start_ns, end_ns, source, limits, wanted.needs,
+            window, lead_ns, observation.doubts, wanted.commanded,
+        )  # fmt: skip
+
+    everything = stretch(window.reach_ns, window.end_ns)
+    whole = everything.whole
+    first = int(np.searchsorted(whole.stamps, window.start_ns))
+    on_command = whole.since(int(np.searchsorted(whole.stamps, window.command_ns)))
+    if wanted.fall is not None:
+        note = fallen(on_command, wanted.fall, everything.period, window, limits)
         if note:
-            return Seen(source, whole), note
-    inside = raw.since(len(raw) - count)
-    fault = _fault(inside, observation, source, limits, needs)
-    if fault:
-        raise UnmeasurableError(fault)
-    first = len(whole) - count
+            return Seen(source, whole, first=first), note
     # A sample long before the window says nothing of it: the body may have been anywhere.
+    gaps = np.flatnonzero(np.diff(whole.stamps[: first + 1]) > limits.largest_gap_ns)
     near = first > 0 and window.start_ns - whole.stamps[first - 1] <= limits.largest_gap_ns
-    fault = validity.jump_fault(whole.since(first - near), window, limits, source.rate)
-    if fault:
-        raise UnmeasurableError(fault)
-    if not near:
-        whole, first = whole.since(first), 0
+    begin = 0 if near else first
+    stamps = whole.stamps[begin:]
     if source.retime and source.rate > 0:
-        whole = replace(whole, stamps=retimed(whole.stamps, source.rate))
-    return Seen(source, whole, first=first), ''
+        stamps = retimed(stamps, source.rate)
+    lead = 0
+    if wanted.needs == 'velocity' and source.velocity != 'twist' and first < len(whole):
+        lead = lead_of(stamps, source, first - begin)
+    leads = [lead]
+    if wanted.history and near:  # all since the last gap, if it is as sound as the rest
+        leads.insert(0, first - (int(gaps[-1]) + 1 if len(gaps) else 0))
+    fault = None
+    for lead in leads:
+        # One more than is used: it tells whether the first ones came late, or are out of line.
+        before = min(lead + 1, first - begin)
+        lead_ns = window.start_ns - int(whole.stamps[first - before]) if before else 0
+        fault = checks.fault(stretch(window.start_ns, window.end_ns, lead_ns))
+        if fault is None:
+            break
+    since = first - lead
+    if fault is not None:
+        if wanted.fall is not None and fault.code in OUT_OF_SIGHT:
+            fault = lost_falling(on_command, wanted.fall, window, limits) or fault
+        raise UnmeasurableError(fault.text, fault.code)
+    seen = replace(whole.since(since), stamps=stamps[since - begin :])
 
+    def other(start_ns: int, end_ns: int) -> Track:
+        return checks.require(stretch(start_ns, end_ns))
 
-def _in_si(track: Track, source: Input) -> Track:
-    try:
-        return conditioned(track, source)
-    except ValueError as error:
-        raise UnmeasurableError(str(error)) from None
-
-
-def _fault(
-    inside: Track, observation: Observation, source: Input, limits: Limits, needs: str
-) -> str:
-    """Return what is wrong with the samples of the window as they came, or ''."""
-    window = observation.window
-    if not len(inside):
-        return validity.silence(window)
-    by_twist = needs == 'velocity' and source.velocity == 'twist'
-    return (
-        validity.samples_fault(inside, window)
-        or validity.gap_fault(inside.stamps, window, limits, source.rate)
-        or validity.frame_fault(observation.frames, source)
-        or _lack(inside, needs, by_twist)
-        or (
-            validity.dead_twist_fault(inside)
-            or validity.stuck_odometry_fault(inside, window, limits)
-            if by_twist
-            else validity.frozen_fault(inside, window, limits)
-        )
-    )
-
-
-def _lack(track: Track, needs: str, by_twist: bool) -> str:
-    """Return what the sensor does not report although it is needed, or ''."""
-    if by_twist:
-        lacks = track.linear is None or track.angular is None
-        return 'no velocity: the source reports poses only' if lacks else ''
-    if track.position is None:
-        return 'no position: the source does not report it'
-    if needs != 'position' and track.orientation is None:
-        return 'no orientation: the source reports positions only'
-    return ''
+    return Seen(source, seen, first=lead, stretch=other), ''

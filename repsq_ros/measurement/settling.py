@@ -22,12 +22,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from repsq_ros.measurement.buffer import SampleBuffer
-from repsq_ros.measurement.frames import conditioned
+from repsq_ros.measurement.checks import Stretch, require
 from repsq_ros.measurement.inputs import Input
+from repsq_ros.measurement.limits import Limits
 from repsq_ros.measurement.pose import speed_of
 from repsq_ros.measurement.samples import Sample
-from repsq_ros.measurement.track import Track, broken
-from repsq_ros.measurement.window import UnmeasurableError
+from repsq_ros.measurement.track import Track
+from repsq_ros.measurement.window import UnmeasurableError, Window
 from repsq_ros.timebase import NANOSECONDS, to_seconds
 
 GAP_NS = 200_000_000  # without a sample at which nothing can be said any more
@@ -41,7 +42,9 @@ class Settling:
 
     def __init__(self, source: Input) -> None:
         self.source = source
-        self._buffer = SampleBuffer(10 * NANOSECONDS)
+        self._buffer = SampleBuffer(
+            10 * NANOSECONDS, source.frame, stamped=source.stamp == 'header'
+        )
 
     @property
     def newest_ns(self) -> int | None:
@@ -64,20 +67,21 @@ class Settling:
         track = self._buffer.track(start_ns, end_ns) if self.newest_ns is not None else None
         if track is None or not len(track):
             return 'no sample of the body'
+        limits = Limits(GAP_NS)
+        stretch = Stretch(
+            track, start_ns, end_ns, self.source, limits, self._needs,
+            Window(start_ns, end_ns, ()), doubts=self._buffer.doubts(start_ns, end_ns),
+            # A robot's own kinematics at rest repeat themselves to the last bit.
+            skipped=frozenset({'covered', 'alive', 'upright', 'even'}),
+        )  # fmt: skip
         ends = np.concatenate([[start_ns], track.stamps, [end_ns]])
         gap_ns = int(np.diff(ends).max())
         if gap_ns > GAP_NS:
             return f'no sample of the body for {to_seconds(gap_ns):.3f} s'
-        frame = self.source.frame
-        others = {each for each in self._buffer.frames(start_ns, end_ns) if each != frame}
-        if frame and others:
-            return f'its samples are in frame {min(others)!r}, expected {frame!r}'
-        if broken(track).any():
-            return 'a sample that is not finite, or has no orientation'
         try:
-            track = conditioned(track, self.source)
+            track = require(stretch)
             moving = self._speed(track)
-        except (UnmeasurableError, ValueError) as error:
+        except UnmeasurableError as error:
             return str(error)
         if moving > speed:
             return f'it moves at {moving:.4f} m/s, at most {speed:g} m/s allowed'
@@ -87,6 +91,10 @@ class Settling:
         if away > within:
             return f'it is {away:.4f} m from where it was sent, at most {within:g} m allowed'
         return ''
+
+    @property
+    def _needs(self) -> str:
+        return 'velocity' if self.source.velocity == 'twist' else 'position'
 
     def _speed(self, track: Track) -> float:
         if self.source.velocity == 'twist' and track.linear is not None:

@@ -23,7 +23,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from repsq_ros.measurement import velocity
+from repsq_ros.measurement.reasons import Code
 from repsq_ros.measurement.window import Seen, UnmeasurableError, Window
+from repsq_ros.timebase import to_seconds
 
 REDUCTIONS = ('sum', 'mean', 'rms')
 COMPONENTS = ('linear_x', 'linear_y', 'angular_z')
@@ -62,6 +64,8 @@ class TrackingLoss:
     gain: float
     reduction: str
     weights: tuple[float, float, float] = (1.0, 1.0, 1.0)  # of the squared errors; 0: left out
+    # [Hz] of the states that a sum is over, whatever the sensor's own rate is; 0: those there are
+    state_rate: float = 0.0
 
     needs = 'velocity'
     unit = '1'
@@ -70,19 +74,26 @@ class TrackingLoss:
 
     def describe(self) -> dict[str, object]:
         """Return all that two labs have to share."""
-        return {
+        shared: dict[str, object] = {
             'type': 'soft_linf',
             'gain': self.gain,
             'reduction': self.reduction,
             'weights': list(self.weights),
         }
+        if self.state_rate:
+            shared['state_rate'] = self.state_rate
+        return shared
 
     def psi(self, seen: Seen, window: Window) -> float:
         """Return the loss of the window's states."""
         errors = velocity_of(seen) - np.asarray(window.command, dtype=np.float64)
         if self.weights != (1.0, 1.0, 1.0):
             errors = errors * np.sqrt(np.array(self.weights))
-        return soft_linf(errors, self.gain, self.reduction)
+        gain = self.gain
+        if self.reduction == 'sum' and self.state_rate > 0:
+            states = round(self.state_rate * to_seconds(window.end_ns - window.start_ns))
+            gain *= max(states, 1) / len(errors)  # 1 where the sensor has just these states
+        return soft_linf(errors, gain, self.reduction)
 
 
 def velocity_of(seen: Seen) -> NDArray[np.float64]:
@@ -94,20 +105,7 @@ def velocity_of(seen: Seen) -> NDArray[np.float64]:
     track, source = seen.track, seen.source
     if track is None:
         raise UnmeasurableError('no body: the input is a number')
-    if source.velocity == 'twist':
-        return velocity.from_twist(track.since(seen.first))
-    if source.velocity == 'slope':
-        # No further back than one span: what came before differs between a run and its recording.
-        start_ns = track.stamps[seen.first] - round(source.velocity_span * 1e9)
-        since = min(int(np.searchsorted(track.stamps, start_ns)), seen.first)
-        try:
-            return velocity.by_slope(track.since(since), source.velocity_span, seen.first - since)
-        except ValueError:
-            raise UnmeasurableError(_TOO_FEW) from None
-    chain = track.since(max(seen.first - 1, 0))
-    if len(chain) < 2:
-        raise UnmeasurableError(_TOO_FEW)
-    return velocity.by_difference(chain)
-
-
-_TOO_FEW = 'one pose only: no velocity can be formed'
+    try:
+        return velocity.estimated(track, source, seen.first)
+    except ValueError:
+        raise UnmeasurableError('one pose only: no velocity can be formed', Code.POSES) from None

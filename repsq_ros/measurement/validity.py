@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Whether a window of samples can be measured at all; if not, the reason with its numbers."""
+"""Whether samples as they came can be measured at all; if not, the reason with its numbers."""
 
 from __future__ import annotations
 
@@ -22,9 +22,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from repsq_ros.measurement.audit import longest_frozen
-from repsq_ros.measurement.frames import continuous
-from repsq_ros.measurement.inputs import Input
+from repsq_ros.measurement.frames import UNIT_NORM
 from repsq_ros.measurement.limits import Condition, Limits
+from repsq_ros.measurement.period import period_of
+from repsq_ros.measurement.reasons import Code, Doubt, Fault
 from repsq_ros.measurement.track import Series, Track, broken
 from repsq_ros.measurement.window import Window
 from repsq_ros.timebase import to_seconds
@@ -32,17 +33,20 @@ from repsq_ros.timebase import to_seconds
 Array = NDArray[np.float64]
 
 
-def samples_fault(track: Track, window: Window) -> str:
-    """Return what is wrong with a sample of the window, or ''."""
+def samples_fault(track: Track, window: Window) -> Fault | None:
+    """Return what is wrong with a sample."""
     bad = np.flatnonzero(broken(track))
     if not len(bad):
-        return ''
+        return None
     first = int(bad[0])
-    text = 'not finite: NaN or infinity in a sample'
+    at = window.at(track.stamps[first])
     lost = track.orientation is not None and not np.any(track.orientation[first])
     if lost and _finite(track, first):
-        text = 'no orientation: a quaternion of norm zero (tracking lost)'
-    return f'{text} at {window.at(track.stamps[first])}'
+        return Fault(
+            Code.ORIENTATION,
+            f'no orientation: a quaternion of norm zero (tracking lost) at {at}',
+        )
+    return Fault(Code.NOT_FINITE, f'not finite: NaN or infinity in a sample at {at}')
 
 
 def _finite(track: Track, row: int) -> bool:
@@ -50,175 +54,203 @@ def _finite(track: Track, row: int) -> bool:
     return all(bool(np.isfinite(c[row]).all()) for c in columns if c is not None)
 
 
-def silence(window: Window) -> str:
-    """Return the reason for a window without a sample."""
-    return f'silent: no sample in a window of {to_seconds(window.end_ns - window.start_ns):g} s'
+def norm_fault(track: Track, window: Window) -> Fault | None:
+    """Return a quaternion that is no rotation.
 
-
-def gap_fault(stamps: NDArray[np.int64], window: Window, limits: Limits, rate: float) -> str:
-    """Return where the samples do not cover the window, or ''.
-
-    :param stamps: (n,) [ns], n >= 1, within the window
-    :param rate: [Hz] nominal; 0: the median gap stands for its period
+    :param track: whole samples
     """
-    ends = np.concatenate([[window.start_ns], stamps, [window.end_ns]])
+    if track.orientation is None or not len(track):
+        return None
+    norms = np.linalg.norm(track.orientation, axis=1)
+    at = int(np.argmax(np.abs(norms - 1.0)))
+    if abs(norms[at] - 1.0) <= UNIT_NORM:
+        return None
+    return Fault(
+        Code.QUATERNION,
+        f'quaternion of norm {norms[at]:.3f} at {window.at(track.stamps[at])}, expected 1: are '
+        'its numbers in the order x, y, z, w, and are they all there?',
+    )
+
+
+def silence(window: Window) -> Fault:
+    """Return the reason for a window without a sample."""
+    seconds = to_seconds(window.end_ns - window.start_ns)
+    return Fault(Code.SILENT, f'silent: no sample in a window of {seconds:g} s')
+
+
+def gap_fault(
+    stamps: NDArray[np.int64], start_ns: int, end_ns: int, window: Window, limits: Limits,
+    rate: float,
+) -> Fault | None:  # fmt: skip
+    """Return where the samples do not cover a stretch of time.
+
+    :param stamps: (n,) [ns], n >= 1, within [start, end)
+    :param rate: [Hz] nominal; 0: the stream tells its period itself
+    """
+    ends = np.concatenate([[start_ns], stamps, [end_ns]])
     steps = np.diff(ends)
     # Of the longest gaps the last one, as ever.
     at = len(steps) - 1 - int(np.argmax(steps[::-1]))
     gap_ns = int(steps[at])
     if gap_ns > limits.largest_gap_ns:
-        return (
+        return Fault(
+            Code.GAP,
             f'gap: {to_seconds(gap_ns):.3f} s without a sample from '
             f'{window.at(ends[at])} on, at most '
-            f'{to_seconds(limits.largest_gap_ns):g} s allowed'
+            f'{to_seconds(limits.largest_gap_ns):g} s allowed',
         )
-    inner = np.diff(stamps)
-    period_ns = 1e9 / rate if rate > 0 else float(np.median(inner)) if len(inner) else 0.0
+    period_ns = period_of(stamps, rate) * 1e9
     if period_ns > 0:
         missed = float(np.sum(np.maximum(steps - 2.0 * period_ns, 0.0)))
-        coverage = 1.0 - missed / (window.end_ns - window.start_ns)
+        coverage = 1.0 - missed / (end_ns - start_ns)
         if coverage < limits.coverage:
-            return (
+            return Fault(
+                Code.COVERAGE,
                 f'coverage: {coverage:.3f} of the window lies near one of {len(stamps)} samples, '
-                f'at least {limits.coverage:g} wanted (period {period_ns * 1e-6:.3f} ms)'
+                f'at least {limits.coverage:g} wanted (period {period_ns * 1e-6:.3f} ms)',
             )
-    return ''
+    return None
 
 
-def frozen_fault(track: Track, window: Window, limits: Limits) -> str:
-    """Return where the pose does not change to the last bit although stamps go on, or ''."""
+def frozen_fault(track: Track, window: Window, limits: Limits) -> Fault | None:
+    """Return where the pose does not change to the last bit although stamps go on."""
     span, first = longest_frozen(track)
     if span <= limits.frozen:
-        return ''
-    return (
+        return _stuck(track, first, window) or _stuck_at_the_end(track, limits)
+    return Fault(
+        Code.FROZEN,
         f'frozen: bit-identical poses with fresh stamps for {span:.3f} s from '
-        f'{window.at(track.stamps[first])} on, at most {limits.frozen:g} s allowed'
+        f'{window.at(track.stamps[first])} on, at most {limits.frozen:g} s allowed',
     )
 
 
-def jump_fault(track: Track, window: Window, limits: Limits, rate: float) -> str:
-    """Return where the body moves or turns faster than anything can, or ''.
+def _stuck(track: Track, first: int, window: Window) -> Fault | None:
+    """Return whether the pose did not change for a while in which the body went on.
 
-    Two messages that came together are given a whole period for their step.
+    It did where no other pose is repeated for a third as long, and the step that ends the longest
+    repetition makes up for it: longer than three of the long ones of the others. Wheels that
+    stand still for a moment go on with a short step.
 
-    :param track: in SI units
+    :param first: index of the pose that is repeated longest
     """
-    if len(track) < 2:
-        return ''
-    steps = np.diff(track.stamps).astype(np.float64) * 1e-9
-    period = 1.0 / rate if rate > 0 else float(np.median(steps))
-    time = np.maximum(steps, period)
-    if track.position is not None:
-        moved = np.linalg.norm(np.diff(track.position, axis=0), axis=1)
-        excess = moved - np.maximum(limits.fastest * time, limits.step)
-        at = int(np.argmax(excess))
-        if excess[at] > 0:
-            return (
-                f'jump: {moved[at]:.3f} m within {steps[at]:.4f} s at '
-                f'{window.at(track.stamps[at + 1])}, at most {limits.fastest:g} m/s is believed'
-            )
-    if track.orientation is not None:
-        angle = _turned_by(track.orientation)
-        excess = angle - limits.fastest_turn * time
-        at = int(np.argmax(excess))
-        if excess[at] > 0:
-            return (
-                f'jump: a turn by {angle[at]:.3f} rad within {steps[at]:.4f} s at '
-                f'{window.at(track.stamps[at + 1])}, at most {limits.fastest_turn:g} rad/s is '
-                'believed'
-            )
-    return ''
+    position, seconds = track.position, track.stamps.astype(np.float64) * 1e-9
+    if position is None or len(track) < 8:
+        return None
+    same = np.all(position[1:] == position[:-1], axis=1)
+    moved = np.flatnonzero(~same) + 1
+    after = int(np.searchsorted(moved, first, 'right'))
+    if after >= len(moved) or len(moved) < 5:
+        return None
+    last = int(moved[after])
+    held = float(seconds[last - 1] - seconds[first])
+    runs = np.diff(seconds[np.concatenate([[0], moved])])
+    others = np.delete(runs, min(after, len(runs) - 1))
+    steps = np.linalg.norm(np.diff(position, axis=0), axis=1)
+    usual = float(np.percentile(steps[~same], 90))
+    if held <= 3.0 * float(others.max()) or steps[last - 1] <= 3.0 * usual:
+        return None
+    return Fault(
+        Code.FROZEN,
+        f'frozen: bit-identical poses with fresh stamps for {held:.3f} s from '
+        f'{window.at(track.stamps[first])} on, and then a step of {steps[last - 1]:.4f} m: the '
+        'body went on meanwhile',
+    )
 
 
-def _turned_by(orientation: Array) -> Array:
-    """Return the angles between successive quaternions [rad]."""
-    unit = continuous(orientation / np.linalg.norm(orientation, axis=1, keepdims=True))
-    # |a - b| = 2 sin(angle / 4): exact for small angles, where the inner product is not.
-    half = np.linalg.norm(np.diff(unit, axis=0), axis=1) / 2.0
-    angle: Array = 4.0 * np.arcsin(np.minimum(half, 1.0))
-    return angle
+def _stuck_at_the_end(track: Track, limits: Limits) -> Fault | None:
+    """Return whether the pose has stopped to change although the body was on its way.
 
-
-def dead_twist_fault(track: Track) -> str:
-    """Return whether the velocities of an odometry are exact zeros that it does not mean, or ''.
-
-    A controller that is off reports zeros throughout; a driver that knows poses alone leaves the
-    twist zero while the pose moves.
+    Within the samples a jump tells how far it went meanwhile; after the last one nothing does. It
+    is held against the slowest of its last three steps: a body that brakes has slowed down.
     """
-    if track.linear is None or track.angular is None or len(track) < 2:
-        return ''
-    if track.linear.any() or track.angular.any() or track.position is None:
-        return ''
-    count = len(track)
-    if not track.position.any():
-        return f'all-zero odometry: position and twist of all {count} samples are exactly zero'
-    moved = float(np.linalg.norm(track.position - track.position[0], axis=1).max())
-    if moved > 0.0:
-        return (
-            f'all-zero odometry: the twist of all {count} samples is exactly zero while the '
-            f'position moves by {moved:.4f} m'
-        )
-    return ''
+    if track.position is None or len(track) < 8:
+        return None
+    position, seconds = track.position, track.stamps.astype(np.float64) * 1e-9
+    changed = np.flatnonzero(np.any(position[1:] != position[:-1], axis=1)) + 1
+    if len(changed) < 5:
+        return None
+    last = changed[-4:]
+    held = float(seconds[-1] - seconds[last[-1]])
+    steps = np.linalg.norm(np.diff(position[last], axis=0), axis=1)
+    speed = float((steps / np.diff(seconds[last])).min())
+    if held <= 1.5 * float(np.diff(seconds[changed]).max()) or held * speed <= limits.outlier:
+        return None
+    return Fault(
+        Code.FROZEN,
+        f'frozen: bit-identical poses with fresh stamps for the last {held:.3f} s, while the body '
+        f'was moving at {speed:.4f} m/s',
+    )
 
 
-def stuck_odometry_fault(track: Track, window: Window, limits: Limits) -> str:
-    """Return where an odometry repeats itself although it tells of a motion, or ''.
+def doubt_fault(
+    doubts: Sequence[Doubt], start_ns: int, end_ns: int, window: Window
+) -> Fault | None:
+    """Return what was seen to be wrong with samples of [start, end) when they came."""
+    for doubt in doubts:
+        if doubt.start_ns < end_ns and doubt.end_ns >= start_ns:
+            text = doubt.text
+            if doubt.code is not Code.FRAME:
+                text = f'{text} at {window.at(doubt.start_ns)}'
+            return Fault(doubt.code, text)
+    return None
 
-    Wheels at rest repeat themselves, and a bridge may leave the position zero: neither is meant.
+
+def publishers_fault(topic: str, names: Sequence[str]) -> Fault | None:
+    """Return whether more than one program speaks on a sensor's topic.
+
+    :param names: of the nodes that publish there, one for each publisher
     """
-    if track.position is None or track.linear is None or track.angular is None:
-        return ''
-    moving = track.linear.any(axis=1) | track.angular.any(axis=1)
-    told = moving & track.position.any(axis=1)
-    return frozen_fault(track, window, limits) if told.all() else ''
+    if len(names) < 2:
+        return None
+    return Fault(
+        Code.PUBLISHERS,
+        f'publishers: {len(names)} on {topic} ({", ".join(sorted(names))}), expected one: nobody '
+        'can tell whose body is whose',
+    )
 
 
-def frame_fault(frames: Sequence[str], source: Input) -> str:
-    """Return a frame_id that is not the expected one, or ''."""
-    if source.frame:
-        for frame in frames:
-            if frame != source.frame:
-                return f'wrong frame: frame_id {frame!r}, expected {source.frame!r}'
-    return ''
-
-
-def reading_fault(series: Series, first: int, window: Window) -> str:
-    """Return why the readings of a gauge cannot stand for the window, or ''.
+def reading_fault(series: Series, first: int, window: Window) -> Fault | None:
+    """Return why the readings of a gauge cannot stand for the window.
 
     :param first: index of the first one in the window
     """
     if first == len(series):
         if not first:
-            return f'{silence(window)}, and none before it'
+            return Fault(Code.SILENT, f'{silence(window).text}, and none before it')
         age = to_seconds(window.start_ns - int(series.stamps[-1]))
-        return (
+        return Fault(
+            Code.STALE,
             f'stale gauge: its newest reading is {age:.3f} s older than the window, and one from '
-            'after settling is needed'
+            'after settling is needed',
         )
     bad = np.flatnonzero(~np.isfinite(series.values[first:]))
     if len(bad):
         at = window.at(series.stamps[first + bad[0]])
-        return f'not finite: NaN or infinity in a reading at {at}'
-    return ''
+        return Fault(Code.NOT_FINITE, f'not finite: NaN or infinity in a reading at {at}')
+    return None
 
 
-def condition_fault(condition: Condition, series: Series, window: Window) -> str:
-    """Return what a condition has against the test, or ''.
+def condition_fault(condition: Condition, series: Series, window: Window) -> Fault | None:
+    """Return what a condition has against the test.
 
     :param series: its last reading before the command took effect, and those until the end
     """
+
+    def against(text: str) -> Fault:
+        return Fault(Code.CONDITION, f'{condition.name} {text}')
+
     if not len(series):
-        return f'{condition.name} unknown: nothing was heard of it, expected {condition.expected}'
+        return against(f'unknown: nothing was heard of it, expected {condition.expected}')
     bad = np.flatnonzero(~condition.accepts(series.values))
     if len(bad):
-        return (
-            f'{condition.name} not nominal: {series.values[bad[0]]:g} at '
+        return against(
+            f'not nominal: {series.values[bad[0]]:g} at '
             f'{window.at(series.stamps[bad[0]])}, expected {condition.expected}'
         )
     silent = to_seconds(window.end_ns - int(series.stamps[-1]))
     if silent > condition.longest_silence:
-        return (
-            f'{condition.name} stale: last heard {silent:.3f} s before the end of the window, at '
+        return against(
+            f'stale: last heard {silent:.3f} s before the end of the window, at '
             f'most {condition.longest_silence:g} s allowed'
         )
-    return ''
+    return None

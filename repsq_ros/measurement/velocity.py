@@ -19,11 +19,15 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from repsq_ros.measurement.inputs import Input
 from repsq_ros.measurement.track import Track
 
 Array = NDArray[np.float64]
 
+FITS = ('slope', 'cubic')  # estimators that lay a curve through the poses around each one
 FEWEST = 3  # poses that a slope is laid through
+FEWEST_OF_A_CUBIC = 5
+EDGE_NS = 20  # beyond the span: stamps are rounded somewhere
 
 
 def yaw_of(orientation: Array) -> Array:
@@ -102,7 +106,7 @@ def by_slope(track: Track, span: float, first: int = 0) -> Array:
     :raises ValueError: fewer than three poses, or all within less than span / 2
     """
     seconds, position, heading = _poses(track)
-    low, high = _neighbours(seconds, span / 2.0, first)
+    low, high = _neighbours(track.stamps, span, first, FEWEST)
     count = (high - low).astype(np.float64)
     middle = seconds[(low + high) // 2]
 
@@ -123,17 +127,98 @@ def by_slope(track: Track, span: float, first: int = 0) -> Array:
     return np.column_stack([into_body(np.column_stack(slopes[:2]), means[2]), slopes[2]])
 
 
+def by_cubic(track: Track, span: float, first: int = 0) -> Array:
+    """Return (v_x, v_y, yaw rate) as slopes of cubic polynomials through the same poses.
+
+    As Savitzky and Golay smooth, for stamps that need not be even. It follows a sway that a
+    straight line flattens, and takes more of the noise. At the ends of the track, where there are
+    poses on one side only, it stands for the middle of its poses as the line does: at its own end
+    a cubic is hardly held by anything.
+
+    :param track: n >= 5 poses
+    :param span: [s]
+    :param first: the first pose for which a velocity is wanted
+    :returns: (n - first, 3) in m/s, m/s, rad/s
+    :raises ValueError: fewer than five poses, or all within less than span / 2
+    """
+    seconds, position, heading = _poses(track)
+    low, high = _neighbours(track.stamps, span, first, FEWEST_OF_A_CUBIC)
+    places = low[:, None] + np.arange(int((high - low).max()))[None, :]
+    inside = places < high[:, None]
+    places = np.minimum(places, len(seconds) - 1)
+    middle = np.sum(np.where(inside, seconds[places], 0.0), axis=1) / (high - low)
+    # In units of half the span, so that all powers are of one size.
+    time = np.where(inside, (seconds[places] - middle[:, None]) / (span / 2.0), 0.0)
+    powers = np.stack([inside * time**k for k in range(4)], axis=2)
+    values = np.column_stack([position[:, :2] - position[0, :2], heading])[places]
+    normal = np.einsum('nkp,nkq->npq', powers, powers)
+    right = np.einsum('nkp,nkv->npv', powers, values)
+    found = np.linalg.solve(normal, right)
+    slopes = found[:, 1, :] / (span / 2.0)
+    return np.column_stack([into_body(slopes[:, :2], found[:, 0, 2]), slopes[:, 2]])
+
+
 def _neighbours(
-    seconds: Array, half: float, first: int
+    stamps: NDArray[np.int64], span: float, first: int, fewest: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return [low, high) of the poses around each pose from `first` on."""
-    if len(seconds) < FEWEST or seconds[-1] - seconds[0] < half:
+    """Return [low, high) of the poses around each pose from `first` on.
+
+    In whole ns, and with a little grace: a pose at the span's very edge is always within it.
+    """
+    half = round(span * 5e8)
+    if len(stamps) < fewest or stamps[-1] - stamps[0] < half - EDGE_NS:
         raise ValueError('poses of too short a time')
-    low = np.searchsorted(seconds, seconds[first:] - half, 'left').astype(np.int64)
-    high = np.searchsorted(seconds, seconds[first:] + half, 'right').astype(np.int64)
+    low = np.searchsorted(stamps, stamps[first:] - half - EDGE_NS, 'left').astype(np.int64)
+    high = np.searchsorted(stamps, stamps[first:] + half + EDGE_NS, 'right').astype(np.int64)
     while True:
-        short = (seconds[high - 1] - seconds[low] < half) | (high - low < FEWEST)
+        short = (stamps[high - 1] - stamps[low] < half - EDGE_NS) | (high - low < fewest)
         if not short.any():
             return low, high
         low = np.where(short, np.maximum(low - 1, 0), low)
-        high = np.where(short, np.minimum(high + 1, len(seconds)), high)
+        high = np.where(short, np.minimum(high + 1, len(stamps)), high)
+
+
+def estimated(track: Track, source: Input, first: int) -> Array:
+    """Return (v_x, v_y, yaw rate) from sample `first` on, by the estimator of an input.
+
+    :returns: (n - first, 3) in m/s, m/s, rad/s
+    :raises ValueError: too few poses, or no velocity
+    """
+    if source.velocity == 'twist':
+        return from_twist(track.since(first))
+    since = first - lead_of(track.stamps, source, first)
+    if source.velocity in FITS:
+        fit = by_slope if source.velocity == 'slope' else by_cubic
+        return fit(track.since(since), source.velocity_span, first - since)
+    chain = track.since(since)
+    if len(chain) < 2:
+        raise ValueError('one pose')
+    return by_difference(chain)
+
+
+def lead_of(stamps: NDArray[np.int64], source: Input, first: int) -> int:
+    """Return how many samples before sample `first` its estimator looks at.
+
+    No further back than one span: what came before differs between a run and its recording.
+    """
+    if source.velocity not in FITS or not first:
+        return min(first, 1)
+    start_ns = stamps[first] - round(source.velocity_span * 1e9)
+    return max(first - int(np.searchsorted(stamps, start_ns)), 0)
+
+
+def pace(stamps: NDArray[np.int64], even: NDArray[np.int64], source: Input, first: int) -> Array:
+    """Return how much time went by for each second of the stamps, as a velocity is estimated.
+
+    :param stamps: (n,) [ns]
+    :param even: (n,) [ns] the same instants by a clock that runs evenly
+    :returns: (n - first,)
+    """
+    seconds = (even - even[0]).astype(np.float64) * 1e-9
+    nothing = 0.0 * seconds
+    ahead = Track(
+        stamps,
+        np.column_stack([seconds, nothing, nothing]),
+        np.column_stack([nothing, nothing, nothing, nothing + 1.0]),
+    )
+    return estimated(ahead, source, first)[:, 0]

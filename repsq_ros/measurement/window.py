@@ -16,12 +16,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from repsq_ros.measurement.inputs import Input
+from repsq_ros.measurement.reasons import Code, Doubt
 from repsq_ros.measurement.track import Series, Track
 from repsq_ros.timebase import NANOSECONDS, to_seconds
 
@@ -59,10 +60,11 @@ class Observation:
     window: Window
     track: Track | None = None  # of the measure's body, from `reach_ns` on
     series: Series | None = None  # or of its gauge, raw: the last before `reach_ns`, and since
-    frames: Sequence[str] = ()  # frame_id of the samples in the window, where they are checked
+    doubts: Sequence[Doubt] = ()  # what was seen to be wrong with samples when they came
     conditions: Mapping[str, Series] = field(
         default_factory=dict
     )  # raw: the last before, and since
+    condition_doubts: Mapping[str, Sequence[Doubt]] = field(default_factory=dict)
 
     @property
     def count(self) -> int:
@@ -74,13 +76,25 @@ class Observation:
 
 @dataclass(frozen=True)
 class Seen:
-    """What a quantity is computed from: in SI units, checked; a body or a number over time."""
+    """What a quantity is computed from: in SI units, checked; a body or a number over time.
+
+    A track begins with the samples before the window that were checked with it. Who needs others
+    asks `stretch` for them.
+    """
 
     source: Input
-    track: Track | None = None  # of the window, and of what precedes it
+    track: Track | None = None
     series: Series | None = None  # the same of a gauge
     first: int = 0  # index of the first sample in the window
+    stretch: Callable[[int, int], Track] | None = None  # checked samples of [start, end) [ns]
 
 
 class UnmeasurableError(Exception):
-    """The samples are good, but this quantity cannot be formed from them; the reason is told."""
+    """A window cannot be measured, or a quantity not be formed; the reason is told.
+
+    :param code: what is wrong, for programs
+    """
+
+    def __init__(self, reason: str, code: Code = Code.OWN) -> None:
+        self.code = code
+        super().__init__(reason)

@@ -26,6 +26,7 @@ from repsq_ros.measurement.audit import audit, audit_body
 from repsq_ros.measurement.buffer import SampleBuffer
 from repsq_ros.measurement.inputs import Input
 from repsq_ros.measurement.limits import Limits
+from repsq_ros.measurement.measure import Outcome
 from repsq_ros.measurement.samples import BodySample
 from repsq_ros.measurement.track import track_of
 from repsq_ros.nodes import qos
@@ -113,15 +114,15 @@ class Diagnostics:
         message.header.stamp = self._node.get_clock().now().to_msg()
         self._publisher.publish(message)
 
-    def tell_test(self, index: int, attempt: int, valid: bool, reason: str, samples: int) -> None:
+    def tell_test(self, index: int, attempt: int, outcome: Outcome) -> None:
         """Tell of a test that is INVALID, or valid but out of the ordinary."""
+        valid, reason = outcome.valid, outcome.reason or outcome.note
         self._invalid += not valid
-        name = reason.partition(':')[0] or 'ok'
         values = [
             ('index', str(index)),
             ('attempt', str(attempt)),
-            ('samples', str(samples)),
-            ('reason', name),
+            ('samples', str(outcome.samples)),
+            ('reason', 'ok' if outcome.code is None else outcome.code.key),
             ('invalid so far', str(self._invalid)),
         ]
         self.publish(

@@ -28,7 +28,9 @@ from rclpy.subscription import Subscription
 
 from repsq_ros.errors import MissingError
 from repsq_ros.measurement.inputs import Input
+from repsq_ros.measurement.reasons import Fault
 from repsq_ros.measurement.samples import Sample
+from repsq_ros.measurement.validity import publishers_fault
 from repsq_ros.nodes import qos
 from repsq_ros.sensor_messages import reader_of
 
@@ -84,6 +86,12 @@ class InputSubscription:
     def matched(self) -> bool:
         """Tell whether there is a publisher that is heard when it speaks."""
         return int(self._subscription.get_publisher_count()) > 0
+
+    def rivals(self) -> Fault | None:
+        """Return whether more than one program publishes on the topic."""
+        found = self._node.get_publishers_info_by_topic(self.topic)
+        names = [f'{each.node_namespace.rstrip("/")}/{each.node_name}' for each in found]
+        return publishers_fault(self.topic, names)
 
     def _subscribe(self, profile: QoSProfile) -> Subscription:
         def hear(message: Any, info: dict[str, int]) -> None:

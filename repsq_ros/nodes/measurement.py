@@ -29,6 +29,7 @@ from repsq_ros.campaign.records import TestRecord, record_of
 from repsq_ros.measurement.buffer import SampleBuffer
 from repsq_ros.measurement.inputs import Input
 from repsq_ros.measurement.measure import Outcome
+from repsq_ros.measurement.reasons import Code
 from repsq_ros.measurement.recorder import Key, Recorder
 from repsq_ros.measurement.samples import Sample
 from repsq_ros.msg import TestCommand, TestMeasurement
@@ -171,6 +172,9 @@ class Measurement(CampaignNode):
     def _measure(self, keys: tuple[Key, ...]) -> None:
         for key in keys:
             window, outcome = self._recorder.close(key)
+            rivals = self._watched[0].subscription.rivals()
+            if rivals is not None:
+                outcome = Outcome.invalid(rivals.text, outcome.samples, rivals.code)
             attempt = self._attempts.close(key)
             self._over_since_ns.pop(key, None)
             if attempt is not None:
@@ -186,9 +190,7 @@ class Measurement(CampaignNode):
         self.get_logger().warning(
             f'test {index}, attempt {attempt}: {word}{outcome.reason or outcome.note}'
         )
-        self._diagnostics.tell_test(
-            index, attempt, outcome.valid, outcome.reason or outcome.note, outcome.samples
-        )
+        self._diagnostics.tell_test(index, attempt, outcome)
 
     def _publish(self, record: TestRecord) -> None:
         theirs, own = self._test.specification_digest, self._specification.digest
@@ -198,7 +200,8 @@ class Measurement(CampaignNode):
                 f'digests {theirs[:12]} and {own[:12]}'
             )
             self.get_logger().error(reason)
-            record = replace(record, psi=0.0, valid=False, reason=reason)
+            code = Code.SPECIFICATIONS.key
+            record = replace(record, psi=0.0, valid=False, reason=reason, code=code)
         self._last = translate.test_measurement_of(
             record, self._test.campaign_id, theirs, self._frame
         )

@@ -88,6 +88,11 @@ class Bag:
             raise BagError(
                 f'{self.path}: found no topic {topic}, expected one of those there: {there}'
             )
+        several = sorted({c.msgtype for c in self._reader.connections if c.topic == topic})
+        if len(several) > 1:
+            raise BagError(
+                f'{self.path}: found {" and ".join(several)} on {topic}, expected one type'
+            )
         if topics[topic] not in types:
             raise BagError(
                 f'{self.path}: found {topics[topic]} on {topic}, expected {" or ".join(types)}'

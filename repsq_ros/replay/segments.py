@@ -113,6 +113,8 @@ def command_segments(
         twist = item.message.twist if stamped else item.message
         label = max(((t, text) for t, text in labels.items() if t <= item.log_ns), default=(0, ''))
         commands.append((at_ns, label[1], messages.command_of_twist(twist)))
+    if not commands:
+        raise BagError(f'{bag.path}: found no message on {command_topic}, expected commands')
     ends = [at_ns for at_ns, _, _ in commands[1:]] + [2**63 - 1]
     return [
         Segment(
@@ -125,7 +127,7 @@ def command_segments(
 
 def _end_of_motion(samples: Sequence[Sample], start_ns: int, end_ns: int) -> int:
     """Return the instant just after the last sample before a pause or the given end."""
-    stamps = [sample.stamp_ns for sample in samples if start_ns <= sample.stamp_ns < end_ns]
+    stamps = sorted(s.stamp_ns for s in samples if start_ns <= s.stamp_ns < end_ns)
     if not stamps:
         return end_ns if end_ns < 2**63 - 1 else start_ns
     for sooner, later in pairwise(stamps):

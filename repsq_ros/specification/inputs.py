@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import math
 import re
+from dataclasses import replace
 
 from repsq_ros.measurement.catalogue import CATALOGUE, MessageKind, full_name, kind_of
 from repsq_ros.measurement.inputs import (
@@ -31,6 +32,7 @@ from repsq_ros.measurement.inputs import (
     Input,
 )
 from repsq_ros.measurement.samples import Quaternion, Vector
+from repsq_ros.measurement.velocity import FITS
 from repsq_ros.protocols.rotation import quaternion_of_rpy
 from repsq_ros.specification.reader import Section
 
@@ -92,29 +94,34 @@ def _input(section: Section, name: str, field: str, body: str, kind: MessageKind
         )
         if choices:
             velocity = section.choice('velocity', choices, choices[0])
+    frame = section.text('frame') if section.has('frame') else ''
+    if frame and not kind.stamped and not field:
+        raise section.fail('frame', f'text {frame!r}', f'none: {name} has no frame_id')
     common = Input(
         name, kind.topic, body, field, stamp, unit,
-        sign=_sign(section),
-        frame=section.text('frame') if section.has('frame') else '',
-        rate=section.number('rate', 0.0, at_least=0.0),
-        retime=section.flag('retime'),
-        velocity=velocity,
-        velocity_frame=kind.velocity_frame,
+        frame=frame, velocity=velocity, velocity_frame=kind.velocity_frame,
     )  # fmt: skip
     if reading:
-        return common
-    return Input(
-        **{
-            **vars(common),
-            'up_axis': section.choice('up_axis', UP_AXES, 'z'),
-            'extrinsics': _extrinsics(section),
-            'velocity_span': section.number('velocity_span', 0.1, above=0.0),
-            'velocity_frame': (
-                section.choice('velocity_frame', VELOCITY_FRAMES, kind.velocity_frame)
-                if velocity == 'twist'
-                else 'body'
-            ),
-        }
+        codes = section.numbers('error_codes') if section.has('error_codes') else None
+        return replace(
+            common,
+            sign=_sign(section),
+            calibration=section.number('scale', 1.0, above=0.0),
+            error_codes=codes,
+        )
+    by_fit = velocity in FITS and 'orientation' in kind.gives
+    return replace(
+        common,
+        up_axis=section.choice('up_axis', UP_AXES, 'z'),
+        extrinsics=_extrinsics(section, kind, name),
+        rate=section.number('rate', 0.0, at_least=0.0),
+        retime=section.flag('retime') if velocity != 'twist' else False,
+        velocity_span=section.number('velocity_span', 0.1, above=0.0) if by_fit else 0.1,
+        velocity_frame=(
+            section.choice('velocity_frame', VELOCITY_FRAMES, kind.velocity_frame)
+            if velocity == 'twist'
+            else 'body'
+        ),
     )
 
 
@@ -125,9 +132,13 @@ def _sign(section: Section) -> float:
     return sign
 
 
-def _extrinsics(section: Section) -> Extrinsics:
+def _extrinsics(section: Section, kind: MessageKind, name: str) -> Extrinsics:
     if not section.has('extrinsics'):
         return Extrinsics()
+    if 'position' in kind.gives and 'orientation' not in kind.gives:
+        raise section.fail(
+            'extrinsics', 'a place on the body', f'none: {name} tells no orientation to turn it by'
+        )
     inner = section.section('extrinsics')
     translation = read_vector(inner, 'translation') if inner.has('translation') else (0.0,) * 3
     rotation = read_rotation(inner) or (0.0, 0.0, 0.0, 1.0)

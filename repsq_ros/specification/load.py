@@ -16,11 +16,14 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from pathlib import Path
 
 from repsq_ros.estimation.binomial import Binomial
 from repsq_ros.estimation.certified_cell import CertifiedCell
 from repsq_ros.measurement.indicator import Indicator
+from repsq_ros.measurement.limits import Commanded
 from repsq_ros.protocols.protocol import Protocol
 from repsq_ros.sampling.box import Box, Dimension
 from repsq_ros.sampling.distributions import Distribution
@@ -54,6 +57,7 @@ def load(file: str | Path, tester_file: Path | None = None) -> Specification:
             'measure.type', 'a measure of velocities', 'one of positions or of a gauge: the '
             f'protocol {protocol.type} commands poses'
         )  # fmt: skip
+    measure = replace(measure, commanded=_commanded(target, protocol))
     accuracy = read_accuracy(top.section('accuracy'), measure.upper - measure.lower)
     cells = read_partition(top.section('partition'), accuracy, measure.lower, measure.upper)
     psi = (measure.lower, measure.upper)
@@ -86,6 +90,15 @@ def load(file: str | Path, tester_file: Path | None = None) -> Specification:
     return Specification(
         str(file), name, target, protocol, measure, accuracy, cells, tester, feedback
     )
+
+
+def _commanded(target: Distribution, protocol: Protocol) -> Commanded:
+    """Return the fastest that is commanded: what is far beyond it is not believed of a sensor."""
+    if protocol.positions is not None:
+        return Commanded(protocol.positions.speed, math.pi)
+    largest = {d.name: max(abs(d.lower), abs(d.upper)) for d in target.box.dimensions}
+    speed = math.hypot(largest.get('linear_x', 0.0), largest.get('linear_y', 0.0))
+    return Commanded(speed, largest.get('angular_z', 0.0))
 
 
 def _target(section: Section, protocol: Protocol) -> Distribution:

@@ -26,6 +26,7 @@ from repsq_ros.errors import SpecificationError
 from repsq_ros.measurement.catalogue import kind_of
 from repsq_ros.measurement.displacement import (
     TAKES,
+    USUAL_CREEP,
     FinalPoseError,
     GaugeDisplacement,
     SpaceDisplacement,
@@ -70,11 +71,29 @@ def read_measure(section: Section) -> Measure:
             )  # fmt: skip
     if quantity.needs == 'reading' and source.unit not in LENGTHS and quantity.unit == 'mm':
         raise section.fail('input.unit', f'{source.unit!r}', f'a length: {", ".join(LENGTHS)}')
+    _refuse_unused(section, quantity.needs)
     limits = read_limits(section)
     conditions, condition_inputs = read_conditions(section)
     fall = read_fall(section, gives)
     section.finish()
     return Measure(quantity, source, limits, conditions, condition_inputs, fall)
+
+
+def _refuse_unused(section: Section, needs: str) -> None:
+    """Refuse keys that would be read and would change nothing."""
+    content = section.content()
+    given = content.get('input')
+    for key in ('velocity', 'velocity_span', 'velocity_frame'):
+        if needs != 'velocity' and isinstance(given, dict) and key in given:
+            raise section.fail(
+                f'input.{key}', f'{given[key]!r}', f'none: a measure that needs {needs} takes no '
+                'velocity'
+            )  # fmt: skip
+    for key in ('validity', 'largest_gap'):
+        if needs == 'reading' and key in content:
+            raise section.fail(
+                key, 'thresholds', 'none: a gauge may be silent for minutes, and tells no poses'
+            )
 
 
 def _gives(source: Input) -> tuple[str, ...]:
@@ -94,11 +113,10 @@ def _quantity(section: Section, source: Input) -> Quantity:
         return _own(section, name)
     kind = section.choice('type', TYPES)
     if kind == 'soft_linf':
-        return TrackingLoss(
-            section.number('gain', above=0),
-            section.choice('reduction', REDUCTIONS),
-            _weights(section),
-        )
+        gain = section.number('gain', above=0)
+        reduction = section.choice('reduction', REDUCTIONS)
+        rate = _state_rate(section, source) if reduction == 'sum' else 0.0
+        return TrackingLoss(gain, reduction, _weights(section), rate)
     if kind == 'indicator':
         inner = section.section('of')
         found = _quantity(inner, source)
@@ -114,14 +132,27 @@ def _quantity(section: Section, source: Input) -> Quantity:
             _travel(section),
         )
     settled = section.number('settled_speed', 0.02, above=0)
+    creep = section.number('settled_within', USUAL_CREEP, above=0)
     if kind == 'displacement':
-        return SpaceDisplacement(upper, _pose(section, 'reference', optional=True), settled)
+        return SpaceDisplacement(upper, _pose(section, 'reference', optional=True), settled, creep)
     target = _pose(section, 'target', optional=False)
     assert target is not None
     per_radian = section.number('per_radian', 0.0, at_least=0)
     if per_radian > 0 and target.orientation is None:
         raise section.fail('target', 'a position alone', 'rotation or rpy as well: per_radian > 0')
-    return FinalPoseError(upper, target, per_radian, settled)
+    return FinalPoseError(upper, target, per_radian, settled, creep)
+
+
+def _state_rate(section: Section, source: Input) -> float:
+    """Return the states a second [Hz] that a sum is over: two labs with other sensors share it."""
+    if source.rate > 0 and not section.has('state_rate'):
+        return source.rate
+    if not section.has('state_rate'):
+        raise section.fail(
+            'state_rate', 'nothing', 'the states per second in Hz that reduction: sum is over, or '
+            'the rate of the input: a sum grows with the sensor'
+        )  # fmt: skip
+    return section.number('state_rate', above=0.0)
 
 
 def _weights(section: Section) -> tuple[float, float, float]:

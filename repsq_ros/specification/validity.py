@@ -39,6 +39,8 @@ def read_limits(section: Section) -> Limits:
         inner.number('fastest', usual.fastest, above=0),
         inner.number('fastest_turn', usual.fastest_turn, above=0),
         inner.number('step', usual.step, at_least=0),
+        inner.number('outlier', usual.outlier, above=0),
+        inner.number('outlier_turn', usual.outlier_turn, above=0),
     )
     if found.coverage > 1:
         raise inner.fail('coverage', f'{found.coverage!r}', 'a share, at most 1')

@@ -24,6 +24,7 @@ from hypothesis import strategies as st
 from repsq_ros.measurement.buffer import SampleBuffer
 from repsq_ros.measurement.limits import Limits
 from repsq_ros.measurement.measure import Measure
+from repsq_ros.measurement.reasons import Code
 from repsq_ros.measurement.recorder import Recorder, Window
 from repsq_ros.measurement.samples import BodySample
 from repsq_ros.measurement.track import track_of
@@ -138,12 +139,68 @@ def test_windows_may_be_announced_long_before_their_samples_come():
     assert recorder.open_keys == ()
 
 
-def test_time_that_jumps_back_empties_the_buffer():
+def test_time_that_jumps_back_gives_up_what_comes_again():
+    """Five samples in a row, each after the one before, more than a second back."""
     buffer = SampleBuffer()
     buffer.extend(stream(10 * SECOND))
-    buffer.add(odometry(0))
-    assert buffer.newest_ns == 0
-    assert buffer.track(0, 100 * SECOND).stamps.tolist() == [0]
+    buffer.extend(stream(0, count=4))
+    assert buffer.newest_ns == 10 * SECOND + 149 * 20_000_000
+    buffer.add(odometry(80_000_000))
+    assert buffer.newest_ns == 80_000_000
+    assert buffer.track(0, 100 * SECOND).stamps.tolist() == [k * 20_000_000 for k in range(5)]
+
+
+@pytest.mark.parametrize('back', [3, 5 * 3600])
+def test_a_clock_that_is_set_back_spoils_only_the_time_that_comes_twice(back):
+    """An NTP step at 20 s: windows before it and after it are right, one in it is not."""
+    begin = 6 * 3600 * SECOND
+    recorder = Recorder(loss(), keep_ns=2**62)
+    for sample in stream(begin, count=1000):
+        recorder.add(sample)
+    for sample in stream(begin + (20 - back) * SECOND + 1, count=2000):
+        recorder.add(sample)
+
+    def at(seconds):
+        start_ns = begin + seconds * SECOND
+        return recorder.measure(Window(start_ns, start_ns + 2 * SECOND, (0.1, 0.0, 0.0)))
+
+    if back == 3:
+        assert (at(5).valid, at(5).psi, at(5).samples) == (True, 0.0, 100)
+        assert at(25).valid
+    spoiled = at(20 - back + 0)
+    assert spoiled.code is Code.CLOCK
+    assert spoiled.reason.startswith('clock set back: stamps ran back by ')
+
+
+def test_a_window_of_a_bag_that_is_played_again_is_measured_again():
+    recorder = Recorder(loss())
+    for _ in range(2):
+        for sample in stream(count=1):
+            recorder.add(sample)
+        for sample in stream(count=500)[1:]:
+            recorder.add(sample)
+            if sample.stamp_ns == SECOND:
+                recorder.open((0, 0), Window(3 * SECOND, 6 * SECOND, (0.1, 0.0, 0.0)))
+        outcome = recorder.close((0, 0))[1]
+        assert (outcome.valid, outcome.samples) == (True, 150), outcome.reason
+
+
+STRAYS = {
+    'a frame without a stamp': lambda s: s._replace(stamp_ns=0),
+    'a frame from before': lambda s: s._replace(stamp_ns=s.stamp_ns - 7 * SECOND),
+    'a frame from the future': lambda s: s._replace(stamp_ns=s.stamp_ns + 3600 * SECOND),
+}
+
+
+@pytest.mark.parametrize('name', STRAYS)
+@pytest.mark.parametrize('at', [100, 400, 700])
+def test_one_stray_stamp_costs_no_test(name, at):
+    samples = stream(10 * SECOND, count=1000)
+    clean = [measure(samples, start * SECOND, (start + 3) * SECOND) for start in (10, 15, 25)]
+    samples.insert(at, STRAYS[name](samples[at]))
+    found = [measure(samples, start * SECOND, (start + 3) * SECOND) for start in (10, 15, 25)]
+    assert found == clean
+    assert all(each.valid for each in found)
 
 
 # Faults ------------------------------------------------------------------------------------------

@@ -14,6 +14,7 @@
 
 """Measures by the specification: from messages of many types to psi in its unit."""
 
+import cmath
 import math
 from types import SimpleNamespace as N
 
@@ -22,6 +23,7 @@ import pytest
 
 from repsq_ros.campaign.in_process import run_in_process
 from repsq_ros.errors import CampaignError, SpecificationError
+from repsq_ros.measurement.reasons import Code
 from repsq_ros.measurement.recorder import Recorder, Window
 from repsq_ros.sensor_messages import FieldError, reader_of
 from repsq_ros.specification.load import load
@@ -72,6 +74,7 @@ def turn(yaw):
 
 
 DIAL = {'type': 'displacement', 'upper': 10.0}
+LOSS = {'type': 'soft_linf', 'gain': 6.0, 'reduction': 'rms'}
 
 
 def float32(value):
@@ -173,6 +176,87 @@ def test_a_field_that_is_not_there_is_one_line(measure_of):
         outcome_of(measure, [(2.0, N(axes=[None, N(values=[4.2])]))])
 
 
+NOT_MEANT = [
+    (5e-324, 'reading 4.94066e-324 at'),  # Float64(data=1), without a cast
+    (5.3e-315, 'reading 5.3e-315 at'),
+    (9999.0, 'reading 9999 at'),
+    (-32768.0, 'reading -32768 at'),
+    (0.0, ''),
+    (1e-9, ''),
+    (9.999, ''),
+]
+
+
+@pytest.mark.parametrize(('value', 'reason'), NOT_MEANT)
+@pytest.mark.parametrize('when', [-4.0, 1.0])
+def test_a_reading_that_nobody_meant_is_a_reason(measure_of, value, reason, when):
+    """Also as a tare, and where the gauge says it all the time: that is no displacement of 0."""
+    measure = measure_of(**DIAL, input={'type': 'std_msgs/Float64', 'unit': 'mm'})
+    said = [(t, N(data=value)) for t in (-4.0, 1.0)]
+    outcome = outcome_of(measure, said)
+    assert outcome.reason.startswith(reason)
+    assert outcome.valid == (not reason)
+    if reason:
+        assert outcome.code is Code.READING
+        other = outcome_of(measure, [(when, N(data=value)), (-3.0 - when, N(data=1.0))])
+        assert other.code is Code.READING
+
+
+def test_error_codes_of_ones_own(measure_of):
+    gauge = {'type': 'std_msgs/Float64', 'unit': 'mm', 'error_codes': [-1]}
+    measure = measure_of(**DIAL, input=gauge)
+    assert outcome_of(measure, [(-4.0, N(data=-1.0)), (1.0, N(data=-1.0))]).code is Code.READING
+    assert outcome_of(measure, [(-4.0, N(data=9999.0)), (1.0, N(data=9999.0))]).psi == 0.0
+
+
+def test_a_reading_outside_the_range_of_its_own_message(measure_of):
+    measure = measure_of(**DIAL, input={'type': 'sensor_msgs/Range'})
+
+    def said(before, after, least=0.002, most=0.012):
+        ends = {'min_range': np.float32(least), 'max_range': np.float32(most)}
+        return [
+            (t, N(header=header(t), range=np.float32(value), **ends))
+            for t, value in ((-4.0, before), (1.0, after))
+        ]
+
+    assert outcome_of(measure, said(0.004, 0.005)).psi == pytest.approx(1.0, abs=1e-5)
+    assert outcome_of(measure, said(0.004, 0.012)).psi == pytest.approx(8.0, abs=1e-5)
+    after = outcome_of(measure, said(0.004, 0.0125))
+    assert after.reason == (
+        "reading 0.0125 m outside the sensor's own 0.002 to 0.012 m at 1.000 s of the window"
+    )
+    assert outcome_of(measure, said(0.001, 0.005)).code is Code.READING  # the tare
+    assert outcome_of(measure, said(0.001, 0.005, 0.0, 0.0)).valid  # not filled in
+    assert outcome_of(measure, said(0.004, math.inf)).code is Code.NOT_FINITE
+
+
+def test_a_scale_takes_out_calibration_and_cosine_error(measure_of):
+    """Mounted 10 degrees off its axis, a gauge shows 1.5 % too much."""
+    gauge = {'type': 'std_msgs/Float64', 'unit': 'mm', 'scale': math.cos(math.radians(10)),
+             'sign': -1}  # fmt: skip
+    measure = measure_of(**DIAL, input=gauge)
+    shown = 2.0 / math.cos(math.radians(10))
+    outcome = outcome_of(measure, [(-4.0, N(data=1.0)), (1.0, N(data=1.0 + shown))])
+    assert outcome.psi == pytest.approx(2.0, abs=1e-12)
+    plain = measure_of(**DIAL, input={'type': 'std_msgs/Float64', 'unit': 'mm', 'sign': -1})
+    assert 'scale' not in plain.describe()['input']
+    assert measure.describe()['input'] != plain.describe()['input']
+
+
+def test_another_unit_than_said_is_a_hint(measure_of):
+    """699.3 mm declared as metres; and a displacement of 300 mm by a gauge of 10 mm."""
+    metres = measure_of(**DIAL, input={'type': 'std_msgs/Float64', 'unit': 'm'})
+    outcome = outcome_of(metres, [(-4.0, N(data=699.3)), (1.0, N(data=699.3))])
+    assert outcome.reason == (
+        'reading 699.3 at 1.000 s of the window is beyond 100 m: another unit than m?'
+    )
+    small = outcome_of(metres, [(-4.0, N(data=0.3)), (1.0, N(data=0.6))])
+    assert small.reason.startswith('reading 300 mm from the tare: more than 10 times the 10 mm of')
+    assert outcome_of(
+        metres, [(-4.0, N(data=0.3)), (1.0, N(data=0.35))]
+    ).valid  # an event, as ever
+
+
 # Poses -------------------------------------------------------------------------------------------
 
 
@@ -223,6 +307,19 @@ def test_final_pose_error_weighs_the_angle(measure_of):
     assert outcome_of(weighed, poses()).psi == pytest.approx(15.0, abs=0.1)
 
 
+@pytest.mark.parametrize('every', [1, 2, 3])
+def test_the_sign_of_a_quaternion_means_nothing_to_a_final_pose(measure_of, every):
+    target = {'position': [1.0, 2.0, 0.5], 'rpy': [0.0, 0.0, 0.1]}
+    given = {'type': 'final_pose_error', 'upper': 100.0, 'input': POSE, 'target': target}
+    said = poses()
+    for _, message in said[::every]:
+        q = message.pose.orientation
+        message.pose.orientation = N(x=-q.x, y=-q.y, z=-q.z, w=-q.w)
+    assert outcome_of(measure_of(**given, per_radian=50.0), said).psi == pytest.approx(
+        5.0, abs=0.1
+    )
+
+
 def test_an_indicator_makes_a_risk_of_any_measure(measure_of):
     inner = {'type': 'displacement', 'upper': 10.0, 'tare': 0.0}
     given = {'type': 'indicator', 'of': inner, 'input': {'type': 'std_msgs/Float64', 'unit': 'mm'}}
@@ -236,6 +333,12 @@ def test_an_indicator_makes_a_risk_of_any_measure(measure_of):
 # Velocities --------------------------------------------------------------------------------------
 
 
+def on_a_circle(t, velocity=0.5 + 0.3j, rate=0.1):
+    """Where a body is that goes with the same velocity in its own frame and turns."""
+    at = velocity / (1j * rate) * (cmath.exp(1j * rate * t) - 1)
+    return N(position=xyz(1 + at.real, at.imag, 0), orientation=turn(rate * t))
+
+
 def test_components_and_weights(measure_of):
     loss = {'type': 'soft_linf', 'gain': 6.0, 'reduction': 'rms', 'source': 'odometry'}
     linear = xyz(0.5, 0.3, 0.0)
@@ -244,7 +347,7 @@ def test_components_and_weights(measure_of):
             k / 50,
             N(
                 header=header(k / 50),
-                pose=N(pose=N(position=xyz(1 + k / 100, 0, 0), orientation=turn(0))),
+                pose=N(pose=on_a_circle(k / 50)),
                 twist=N(twist=N(linear=linear, angular=xyz(0, 0, 0.1))),
             ),
         )
@@ -256,6 +359,65 @@ def test_components_and_weights(measure_of):
     assert forward.psi == pytest.approx(-math.expm1(-6 * 0.2))
     weighed = outcome_of(measure_of(**loss, weights={'linear_x': 1, 'angular_z': 4}), said)
     assert weighed.psi == pytest.approx(-math.expm1(-6 * math.sqrt(0.04 + 0.04)))
+
+
+@pytest.mark.parametrize('rate', [50, 100, 240])
+def test_a_sum_does_not_depend_on_the_rate_of_the_sensor(measure_of, rate):
+    """Once .30, .51 and .82 under one digest: S of an error of 0.02 m/s over 150 states."""
+    given = {'type': 'soft_linf', 'gain': 6.0, 'reduction': 'sum', 'state_rate': 50.0,
+             'input': {'type': 'geometry_msgs/Twist'}}  # fmt: skip
+    said = [(k / rate, N(linear=xyz(0.32, 0, 0), angular=xyz(0, 0, 0))) for k in range(3 * rate)]
+    measure = measure_of(**given)
+    expected = -math.expm1(-6 * 150 * 0.02**2)
+    assert outcome_of(measure, said).psi == pytest.approx(expected, rel=1e-9)
+    assert measure.describe()['state_rate'] == 50.0
+    by_input = measure_of(**{**given, 'input': {'type': 'geometry_msgs/Twist', 'rate': 50.0}})
+    assert by_input.quantity.state_rate == 50.0
+
+
+QUATERNIONS = [
+    (lambda x, y, z, w: (w, x, y, z), 'quaternion: the body lies on its side or head throughout'),
+    (lambda *q: tuple(0.5 * each for each in q), 'quaternion of norm 0.500 at 0.000 s'),
+    (lambda *q: tuple(1.5 * each for each in q), 'quaternion of norm 1.500 at 0.000 s'),
+    (lambda *q: tuple(0.999 * each for each in q), ''),
+    (lambda *q: tuple(-each for each in q), ''),
+]
+
+
+@pytest.mark.parametrize(('change', 'reason'), QUATERNIONS)
+def test_a_quaternion_in_another_order_or_of_another_norm(measure_of, change, reason):
+    def make(t, position, yaw):
+        x, y, z, w = change(0.0, 0.0, math.sin(yaw / 2), math.cos(yaw / 2))
+        return N(
+            header=header(t), pose=N(position=xyz(*position), orientation=N(x=x, y=y, z=z, w=w))
+        )
+
+    outcome = outcome_of(measure_of(**LOSS, input=POSE), moving(make))
+    assert outcome.reason.startswith(reason)
+    assert outcome.valid == (not reason)
+    if reason:
+        assert outcome.code is Code.QUATERNION
+
+
+@pytest.mark.parametrize('kind', [3, 4])
+def test_one_name_twice_in_a_message(measure_of, kind):
+    given, make = BODIES[kind]
+
+    def twice(t, position, yaw, apart):
+        message = make(t, position, yaw)
+        again = make(t, (position[0] + apart, *position[1:]), yaw)
+        for name in ('rigidbodies', 'poses'):
+            if hasattr(message, name):
+                getattr(message, name).append(getattr(again, name)[-1])
+        return message
+
+    measure = measure_of(**LOSS, input=given)
+    for apart in (0.0, 0.1):
+        outcome = outcome_of(measure, moving(lambda t, p, yaw, by=apart: twice(t, p, yaw, by)))
+        assert outcome.valid == (not apart)
+        if apart:
+            assert outcome.code is Code.CONFLICT
+            assert f'the name {given["body"]!r} is twice in a message' in outcome.reason
 
 
 def moving(make, rate=100, yaw=math.pi / 2):
@@ -349,15 +511,31 @@ def test_a_measure_of_ones_own(measure_of, tmp_path):
 
 # What a specification may not say ----------------------------------------------------------------
 
-LOSS = {'type': 'soft_linf', 'gain': 6.0, 'reduction': 'rms'}
+GAUGE = {'type': 'std_msgs/Float64', 'unit': 'mm'}
 REFUSED = [
     ({**LOSS, 'input': {'type': 'geometry_msgs/Pose'}}, "text 'geometry_msgs/msg/Pose'"),
     ({**LOSS, 'input': {'type': 'std_msgs/Float64', 'unit': 'm'}}, 'needs velocity'),
     ({**LOSS, 'input': {'type': 'geometry_msgs/PointStamped'}}, 'needs velocity'),
-    ({**LOSS, 'input': {**POSE, 'velocity': 'twist'}}, 'expected one of slope, difference'),
+    ({**LOSS, 'input': {**POSE, 'velocity': 'twist'}}, 'expected one of slope, cubic, difference'),
     ({**LOSS, 'input': {**POSE, 'unit': 'deg'}}, 'expected one of m, cm, mm'),
     ({**LOSS, 'input': {**POSE, 'retime': True}}, 'measure.input.rate: found nothing'),
-    ({**LOSS, 'input': {**POSE, 'sign': 2}}, 'expected 1 or -1'),
+    ({**LOSS, 'input': {**POSE, 'sign': -1}}, 'an unknown key'),
+    ({**DIAL, 'input': {**GAUGE, 'sign': 2}}, 'expected 1 or -1'),
+    ({**DIAL, 'input': {**GAUGE, 'scale': 0}}, '> 0'),
+    ({**DIAL, 'input': {**GAUGE, 'frame': 'base'}}, 'has no frame_id'),
+    ({**DIAL, 'input': {**GAUGE, 'rate': 10}}, 'an unknown key'),
+    ({**DIAL, 'input': {**GAUGE, 'retime': True}}, 'an unknown key'),
+    ({**DIAL, 'input': GAUGE, 'validity': {'coverage': 0.5}}, 'may be silent for minutes'),
+    ({**DIAL, 'input': GAUGE, 'largest_gap': 0.5}, 'may be silent for minutes'),
+    ({**LOSS, 'input': {'type': 'geometry_msgs/Twist', 'frame': 'base'}}, 'has no frame_id'),
+    ({**LOSS, 'input': {'type': 'unitree_go/SportModeState', 'frame': 'a'}}, 'has no frame_id'),
+    ({**LOSS, 'input': {'type': 'nav_msgs/Odometry', 'velocity_span': 0.2}}, 'an unknown key'),
+    ({**LOSS, 'input': {'type': 'nav_msgs/Odometry', 'rate': 50, 'retime': True}}, 'an unknown'),
+    ({**LOSS, 'input': {**POSE, 'velocity': 'difference', 'velocity_span': 0.2}}, 'an unknown'),
+    ({**DIAL, 'input': {'type': 'geometry_msgs/PointStamped',
+                        'extrinsics': {'translation': [0, 0, 0.1]}}}, 'tells no orientation'),
+    ({**DIAL, 'input': {**POSE, 'velocity': 'slope'}}, 'takes no velocity'),
+    ({**LOSS, 'reduction': 'sum', 'source': 'mocap'}, 'measure.state_rate: found nothing'),
     ({**LOSS, 'input': {**POSE, 'up': 'y'}}, 'an unknown key, expected one of type'),
     ({**LOSS, 'input': {**POSE, 'body': 'g1'}}, 'holds only one'),
     ({**LOSS, 'input': {'type': 'mocap4r2_msgs/RigidBodies'}}, 'input.body: found nothing'),

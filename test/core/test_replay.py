@@ -78,7 +78,7 @@ def straight_from_the_bag(walks):
 
 
 def test_the_papers_sum_saturates_on_real_walks(walks, content, write, capsys):
-    content['measure']['reduction'] = 'sum'
+    content['measure'].update(reduction='sum', state_rate=50.0)
     assert reevaluate(walks, write(content), *COMMANDS) == 0
     assert '19 valid of 19: mean psi 1.000000' in capsys.readouterr().out
 

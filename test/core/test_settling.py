@@ -49,8 +49,8 @@ FAULTS = {
     'elsewhere': ([(0.1, 0.2, 0.31)] * 100, 'base', 'it is 0.0100 m from where it was sent'),
     'a gap': ([*STILL[:40], *[None] * 30, *STILL[:30]], 'base', 'no sample of the body for 0.310'),
     'nothing': ([], 'base', 'no sample of the body'),
-    'not a number': ([*STILL[:50], NAN, *STILL[:49]], 'base', 'a sample that is not finite'),
-    'another frame': (STILL, 'base_link', "its samples are in frame 'base_link', expected 'base'"),
+    'not a number': ([*STILL[:50], NAN, *STILL[:49]], 'base', 'not finite: NaN or infinity'),
+    'another frame': (STILL, 'base_link', "wrong frame: frame_id 'base_link', expected 'base'"),
 }  # fmt: skip
 
 
@@ -60,6 +60,20 @@ def test_what_speaks_against_having_settled(name):
     found = settling(positions, frame=frame).against(0, SECOND, 0.002, GOAL, 0.005)
     assert found.startswith(expected)
     assert bool(found) == bool(expected)
+
+
+@pytest.mark.parametrize('axis', [0, 1, 2])
+@pytest.mark.parametrize(('share', 'settled'), [(0.02, True), (0.2, False)])
+def test_a_body_has_not_settled_that_moves_in_a_part_of_the_time(axis, share, settled):
+    """Along any axis, at 20 mm/s in the last fifth of a second; not where it is a fiftieth."""
+    positions = []
+    for k in range(100):
+        place = list(GOAL)
+        place[axis] += 0.02 * max(k / 100 - (1.0 - share), 0.0)
+        positions.append(tuple(place))
+    found = settling(positions).against(0, SECOND, 0.004, GOAL, 0.005)
+    assert found.startswith('' if settled else 'it moves at 0.0')
+    assert bool(found) != settled
 
 
 @pytest.mark.parametrize('rate', [50, 125, 360])
@@ -74,10 +88,21 @@ def test_a_straight_way_settles_exactly_where_it_is_slow_enough(rate, speed):
         assert 'it moves at' in found
 
 
-def test_odometry_settles_by_its_twist():
-    source = Input('nav_msgs/msg/Odometry', 'odom', velocity='twist')
-    found = Settling(source)
+ZERO = (0.0, 0.0, 0.0)
+ODOMETRY = [
+    (lambda t: ZERO, ZERO, ''),
+    (lambda t: (0.005 * t, 0.0, 0.0), (0.005, 0.0, 0.0), ''),
+    (lambda t: (0.2 * t, 0.0, 0.0), (0.2, 0.0, 0.0), 'it moves at 0.2000 m/s'),
+    (lambda t: (0.2 * t, 0.0, 0.0), ZERO, 'twist disagrees with pose: linear by 0.2000 m/s'),
+    (lambda t: (0.2 * t, 0.0, 0.0), (0.0, math.nan, 0.0), 'not finite'),
+]
+
+
+@pytest.mark.parametrize(('position', 'velocity', 'expected'), ODOMETRY)
+def test_odometry_settles_by_its_twist_if_that_is_how_it_moves(position, velocity, expected):
+    found = Settling(Input('nav_msgs/msg/Odometry', 'odom', velocity='twist'))
     for k in range(100):
-        found.add(BodySample(k * SECOND // 100, (k / 10.0, 0.0, 0.0), UPRIGHT, (0.0, 0.0, 0.0),
-                             (0.0, 0.0, 0.0)))  # fmt: skip
-    assert found.against(0, SECOND, 0.01, None, 1.0) == ''
+        found.add(BodySample(k * SECOND // 100, position(k / 100), UPRIGHT, velocity, ZERO))
+    said = found.against(0, SECOND, 0.01, None, 1.0)
+    assert said.startswith(expected)
+    assert bool(said) == bool(expected)

@@ -25,7 +25,7 @@ from repsq_ros.measurement.frames import at_point, conditioned, continuous, z_up
 from repsq_ros.measurement.inputs import Extrinsics, Input
 from repsq_ros.measurement.retime import retimed
 from repsq_ros.measurement.track import Track, track_of
-from repsq_ros.measurement.velocity import by_difference, by_slope, yaw_of
+from repsq_ros.measurement.velocity import by_cubic, by_difference, by_slope, yaw_of
 from repsq_ros.replay.bag import Bag
 from repsq_ros.replay.reevaluate import read_samples
 from repsq_ros.specification.inputs import input_of_source
@@ -268,3 +268,129 @@ def test_retiming_takes_out_delays_and_keeps_missed_messages():
     off = (back - true) * 1e-9
     assert off.std() < 1e-3
     assert (off.max() - off.min()) < 0.0105  # never off by more than one message
+
+
+# A cubic in place of a straight line -------------------------------------------------------------
+
+
+def swaying(rate, noise, seed=1):
+    """A walk whose velocity sways by 0.1 m/s at 2 Hz, as poses with noise; and that velocity."""
+    rng = np.random.default_rng(seed)
+    times = np.arange(round(3 * rate)) / rate
+    w = 2 * math.pi * 2
+    position = np.column_stack([0.3 * times + 0.1 / w * np.sin(w * times), 0 * times, 0 * times])
+    position += rng.normal(0, noise, position.shape)
+    track = Track(np.round(times * 1e9).astype(np.int64), position, quaternions(0 * times))
+    return track, 0.3 + 0.1 * np.cos(w * times)
+
+
+def error_of(fit, rate, noise):
+    """Root mean square error of v_x [m/s], the ends left out."""
+    track, truth = swaying(rate, noise)
+    inside = slice(round(0.05 * rate), -round(0.05 * rate))
+    return float(np.sqrt(np.mean((fit(track, SPAN)[:, 0] - truth)[inside] ** 2)))
+
+
+@pytest.mark.parametrize(
+    ('noise', 'cubic_is_better'), [(1e-5, True), (1e-4, True), (5e-4, False), (1e-3, False)]
+)
+def test_a_cubic_is_for_small_noise_and_a_line_for_large(noise, cubic_is_better):
+    line, cubic = error_of(by_slope, 360, noise), error_of(by_cubic, 360, noise)
+    assert (cubic < line) == cubic_is_better
+    if noise == 1e-4:
+        assert line == pytest.approx(0.0029, abs=0.0006)
+        assert cubic < line / 1.4
+
+
+def test_a_cubic_is_that_of_savitzky_and_golay_where_stamps_are_even():
+    from scipy.signal import savgol_filter
+
+    track, _ = swaying(100, 1e-4)
+    found = by_cubic(track, SPAN)[:, 0]
+    expected = savgol_filter(track.position[:, 0], 11, 3, deriv=1, delta=0.01)
+    assert found[5:-5] == pytest.approx(expected[5:-5], abs=1e-9)
+
+
+@pytest.mark.parametrize('rate', [50, 125, 360])
+@pytest.mark.parametrize('heading', [0.0, math.pi / 2, math.pi - 0.01])
+def test_a_cubic_on_a_circle(rate, heading):
+    track = circle(np.arange(3 * rate) / rate, heading=heading)
+    expected = np.tile([0.3, 0.0, 0.5], (len(track), 1))
+    assert by_cubic(track, SPAN) == pytest.approx(expected, abs=1e-5)
+    assert by_cubic(track, SPAN, first=20) == pytest.approx(by_cubic(track, SPAN)[20:], abs=1e-9)
+
+
+@pytest.mark.parametrize('fit', [by_slope, by_cubic])
+def test_a_pose_at_the_very_edge_of_the_span_is_always_within(fit):
+    """50 ms to either side at 100 Hz, whatever the stamps begin with and are rounded to."""
+    times = np.arange(300) / 100
+    rng = np.random.default_rng(1)
+    position = np.column_stack([0.3 * times, 0 * times, 0 * times])
+    position += rng.normal(0, 1e-3, position.shape)
+    even = np.arange(300, dtype=np.int64) * 10_000_000
+    found = []
+    for start in (0, 123_456_789, 1_795_819_319 * SECOND + 987_654_321):
+        for off in (0, rng.integers(-5, 6, 300)):
+            track = Track(start + even + off, position, quaternions(0 * times))
+            found.append(fit(track, SPAN))
+    for each in found[1:]:
+        assert each == pytest.approx(found[0], abs=1e-5)
+
+
+# Each threshold of the audit, from both sides -----------------------------------------------
+
+
+def spaced(gaps):
+    """Return stamps 10 ms apart, but for some gaps [ms] in their places."""
+    steps = np.full(1000, 10.0)
+    for place, gap in gaps.items():
+        steps[place] = gap
+    return np.round(np.concatenate([[0.0], np.cumsum(steps)]) * 1e6).astype(np.int64)
+
+
+def test_a_gap_is_more_than_three_periods():
+    assert audit(spaced({50: 29.9})).gaps == 0
+    assert audit(spaced({50: 30.1})).gaps == 1
+
+
+def test_together_is_nearer_than_a_tenth_of_a_period():
+    assert audit(spaced(dict.fromkeys(range(0, 200, 2), 1.1))).together == 0.0
+    assert audit(spaced(dict.fromkeys(range(0, 200, 2), 0.9))).together == pytest.approx(0.1)
+
+
+def test_one_of_a_hundred_that_came_together_is_of_no_sensor():
+    few = dict.fromkeys(range(9), 0.5)
+    assert audit(spaced(few)).guess.startswith('header')
+    many = dict.fromkeys(range(0, 22, 2), 0.5) | dict.fromkeys(range(1, 22, 2), 19.5)
+    assert audit(spaced(many)).guess.startswith('receive: messages that came together')
+
+
+@pytest.mark.parametrize(('share', 'guess'), [(0.09, 'header'), (0.11, 'receive: gaps vary')])
+def test_gaps_that_vary_by_a_tenth_are_those_of_arrivals(share, guess):
+    """Each other gap is longer and shorter than a period by that share."""
+    stamps = spaced({k: 10.0 * (1 + share * (-1) ** k) for k in range(1000)})
+    assert audit(stamps, rate=100.0).guess.startswith(guess)
+
+
+@pytest.mark.parametrize(('rate', 'told'), [(101.5, False), (103.0, True), (97.0, True)])
+def test_a_rate_two_hundredths_off_is_not_the_declared_one(rate, told):
+    lines = dict(audit(spaced({}), rate=rate).lines())
+    assert ('declared' in lines['rate']) == told
+
+
+@pytest.mark.parametrize(('delay', 'told'), [(0.9, False), (1.1, True), (-1.1, True)])
+def test_a_second_between_stamp_and_arrival_are_two_clocks(delay, told):
+    stamps = spaced({})
+    lines = dict(audit(stamps, stamps + round(delay * 1e9)).lines())
+    assert ('far apart' in lines['arrival after stamp']) == told
+
+
+def test_the_speed_at_rest_is_that_of_slopes_over_a_tenth_of_a_second():
+    """White noise of 1 mm: over 11 poses the sd of a slope is 1 mm / sqrt(sum t^2) = 9.5 mm/s."""
+    rng = np.random.default_rng(1)
+    position = rng.normal(0, 1e-3, (6000, 3))
+    track = Track(
+        np.arange(6000, dtype=np.int64) * 10_000_000, position, quaternions(np.zeros(6000))
+    )
+    expected = 9.53e-3 * math.sqrt(2 * math.log(100))  # 99th percentile in the plane
+    assert audit_body(track).speed == pytest.approx(expected, rel=0.1)

@@ -23,6 +23,7 @@ import pytest
 from repsq_ros.measurement.inputs import Input
 from repsq_ros.measurement.limits import Condition, Fall, Limits
 from repsq_ros.measurement.measure import Measure
+from repsq_ros.measurement.reasons import Code
 from repsq_ros.measurement.recorder import Recorder, Window
 from repsq_ros.measurement.samples import BodySample, Reading
 from repsq_ros.measurement.tracking_loss import TrackingLoss
@@ -278,6 +279,7 @@ def under_condition(**limits):
 CONDITIONS = [
     ([(-5.0, 100.0)], ''),
     ([(-5.0, 1.0)], ''),  # told once, before the test, and as a share
+    ([(-5.0, 1.2)], 'speed_scaling not nominal: 0.012 at'),  # what is above 1 is percent
     (
         [(-5.0, 100.0), (1.5, 62.0)],
         'speed_scaling not nominal: 0.62 at 1.500 s of the window, exp',
@@ -318,13 +320,17 @@ def test_a_condition_names_the_cause_where_the_sensor_shows_only_its_trace():
 # Falls -------------------------------------------------------------------------------------------
 
 
-def falling(since, height=0.2, tilt=1.4):
+def falling(since, height=0.2, tilt=1.4, took=0.3):
+    """A body that topples from `since` on, and has come to lie `took` s later."""
     samples = walk()
-    lying = (0.0, math.sin(tilt / 2), 0.0, math.cos(tilt / 2))
     for k, sample in enumerate(samples):
         if sample.stamp_ns >= since * 1e9:
-            x, y, _ = sample.position
-            samples[k] = sample._replace(position=(x, y, height), orientation=lying)
+            part = min((sample.stamp_ns * 1e-9 - since) / took, 1.0) ** 2
+            lying = (0.0, math.sin(part * tilt / 2), 0.0, math.cos(part * tilt / 2))
+            x, y, z = sample.position
+            samples[k] = sample._replace(
+                position=(x, y, z + part * (height - z)), orientation=lying
+            )
     return samples
 
 
@@ -333,10 +339,66 @@ def falling(since, height=0.2, tilt=1.4):
 def test_a_fall_is_the_worst_result_and_not_invalid(fall, since):
     """Even one before the window, and one that the cameras lose sight of."""
     samples = falling(since)
-    for seen in (samples, [s for s in samples if s.stamp_ns < (since + 0.3) * 1e9]):
+    for seen in (samples, [s for s in samples if s.stamp_ns < (since + 0.6) * 1e9]):
         outcome = measured(by_mocap(fall=fall), seen)
         assert (outcome.valid, outcome.psi, outcome.reason) == (True, 1.0, '')
         assert outcome.note == 'fall: lowest height 0.200 m, largest tilt 1.400 rad'
+
+
+HOLDS = [(0.09, False), (0.1, True), (0.12, True), (0.19, True)]
+
+
+@pytest.mark.parametrize(('seconds', 'fell'), HOLDS)
+def test_a_fall_has_to_be_seen_for_so_long(seconds, fell):
+    """Lower than the limit in all samples of 0.1 s: eleven at 100 Hz."""
+    samples = walk()
+    down = round(seconds * 100) + 1
+    for k in range(240, 260 + down):
+        dip = min((k - 239) / 20, 1.0, (260 + down - k) / 20) if k < 260 + down else 0.0
+        x, y, z = samples[k].position
+        samples[k] = samples[k]._replace(position=(x, y, z - 0.2 * max(dip, 0.0)))
+    low = [s.position[2] for s in samples]
+    limit = sorted(low)[down] - 1e-9  # so many samples lie under it, one after the other
+    outcome = measured(by_mocap(fall=Fall(height=limit)), samples)
+    assert (outcome.note != '') == fell
+
+
+LOST = {
+    'silence': lambda samples, at: samples[:at],
+    'a repeated pose': lambda samples, at: samples[:at]
+    + [s._replace(position=samples[at].position, orientation=samples[at].orientation)
+       for s in samples[at:]],
+    'no numbers': lambda samples, at: samples[:at]
+    + [s._replace(position=(math.nan,) * 3) for s in samples[at:]],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize('how', LOST)
+@pytest.mark.parametrize('limits', [{'height': 0.4}, {'tilt': 1.0}])
+def test_a_robot_that_is_lost_while_it_falls_says_so(how, limits):
+    """Lost 0.2 s after it began to topple: half-way down, and not yet below the limit."""
+    lost = LOST[how](falling(1.5), 270)
+    outcome = measured(by_mocap(fall=Fall(**limits)), lost)
+    assert outcome.code is Code.LOST_FALLING, outcome.reason
+    assert re.match(
+        r'lost while falling: its (height was 0\.\d+ and went by -|tilt was 0\.\d+ and went by \+)'
+        r'\d\.\d+ a second when it was seen last, at 1\.(69|7)\d* s', outcome.reason,
+    )  # fmt: skip
+    assert measured(by_mocap(fall=Fall(**limits)), LOST[how](walk(), 270)).code in (
+        Code.GAP, Code.FROZEN, Code.NOT_FINITE,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize('until', [290, 500])
+def test_what_a_jump_has_put_on_the_ground_is_no_fall(until):
+    """Another body that lies there is taken for the robot: for 0.4 s, or for good."""
+    samples = walk()
+    for k in range(250, until):
+        x, y, _ = samples[k].position
+        samples[k] = samples[k]._replace(position=(x, y, 0.1))
+    outcome = measured(by_mocap(fall=Fall(height=0.4)), samples)
+    assert outcome.code is Code.JUMP
+    assert outcome.reason.startswith('jump: 0.6')
 
 
 def test_one_wild_pose_and_a_fall_of_the_test_before_are_none():

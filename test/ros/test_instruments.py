@@ -174,6 +174,31 @@ def test_a_reason_is_told_on_diagnostics_as_well(lab):
     assert there.measured(1).reason == "wrong frame: frame_id 'map', expected 'world'"
 
 
+def test_a_wild_pose_just_before_the_window_and_a_second_publisher(lab):
+    there = lab(LOSS)
+    mocap = there.mocap()
+    there.test(10.0, 11.0)
+    walk(mocap, 9.8, 9.96)
+    mocap.publish(pose(9.96, 0.3 * 9.96 + 0.5))
+    walk(mocap, 9.97, 11.1)
+    assert there.measured().reason.startswith('jump: 0.503 m within 0.0100 s at -0.040 s of the')
+    another = there.node.create_publisher(PoseStamped, 'mocap/pose', BEST_EFFORT)
+    there.until(lambda: there.node.count_publishers('/mocap/pose') == 2)
+    there.nodes.listener.listen(1.0)  # the measurement node hears of it a little later
+    there.test(20.0, 21.0, index=1)
+    walk(mocap, 19.8, 21.1)
+    assert there.measured(1).reason.startswith(
+        'publishers: 2 on /mocap/pose (/listener, /listener), expected one'
+    )
+    there.node.destroy_publisher(another)
+    there.nodes.listener.listen(1.0)
+    there.test(30.0, 31.0, index=2)
+    walk(mocap, 29.8, 31.1)
+    message = there.measured(2)
+    assert message.valid, message.reason
+    assert message.psi < 1e-6
+
+
 def test_a_publisher_that_cannot_be_heard_is_told_by_name_with_the_remedy(lab):
     reliable = {'qos_overrides./mocap/pose.subscription.reliability': 'reliable'}
     there = lab(LOSS, parameters=reliable)

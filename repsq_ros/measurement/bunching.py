@@ -1,0 +1,71 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Messages that a network held up and then let through together, where it spoils a velocity."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from repsq_ros.measurement.inputs import Input
+from repsq_ros.measurement.period import period_of
+from repsq_ros.measurement.reasons import Code, Fault
+from repsq_ros.measurement.retime import retimed
+from repsq_ros.measurement.track import Track
+from repsq_ros.measurement.velocity import by_slope, pace
+from repsq_ros.measurement.window import Window
+from repsq_ros.timebase import to_seconds
+
+HELD = 1.5  # periods without a message, and then
+CAUGHT_UP = 0.25  # of a period until the next one: it was held up
+AT_ONCE = 0.002  # [s] at most: where most messages are lost, two of them are no bunch
+BELIEVED = 0.003  # [m/s, rad/s] root mean square of what that may do to the velocity
+
+
+def bunched_fault(track: Track, first: int, source: Input, window: Window) -> Fault | None:
+    """Return whether arrivals that came together spoil the velocity.
+
+    Put back onto an even rate, the stamps tell at which pace the clock of the stamps ran: a pace
+    of 1 + e over the span of a slope makes its velocity wrong by the share e. A body at rest has
+    no velocity that this could spoil.
+
+    :param track: whole samples in SI units; of the window from `first` on
+    """
+    if source.velocity == 'twist' or source.retime or len(track) - first < 4:
+        return None
+    stamps = track.stamps
+    gaps = np.diff(stamps).astype(np.float64) * 1e-9
+    period = period_of(stamps, source.rate)
+    together = gaps[1:] < min(CAUGHT_UP * period, AT_ONCE)
+    held = np.flatnonzero((gaps[:-1] > HELD * period) & together)
+    if not len(held):
+        return None
+    even = retimed(stamps, 1.0 / min(period, float(gaps.mean())))
+    try:
+        ran = pace(stamps, even, source, first)
+        smooth = by_slope(Track(even, track.position, track.orientation), 0.2, first)
+    except ValueError:
+        return None
+    spoiled = np.sqrt(np.mean(((ran - 1.0)[:, None] * smooth) ** 2, axis=0))
+    worst = float(spoiled.max())
+    if worst <= BELIEVED:
+        return None
+    at = int(held[np.argmax(gaps[held])])
+    return Fault(
+        Code.BUNCHED,
+        f'bunched: messages held up for {to_seconds(int(stamps[at + 1] - stamps[at])):.3f} s came '
+        f'together at {window.at(stamps[at + 1])}, which makes the velocity wrong by {worst:.4f} '
+        f'm/s or rad/s, at most {BELIEVED:g} is believed: stamps of the sensor, or its rate and '
+        'retime: true',
+    )

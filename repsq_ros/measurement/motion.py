@@ -1,0 +1,135 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Whether poses can be those of one body: no step faster than anything moves, none out of line."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from repsq_ros.measurement.frames import continuous, product
+from repsq_ros.measurement.limits import Limits
+from repsq_ros.measurement.reasons import Code, Fault
+from repsq_ros.measurement.track import Track
+from repsq_ros.measurement.window import Window
+
+Array = NDArray[np.float64]
+
+# Times what nine of ten steps stay within. On walks of two humanoids, wheels and a body at rest no
+# step was further out than 5.3 times, but for those that the other terms explain.
+FAR = 6.5
+MOST_NOISE = (0.02, 0.15)  # [m], [rad]: more than that is never taken for noise
+SHAKEN = (10.0, 20.0)  # [m/s^2], [rad/s^2] times the square of a period: what it may bend a path
+
+
+def jump_fault(track: Track, period: float, window: Window, limits: Limits) -> Fault | None:
+    """Return where the body moves or turns faster than anything can.
+
+    Two messages that came together are given a whole period for their step.
+
+    :param track: in SI units
+    :param period: [s]
+    """
+    if len(track) < 2:
+        return None
+    steps = np.diff(track.stamps).astype(np.float64) * 1e-9
+    time = np.maximum(steps, period)
+    if track.position is not None:
+        moved = np.linalg.norm(np.diff(track.position, axis=0), axis=1)
+        excess = moved - np.maximum(limits.fastest * time, limits.step)
+        at = int(np.argmax(excess))
+        if excess[at] > 0:
+            return Fault(
+                Code.JUMP,
+                f'jump: {moved[at]:.3f} m within {steps[at]:.4f} s at '
+                f'{window.at(track.stamps[at + 1])}, at most {limits.fastest:g} m/s is believed',
+            )
+    if track.orientation is not None:
+        angle = np.linalg.norm(_turns(track.orientation), axis=1)
+        excess = angle - limits.fastest_turn * time
+        at = int(np.argmax(excess))
+        if excess[at] > 0:
+            return Fault(
+                Code.JUMP,
+                f'jump: a turn by {angle[at]:.3f} rad within {steps[at]:.4f} s at '
+                f'{window.at(track.stamps[at + 1])}, at most {limits.fastest_turn:g} rad/s is '
+                'believed',
+            )
+    return None
+
+
+def outlier_fault(track: Track, period: float, window: Window, limits: Limits) -> Fault | None:
+    """Return where a step leaves the path that its neighbours are on: another body, a wrong frame.
+
+    A step is held against the median of the two before and the two after it. What it may differ
+    is the noise of the track, the bend that a shaken body makes within a period, and what the body
+    goes in the time that was longer or shorter than a period.
+
+    :param track: in SI units
+    :param period: [s]
+    """
+    if len(track) < 6 or not period > 0:
+        return None
+    time = np.diff(track.stamps).astype(np.float64) * 1e-9
+    uneven = np.abs(time - period)
+    as_long = np.minimum(1.0, period / time)[:, None]
+    steps = [
+        None if track.position is None else np.diff(track.position, axis=0),
+        None if track.orientation is None else _turns(track.orientation),
+    ]
+    for each, least, most, shaken, word, unit in zip(
+        steps, (limits.outlier, limits.outlier_turn), MOST_NOISE, SHAKEN, ('step', 'turn'),
+        ('m', 'rad'), strict=True,
+    ):  # fmt: skip
+        if each is None:
+            continue
+        off = _off(each, each * as_long)
+        noise = max(least, min(FAR * float(np.percentile(off, 90)), most))
+        pace = 1.5 * float(np.percentile(np.linalg.norm(each, axis=1), 90)) / period
+        excess = off - (noise + shaken * period**2 + pace * uneven)
+        at = int(np.argmax(excess))
+        if excess[at] > 0:
+            return Fault(
+                Code.JUMP,
+                f'jump: a {word} at {window.at(track.stamps[at + 1])} leaves the path of its '
+                f'neighbours by {off[at]:.4f} {unit}, at most {off[at] - excess[at]:.4f} {unit} '
+                'is believed',
+            )
+    return None
+
+
+def _off(steps: Array, as_long: Array) -> Array:
+    """Return how far each step is from the median of its neighbours.
+
+    :param steps: (n, 3), n >= 5
+    :param as_long: (n, 3), the steps of more than a period brought to one
+    """
+    padded = np.pad(as_long, ((2, 2), (0, 0)), mode='reflect')
+    around = np.sort(np.stack([padded[k : k + len(steps)] for k in (0, 1, 3, 4)]), axis=0)
+    off: Array = np.linalg.norm(steps - (around[1] + around[2]) / 2.0, axis=1)
+    return off
+
+
+def _turns(orientation: Array) -> Array:
+    """Return the turns between successive quaternions as vectors, axis times angle [rad]."""
+    unit = continuous(orientation / np.linalg.norm(orientation, axis=1, keepdims=True))
+    # |a - b| = 2 sin(angle / 4): exact for small angles, where the inner product is not.
+    half = np.linalg.norm(np.diff(unit, axis=0), axis=1) / 2.0
+    angle: Array = 4.0 * np.arcsin(np.minimum(half, 1.0))
+    back = unit[:-1] * np.array([-1.0, -1.0, -1.0, 1.0])
+    axis = product(back, unit[1:])[:, :3]
+    size = np.linalg.norm(axis, axis=1)
+    along: Array = axis * (angle / np.where(size > 0, size, 1.0))[:, None]
+    return np.where((size > 0)[:, None], along, np.column_stack([angle, 0 * angle, 0 * angle]))

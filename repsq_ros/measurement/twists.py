@@ -1,0 +1,221 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Whether a twist can be believed: within bounds, without spikes, and as the pose moves."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from repsq_ros.measurement.frames import turned
+from repsq_ros.measurement.limits import Commanded, Limits
+from repsq_ros.measurement.reasons import Code, Fault
+from repsq_ros.measurement.track import Track
+from repsq_ros.measurement.velocity import by_slope, yaw_of
+from repsq_ros.measurement.window import Window
+
+Array = NDArray[np.float64]
+
+SPAN = 0.2  # [s] over which twist and pose are compared
+# By how much linear and angular may differ: a constant [m/s, rad/s], and a share of the speed. The
+# means tell a wrong frame, unit or zero; between them a sensor may leave out a sway.
+MEAN = ((0.01, 0.05), (0.02, 0.05))  # of the means over the window
+USUAL = ((0.015, 0.05), (0.12, 0.1))  # root mean square
+MOST = ((0.15, 0.3), (0.5, 0.3))  # anywhere
+# [m/s] from which on it is asked whether a velocity is one of the world, and how much better that
+# has to fit.
+OF_WORLD = (0.003, 0.5)
+FAR = 8.0  # times what nine of ten twists stay within: a spike
+SPIKE = ((0.04, 0.06), (0.4, 0.4))  # at least: a constant, and a share of the speed
+SPEEDS_UP = 5.0  # [m/s^2, rad/s^2]
+AT_REST = 1e-6  # [m/s, rad/s] that a filter leaves of nothing
+MOVED = 0.02  # [m] that is no noise
+
+
+def bound_fault(
+    track: Track, window: Window, limits: Limits, commanded: Commanded | None
+) -> Fault | None:
+    """Return where a twist is faster than anything, or than what is commanded explains."""
+    bounds = [limits.fastest, limits.fastest_turn]
+    if commanded is not None:
+        bounds[0] = min(bounds[0], 2.0 + 10.0 * commanded.speed)
+        bounds[1] = min(bounds[1], 5.0 + 10.0 * commanded.turn)
+    for column, bound, unit in zip((track.linear, track.angular), bounds, UNITS, strict=True):
+        if column is None or not len(column):
+            continue
+        size = np.linalg.norm(column, axis=1)
+        at = int(np.argmax(size))
+        if size[at] > bound:
+            return Fault(
+                Code.TWIST_BOUND,
+                f'twist beyond belief: {size[at]:.4g} {unit} at {window.at(track.stamps[at])}, '
+                f'at most {bound:g} {unit} is believed',
+            )
+    return None
+
+
+UNITS = ('m/s', 'rad/s')
+PARTS = (((0, 1), 'linear', 'm/s'), ((2,), 'angular', 'rad/s'))
+
+
+def spike_fault(track: Track, period: float, window: Window) -> Fault | None:
+    """Return where single twists stand out from those around them.
+
+    Each is held against the median of itself and the two on either side: a velocity that goes up
+    or down is its own median.
+    """
+    if track.linear is None or track.angular is None or len(track) < 6:
+        return None
+    for columns, (least, share), unit in zip(
+        (track.linear[:, :2], track.angular[:, 2:]), SPIKE, UNITS, strict=True
+    ):
+        padded = np.pad(columns, ((2, 2), (0, 0)), mode='reflect')
+        around = np.stack([padded[k : k + len(columns)] for k in range(5)])
+        middle = np.median(around, axis=0)
+        off = np.linalg.norm(columns - middle, axis=1)
+        allowed = max(least + share * _rms(middle), FAR * float(np.percentile(off, 90)))
+        # The first and the last two are held against one side alone: a body may speed up there.
+        excess = off - allowed
+        excess[:2] -= SPEEDS_UP * period
+        excess[-2:] -= SPEEDS_UP * period
+        at = int(np.argmax(excess))
+        if excess[at] > 0:
+            return Fault(
+                Code.TWIST_BOUND,
+                f'twist beyond belief: {off[at]:.4g} {unit} beside those around it at '
+                f'{window.at(track.stamps[at])}, at most '
+                f'{off[at] - excess[at]:.4g} {unit} is believed',
+            )
+    return None
+
+
+def dead_fault(track: Track, window: Window) -> Fault | None:
+    """Return whether the velocities of an odometry are exact zeros that it does not mean.
+
+    A controller that is off reports zeros throughout; a driver that knows poses alone leaves the
+    twist zero while the pose moves. Zeros under a command of zero are what is to be expected.
+    """
+    if track.linear is None or track.angular is None or len(track) < 2:
+        return None
+    if track.linear.any() or track.angular.any() or track.position is None:
+        return None
+    count = len(track)
+    if not track.position.any():
+        if not any(window.command):
+            return None
+        return Fault(
+            Code.ALL_ZERO,
+            f'all-zero odometry: position and twist of all {count} samples are exactly zero',
+        )
+    moved = float(np.linalg.norm(track.position - track.position[0], axis=1).max())
+    if moved > MOVED:
+        return Fault(
+            Code.ALL_ZERO,
+            f'all-zero odometry: the twist of all {count} samples is exactly zero while the '
+            f'position moves by {moved:.4f} m',
+        )
+    return None
+
+
+def tells_motion(track: Track) -> bool:
+    """Tell whether an odometry that has a position tells of a motion in all of its samples.
+
+    Wheels at rest repeat themselves, and a bridge may leave the position zero.
+    """
+    if track.position is None or track.linear is None or track.angular is None:
+        return False
+    fast = np.maximum(np.abs(track.linear).max(axis=1), np.abs(track.angular).max(axis=1))
+    return bool(((fast > AT_REST) & track.position.any(axis=1)).all())
+
+
+def agreement_fault(track: Track, window: Window) -> Fault | None:
+    """Return whether the twist is another one than that of the pose.
+
+    The twist is integrated, and slopes are taken of both: the same smoothing, so that what is left
+    is what they differ in. Where the position is zero throughout none is told.
+
+    :param track: of the window, in SI units
+    """
+    if track.position is None or track.orientation is None or len(track) < 6:
+        return None
+    if track.linear is None or track.angular is None or not track.position.any():
+        return None
+    try:
+        by_pose = by_slope(track, SPAN)
+        led = integrated(track)
+        by_twist = by_slope(led, SPAN)
+        by_twist[:, :2] = by_slope(replace(led, orientation=track.orientation), SPAN)[:, :2]
+    except ValueError:
+        return None
+    off = by_twist - by_pose
+    world = replace(integrated(track, of_world=True), orientation=track.orientation)
+    by_world = _rms((by_slope(world, SPAN) - by_pose)[:, :2])
+    by_body = _rms(off[:, :2])
+    if by_body > OF_WORLD[0] and by_world < OF_WORLD[1] * by_body:
+        return Fault(
+            Code.TWIST,
+            f'twist disagrees with pose: linear by {by_body:.4f} m/s root mean square, but by '
+            f'{by_world:.4f} m/s as a velocity in the world frame: velocity_frame: world?',
+        )
+    for part, (columns, name, unit) in enumerate(PARTS):
+        pose, twist = by_pose[:, columns], by_twist[:, columns]
+        difference = np.linalg.norm(off[:, columns], axis=1)
+        speed = max(_rms(pose), _rms(twist))
+        top = float(max(np.linalg.norm(pose, axis=1).max(), np.linalg.norm(twist, axis=1).max()))
+        for found, (least, share), of, kind in (
+            (float(np.linalg.norm(off[:, columns].mean(axis=0))), MEAN[part], speed, 'on average'),
+            (_rms(off[:, columns]), USUAL[part], speed, 'root mean square'),
+            (float(difference.max()), MOST[part], top, 'at most'),
+        ):
+            if found > least + share * of:
+                return Fault(
+                    Code.TWIST,
+                    f'twist disagrees with pose: {name} by {found:.4f} {unit} {kind}, '
+                    f'{least + share * of:.4f} {unit} is believed: another frame, a wrong unit, '
+                    'or a twist that is not measured?',
+                )
+    return None
+
+
+def _rms(rows: Array) -> float:
+    return float(np.sqrt(np.mean(np.sum(rows * rows, axis=1))))
+
+
+def integrated(track: Track, of_world: bool = False) -> Track:
+    """Return the poses to which the twist would lead, from the first one on; heading alone.
+
+    :param of_world: as if its linear part were told in the world's frame
+    """
+    assert track.position is not None
+    assert track.orientation is not None
+    assert track.linear is not None
+    assert track.angular is not None
+    steps = np.diff(track.stamps).astype(np.float64)[:, None] * 1e-9
+    velocity = track.linear if of_world else turned(track.orientation, track.linear)
+    rate = turned(track.orientation, track.angular)[:, 2:]
+    position = _sums(velocity, steps)
+    heading = yaw_of(track.orientation[:1])[0] + _sums(rate, steps)[:, 0]
+    orientation = np.column_stack(
+        [0 * heading, 0 * heading, np.sin(heading / 2), np.cos(heading / 2)]
+    )
+    return Track(track.stamps, position, orientation)
+
+
+def _sums(rates: Array, steps: Array) -> Array:
+    """Integrate by trapezoids."""
+    parts = (rates[1:] + rates[:-1]) / 2.0 * steps
+    return np.vstack([np.zeros((1, rates.shape[1])), np.cumsum(parts, axis=0)])

@@ -1,0 +1,65 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""How two frames lie to each other, from positions and rotations that were seen in both."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+def rigid_fit(source: Array, target: Array) -> tuple[Array, Array, Array]:
+    """Return the rotation R and translation t that take source nearest to target.
+
+    Least squares over all points by the singular value decomposition of their covariance (Kabsch);
+    a reflection is excluded.
+
+    :param source: (n, 3), n >= 3, not on one line
+    :param target: (n, 3)
+    :returns: R (3, 3), t (3,), and the distances (n,) that are left
+    """
+    from_centre, to_centre = source.mean(axis=0), target.mean(axis=0)
+    rotation = nearest_rotation(((source - from_centre).T @ (target - to_centre)).T)
+    shift: Array = to_centre - rotation @ from_centre
+    left: Array = np.linalg.norm(source @ rotation.T + shift - target, axis=1)
+    return rotation, shift, left
+
+
+def nearest_rotation(matrix: Array) -> Array:
+    """Return the rotation nearest to a (3, 3) matrix."""
+    u, _, vt = np.linalg.svd(matrix)
+    rotation: Array = u @ np.diag([1.0, 1.0, np.sign(np.linalg.det(u @ vt))]) @ vt
+    return rotation
+
+
+def turns_left(base: Array, goals: Sequence[Array], attained: Sequence[Array]) -> Array:
+    """Return by which angles [rad] attained rotations miss commanded ones, (n,).
+
+    Between the two lie the base's rotation, which is given, and that of the target on the tool,
+    which is the same for all: A_i = R G_i T. T is the mean of all (R G_i)^-1 A_i.
+
+    :param base: (3, 3), R
+    :param goals: n matrices (3, 3)
+    :param attained: n matrices (3, 3)
+    """
+    each = np.array([(base @ g).T @ a for g, a in zip(goals, attained, strict=True)])
+    tool = nearest_rotation(each.mean(axis=0))
+    cosine = (np.einsum('ij,nij->n', tool, each) - 1.0) / 2.0
+    angles: Array = np.arccos(np.clip(cosine, -1.0, 1.0))
+    return angles
