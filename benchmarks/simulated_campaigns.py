@@ -34,7 +34,7 @@ from unittest import mock
 from repsq_ros.studies import simulate
 from repsq_ros.studies.simulate import Plan, Run, run_plan
 
-SPECIFICATION = Path(__file__).parents[1] / 'config' / 'g1_locomotion.yaml'
+SPECIFICATION = Path(__file__).parents[1] / 'config' / 'paper' / 'g1_locomotion.yaml'
 RULE = 'stopping: {rule: empirical_bernstein, range_power: 1, form: paper}'
 WANTED_SECONDS, WANTED_RATIO = 7.0, 5.0  # of 1000 pairs; against one by one
 

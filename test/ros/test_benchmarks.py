@@ -35,6 +35,11 @@ BENCHMARKS = {
         [r'200 messages on each of 3 topics', r'missed by the node, measured\s+0 in 1 windows of',
          r'tests without an answer\s+0\n', rf'node / bare subscriber{NUMBER}'],
     ),
+    'simulated_campaigns.py': (
+        ['--pairs', '4', '--reference-pairs', '2'],
+        [rf'one by one{NUMBER} ms:{NUMBER} x as fast',
+         'their numbers are those of campaigns one by one'],
+    ),
     'statistics.py': (
         ['--repetitions', '1'],
         [rf'Bernstein update{NUMBER} x as fast', rf'anytime update.*{NUMBER} x as fast',
@@ -61,8 +66,9 @@ def test_a_benchmark_runs_and_prints_what_it_measured(name):
             env={**os.environ, 'ROS_DOMAIN_ID': str(domain)}, cwd=ROOT, capture_output=True,
             text=True, check=False, timeout=2 * PATIENCE,
         )  # fmt: skip
-    # statistics.py ends with 1 where it is slower than wanted, which a busy machine may make it.
-    assert done.returncode in ((0, 1) if name == 'statistics.py' else (0,)), done.stderr
+    # Some end with 1 where they are slower than wanted, which a busy machine may make them.
+    judges = name in ('statistics.py', 'simulated_campaigns.py')
+    assert done.returncode in ((0, 1) if judges else (0,)), done.stderr
     for line in wanted:
         assert re.search(line, done.stdout), done.stdout
     assert 'Traceback' not in done.stderr
