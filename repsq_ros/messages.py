@@ -21,10 +21,12 @@ every line of this, and no ROS is needed to read a bag. Sensors: repsq_ros.senso
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 from repsq_ros.campaign.records import Case, EstimateRecord, TestRecord
 from repsq_ros.campaign.result import Result
+from repsq_ros.measurement.reasons import Code
 from repsq_ros.protocols.phases import Phase, Span
 from repsq_ros.sampling.proposals import Draw
 from repsq_ros.timebase import from_time
@@ -58,6 +60,7 @@ def span_of(message: Any) -> Span:
         from_time(message.command_start) or None,
         message.step,
         getattr(message, 'broken_off', False),
+        getattr(message, 'goes_on', False),
     )
 
 
@@ -75,10 +78,17 @@ def case_of(message: Any) -> Case:
 
 
 def test_record_of(message: Any) -> TestRecord:
-    """Turn the record of an outcome back into the outcome."""
+    """Turn the record of an outcome back into the outcome.
+
+    A number that is none makes no valid test, whoever says so: all listeners agree on that.
+    """
     values = _values(TestRecord, message)
     values['weight_bound'] = values['weight_bound'] or math.inf  # 0: not given
-    return TestRecord(**values)
+    record = TestRecord(**values)
+    if record.valid and not math.isfinite(record.psi * record.weight):
+        reason = f'psi is {record.psi}, weight {record.weight}; expected finite numbers'
+        return replace(record, psi=0.0, valid=False, reason=reason, code=Code.NOT_FINITE.key)
+    return record
 
 
 def draw_of(message: Any) -> Draw:

@@ -21,6 +21,7 @@ they cannot disagree.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from repsq_ros.campaign.answers import Answers
 from repsq_ros.campaign.cases import CaseSource
@@ -139,8 +140,7 @@ class Conductor:
         actions = self._issue(*self._next, start_ns)
         if not (self._cut_short or self._answers.measured):
             return actions
-        # A scheduler was killed in this attempt. Either it was measured and counted, and only the
-        # journal does not know; or it is broken off.
+        # A scheduler was killed in it. The peers know its outcome, or it is broken off.
         self._answers.due, self._not_before_ns = True, start_ns
         self._broken_off = CUT_SHORT
         self.span = self._idle(start_ns, broken_off=CUT_SHORT)
@@ -163,7 +163,7 @@ class Conductor:
             actions.append(follows)
         return actions + self._decide(now_ns)
 
-    def pause(self, now_ns: int, reason: str) -> list[Action]:
+    def pause(self, now_ns: int, reason: str, goes_on: bool = False) -> list[Action]:
         """Hold the campaign: a span with the command at rest, until `resume`.
 
         An attempt whose command had begun is broken off: it gets a record of its own.
@@ -173,7 +173,8 @@ class Conductor:
             return []
         if not self.paused:
             self._interrupted, self._at_home = span, False
-        return [self._break_off(Phase.PAUSED, now_ns, reason)]
+        self.span = replace(self._break_off(Phase.PAUSED, now_ns, reason), goes_on=goes_on)
+        return [self.span]
 
     def resume(self, now_ns: int, start_ns: int) -> list[Action]:
         """Go on: the case that a pause broke off is made again, at the given time."""
@@ -192,10 +193,7 @@ class Conductor:
         return [self.span, *self._decide(now_ns)]
 
     def skip(self, now_ns: int, reason: str) -> list[Action]:
-        """Give up the case under test: it is counted as skipped, and not repeated.
-
-        The measurement node makes its record, unless it has measured it already.
-        """
+        """Give up the case under test, unless it has been measured: it is not repeated."""
         case, answers, held = self.case, self._answers, self.span
         if case is None or held is None or self.finished:
             return []

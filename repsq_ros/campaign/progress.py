@@ -17,6 +17,7 @@
 from __future__ import annotations
 
 from repsq_ros.campaign.records import Counted, EstimateRecord, TestRecord
+from repsq_ros.protocols.phases import Span
 
 
 class ProgressLines:
@@ -87,9 +88,10 @@ class ProgressLines:
         return f'about {seconds // 60}:{seconds % 60:02d} min left'
 
 
-def pause_text(reason: str, how: str) -> str:
+def pause_text(span: Span, how: str) -> str:
     """Return what is said when a campaign is held.
 
     :param how: what somebody has to do for it to go on
     """
-    return f'PAUSED: {reason}\n{how}'
+    goes_on = 'It goes on by itself once that is over.'
+    return f'PAUSED: {span.reason}\n{goes_on if span.goes_on else how}'

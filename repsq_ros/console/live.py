@@ -21,6 +21,7 @@ from typing import TextIO
 
 from repsq_ros.campaign.progress import ProgressLines, pause_text
 from repsq_ros.campaign.records import EstimateRecord
+from repsq_ros.protocols.phases import Span
 
 
 class LiveLine:
@@ -53,10 +54,10 @@ class LiveLine:
         self._out.write(f'{start}{text}\n')
         self._out.flush()
 
-    def say_paused(self, reason: str) -> None:
+    def say_paused(self, span: Span) -> None:
         """Say that the campaign is held, and how it goes on."""
         how = 'To go on: Enter, or ros2 service call /scheduler/resume std_srvs/srv/Trigger'
-        self.say(pause_text(reason, how))
+        self.say(pause_text(span, how))
 
     def end(self) -> None:
         """Leave the line."""

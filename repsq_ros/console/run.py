@@ -20,6 +20,7 @@ import argparse
 import math
 import os
 import select
+import shlex
 import sys
 import time
 from pathlib import Path
@@ -166,10 +167,22 @@ def run(arguments: argparse.Namespace) -> int:
     if kept.exists():
         print(
             f'no result; the tests counted so far are kept in {kept}. To go on: repsq run '
-            f'--resume {folder}',
+            f'--resume {folder}{_as_before(arguments)}',
             file=sys.stderr,
         )
     return code or INTERRUPTED
+
+
+def _as_before(arguments: argparse.Namespace) -> str:
+    """Return the options with which a campaign goes on as it was begun."""
+    options = ''
+    if arguments.simulate:
+        options += f' --simulate --subject {arguments.subject}'
+        options += f' --model {shlex.quote(arguments.model)}' if arguments.model else ''
+        options += f' --speed {arguments.speed:g}' if arguments.speed else ''
+    if arguments.parameters is not None:
+        options += f' --parameters {shlex.quote(str(arguments.parameters))}'
+    return options + ''.join(f' --remap {shlex.quote(rule)}' for rule in arguments.remap)
 
 
 def _entered() -> bool:

@@ -27,6 +27,7 @@ from rclpy.qos import DurabilityPolicy, QoSCompatibility, QoSProfile, qos_check_
 from rclpy.subscription import Subscription
 
 from repsq_ros.errors import MissingError
+from repsq_ros.measurement.catalogue import TF
 from repsq_ros.measurement.inputs import Input
 from repsq_ros.measurement.reasons import Fault
 from repsq_ros.measurement.samples import Sample
@@ -60,6 +61,16 @@ def message_class(name: str) -> type:
     return found  # type: ignore[no-any-return]
 
 
+def rivals_of(node: Node, topic: str, kind: str) -> Fault | None:
+    """Return whether more than one program publishes on a topic that belongs to one sensor."""
+    if kind == TF:
+        return None  # all of a robot's programs do
+    found = node.get_publishers_info_by_topic(topic)
+    return publishers_fault(
+        topic, [f'{each.node_namespace.rstrip("/")}/{each.node_name}' for each in found]
+    )
+
+
 class InputSubscription:
     """One input: its messages as samples, and what is wrong with its publishers.
 
@@ -89,9 +100,7 @@ class InputSubscription:
 
     def rivals(self) -> Fault | None:
         """Return whether more than one program publishes on the topic."""
-        found = self._node.get_publishers_info_by_topic(self.topic)
-        names = [f'{each.node_namespace.rstrip("/")}/{each.node_name}' for each in found]
-        return publishers_fault(self.topic, names)
+        return rivals_of(self._node, self.topic, self._source.type)
 
     def _subscribe(self, profile: QoSProfile) -> Subscription:
         def hear(message: Any, info: dict[str, int]) -> None:

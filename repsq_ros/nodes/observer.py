@@ -34,7 +34,7 @@ from repsq_ros.protocols.phases import Phase, Span
 class Observer(CampaignNode):
     """Passes on the estimates of one campaign and keeps its result.
 
-    :param on_pause: called with the reason when it is held
+    :param on_pause: called with the phase when it is held
     :param say: called with what people have to read
     """
 
@@ -43,7 +43,7 @@ class Observer(CampaignNode):
         campaign_id: str,
         on_estimate: Callable[[EstimateRecord], None],
         on_result: Callable[[Result], None],
-        on_pause: Callable[[str], None],
+        on_pause: Callable[[Span], None],
         say: Callable[[str], None],
     ) -> None:
         super().__init__('repsq_observer')
@@ -76,7 +76,7 @@ class Observer(CampaignNode):
             return
         self._paused = span.phase is Phase.PAUSED
         if self._paused:
-            self._on_pause(span.reason)
+            self._on_pause(span)
 
     def _hear_estimate(self, message: Estimate) -> None:
         if message.campaign_id == self._campaign_id:

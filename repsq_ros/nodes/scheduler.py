@@ -201,8 +201,8 @@ class Scheduler(CampaignNode):
         self._supervisor.take_over()
         return self._hold(reason)
 
-    def _hold(self, reason: str) -> bool:
-        return self._carry_out(self._conductor.pause(self._latest_ns(), reason))
+    def _hold(self, reason: str, goes_on: bool = False) -> bool:
+        return self._carry_out(self._conductor.pause(self._latest_ns(), reason, goes_on))
 
     def _ask(self, reason: str) -> None:
         self._carry_out(self._conductor.ask(self._latest_ns(), reason))
@@ -277,9 +277,7 @@ class Scheduler(CampaignNode):
             logger.error(f'{name} aborted: {action.reason}')
             self.exit_code = CampaignError.exit_code
         elif action.phase is Phase.PAUSED:
-            goes_on = 'It goes on by itself once that is over.'
-            how = goes_on if self._supervisor.recovers else self._operator.how_to_resume
-            logger.warning(pause_text(action.reason, how))
+            logger.warning(pause_text(action, self._operator.how_to_resume))
         elif action.phase is Phase.DONE:
             logger.info(f'{name} done')
 

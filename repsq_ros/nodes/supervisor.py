@@ -30,7 +30,7 @@ from repsq_ros.timebase import to_seconds
 class Supervisor:
     """Looks at everything with each heartbeat: a suspicion costs an attempt, and no campaign.
 
-    :param hold: stops the robot and holds the campaign for a reason
+    :param hold: stops the robot and holds the campaign for a reason; whether it goes on by itself
     :param ask: the same, until somebody says otherwise; where nobody can, it ends the campaign
     :param resume: goes on; returns what is against it, or ''
     """
@@ -41,7 +41,7 @@ class Supervisor:
         recovery: Recovery,
         conductor: Conductor,
         clock: CampaignClock,
-        hold: Callable[[str], object],
+        hold: Callable[[str, bool], object],
         ask: Callable[[str], None],
         resume: Callable[[], str],
     ) -> None:
@@ -99,7 +99,7 @@ class Supervisor:
         if why:
             self._ask(f'{reason}; {why}')
         else:
-            self._hold(reason)
+            self._hold(reason, True)
 
     def _recover(self) -> None:
         against = self._resume()

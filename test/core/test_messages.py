@@ -42,6 +42,14 @@ def test_a_measurement_is_read_field_by_field():
     assert record.weight_bound == 4.0
 
 
+@pytest.mark.parametrize('numbers', [{'psi': math.nan}, {'psi': math.inf}, {'weight': math.nan}])
+def test_a_number_that_is_none_makes_no_valid_test(numbers):
+    """Or else scheduler and estimator go on with different tests."""
+    record = messages.test_record_of(measurement(**numbers))
+    assert (record.valid, record.psi, record.code) == (False, 0.0, 'not_finite')
+    assert 'expected finite numbers' in record.reason
+
+
 def test_a_weight_bound_of_0_is_none_at_all():
     """An unset field is 0 in ROS: taken as a bound it would make of every weight a violation."""
     assert messages.test_record_of(measurement(weight_bound=0.0)).weight_bound == math.inf

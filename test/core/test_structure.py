@@ -69,7 +69,7 @@ ROOMS = {
     'console': (
         LEAVES
         | {'sampling', 'estimation', 'measurement', 'subjects', 'specification', 'campaign'}
-        | {'replay', 'sensor_messages', 'nodes', 'studies', 'launching'}
+        | {'replay', 'sensor_messages', 'nodes', 'studies', 'launching', 'protocols'}
     ),
     'cli': LEAVES | {'console'},
     'api': (LEAVES | {'sampling', 'measurement', 'subjects', 'specification', 'campaign'}),

@@ -25,6 +25,7 @@ from repsq_ros import topics
 from repsq_ros.msg import Heartbeat
 from repsq_ros.nodes import qos
 from repsq_ros.nodes.heartbeat import PERIOD, Pulse
+from repsq_ros.nodes.watches.interventions import GuardWatch
 from repsq_ros.nodes.watches.peers import SILENT, Peers
 
 pytestmark = pytest.mark.parallel
@@ -124,6 +125,31 @@ def test_two_nodes_of_one_role_are_told(pair):
     pair.pulse()
     pair.pulse()
     pair.until(lambda: pair.peers.against() == ['two estimator nodes: /watched and /watched'])
+
+
+def test_a_guard_that_has_stopped_the_robot_is_told_of_once(pair):
+    """For want of a sign of life of the scheduler, which knows nothing of it."""
+    pair.peers = Peers(pair.watching, 'guard')
+    watch = GuardWatch(pair.peers, 'twist')
+    pulse = Pulse(pair.watched, 'guard')
+    pulse.say(True, 'twist', 2)  # before this scheduler's time
+    pair.until(lambda: pair.peers.lives('guard'))
+    watch.look()
+    assert watch.against() == []
+    pulse.say(True, 'twist', 3)
+    pair.until(lambda: pair.peers.state('guard').interventions == 3)
+    watch.look()
+    assert watch.against() == [
+        'the guard had no sign of life from the scheduler, and stopped the robot'
+    ]
+    watch.look()
+    assert watch.against() == []
+    pulse.say(True, 'urscript', 3)
+    pair.until(lambda: pair.peers.state('guard').status == 'urscript')
+    watch.look()
+    assert watch.against() == [
+        'the guard stops the robot by command_type urscript, expected twist'
+    ]
 
 
 def test_lost_heartbeats_are_not_missed(pair):

@@ -19,6 +19,7 @@ import math
 import pytest
 import rclpy
 from geometry_msgs.msg import Twist
+from nav_msgs.msg import Odometry
 from rcl_interfaces.srv import SetParameters
 from rclpy.parameter import Parameter
 from support.campaigns import journalled
@@ -74,6 +75,7 @@ RIVALS = [
      '/teleop on /cmd_vel beside /scheduler and /guard'),
     ('forger', TestMeasurement, topics.TEST_MEASUREMENT, qos.RECORD,
      '/forger on /repsq/test_measurement beside /measurement'),
+    ('driver', Odometry, 'odom', qos.COMMAND, 'publishers: 2 on /odom (/driver, /simulated_robot)'),
     ('player', TestPhase, topics.TEST_PHASE, qos.RECORD,
      '/player on /repsq/test_phase beside /scheduler'),
 ]  # fmt: skip

@@ -115,6 +115,7 @@ def test_ctrl_c_of_repsq_run_stops_the_robot(nodes, long, write, tmp_path, at_on
     _, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130
     assert 'no result; the tests counted so far are kept in' in err
+    assert f'repsq run --resume {output} --simulate --subject surrogate --speed 1' in err
     assert (output / 'tests.csv').read_text().startswith('index,attempt,valid,linear_x')
 
 

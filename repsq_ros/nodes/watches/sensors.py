@@ -25,7 +25,7 @@ from rclpy.subscription import Subscription
 
 from repsq_ros.measurement.inputs import Input
 from repsq_ros.nodes import qos
-from repsq_ros.nodes.inputs import NO_EVENTS, message_class
+from repsq_ros.nodes.inputs import NO_EVENTS, message_class, rivals_of
 from repsq_ros.timebase import to_seconds
 
 
@@ -65,7 +65,7 @@ class SensorWatch:
         now_ns: Callable[[], int],
         timeout: float,
     ) -> None:
-        self._now_ns, self._timeout = now_ns, timeout
+        self._node, self._now_ns, self._timeout = node, now_ns, timeout
         self._heard: dict[str, tuple[float, int]] = {}  # steady [s], campaign's time [ns]
         self._topics = {node.resolve_topic_name(each.topic): each.type for each in inputs}
         unattended = _Unattended()
@@ -89,8 +89,14 @@ class SensorWatch:
         self._listen()
 
     def against(self) -> list[str]:
-        """Return which sensors are silent."""
-        return [why for topic in self._topics if (why := self._silence(topic))]
+        """Return which sensors are silent, or spoken for by more than one program."""
+        silent = [why for topic in self._topics if (why := self._silence(topic))]
+        return silent + [
+            fault.text
+            for topic, subscription in self._subscriptions.items()
+            if subscription.get_publisher_count() > 1
+            and (fault := rivals_of(self._node, topic, self._topics[topic])) is not None
+        ]
 
     def _silence(self, topic: str) -> str:
         heard = self._heard.get(topic)
