@@ -75,7 +75,8 @@ RIVALS = [
      '/teleop on /cmd_vel beside /scheduler and /guard'),
     ('forger', TestMeasurement, topics.TEST_MEASUREMENT, qos.RECORD,
      '/forger on /repsq/test_measurement beside /measurement'),
-    ('driver', Odometry, 'odom', qos.COMMAND, 'publishers: 2 on /odom (/driver, /simulated_robot)'),
+    ('driver', Odometry, 'odom', qos.COMMAND,
+     'publishers: 2 on /odom (/driver, /simulated_robot)'),
     ('player', TestPhase, topics.TEST_PHASE, qos.RECORD,
      '/player on /repsq/test_phase beside /scheduler'),
 ]  # fmt: skip
