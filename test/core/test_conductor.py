@@ -271,6 +271,52 @@ def test_an_attempt_that_a_pause_breaks_off_is_counted_and_made_again(conductor,
     assert (conductor.span.phase, conductor.span.start_ns) == (Phase.DWELL, 9 * SECOND)
 
 
+def test_a_pause_says_whether_it_goes_on_by_itself(conductor):
+    conductor.start(0)
+    (held,) = conductor.pause(SECOND, 'a cable', goes_on=True)
+    assert held.goes_on
+    assert conductor.span is held
+    (asked,) = conductor.pause(2 * SECOND, 'by the operator')
+    assert not asked.goes_on
+
+
+def test_what_follows_a_clock_that_was_set_back_does_not_wait_for_the_old_time(conductor):
+    case, _ = conductor.start(0)
+    conductor.pause(90 * SECOND, 'a cable')
+    conductor.resume(98 * SECOND, 100 * SECOND)
+    run_test(conductor, 100 * SECOND)
+    answer(conductor, case, valid=False)
+    *_, dwell = conductor.advance(50 * SECOND)
+    assert (dwell.phase, dwell.start_ns) == (Phase.DWELL, 50 * SECOND)
+
+
+def test_a_pause_after_an_attempt_that_came_to_its_end_breaks_nothing_off(conductor):
+    """Though the attempt before it was broken off."""
+    case, _ = conductor.start(0)
+    conductor.advance(4 * SECOND)
+    conductor.pause(4 * SECOND, 'a cable')
+    answer(conductor, case, valid=False, broken_off=True)
+    conductor.resume(5 * SECOND, 6 * SECOND)
+    now = run_test(conductor, 6 * SECOND)
+    conductor.pause(now, 'another')
+    (idle,) = conductor.resume(now + SECOND, now + 3 * SECOND)
+    assert (idle.phase, idle.attempt, idle.broken_off, idle.reason) == (Phase.IDLE, 1, False, '')
+
+
+def test_the_first_answer_counts_and_one_to_another_test_is_forgotten(conductor):
+    case, _ = conductor.start(0)
+    now = run_test(conductor, 0)
+    conductor.hear_measurement(TestRecord(1, 0, 0.9, 1.0, True))  # nobody has asked for it
+    conductor.hear_measurement(TestRecord(0, 0, 0.5, 1.0, True))
+    answer(conductor, case, psi=0.7)
+    counted, following, _ = conductor.advance(now)
+    assert counted.record.psi == 0.5
+    now = run_test(conductor, now)
+    answer(conductor, following, psi=0.2)
+    counted, *_ = conductor.advance(now)
+    assert (counted.record.index, counted.record.psi) == (1, 0.2)
+
+
 def test_what_was_broken_off_does_not_use_up_the_attempts_of_a_case(conductor, specification):
     case, _ = conductor.start(0)
     now = 0

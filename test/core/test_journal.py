@@ -20,6 +20,7 @@ import shutil
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 import yaml
@@ -29,6 +30,7 @@ from hypothesis import strategies as st
 
 from repsq_ros.campaign.campaign import Campaign
 from repsq_ros.campaign.conductor import Conductor
+from repsq_ros.campaign.contract import check_contract
 from repsq_ros.campaign.history import FORMAT, beginning, fold, line_of_test, record_of_line
 from repsq_ros.campaign.journal import JOURNAL, Entry, Journal, read_journal
 from repsq_ros.campaign.logbook import Logbook
@@ -308,6 +310,17 @@ def test_a_journal_of_version_0_1_0_of_another_contract_is_refused(change, tmp_p
         Logbook(tmp_path / 'campaign', load(file), '', 7, resume=True)
 
 
+def test_a_journal_of_this_version_is_held_to_its_digest(specification):
+    shared = {**specification.shared(), 'partition': {'edges': [*specification.partition.edges]}}
+    begin = {
+        **beginning(specification, 'lab', 1), 'specification_digest': 'd' * 64,
+        'specification': shared,
+    }  # fmt: skip
+    check_contract(fold('', [Entry('begin', {**begin, 'format': 1})]), Path(), specification)
+    with pytest.raises(JournalError, match='found specification digest dddddddddddd, expected'):
+        check_contract(fold('', [Entry('begin', begin)]), Path(), specification)
+
+
 def test_a_journal_of_a_later_version_is_refused(specification):
     begin = Entry('begin', {**beginning(specification, 'lab', 1), 'format': FORMAT + 1})
     with pytest.raises(JournalError, match=f'found format {FORMAT + 1}, expected at most'):
@@ -325,6 +338,7 @@ def test_fields_that_a_later_version_adds_are_left_alone():
         ([], None),
         ([('case', 0, 0)], (0, 0)),
         ([('case', 0, 0), ('test', 0, 0)], None),
+        ([('case', 0, 0), ('pause', 0, 0)], (0, 0)),
         ([('case', 0, 0), ('pause', 0, 0, False)], None),
         ([('case', 0, 0), ('pause', 0, 0, True)], (0, 0)),
         ([('case', 0, 0), ('abort', 0, 0, True)], (0, 0)),

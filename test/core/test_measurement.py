@@ -295,3 +295,16 @@ def test_mocap_and_odometry_agree_on_a_circle():
 def test_heading_of_quaternions_of_any_length():
     quaternions = np.array([[0, 0, 1, 1], [0, 0, 2, 2], [0, 0, -0.5, -0.5]], dtype=float)
     assert yaw_of(quaternions) == pytest.approx([math.pi / 2] * 3)
+
+
+def test_only_what_is_said_to_be_kept_is_measured():
+    recorder = Recorder(loss())
+    first, second = (Window(start, start + 10, (0.0, 0.0, 0.0), start) for start in (0, 20))
+    recorder.keep({(0, 0): first, (1, 0): second})
+    recorder.keep({(1, 0): second})
+    assert recorder.open_keys == ((1, 0),)
+    assert recorder.due_ns == 30
+    recorder.keep({(1, 0): first})
+    assert recorder.due_ns == 10
+    recorder.keep({})
+    assert recorder.open_keys == ()
