@@ -4,7 +4,7 @@
 #   make demo G1=../shared/data/g1         the same with the Unitree G1's walking policy in MuJoCo
 #   make demo SPECIFICATION=config/ur10e_positioning.yaml      a robot arm
 #   make test                              all checks and tests
-#   make test-long                         the kill tests and the fuzz of sensors at length
+#   make test-long                         kills, stalls and damaged recordings at length
 #   make mutants                           do the tests notice changed lines of the core?
 #   make PYTHON=python3.12 ...             with that Python (3.10 to 3.13)
 
@@ -38,11 +38,12 @@ test: lint
 	.venv/bin/with_repsq python3 -m pytest --quiet -m 'not alone' --numprocesses 4 --dist loadgroup
 	.venv/bin/with_repsq python3 -m pytest --quiet -m alone
 
-# Every node killed at 50 random instants, within make test it is 10; 10,000 damaged recordings,
-# within make test it is 300.
+# Every node killed at 50 random instants and stalled 24 times, within make test it is 10 and 4;
+# 10,000 damaged recordings, within make test it is 300.
 test-long: environment
 	REPSQ_FUZZ=10000 .venv/bin/python -m pytest test/core/test_instrument_faults.py -k there_is_a_reason
-	REPSQ_KILLS=50 .venv/bin/with_repsq python3 -m pytest --capture no test/ros/test_resume.py
+	REPSQ_KILLS=50 REPSQ_STALLS=24 .venv/bin/with_repsq python3 -m pytest --capture no \
+		test/ros/test_resume.py test/ros/test_stalls.py
 
 # setup.cfg says of which files; .venv/bin/mutmut results and .venv/bin/mutmut show NAME say more.
 mutants: environment
