@@ -28,15 +28,19 @@ from repsq_ros.nodes.watches.rivals import Rivals
 from repsq_ros.protocols.phases import Span
 
 
-def subscribe_to_phases(node: Node, hear: Callable[[TestCommand, Span], None]) -> None:
+def subscribe_to_phases(
+    node: Node, hear: Callable[[TestCommand, Span], None], of_anybody: bool = False
+) -> None:
     """Subscribe; what is no phase, or comes from somebody else, is told and not passed on.
 
     :param hear: called with the attempt that a phase belongs to, and the phase
+    :param of_anybody: whoever says it, as for a simulated robot, whose time would stand still for
+        want of a phase that it does not believe
     """
     rivals = Rivals(node, {topics.TEST_PHASE: ('scheduler',)})
 
     def take(message: TestPhase) -> None:
-        if not rivals.alone_or_only(topics.TEST_PHASE):
+        if not (of_anybody or rivals.alone_or_only(topics.TEST_PHASE)):
             return
         try:
             span = messages.span_of(message)

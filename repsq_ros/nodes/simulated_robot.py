@@ -106,7 +106,7 @@ class SimulatedRobot(CampaignNode):
             return
         self._peers = Peers(self, 'scheduler')
         self.create_timer(PERIOD, self._look, clock=RosClock(clock_type=ClockType.STEADY_TIME))
-        subscribe_to_phases(self, self._hear_phase)
+        subscribe_to_phases(self, self._hear_phase, of_anybody=True)
 
     # Events --------------------------------------------------------------------------------------
 

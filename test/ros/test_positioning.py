@@ -229,7 +229,7 @@ def test_a_guard_that_stops_another_robot_is_none(bench, specification, write):
     bench.nodes.start('scheduler', {**common, 'look_around': 0.0, 'peer_timeout': 8.0})
     assert bench.nodes.wait('scheduler') == 3
     assert (
-        'a guard that stops the robot by command_type urscript, found twist'
+        'the guard stops the robot by command_type twist, expected urscript'
         in bench.nodes.output('scheduler')
     )
     assert not any(script[0] == 'movel' for script in bench.scripts)

@@ -98,7 +98,7 @@ def test_another_publisher_holds_the_campaign_until_it_is_gone(
 
 def test_nothing_begins_beside_another_publisher(nodes, long):
     rival = Rival(nodes.listener, 'teleop', Twist, topics.COMMAND_VELOCITY, qos.COMMAND)
-    nodes.start_campaign(long, REAL_TIME, **ATTENDED)
+    nodes.start_campaign(long, REAL_TIME, **ATTENDED, look_around=6.0)  # as long as it may take
     told = 'not yet: /teleop on /cmd_vel beside /scheduler and /guard'
     nodes.listener.until(lambda: told in nodes.output('scheduler'))
     nodes.listener.listen(2.0)

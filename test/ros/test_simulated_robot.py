@@ -79,6 +79,8 @@ def test_faster_than_real_time_the_clock_is_told_no_oftener_than_in_real_time(no
         lambda message: ticks.append((from_time(message.clock), time.monotonic())),
         QoSProfile(depth=10_000),
     )  # fmt: skip
+    nodes.start('simulated_robot', AS_FAST_AS_POSSIBLE)
+    nodes.listener.until(lambda: ticks)
     nodes.start_campaign(write(short), AS_FAST_AS_POSSIBLE, seed=7)
     nodes.result()
     nodes.listener.phase(TestPhase.DONE)

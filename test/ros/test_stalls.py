@@ -209,7 +209,7 @@ def lossy(tmp_path):
 @pytest.mark.alone
 def test_a_campaign_that_only_its_robot_can_stop(nodes, short, write, tmp_path, lossy):
     """Four busy loops, lost datagrams, and each node in turn stalled at a random instant."""
-    tests = 15 * STALLS
+    tests = 100 * STALLS
     short['tester'].update(stopping={'rule': 'fixed', 'tests': tests}, max_tests=tests)
     file, folder, chance = write(short), tmp_path / 'campaign', random.Random(5)
     with ExitStack() as stack:
@@ -227,6 +227,7 @@ def test_a_campaign_that_only_its_robot_can_stop(nodes, short, write, tmp_path, 
             nodes.signal(node, signal.SIGCONT)
             done = len(journalled(folder))
             nodes.listener.until(lambda done=done: len(journalled(folder)) > done)
+            print(f'{node} stood still for {seconds} s, {done} tests done')
         result = nodes.result(2 * PATIENCE + 5 * STALLS)
         assert nodes.wait('scheduler') == 0
     expected, told = in_process(file)

@@ -22,6 +22,7 @@ from collections.abc import Mapping
 from rclpy.node import Node
 from rclpy.topic_endpoint_info import TopicEndpointInfo
 
+SETTLED = 1.0  # [s] after which all nodes know who is there
 PERIOD = 0.5  # [s] between two looks at the names of all publishers
 UNKNOWN = 'NODE_NAME_UNKNOWN'  # of a publisher that was found a moment ago
 
@@ -48,6 +49,8 @@ class Rivals:
         }
         self._counts: dict[str, int] = {}
         self._foreign: dict[str, tuple[str, ...]] = {}
+        self._unknown_since: dict[str, float] = {}  # of a publisher without a name, steady [s]
+        self._last: dict[str, tuple[str, float]] = {}  # who was seen last, and when [s]
         self._looked = -PERIOD
 
     def look(self) -> None:
@@ -68,6 +71,18 @@ class Rivals:
             if _full_name(each) not in self._expected[topic]
         )
 
+        self._remember(topic, time.monotonic())
+
+    def _remember(self, topic: str, now: float) -> None:
+        foreign = self._foreign[topic]
+        named = [name for name in foreign if name != UNKNOWN]
+        if UNKNOWN not in foreign:
+            self._unknown_since.pop(topic, None)
+        elif now - self._unknown_since.setdefault(topic, now) > SETTLED:
+            named.append('a node without a name')
+        if named:
+            self._last[topic] = (' and '.join(named), now)
+
     def alone(self, topic: str) -> bool:
         """Tell whether what was just heard on a topic can only be of those expected.
 
@@ -77,8 +92,9 @@ class Rivals:
         if self._foreign.get(name) or self._node.count_publishers(name) != self._counts.get(name):
             self._look_at(name)
         if self._foreign[name]:
+            who = ' and '.join(self._foreign[name])
             self._node.get_logger().error(
-                f'not counted: {"; ".join(self.against())}', throttle_duration_sec=5.0
+                f'not counted: {who} on {name}', throttle_duration_sec=5.0
             )
         return not self._foreign[name]
 
@@ -88,9 +104,13 @@ class Rivals:
         return only or self.alone(topic)
 
     def against(self) -> list[str]:
-        """Return what speaks against moving."""
+        """Return what speaks against moving, and for a while who has just gone.
+
+        Other nodes may see it a moment longer, and would not hear what is said meanwhile.
+        """
+        now = time.monotonic()
         return [
-            f'{" and ".join(names)} on {topic} beside {" and ".join(self._expected[topic])}'
-            for topic, names in self._foreign.items()
-            if names
+            f'{names} on {topic} beside {" and ".join(self._expected[topic])}'
+            for topic, (names, seen) in self._last.items()
+            if now - seen < SETTLED
         ]
