@@ -98,7 +98,7 @@ def issued(nodes):
 def test_a_measurement_late_by_far_holds_the_campaign(nodes, held, ten_tests, tmp_path):
     """The robot stands meanwhile; then the campaign goes on, and nothing is tested again."""
     folder, listener = tmp_path / 'campaign', nodes.listener
-    start(nodes, ten_tests, folder, held.remappings, attended=True, measurement_timeout=2.0)
+    start(nodes, ten_tests, folder, held.remappings, attended=True, measurement_timeout=8.0)
     listener.phase(TestPhase.PAUSED, f'test {LATE}: no measurement with its estimate came')
     listener.assert_at_rest()
     count = len(listener.commands())
