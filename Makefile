@@ -33,9 +33,9 @@ lint: environment
 	.venv/bin/ruff format --check .
 	.venv/bin/mypy
 
-# Four at a time, since tests of nodes wait more than they work; then those that need the machine.
+# What may on all cores; then whole campaigns one after the other: they are processes themselves.
 test: lint
-	.venv/bin/with_repsq python3 -m pytest --quiet -m 'not alone' --numprocesses 4 --dist loadgroup
+	.venv/bin/with_repsq python3 -m pytest --quiet -m 'not alone' --numprocesses auto
 	.venv/bin/with_repsq python3 -m pytest --quiet -m alone
 
 # Every node killed at 50 random instants and stalled 24 times, within make test it is 10 and 4;

@@ -51,7 +51,7 @@ BENCHMARKS = {
 def benchmarks():
     """Give each benchmark there is; whole campaigns have the machine for themselves."""
     for file in sorted((ROOT / 'benchmarks').glob('*.py')):
-        marks = pytest.mark.alone if file.name == 'graph_speed.py' else ()
+        marks = () if file.name == 'graph_speed.py' else pytest.mark.parallel
         yield pytest.param(file.name, marks=marks)
 
 

@@ -19,6 +19,8 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.parallel
+
 NODES = ['scheduler', 'measurement', 'estimator', 'monitor']
 
 

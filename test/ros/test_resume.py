@@ -106,7 +106,6 @@ def lasting(learning, write):
     return write(content)
 
 
-@pytest.mark.alone
 def test_nodes_killed_at_random_lose_and_double_nothing(lasting, nodes, tmp_path):
     """Any of our nodes by SIGKILL; zero within 0.5 s from one that survives; then all anew.
 

@@ -206,7 +206,6 @@ def lossy(tmp_path):
     os.environ.pop('LD_PRELOAD', None)
 
 
-@pytest.mark.alone
 def test_a_campaign_that_only_its_robot_can_stop(nodes, short, write, tmp_path, lossy):
     """Four busy loops, lost datagrams, and each node in turn stalled at a random instant."""
     tests = 100 * STALLS
