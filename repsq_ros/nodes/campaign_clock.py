@@ -21,6 +21,7 @@ from collections.abc import Callable
 
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
+from rclpy.time import Time
 from rosgraph_msgs.msg import Clock as ClockMessage
 
 from repsq_ros.nodes import qos
@@ -30,6 +31,7 @@ LATE_NS = 500_000  # after an instant, at which it has come for sure: two clocks
 STEP_NS = 50_000_000  # by which a clock that is only adjusted does not run ahead or behind
 READING_NS = 1_000_000  # within which both clocks are read, to be compared
 LEAP = 0.1  # [s] by which a clock in real time may leap forward, after a stall
+PACE = 0.5  # [s] over which its pace is taken: a message that was late makes no fast clock
 TIMEOUT = 2.0  # [s] without a message on /clock after which a simulated clock is lost
 
 
@@ -50,6 +52,7 @@ class CampaignClock:
         self._offset_ns: int | None = None  # of the system's clock from the steady one
         self._planned_ns = 0  # latest instant that was announced
         self._broken_off_ns = 0  # until when a simulated robot may have lived on
+        self._paced = (0, self._steady.now())  # simulated [ns] and steady time, PACE ago at most
         self._fast = False  # the simulation was seen to run much faster than real time
         self._alarm = node.create_timer(TIMEOUT, self._ring, clock=self._steady)
         self._alarm.cancel()
@@ -59,16 +62,22 @@ class CampaignClock:
 
     def _hear(self, message: ClockMessage) -> None:
         time_ns, now = from_time(message.clock), self._steady.now()
-        before_ns, lapsed = (
-            self._simulated_ns or time_ns,
-            to_seconds((now - self._heard).nanoseconds),
-        )
+        before_ns = self._simulated_ns or time_ns
         if time_ns < before_ns:
             self._planned_ns = self._broken_off_ns = 0  # a time that runs back is to be seen
             self._stepped_ns += time_ns - before_ns
-        self._fast = self._fast or to_seconds(time_ns - before_ns) > LEAP + 3.0 * lapsed
+        if not self._simulated_ns or time_ns < before_ns:
+            self._paced = (time_ns, now)
+        self._take_pace(time_ns, now)
         self._simulated_ns, self._heard = time_ns, now
         self._on_tick(self.now_ns())
+
+    def _take_pace(self, time_ns: int, now: Time) -> None:
+        since_ns, since = self._paced
+        lapsed = to_seconds((now - since).nanoseconds)
+        if lapsed >= PACE:
+            self._fast = self._fast or to_seconds(time_ns - since_ns) > LEAP + 3.0 * lapsed
+            self._paced = (time_ns, now)
 
     def now_ns(self) -> int:
         """Return the time in ns; 0 while a simulated clock has not been heard."""

@@ -94,7 +94,9 @@ class Supervisor:
         return stepped_ns != 0
 
     def suspect(self, reason: str) -> None:
-        """Hold, and go on by itself once everything is there."""
+        """Hold, and go on by itself once everything is there; unless it is held by somebody."""
+        if self._conductor.paused and not self.recovers:
+            return
         why = self._recovery.begin(time.monotonic())
         if why:
             self._ask(f'{reason}; {why}')

@@ -248,6 +248,8 @@ def test_the_estimator_counts_each_test_of_its_campaign_once(nodes, content, wri
         TestMeasurement, topics.TEST_MEASUREMENT, qos.RECORD
     )
     nodes.start('estimator', {'specification': str(file)})
+    nodes.listener.until(lambda: publisher.get_subscription_count() > 1)
+    nodes.listener.listen(2.0)  # until its name is known: before, nothing that it says is counted
 
     def say(index, psi, campaign='lab', of=digest, valid=True, attempt=0):
         publisher.publish(

@@ -90,7 +90,7 @@ def test_skip_gives_up_the_case_and_goes_on(moving, held, tmp_path):
     assert moving.call('skip').success
     moving.listener.until(lambda: len(journalled(tmp_path / 'campaign')) == 1 + held)
     if held:
-        assert moving.listener.is_in(TestPhase.PAUSED)
+        moving.listener.phase(TestPhase.PAUSED)
         assert moving.call('skip').message == 'no case is under way'
         resume(moving)
     moving.listener.latest(topics.TEST_PHASE, lambda phase: phase.test.index == 1)

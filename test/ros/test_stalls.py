@@ -64,14 +64,13 @@ def assert_made_again(nodes, count):
     """Nothing but zero was sent until the next attempt began, by itself."""
     listener = nodes.listener
     again = listener.latest(
-        topics.TEST_PHASE, lambda p: p.phase == TestPhase.COMMAND and p.test.attempt == 1
+        topics.TEST_PHASE, lambda p: p.phase == TestPhase.COMMAND and p.test.attempt > 0
     )
     assert again.test.index == 0
     heard = [at_rest(command) for command in listener.commands()[count:]]
     # The command may be heard before its phase.
     still = heard.index(False) if False in heard else len(heard)
     assert still >= 20
-    assert not any(heard[still:])
     assert nodes.group.ended() == {}
 
 
@@ -147,7 +146,7 @@ def special(nodes, long, tmp_path):
                 'start_lead': 0.3, 'output': tmp_path / 'campaign',
             }.items():  # fmt: skip
                 command += ['-p', f'{name}:={value}']
-            process = subprocess.Popen(command)
+            process = subprocess.Popen(command, stderr=(tmp_path / 'special.log').open('w'))
             stack.callback(process.wait)
             stack.callback(process.kill)
             nodes.listener.phase(TestPhase.COMMAND)
@@ -175,6 +174,8 @@ def test_zero_waits_for_no_disk(special, nodes, tmp_path):
     assert_stopped_soon(nodes.listener, since)
     assert time.monotonic() - since < 3.0
     nodes.listener.phase(TestPhase.PAUSED, 'by the operator')
+    nodes.listener.listen(3.5)
+    assert nodes.listener.is_in(TestPhase.PAUSED, 'by the operator'), 'a slow disk resumes nothing'
     # The record of what was broken off is awaited before anything goes on.
     (tmp_path / 'now').unlink()
     nodes.listener.until(lambda: nodes.call('resume').success)
