@@ -26,7 +26,7 @@ from repsq_ros.errors import SpecificationError
 from repsq_ros.measurement.samples import BodySample
 from repsq_ros.protocols.phases import Phase
 from repsq_ros.protocols.rotation import angle_between, quaternion_of_rpy
-from repsq_ros.specification.inputs import settle
+from repsq_ros.specification.input_section import settle
 from repsq_ros.specification.load import load
 
 SECOND = 1_000_000_000
