@@ -26,7 +26,7 @@ from repsq_ros.measurement.inputs import Input
 from repsq_ros.measurement.samples import BodySample, Reading, Sample
 from repsq_ros.protocols import urscript
 from repsq_ros.seeds import RandomStream
-from repsq_ros.simulation.subject import BodyState, SensorNoise, Vector
+from repsq_ros.simulation.subject import BodyState, Vector
 
 Seen = BodyState | float  # a gauge gives a number [m], speed scaling one in %
 
@@ -37,6 +37,15 @@ class SensorReading(NamedTuple):
     sensor: str
     stamp_ns: int
     state: Seen
+
+
+class SensorNoise(NamedTuple):
+    """Standard deviations of the simulated sensors' white noise."""
+
+    linear_velocity: float = 0.0  # [m/s]
+    angular_velocity: float = 0.0  # [rad/s]
+    position: float = 0.0  # [m]
+    gauge: float = 0.0  # [m]
 
 
 def _noisy(vector: Vector, sd: float, chance: np.random.Generator) -> Vector:
