@@ -48,16 +48,18 @@ def span_of(message: Any) -> Span:
         raise ValueError(f'phase {message.phase}, expected one of 0 to {max(PHASES)}')
     test = test_of(message)
     window_end_ns = from_time(message.window_end)
-    values = {
-        **_values(Span, message),
-        'phase': Phase(message.phase),
-        'index': test.index,
-        'attempt': test.attempt,
-        'end_ns': from_time(message.end) or None,
-        'window': (from_time(message.window_start), window_end_ns) if window_end_ns else None,
-        'command_ns': from_time(message.command_start) or None,
-    }
-    return Span(**values)
+    return Span(
+        **_values(
+            Span,
+            message,
+            phase=Phase(message.phase),
+            index=test.index,
+            attempt=test.attempt,
+            end_ns=from_time(message.end) or None,
+            window=(from_time(message.window_start), window_end_ns) if window_end_ns else None,
+            command_ns=from_time(message.command_start) or None,
+        )
+    )
 
 
 def test_of(phase: Any) -> Any:
@@ -104,14 +106,16 @@ def result_of(message: Any) -> Result:
     return Result(**_values(Result, message))
 
 
-def _values(kind: type[Any], message: Any) -> dict[str, Any]:
+def _values(kind: type[Any], message: Any, **given: Any) -> dict[str, Any]:
     """Return the fields of a record (a dataclass) from those of the same names of its message.
 
     `NAME_ns` is the time stamp NAME. A field that recordings of an earlier version lack keeps its
     default.
+
+    :param given: fields that are not as their message has them
     """
-    values: dict[str, Any] = {}
-    for name in kind.__dataclass_fields__:
+    values = given
+    for name in kind.__dataclass_fields__.keys() - given.keys():
         stamp = name.removesuffix('_ns')
         if stamp != name and hasattr(message, stamp):
             values[name] = from_time(getattr(message, stamp))
