@@ -66,8 +66,8 @@ def test_the_same_holds_for_a_case(given, bound):
 
 
 def phase(**changes):
-    at = {name: SimpleNamespace(sec=second, nanosec=0)
-          for second, name in enumerate(('start', 'window_start', 'window_end', 'end'), start=1)}  # fmt: skip
+    names = ('start', 'window_start', 'window_end', 'end')
+    at = {name: SimpleNamespace(sec=at, nanosec=0) for at, name in enumerate(names, start=1)}
     fields = {
         'test': SimpleNamespace(index=3, attempt=1), 'phase': 2, **at, 'command': [0.1, 0.2, 0.0],
         'command_start': ZERO, 'step': -1, 'reason': 'why', 'broken_off': True, 'goes_on': True,
