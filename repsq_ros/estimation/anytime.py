@@ -21,7 +21,8 @@ from dataclasses import dataclass
 
 from repsq_ros.estimation.accumulator import Accumulator
 from repsq_ros.estimation.betting import Bet, LowerSequence
-from repsq_ros.estimation.forecast import LONGEST, Sparing, growth, tests_to_distance
+from repsq_ros.estimation.betting_progress import BettingProgress
+from repsq_ros.estimation.forecast import LONGEST, growth, tests_to_distance
 from repsq_ros.estimation.stopping import Bounds, Question, Validity
 
 STATEMENT = (
@@ -70,32 +71,19 @@ def thresholds_of(c: float, c_below: float) -> tuple[float, float]:
     return 1.0 / (c * c_below), 1.0 / (c * (1.0 - c_below))
 
 
-class AnytimeProgress:
-    """L and U along a campaign: U is the lower sequence of -z.
-
-    Of a test that may have given more than one value, L counts the lowest and U the highest. The
-    capital of either side falls then, whatever the test would have given, so both ends hold.
-    """
+class AnytimeProgress(BettingProgress):
+    """L and U along a campaign: U is the lower sequence of -z."""
 
     cells: tuple[int, int] | None = None
 
     def __init__(self, question: Question, tracks: int = 1, c_below: float = 0.5) -> None:
-        self._question, self._c_below = question, c_below
+        super().__init__(question, question.gamma)
+        self._c_below = c_below
         start = question.bounds
-        self._bet: Bet | None = None
-        self._forecast = Sparing()
         self._lost = False  # any test
         gamma, thresholds = question.gamma, thresholds_of(question.c, c_below)
         self._above = LowerSequence(gamma, thresholds[0], start.lower, tracks)
         self._below = LowerSequence(gamma, thresholds[1], -start.upper, tracks)
-        self._lower_stands = self._upper_stands = True
-        self.events: tuple[str, ...] = ()
-        self.reached = False
-
-    @property
-    def void(self) -> bool:
-        """True once a side does not stand: gamma cannot be reached without it."""
-        return not (self._lower_stands and self._upper_stands)
 
     @property
     def lower(self) -> float:
@@ -107,38 +95,14 @@ class AnytimeProgress:
         """U_n; +inf once a z above its bound has voided it."""
         return -self._below.bound if self._upper_stands else math.inf
 
-    def add(
-        self, total: Accumulator, z: float, bounds: Bounds, could: Bounds | None = None
-    ) -> None:
-        """Take in one value (see Progress.add)."""
-        if self.reached:
-            return
-        bet = self._first_bet(bounds)
-        self._check(z, bounds)
-        low = high = z
-        if could is not None:
-            self._lost = True
-            low, high = min(z, could.lower), max(z, could.upper)
-        self._stake(bet.stake, low, high, bounds)
-        bet.learn(z)
-        self._conclude(total)
-
-    def miss(self, total: Accumulator, could: Bounds) -> None:
-        """Take in a case without a value (see Progress.miss)."""
-        if self.reached:
-            return
-        bounds = self._question.bounds
+    def _note_lost(self, z: float, could: Bounds) -> None:
         self._lost = True
-        self._stake(self._first_bet(bounds).stake, could.lower, could.upper, bounds)
-        self._conclude(total)
 
-    def _first_bet(self, bounds: Bounds) -> Bet:
-        if self._bet is None:
-            self._bet = Bet(self._question.gamma, bounds.lower, bounds.upper)
-        return self._bet
+    def _note_missed(self, could: Bounds) -> None:
+        self._lost = True
 
-    def _stake(self, stake: float, low: float, high: float, bounds: Bounds) -> None:
-        whole = self._question.bounds
+    def _stake(self, bet: Bet, low: float, high: float, bounds: Bounds) -> None:
+        whole, stake = self._question.bounds, bet.stake
         if self._lower_stands:
             self._above.add(low, stake, bounds.lower, whole.upper)
         if self._upper_stands:
@@ -156,30 +120,11 @@ class AnytimeProgress:
         wide = max(self.upper - total.mean, total.mean - self.lower)
         self.reached = wide <= self._question.gamma
 
-    def _check(self, z: float, bounds: Bounds) -> None:
-        if bounds.hold(z):
-            return
-        if self._upper_stands and z > bounds.upper:
-            self._upper_stands = False
-            self._void(
-                f'z = {z:.6g} above its bound {bounds.upper:.6g}: the interval\'s upper end is '
-                'void, the lower end still stands'
-            )  # fmt: skip
-        if self._lower_stands and z < bounds.lower:
-            self._lower_stands = False
-            self._void(
-                f'z = {z:.6g} below its bound {bounds.lower:.6g}: the interval\'s lower end is '
-                'void, the upper end still stands'
-            )  # fmt: skip
+    def _upper_is_void(self) -> str:
+        return "the interval's upper end is void, the lower end still stands"
 
-    def _void(self, event: str) -> None:
-        self.events = (*self.events, event)
-
-    def expected_n(self, total: Accumulator) -> int:
-        """Return n at the stop if mean and variance stay as they are; 0 where unknown."""
-        if total.n < 2 or self.void:
-            return 0
-        return self._forecast.get(total.n, lambda: self._make_forecast(total))
+    def _lower_is_void(self) -> str:
+        return "the interval's lower end is void, the upper end still stands"
 
     def _betting_on(self) -> tuple[Bounds, float]:
         """Return the bounds of what is bet on, and the c that its capital is worth."""

@@ -24,7 +24,8 @@ from numpy.typing import NDArray
 
 from repsq_ros.estimation.accumulator import Accumulator
 from repsq_ros.estimation.betting import CAPS, Bet
-from repsq_ros.estimation.forecast import Sparing, settled, tests_to_reject
+from repsq_ros.estimation.betting_progress import BettingProgress
+from repsq_ros.estimation.forecast import settled, tests_to_reject
 from repsq_ros.estimation.partition import Partition
 from repsq_ros.estimation.selection import Selection
 from repsq_ros.estimation.stopping import Bounds, Question, Validity
@@ -52,19 +53,17 @@ class CertifiedCell:
         return CertifiedCellProgress(question)
 
 
-class CertifiedCellProgress:
+class CertifiedCellProgress(BettingProgress):
     """Which edges r* is known to lie above, and below."""
 
     def __init__(self, question: Question) -> None:
         if len(question.edges) < 2:
             raise ValueError('certified_cell needs a partition')
-        self._question = question
+        super().__init__(question, 1.0)
         self._edges = np.array(question.edges[1:-1])
         self._ends = (question.edges[0], question.edges[-1])
         self._wanted = math.log(2.0 / question.c)
         self._gap = SMALLEST_GAP * float(np.min(np.diff(question.edges)))
-        self._bet: Bet | None = None
-        self._forecast = Sparing()
         caps = np.array(CAPS)[:, None]
         self._caps = caps
         self._above = np.zeros((len(CAPS), self._edges.size))  # ln K+ of each cap at each edge
@@ -73,13 +72,7 @@ class CertifiedCellProgress:
         self._passed_down = np.zeros_like(self._passed_up)
         self._selection = Selection()
         self._first, self._last = 0, self._edges.size  # r* lies in one of the cells first..last
-        self._lower_stands = self._upper_stands = True
-        self.events: tuple[str, ...] = ()
-
-    @property
-    def void(self) -> bool:
-        """True once edges are not passed from both sides any more."""
-        return not (self._lower_stands and self._upper_stands)
+        self.reached = self._first == self._last
 
     @property
     def lower(self) -> float:
@@ -93,45 +86,15 @@ class CertifiedCellProgress:
         return float(self._edges[self._last]) if inside else self._ends[1]
 
     @property
-    def reached(self) -> bool:
-        """True once one cell is left."""
-        return self._first == self._last
-
-    @property
     def cells(self) -> tuple[int, int]:
         """First and last of the cells that are left."""
         return self._first, self._last
 
-    def add(
-        self, total: Accumulator, z: float, bounds: Bounds, could: Bounds | None = None
-    ) -> None:
-        """Take in one value (see Progress.add)."""
-        if self.reached:
-            return
-        bet = self._first_bet(bounds)
-        if not bounds.hold(z):
-            self._check(z, bounds)
-        low = high = z
-        if could is not None:
-            self._selection.add(z, could)
-            low, high = min(z, could.lower), max(z, could.upper)
-        self._stake(bet, low, high, bounds)
-        bet.learn(z)
-        self._conclude(total)
+    def _note_lost(self, z: float, could: Bounds) -> None:
+        self._selection.add(z, could)
 
-    def miss(self, total: Accumulator, could: Bounds) -> None:
-        """Take in a case without a value (see Progress.miss)."""
-        if self.reached:
-            return
-        bounds = self._question.bounds
-        self._selection.miss(could, bounds.width)
-        self._stake(self._first_bet(bounds), could.lower, could.upper, bounds)
-        self._conclude(total)
-
-    def _first_bet(self, bounds: Bounds) -> Bet:
-        if self._bet is None:
-            self._bet = Bet(1.0, bounds.lower, bounds.upper)
-        return self._bet
+    def _note_missed(self, could: Bounds) -> None:
+        self._selection.miss(could, self._question.bounds.width)
 
     def _stake(self, bet: Bet, low: float, high: float, bounds: Bounds) -> None:
         mean, variance = bet.mean, bet.variance
@@ -157,6 +120,7 @@ class CertifiedCellProgress:
             self._void(f'at n = {total.n} no cell is left: the mean drifts or a bound is wrong')
             self._first, self._last = 0, self._edges.size
             self._lower_stands = self._upper_stands = False
+        self.reached = self._first == self._last
 
     def _capped(
         self, stake: NDArray[np.float64], room: NDArray[np.float64]
@@ -165,28 +129,13 @@ class CertifiedCellProgress:
             capped: NDArray[np.float64] = np.minimum(stake, self._caps / np.maximum(room, 0.0))
         return capped
 
-    def _check(self, z: float, bounds: Bounds) -> None:
-        if self._upper_stands and z > bounds.upper:
-            self._upper_stands, self._last = False, self._edges.size
-            self._void(
-                f'z = {z:.6g} above its bound {bounds.upper:.6g}: no edge is passed from above '
-                'any more'
-            )
-        if self._lower_stands and z < bounds.lower:
-            self._lower_stands, self._first = False, 0
-            self._void(
-                f'z = {z:.6g} below its bound {bounds.lower:.6g}: no edge is passed from below '
-                'any more'
-            )
+    def _upper_is_void(self) -> str:
+        self._last = self._edges.size
+        return 'no edge is passed from above any more'
 
-    def _void(self, event: str) -> None:
-        self.events = (*self.events, event)
-
-    def expected_n(self, total: Accumulator) -> int:
-        """Return n at the stop if mean and variance stay as they are; 0 where unknown."""
-        if total.n < 2 or self.void:
-            return 0
-        return self._forecast.get(total.n, lambda: self._make_forecast(total))
+    def _lower_is_void(self) -> str:
+        self._first = 0
+        return 'no edge is passed from below any more'
 
     def _make_forecast(self, total: Accumulator) -> int:
         lost = self._selection

@@ -49,8 +49,8 @@ def jump_fault(track: Track, period: float, window: Window, limits: Limits) -> F
     if track.position is not None:
         moved = np.linalg.norm(np.diff(track.position, axis=0), axis=1)
         excess = moved - np.maximum(limits.fastest * time, limits.step)
-        at = int(np.argmax(excess))
-        if excess[at] > 0:
+        at = worst(excess)
+        if at is not None:
             return Fault(
                 Code.JUMP,
                 f'jump: {moved[at]:.3f} m within {steps[at]:.4f} s at '
@@ -59,8 +59,8 @@ def jump_fault(track: Track, period: float, window: Window, limits: Limits) -> F
     if track.orientation is not None:
         angle = np.linalg.norm(_turns(track.orientation), axis=1)
         excess = angle - limits.fastest_turn * time
-        at = int(np.argmax(excess))
-        if excess[at] > 0:
+        at = worst(excess)
+        if at is not None:
             return Fault(
                 Code.JUMP,
                 f'jump: a turn by {angle[at]:.3f} rad within {steps[at]:.4f} s at '
@@ -68,6 +68,12 @@ def jump_fault(track: Track, period: float, window: Window, limits: Limits) -> F
                 'believed',
             )
     return None
+
+
+def worst(excess: Array) -> int | None:
+    """Return where an excess is largest; None: there is none anywhere."""
+    at = int(np.argmax(excess))
+    return at if excess[at] > 0 else None
 
 
 def outlier_fault(track: Track, period: float, window: Window, limits: Limits) -> Fault | None:
@@ -99,8 +105,8 @@ def outlier_fault(track: Track, period: float, window: Window, limits: Limits) -
         noise = max(least, min(FAR * float(np.percentile(off, 90)), most))
         pace = 1.5 * float(np.percentile(np.linalg.norm(each, axis=1), 90)) / period
         excess = off - (noise + shaken * period**2 + pace * uneven)
-        at = int(np.argmax(excess))
-        if excess[at] > 0:
+        at = worst(excess)
+        if at is not None:
             return Fault(
                 Code.JUMP,
                 f'jump: a {word} at {window.at(track.stamps[at + 1])} leaves the path of its '

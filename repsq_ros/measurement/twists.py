@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from repsq_ros.measurement.frames import turned
 from repsq_ros.measurement.limits import Commanded, Limits
+from repsq_ros.measurement.motion import worst
 from repsq_ros.measurement.reasons import Code, Fault
 from repsq_ros.measurement.track import Track
 from repsq_ros.measurement.velocity import by_slope, yaw_of
@@ -58,8 +59,8 @@ def bound_fault(
         if column is None or not len(column):
             continue
         size = np.linalg.norm(column, axis=1)
-        at = int(np.argmax(size))
-        if size[at] > bound:
+        at = worst(size - bound)
+        if at is not None:
             return Fault(
                 Code.TWIST_BOUND,
                 f'twist beyond belief: {size[at]:.4g} {unit} at {window.at(track.stamps[at])}, '
@@ -92,8 +93,8 @@ def spike_fault(track: Track, period: float, window: Window) -> Fault | None:
         excess = off - allowed
         excess[:2] -= SPEEDS_UP * period
         excess[-2:] -= SPEEDS_UP * period
-        at = int(np.argmax(excess))
-        if excess[at] > 0:
+        at = worst(excess)
+        if at is not None:
             return Fault(
                 Code.TWIST_BOUND,
                 f'twist beyond belief: {off[at]:.4g} {unit} beside those around it at '
