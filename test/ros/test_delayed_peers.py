@@ -16,7 +16,7 @@
 
 import signal
 import time
-from itertools import pairwise
+from itertools import groupby, pairwise
 
 import pytest
 from support.campaigns import AS_FAST_AS_POSSIBLE, in_process, journalled, outcomes, undisturbed
@@ -90,6 +90,11 @@ def held(nodes):
     return HeldMeasurement(nodes.listener)
 
 
+def moves(listener):
+    """How often the robot has been told to move."""
+    return sum(moving for moving, _ in groupby(listener.commands(), lambda c: not at_rest(c)))
+
+
 def issued(nodes):
     """How often the case of the late test was issued."""
     return sum(case.index == LATE for case in nodes.listener.heard[topics.TEST_COMMAND])
@@ -115,7 +120,7 @@ def test_a_measurement_late_by_far_holds_the_campaign(nodes, held, ten_tests, tm
 def test_a_measurement_within_its_timeout_is_waited_for(nodes, held, ten_tests, tmp_path):
     folder, listener = tmp_path / 'campaign', nodes.listener
     start(nodes, ten_tests, folder, held.remappings, measurement_timeout=600.0)
-    listener.until(lambda: held.message is not None)
+    listener.until(lambda: held.message is not None and moves(listener) == LATE + 1)
     listener.assert_at_rest()
     count = len(listener.commands())
     listener.until(lambda: len(listener.commands()) > count + 60)  # 3 s of zeros

@@ -88,13 +88,15 @@ def test_another_publisher_holds_the_campaign_until_it_is_gone(
     moving, name, kind, topic, profile, told
 ):
     rival = Rival(moving.listener, name, kind, topic, profile)
-    paused = moving.listener.phase(TestPhase.PAUSED, told)
-    assert paused.broken_off
+    # On a busy machine, something else may have held it first.
+    moving.listener.until(lambda: told in moving.output('scheduler'))
+    assert moving.listener.phase(TestPhase.PAUSED).broken_off
     moving.listener.assert_at_rest()
     assert told in moving.call('resume').message
     rival.go()
     again = moving.listener.phase(TestPhase.COMMAND)
-    assert (again.test.index, again.test.attempt) == (0, 1)
+    assert again.test.index == 0
+    assert again.test.attempt >= 1
 
 
 def test_nothing_begins_beside_another_publisher(nodes, long):
@@ -119,7 +121,7 @@ def test_a_forged_measurement_is_not_counted(moving, long, tmp_path, psi):
     rival.go()
     listener.phase(TestPhase.COMMAND)
     assert [test.broken_off for test in journalled(tmp_path / 'campaign')] == [True]
-    estimate = listener.latest(topics.ESTIMATE)
+    estimate = listener.latest(topics.ESTIMATE, lambda estimate: estimate.broken_off)
     assert (estimate.n, estimate.broken_off) == (0, 1)
     # Its name may not be known yet.
     told = moving.output('estimator')
