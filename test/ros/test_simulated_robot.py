@@ -44,7 +44,6 @@ def node():
         rclpy.shutdown(context=context)
 
 
-@pytest.mark.parallel
 def test_a_message_is_made_only_where_somebody_listens_also_late(node, monkeypatch):
     made, make = [], simulated_interfaces.translate.pose_of
     monkeypatch.setattr(
