@@ -42,7 +42,6 @@ def node():
         rclpy.shutdown(context=context)
 
 
-@pytest.mark.parallel
 def test_a_message_is_made_only_where_somebody_listens_also_late(node, monkeypatch):
     made, make = [], simulated_interfaces.translate.sensor_message_of
     monkeypatch.setattr(
