@@ -1,0 +1,126 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What rules that bet have in common along a campaign, whatever they bet at."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+from repsq_ros.estimation.accumulator import Accumulator
+from repsq_ros.estimation.betting import Bet
+from repsq_ros.estimation.forecast import Sparing
+from repsq_ros.estimation.stopping import Bounds, Question
+
+
+class BettingProgress(ABC):
+    """Bets on every value; a value beyond its bound voids the side that relied on that bound.
+
+    Of a test that may have given more than one value, the lower side counts the lowest and the
+    upper side the highest. The capital of either side falls then, whatever the test would have
+    given, so both hold.
+
+    :param aim: distance from the mean that the first bet is made for [unit of psi]
+    """
+
+    def __init__(self, question: Question, aim: float) -> None:
+        self._question, self._aim = question, aim
+        self._bet: Bet | None = None
+        self._forecast = Sparing()
+        self._lower_stands = self._upper_stands = True
+        self.events: tuple[str, ...] = ()
+        self.reached = False
+
+    @property
+    def void(self) -> bool:
+        """True once a side does not stand: the end cannot be reached without it."""
+        return not (self._lower_stands and self._upper_stands)
+
+    def add(
+        self, total: Accumulator, z: float, bounds: Bounds, could: Bounds | None = None
+    ) -> None:
+        """Take in one value (see Progress.add)."""
+        if self.reached:
+            return
+        bet = self._first_bet(bounds)
+        self._check(z, bounds)
+        low = high = z
+        if could is not None:
+            self._note_lost(z, could)
+            low, high = min(z, could.lower), max(z, could.upper)
+        self._stake(bet, low, high, bounds)
+        bet.learn(z)
+        self._conclude(total)
+
+    def miss(self, total: Accumulator, could: Bounds) -> None:
+        """Take in a case without a value (see Progress.miss)."""
+        if self.reached:
+            return
+        bounds = self._question.bounds
+        self._note_missed(could)
+        self._stake(self._first_bet(bounds), could.lower, could.upper, bounds)
+        self._conclude(total)
+
+    def _first_bet(self, bounds: Bounds) -> Bet:
+        if self._bet is None:
+            self._bet = Bet(self._aim, bounds.lower, bounds.upper)
+        return self._bet
+
+    def _check(self, z: float, bounds: Bounds) -> None:
+        """Void the sides whose bound a value is beyond."""
+        if bounds.hold(z):
+            return
+        if self._upper_stands and z > bounds.upper:
+            self._upper_stands = False
+            self._void(f'z = {z:.6g} above its bound {bounds.upper:.6g}: {self._upper_is_void()}')
+        if self._lower_stands and z < bounds.lower:
+            self._lower_stands = False
+            self._void(f'z = {z:.6g} below its bound {bounds.lower:.6g}: {self._lower_is_void()}')
+
+    def _void(self, event: str) -> None:
+        self.events = (*self.events, event)
+
+    def expected_n(self, total: Accumulator) -> int:
+        """Return n at the stop if mean and variance stay as they are; 0 where unknown."""
+        if total.n < 2 or self.void:
+            return 0
+        return self._forecast.get(total.n, lambda: self._make_forecast(total))
+
+    @abstractmethod
+    def _note_lost(self, z: float, could: Bounds) -> None:
+        """Remember a value that may have been chosen among others."""
+
+    @abstractmethod
+    def _note_missed(self, could: Bounds) -> None:
+        """Remember a case without a value."""
+
+    @abstractmethod
+    def _stake(self, bet: Bet, low: float, high: float, bounds: Bounds) -> None:
+        """Bet, the lower side against `low` and the upper side against `high`."""
+
+    @abstractmethod
+    def _upper_is_void(self) -> str:
+        """Give up the upper side, and say what that means."""
+
+    @abstractmethod
+    def _lower_is_void(self) -> str:
+        """Give up the lower side, and say what that means."""
+
+    @abstractmethod
+    def _conclude(self, total: Accumulator) -> None:
+        """Look whether the rule says stop, or whether nothing is left."""
+
+    @abstractmethod
+    def _make_forecast(self, total: Accumulator) -> int:
+        """Return n at the stop if mean and variance stay as they are; 0 where unknown."""
