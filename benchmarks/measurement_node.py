@@ -176,10 +176,12 @@ def specification(folder: Path) -> Path:
     content['measure']['input'] = {'type': 'geometry_msgs/PoseStamped', 'frame': 'world'}
     content['measure']['conditions'] = {
         'body': {
-            'type': 'geometry_msgs/PoseStamped', 'field': 'pose.orientation.w', 'one_of': [1],
+            'type': 'geometry_msgs/PoseStamped',
+            'field': 'pose.orientation.w',
+            'one_of': [1],
         },
         'number': {'type': 'std_msgs/Float64', 'at_least': 0.5, 'longest_silence': 0.2},
-    }  # fmt: skip
+    }
     file = folder / 'specification.yaml'
     file.write_text(yaml.safe_dump(content))
     return file

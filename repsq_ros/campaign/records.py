@@ -74,10 +74,18 @@ def record_of(
     :param key: (index, attempt) of the test
     """
     return TestRecord(
-        *key, outcome.psi, draw.weight, outcome.valid, outcome.reason, outcome.samples,
-        window.start_ns, window.end_ns, draw.x, draw.weight_bound,
+        *key,
+        outcome.psi,
+        draw.weight,
+        outcome.valid,
+        outcome.reason,
+        outcome.samples,
+        window.start_ns,
+        window.end_ns,
+        draw.x,
+        draw.weight_bound,
         code='' if outcome.code is None else outcome.code.key,
-    )  # fmt: skip
+    )
 
 
 @dataclass(frozen=True)

@@ -78,9 +78,15 @@ class Result:
         :param c: of the accuracy that was asked for
         """
         return Initiator(
-            self.outcome, self.rule, self.gamma, c, self.violations, self.specification_digest,
-            self.objection, tuple(self.provisos),
-        )  # fmt: skip
+            self.outcome,
+            self.rule,
+            self.gamma,
+            c,
+            self.violations,
+            self.specification_digest,
+            self.objection,
+            tuple(self.provisos),
+        )
 
     def published(self, specification: Specification) -> Specification:
         """Return what replicators share: where the partition is laid by now, with its worth."""

@@ -58,14 +58,18 @@ def run(arguments: argparse.Namespace) -> int:
     box, target = specification.box, specification.target
     if not isinstance(target, Product):
         raise ParameterError(
-            'pilot', 'a target that is no product of densities', 'uniform, beta or '
-            'truncated_normal dimensions'
-        )  # fmt: skip
+            'pilot',
+            'a target that is no product of densities',
+            'uniform, beta or truncated_normal dimensions',
+        )
     tests = [t for t in read_tests(arguments.pilot, box.names) if t.valid and box.contains(t.x)]
     psi: NDArray[np.float64] = np.array([t.psi for t in tests])
     weights: NDArray[np.float64] = np.array([t.weight for t in tests])
-    shapes = fit_betas([box.to_unit(t.x) for t in tests], psi, weights, arguments.fit) if tests \
-        else None  # fmt: skip
+    shapes = (
+        fit_betas([box.to_unit(t.x) for t in tests], psi, weights, arguments.fit)
+        if tests
+        else None
+    )
     if shapes is None:
         raise BagError(
             f'{arguments.pilot}: found {len(tests)} valid tests that say too little, expected at '

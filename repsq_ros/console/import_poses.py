@@ -44,39 +44,56 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument('csv', type=Path, help='table of poses; ; , or tab between the fields')
     parser.add_argument('--output', type=Path, help='new CSV file; default: only the report')
     parser.add_argument(
-        '--position', nargs=3, metavar=('X', 'Y', 'Z'),
-        default=['measurement_x', 'measurement_y', 'measurement_z'], help='attained position',
-    )  # fmt: skip
+        '--position',
+        nargs=3,
+        metavar=('X', 'Y', 'Z'),
+        default=['measurement_x', 'measurement_y', 'measurement_z'],
+        help='attained position',
+    )
     parser.add_argument(
-        '--angles', nargs='*', metavar='COLUMN',
+        '--angles',
+        nargs='*',
+        metavar='COLUMN',
         default=['measurement_rx', 'measurement_ry', 'measurement_rz'],
         help='attained angles: three columns, or none',
-    )  # fmt: skip
+    )
     parser.add_argument('--unit', choices=tuple(LENGTHS), default='mm', help='attained lengths')
     parser.add_argument('--angle-unit', choices=('deg', 'rad'), default='deg')
     parser.add_argument(
-        '--goal', nargs='*', metavar='COLUMN',
+        '--goal',
+        nargs='*',
+        metavar='COLUMN',
         default=['Goal x', 'Goal y', 'Goal z', 'Goal roll', 'Goal pitch', 'Goal yaw'],
         help='commanded pose: six columns, or none',
-    )  # fmt: skip
+    )
     parser.add_argument('--goal-unit', choices=tuple(LENGTHS), default='m')
     parser.add_argument('--goal-angle-unit', choices=('deg', 'rad'), default='rad')
     parser.add_argument(
-        '--quaternion', nargs='*', metavar='COLUMN', default=[],
+        '--quaternion',
+        nargs='*',
+        metavar='COLUMN',
+        default=[],
         help='attained quaternion in place of angles: four columns, x y z w',
-    )  # fmt: skip
+    )
     parser.add_argument(
-        '--goal-quaternion', nargs='*', metavar='COLUMN', default=[],
+        '--goal-quaternion',
+        nargs='*',
+        metavar='COLUMN',
+        default=[],
         help='commanded quaternion: --goal then names three columns',
-    )  # fmt: skip
+    )
     for option, usual, what in (
-        ('--order', 'rxyz', 'attained'), ('--goal-order', 'sxyz', 'commanded'),
-    ):  # fmt: skip
+        ('--order', 'rxyz', 'attained'),
+        ('--goal-order', 'sxyz', 'commanded'),
+    ):
         parser.add_argument(
-            option, choices=ORDERS, default=usual, metavar='ORDER',
+            option,
+            choices=ORDERS,
+            default=usual,
+            metavar='ORDER',
             help=f'of the {what} angles: s (about fixed axes) or r (about turned ones), then the '
             f'axes; default {usual}',
-        )  # fmt: skip
+        )
     parser.add_argument(
         '--decimal', choices=('point', 'comma'), default='', help='default: told by the numbers'
     )
@@ -89,9 +106,11 @@ def run(arguments: argparse.Namespace) -> int:
         raise OutputError(f'output {arguments.output}: found a file, expected a new one')
     goal_width = 3 if arguments.goal_quaternion else 6
     for name, counts in (
-        ('angles', (0, 3)), ('quaternion', (0, 4)), ('goal_quaternion', (0, 4)),
+        ('angles', (0, 3)),
+        ('quaternion', (0, 4)),
+        ('goal_quaternion', (0, 4)),
         ('goal', (0, goal_width, 3)),
-    ):  # fmt: skip
+    ):
         found = len(getattr(arguments, name))
         if found not in counts:
             raise ParameterError(name, f'{found} columns', f'{counts[1]} or none')

@@ -50,8 +50,14 @@ def draw(folder: Path, positions: Array, goal: Array | None, accuracy: list[floa
         if goal is not None and np.linalg.norm(goal - centre) < 20.0 * max(
             np.abs(off).max(), 1e-3
         ):
-            panel.plot(goal[a] - centre[a], goal[b] - centre[b], 'x', color='#d55e00',
-                       markersize=10, label='commanded')  # fmt: skip
+            panel.plot(
+                goal[a] - centre[a],
+                goal[b] - centre[b],
+                'x',
+                color='#d55e00',
+                markersize=10,
+                label='commanded',
+            )
         panel.set_xlabel(f'{"xyz"[a]} from the barycentre [mm]')
         panel.set_ylabel(f'{"xyz"[b]} [mm]')
         panel.set_aspect('equal', 'datalim')

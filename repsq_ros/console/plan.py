@@ -78,9 +78,10 @@ def run(arguments: argparse.Namespace) -> int:
         arguments.battery_minutes * 60 < budget.test_seconds
     ):
         raise ParameterError(
-            'battery-minutes', f'{arguments.battery_minutes:g}',
+            'battery-minutes',
+            f'{arguments.battery_minutes:g}',
             f'enough for one test of {budget.test_seconds:g} s',
-        )  # fmt: skip
+        )
     spread, bounds, controlled = _spread(arguments, specification)
     if arguments.tests is not None:
         _show_gammas(specification, (spread, bounds), controlled, arguments.tests, budget)
@@ -162,15 +163,16 @@ def _spread(
     mean = middle if arguments.mean is None else arguments.mean
     if not measure.lower <= mean <= measure.upper:
         raise ParameterError(
-            'mean', f'{mean:g}', f'within the range of psi, {measure.lower:g} to '
-            f'{measure.upper:g}'
-        )  # fmt: skip
+            'mean', f'{mean:g}', f'within the range of psi, {measure.lower:g} to {measure.upper:g}'
+        )
     largest = largest_sd(mean, bounds)
     if arguments.sd > largest * 1.01:  # who rounds may be a little over it
         raise ParameterError(
-            'sd', f'{arguments.sd:g}', f'at most {largest:.4g}, the largest that psi w in '
-            f'[{bounds.lower:g}, {bounds.upper:.4g}] can have with a mean of {mean:g}'
-        )  # fmt: skip
+            'sd',
+            f'{arguments.sd:g}',
+            f'at most {largest:.4g}, the largest that psi w in '
+            f'[{bounds.lower:g}, {bounds.upper:.4g}] can have with a mean of {mean:g}',
+        )
     if kind == 'adaptive':
         print(
             'note        the proposal is taken as it begins: what it learns, and the bounds that '

@@ -53,9 +53,11 @@ def add_executor_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe who does the work."""
     parser.add_argument('--processes', type=int, help='default: one for each core')
     parser.add_argument(
-        '--scheduler', default='', metavar='ADDRESS',
+        '--scheduler',
+        default='',
+        metavar='ADDRESS',
         help='of a dask.distributed cluster that has repsq_ros and sees the same files',
-    )  # fmt: skip
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -104,9 +106,10 @@ def _check(
         make_subject(arguments.subject, arguments.model)
     if replicator.digest != initiator.digest:
         raise ParameterError(
-            'replicator', f'{replicator.file} with digest {replicator.digest[:12]}',
+            'replicator',
+            f'{replicator.file} with digest {replicator.digest[:12]}',
             f'the contract of {initiator.file}, digest {initiator.digest[:12]}',
-        )  # fmt: skip
+        )
 
 
 def _show(summary: Summary, specification: Specification, by_cell: bool) -> None:

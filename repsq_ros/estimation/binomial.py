@@ -107,9 +107,11 @@ class BinomialProgress:
 
     def expected_n(self, total: Accumulator) -> int:
         """Return the number of tests that was fixed, less the cases that gave none."""
-        return max(self._rule.tests - (self._cases - total.n), 1) if self._cases else (
-            self._rule.tests
-        )  # fmt: skip
+        return (
+            max(self._rule.tests - (self._cases - total.n), 1)
+            if self._cases
+            else (self._rule.tests)
+        )
 
 
 def tests_for(gamma: float, probability: float, c: float, c_below: float = 0.5) -> int:

@@ -104,9 +104,7 @@ class ControlledProgress(AnytimeProgress):
         self._lost = True
         bounds = self._question.bounds
         bets = self._first_bets(bounds, foreseen)
-        self._stake_beside(
-            bets, (could, bounds), (foreseen.shifted(could), foreseen.bounds)
-        )  # fmt: skip
+        self._stake_beside(bets, (could, bounds), (foreseen.shifted(could), foreseen.bounds))
         self._conclude(total)
 
     def _first_bets(self, bounds: Bounds, foreseen: Foreseen) -> tuple[Bet, Bet]:

@@ -79,9 +79,7 @@ class RegressionControl:
         """Return v by the fit in force, then learn."""
         values = self._basis.values(test.x)
         g, before = _dot(self._coefficients, values), self._foresee(test, values)
-        found = Controlled(
-            before.offset, before.bounds, test.weight * (test.psi - g) + self._mean
-        )  # fmt: skip
+        found = Controlled(before.offset, before.bounds, test.weight * (test.psi - g) + self._mean)
         self._learn(test, values)
         return found
 

@@ -39,9 +39,15 @@ TAKES = {
     'estimator': ('specification', 'campaign_id', 'output'),
     'guard': ('command_type',),
     'scheduler': (
-        'specification', 'campaign_id', 'seed', 'output', 'resume', 'session_note', 'autostart',
+        'specification',
+        'campaign_id',
+        'seed',
+        'output',
+        'resume',
+        'session_note',
+        'autostart',
     ),
-}  # fmt: skip
+}
 
 # Parameters of nodes in simulation: no sample may be lost, however fast it runs.
 RELIABLE: dict[str, object] = {

@@ -70,8 +70,9 @@ class GaugeDisplacement:
         if spread > self.settled_within:
             raise UnmeasurableError(
                 f'settle not reached: readings of the window differ by {spread:.4f} mm, at most '
-                f'{self.settled_within:g} mm allowed', Code.SETTLE,
-            )  # fmt: skip
+                f'{self.settled_within:g} mm allowed',
+                Code.SETTLE,
+            )
         tare = self.tare
         if tare is None:
             before = series.values[series.stamps < window.command_ns]
@@ -105,8 +106,9 @@ class GaugeDisplacement:
         if len(beyond):
             raise UnmeasurableError(
                 f'gauge at the end of its travel: {beyond[0]:.4f} mm, expected between {lower:g} '
-                f'and {upper:g} mm', Code.TRAVEL,
-            )  # fmt: skip
+                f'and {upper:g} mm',
+                Code.TRAVEL,
+            )
 
 
 @dataclass(frozen=True)

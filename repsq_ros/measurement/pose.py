@@ -122,11 +122,13 @@ def require_rest(track: Track, speed: float, within: float, when: str = '') -> N
     if found > speed:
         raise UnmeasurableError(
             f'settle not reached: the body moves at {found:.4f} m/s{when}, at most {speed:g} m/s '
-            'allowed', Code.SETTLE,
-        )  # fmt: skip
+            'allowed',
+            Code.SETTLE,
+        )
     way, noise = gone_in(track)
     if way * 1e3 > within + noise * 1e3:
         raise UnmeasurableError(
             f'settle not reached: the body creeps by {way * 1e3:.3f} mm{when}, at most '
-            f'{within:g} mm allowed', Code.SETTLE,
-        )  # fmt: skip
+            f'{within:g} mm allowed',
+            Code.SETTLE,
+        )

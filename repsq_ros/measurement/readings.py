@@ -30,9 +30,19 @@ NOT_CAST = 1.17e-38
 LONGEST = 100.0  # [m] no displacement is read from further away
 # What gauges and their drivers report in place of a reading.
 ERROR_CODES = (
-    9999.0, 99999.0, 999999.0, -9999.0, -99999.0, -999999.0,
-    32767.0, -32768.0, 65535.0, 2147483647.0, -2147483648.0, 4294967295.0,
-)  # fmt: skip
+    9999.0,
+    99999.0,
+    999999.0,
+    -9999.0,
+    -99999.0,
+    -999999.0,
+    32767.0,
+    -32768.0,
+    65535.0,
+    2147483647.0,
+    -2147483648.0,
+    4294967295.0,
+)
 
 
 def implausible_fault(raw: Series, source: Input, window: Window) -> Fault | None:

@@ -93,9 +93,17 @@ def read_body(observation: Observation, source: Input, wanted: Wanted) -> tuple[
     def stretch(start_ns: int, end_ns: int, lead_ns: int = 0) -> Stretch:
         low, high = np.searchsorted(raw.stamps, [start_ns - lead_ns, end_ns])
         return Stretch(
-            raw.take(slice(int(low), int(high))), start_ns, end_ns, source, limits, wanted.needs,
-            window, lead_ns, observation.doubts, wanted.commanded,
-        )  # fmt: skip
+            raw.take(slice(int(low), int(high))),
+            start_ns,
+            end_ns,
+            source,
+            limits,
+            wanted.needs,
+            window,
+            lead_ns,
+            observation.doubts,
+            wanted.commanded,
+        )
 
     everything = stretch(window.reach_ns, window.end_ns)
     whole = everything.whole

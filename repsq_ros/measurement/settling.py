@@ -69,11 +69,17 @@ class Settling:
             return 'no sample of the body'
         limits = Limits(GAP_NS)
         stretch = Stretch(
-            track, start_ns, end_ns, self.source, limits, self._needs,
-            Window(start_ns, end_ns, ()), doubts=self._buffer.doubts(start_ns, end_ns),
+            track,
+            start_ns,
+            end_ns,
+            self.source,
+            limits,
+            self._needs,
+            Window(start_ns, end_ns, ()),
+            doubts=self._buffer.doubts(start_ns, end_ns),
             # A robot's own kinematics at rest repeat themselves to the last bit.
             skipped=frozenset({'covered', 'alive', 'upright', 'even'}),
-        )  # fmt: skip
+        )
         ends = np.concatenate([[start_ns], track.stamps, [end_ns]])
         gap_ns = int(np.diff(ends).max())
         if gap_ns > GAP_NS:

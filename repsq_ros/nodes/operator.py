@@ -53,17 +53,22 @@ class Operator:
         self._abort, self._confirm = abort, confirm
         self.autostart = parameters.flag('autostart', True, 'begin without a call of ~/start')
         self._battery_limit = parameters.number(
-            'battery_limit', 0.0, 'share of the battery (0 to 1) below which it pauses; 0: never',
+            'battery_limit',
+            0.0,
+            'share of the battery (0 to 1) below which it pauses; 0: never',
             at_least=0,
-        )  # fmt: skip
+        )
         self.may_start = self.autostart
         self._stopped = False  # by the emergency stop
         self._battery_low = False
         for name, answer in (
-            ('start', self._on_start), ('pause', self._on_pause), ('resume', self._on_resume),
-            ('skip', self._on_skip), ('abort', self._on_abort),
+            ('start', self._on_start),
+            ('pause', self._on_pause),
+            ('resume', self._on_resume),
+            ('skip', self._on_skip),
+            ('abort', self._on_abort),
             ('confirm', self._on_confirm),
-        ):  # fmt: skip
+        ):
             node.create_service(Trigger, f'~/{name}', answer)
         # Whoever publishes it: kept for late joiners, or not; reliable, or not.
         for profile in (qos.SENSOR, qos.LATCHED):

@@ -83,9 +83,7 @@ class LegendreBasis:
             raise ValueError('the means of polynomials under this target are not known')
         self.means = tuple(means)
         # The mean square under a uniform target times the degree: rougher terms must earn more.
-        self.penalties = tuple(
-            sum(term) / math.prod(2 * k + 1 for k in term) for term in terms
-        )  # fmt: skip
+        self.penalties = tuple(sum(term) / math.prod(2 * k + 1 for k in term) for term in terms)
         self._rows = [row[:degree] for row in _bernstein()]
 
     def values(self, x: Sequence[float]) -> list[float]:

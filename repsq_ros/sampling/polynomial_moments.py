@@ -33,9 +33,12 @@ def legendre(u: float) -> list[float]:
     v = 2.0 * u - 1.0
     s = v * v
     return [
-        1.0, v, (3.0 * s - 1.0) / 2.0, (5.0 * s - 3.0) * v / 2.0,
+        1.0,
+        v,
+        (3.0 * s - 1.0) / 2.0,
+        (5.0 * s - 3.0) * v / 2.0,
         ((35.0 * s - 30.0) * s + 3.0) / 8.0,
-    ]  # fmt: skip
+    ]
 
 
 # P_k(2u - 1) as powers of u.
@@ -54,9 +57,7 @@ def legendre_means(marginal: Marginal) -> list[float] | None:
         powers = [1.0]
         for k in range(HIGHEST):
             powers.append(powers[-1] * ((a + k) / (a + b + k)))
-        return [
-            math.fsum(c * m for c, m in zip(row, powers, strict=False)) for row in POWERS
-        ]  # fmt: skip
+        return [math.fsum(c * m for c, m in zip(row, powers, strict=False)) for row in POWERS]
     if isinstance(marginal, TruncatedNormal):
         return _by_quadrature(marginal)
     return None
@@ -99,9 +100,7 @@ def product_means(target: Distribution, terms: tuple[tuple[int, ...], ...]) -> l
         ]
     if isinstance(target, Cases):
         whole = math.fsum(target.weights)
-        values = [
-            [legendre(u) for u in target.box.to_unit(point)] for point in target.points
-        ]  # fmt: skip
+        values = [[legendre(u) for u in target.box.to_unit(point)] for point in target.points]
         return [
             math.fsum(
                 w / whole * math.prod(p[k] for p, k in zip(case, term, strict=True))

@@ -69,9 +69,7 @@ def read_control(
     kind = inner.choice('type', KINDS)
     choice = None
     if kind == 'regression':
-        choice = ControlChoice(
-            inner.whole('degree', 2, at_least=1), inner.flag('interactions')
-        )  # fmt: skip
+        choice = ControlChoice(inner.whole('degree', 2, at_least=1), inner.flag('interactions'))
         if choice.degree > HIGHEST:
             raise inner.fail('degree', f'{choice.degree}', f'1 to {HIGHEST}')
         _check(section, choice, target, proposal, rule)
@@ -88,21 +86,25 @@ def _check(
 ) -> None:
     if not isinstance(rule, Anytime):
         raise section.fail(
-            'control', f"'regression' with rule {rule.name!r}", "rule 'anytime', whose bounds are "
-            'those of each step'
-        )  # fmt: skip
+            'control',
+            f"'regression' with rule {rule.name!r}",
+            "rule 'anytime', whose bounds are those of each step",
+        )
     if proposal.truncation is not None:
         raise section.fail(
-            'control', "'regression' beside a truncation", 'one of the two: a value that is cut '
-            'has another mean'
-        )  # fmt: skip
+            'control',
+            "'regression' beside a truncation",
+            'one of the two: a value that is cut has another mean',
+        )
     try:
         choice.make(target, (0.0, 1.0), 1.0, True)
     except ValueError:
         raise section.fail(
-            'control', "'regression' with this target", 'a target of uniform, beta or '
-            'truncated_normal dimensions, a table or a mixture: the mean of g must be known'
-        ) from None  # fmt: skip
+            'control',
+            "'regression' with this target",
+            'a target of uniform, beta or '
+            'truncated_normal dimensions, a table or a mixture: the mean of g must be known',
+        ) from None
 
 
 def controlled(rule: StoppingRule, choice: ControlChoice | None) -> StoppingRule:

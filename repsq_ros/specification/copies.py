@@ -87,9 +87,11 @@ def write_replication(
     content = read(file).content()
     partition = dict(content['partition'])  # type: ignore[call-overload]
     content['partition'] = {
-        **partition, 'half_width': half_width, 'anchor': anchor,
+        **partition,
+        'half_width': half_width,
+        'anchor': anchor,
         'initiator': initiator.describe(),
-    }  # fmt: skip
+    }
     left = float(Decimal(repr(half_width)) - Decimal(repr(initiator.gamma)))
     if 0.0 < left < initiator.gamma:
         content['tester'] = {**content['tester'], 'gamma': left}  # type: ignore[dict-item]

@@ -98,9 +98,16 @@ def _input(section: Section, name: str, field: str, body: str, kind: MessageKind
     if frame and not kind.stamped and not field:
         raise section.fail('frame', f'text {frame!r}', f'none: {name} has no frame_id')
     common = Input(
-        name, kind.topic, body, field, stamp, unit,
-        frame=frame, velocity=velocity, velocity_frame=kind.velocity_frame,
-    )  # fmt: skip
+        name,
+        kind.topic,
+        body,
+        field,
+        stamp,
+        unit,
+        frame=frame,
+        velocity=velocity,
+        velocity_frame=kind.velocity_frame,
+    )
     if reading:
         codes = section.numbers('error_codes') if section.has('error_codes') else None
         return replace(

@@ -66,9 +66,10 @@ def read_measure(section: Section) -> Measure:
     for lacking in _needed(quantity.needs, source):
         if lacking not in gives:
             raise section.fail(
-                'type', f'a measure that needs {quantity.needs}', f'one of {" and ".join(gives)}, '
-                f'which {source.type} gives'
-            )  # fmt: skip
+                'type',
+                f'a measure that needs {quantity.needs}',
+                f'one of {" and ".join(gives)}, which {source.type} gives',
+            )
     if quantity.needs == 'reading' and source.unit not in LENGTHS and quantity.unit == 'mm':
         raise section.fail('input.unit', f'{source.unit!r}', f'a length: {", ".join(LENGTHS)}')
     _refuse_unused(section, quantity.needs)
@@ -86,9 +87,10 @@ def _refuse_unused(section: Section, needs: str) -> None:
     for key in ('velocity', 'velocity_span', 'velocity_frame'):
         if needs != 'velocity' and isinstance(given, dict) and key in given:
             raise section.fail(
-                f'input.{key}', f'{given[key]!r}', f'none: a measure that needs {needs} takes no '
-                'velocity'
-            )  # fmt: skip
+                f'input.{key}',
+                f'{given[key]!r}',
+                f'none: a measure that needs {needs} takes no velocity',
+            )
     for key in ('validity', 'largest_gap'):
         if needs == 'reading' and key in content:
             raise section.fail(
@@ -149,9 +151,11 @@ def _state_rate(section: Section, source: Input) -> float:
         return source.rate
     if not section.has('state_rate'):
         raise section.fail(
-            'state_rate', 'nothing', 'the states per second in Hz that reduction: sum is over, or '
-            'the rate of the input: a sum grows with the sensor'
-        )  # fmt: skip
+            'state_rate',
+            'nothing',
+            'the states per second in Hz that reduction: sum is over, or '
+            'the rate of the input: a sum grows with the sensor',
+        )
     return section.number('state_rate', above=0.0)
 
 
@@ -227,18 +231,23 @@ def _own(section: Section, dotted: str) -> OwnQuantity:
     lacking = [each for each in (*ATTRIBUTES, 'psi') if not hasattr(inner, each)]
     if lacking or inner.needs not in NEEDS:
         raise section.fail(
-            'type', f'{dotted} without {" and ".join(lacking)}' if lacking else
-            f'{dotted} that needs {inner.needs!r}', f'a class with {", ".join(ATTRIBUTES)} '
-            f'(needs: one of {", ".join(NEEDS)}) and psi(seen, window)'
-        )  # fmt: skip
+            'type',
+            f'{dotted} without {" and ".join(lacking)}'
+            if lacking
+            else f'{dotted} that needs {inner.needs!r}',
+            f'a class with {", ".join(ATTRIBUTES)} '
+            f'(needs: one of {", ".join(NEEDS)}) and psi(seen, window)',
+        )
     try:
         found = OwnQuantity(inner, {'type': dotted, 'options': options})
     except (TypeError, ValueError):
         found = None
-    if found is None or not (math.isfinite(found.upper - found.lower)
-                             and found.lower < found.upper):  # fmt: skip
+    if found is None or not (
+        math.isfinite(found.upper - found.lower) and found.lower < found.upper
+    ):
         raise section.fail(
-            'type', f'{dotted} with the range [{inner.lower}, {inner.upper}]',
+            'type',
+            f'{dotted} with the range [{inner.lower}, {inner.upper}]',
             'finite numbers, lower below upper',
-        )  # fmt: skip
+        )
     return found

@@ -121,10 +121,12 @@ def test_a_batch_in_which_a_single_case_counts_leaves_the_shapes():
         (TARGET, Adaptation(batch=5, rate=0.9, shapes=None)),
         (TARGET, Adaptation(batch=5, rate=0.9, shapes=(0.3, 3.0), start=2.0)),
         (TARGET, Adaptation(batch=5, rate=0.5, shapes=(0.2, 0.9), start=0.3)),
-        (Product(BOX, (Beta(2.0, 2.0), Uniform(), TruncatedNormal(0.5, 0.3))),
-         Adaptation(batch=5, rate=0.5)),
+        (
+            Product(BOX, (Beta(2.0, 2.0), Uniform(), TruncatedNormal(0.5, 0.3))),
+            Adaptation(batch=5, rate=0.5),
+        ),
     ],
-)  # fmt: skip
+)
 def test_every_weight_is_within_the_bound_in_force(target, adaptation):
     proposal = AdaptiveImportance(target, adaptation)
     rng = np.random.default_rng(51)

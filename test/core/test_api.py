@@ -37,11 +37,7 @@ def test_every_listed_name_is_there_and_documented():
 
 def test_it_needs_no_ros_and_no_optional_package():
     optional = ('rclpy', 'launch', 'rosbags', 'mujoco', 'matplotlib', 'distributed', 'tqdm')
-    code = (
-        'import sys\n'
-        f'for name in {optional!r}: sys.modules[name] = None\n'
-        'import repsq_ros.api'
-    )  # fmt: skip
+    code = f'import sys\nfor name in {optional!r}: sys.modules[name] = None\nimport repsq_ros.api'
     subprocess.run([sys.executable, '-c', code], check=True, timeout=60)
 
 
@@ -81,9 +77,11 @@ def test_a_measure_of_ones_own_that_calls_a_test_invalid(short, tmp_path, write)
     told = []
     with pytest.raises(api.RepsqError, match='to the left'):
         api.run_in_process(
-            specification, api.make_subject('surrogate', ''), 1,
+            specification,
+            api.make_subject('surrogate', ''),
+            1,
             on_test=lambda record, estimate: told.append(record),
-        )  # fmt: skip
+        )
     assert told
     for record in told:
         assert record.valid == (record.x[1] <= 0.0)

@@ -142,9 +142,7 @@ def test_far_out_it_is_still_the_plain_formula_at_the_latest_refresh():
     z, gamma, one = np.random.default_rng(5).random(1500), 0.005, Bounds(0.0, 1.0)
     progress = run(z, one, gamma)
     stakes, zero = plain_stakes(z, one, gamma), np.zeros(1500)
-    ends = [
-        plain_lower(z[:n], zero[:n], stakes[:n], 0.0, 1.0, C) for n in range(1480, 1501, 2)
-    ]  # fmt: skip
+    ends = [plain_lower(z[:n], zero[:n], stakes[:n], 0.0, 1.0, C) for n in range(1480, 1501, 2)]
     assert min(ends) - SLACK * gamma <= progress.lower <= max(ends) + 1e-9
 
 

@@ -116,8 +116,10 @@ def test_invalid_tests_are_counted_listed_and_not_estimated(independent):
         campaign.add(record(index, psi_of(index), attempt=int(index == 1)))
     result = campaign.result('lab')
     assert (result.n, result.estimate, result.value) == (
-        straight.n, straight.estimate, straight.value,
-    )  # fmt: skip
+        straight.n,
+        straight.estimate,
+        straight.value,
+    )
     assert result.invalid == 1
     assert result.events == ('test 1, attempt 0: INVALID: gap: 0.4 s',)
 
@@ -167,9 +169,11 @@ def test_an_estimate_outside_the_range_is_set_to_the_nearest_cell_and_flagged(co
     content['tester']['max_tests'] = 20
     content['tester']['proposal'] = {
         'type': 'importance',
-        'distribution': {'type': 'mixture', 'components': [
-            {'share': 0.25, 'type': 'uniform'}, {'share': 0.75, 'type': 'beta'}]},
-    }  # fmt: skip
+        'distribution': {
+            'type': 'mixture',
+            'components': [{'share': 0.25, 'type': 'uniform'}, {'share': 0.75, 'type': 'beta'}],
+        },
+    }
     campaign = Campaign(load(write(content)))
     for index in range(20):
         campaign.add(record(index, 0.9, weight=3.0))

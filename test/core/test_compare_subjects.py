@@ -161,9 +161,12 @@ def test_pairs_are_by_case_and_what_was_lost_counts_at_its_worst(content, write)
          record(4, 0.2)]  # fmt: skip
     found = {p.index: (p.least, p.most) for p in pair_up(specification, a, b)}
     assert found == {
-        0: pytest.approx((0.3, 0.3)), 1: pytest.approx((-0.3, 0.7)),
-        2: pytest.approx((-0.6, 0.4)), 3: pytest.approx((-0.3, 0.7)), 4: (0.0, 0.0),
-    }  # fmt: skip
+        0: pytest.approx((0.3, 0.3)),
+        1: pytest.approx((-0.3, 0.7)),
+        2: pytest.approx((-0.6, 0.4)),
+        3: pytest.approx((-0.3, 0.7)),
+        4: (0.0, 0.0),
+    }
     found = {p.index: p.least for p in pair_up(specification, a, b, assume_independent=True)}
     assert found == {0: pytest.approx(0.3), 1: pytest.approx(0.2), 4: 0.0}
 
@@ -194,18 +197,22 @@ def test_skipping_what_speaks_against_it_brings_no_verdict(content, write):
         pairs = pair_up(specification, a, b)
         verdicts += compare_pairs(pairs, WHOLE, 0.04, 0.1, 0.0).verdict is Verdict.A_LOWER
     assert verdicts <= stats.binom.ppf(0.999, runs, 0.05)
-    assert compare_pairs(
-        pair_up(specification, a, b, assume_independent=True), WHOLE, 0.04, 0.1, 0.0
-    ).verdict is Verdict.A_LOWER, 'the assumption is what the promise then rests on'  # fmt: skip
+    assert (
+        compare_pairs(
+            pair_up(specification, a, b, assume_independent=True), WHOLE, 0.04, 0.1, 0.0
+        ).verdict
+        is Verdict.A_LOWER
+    ), 'the assumption is what the promise then rests on'
 
 
 def test_other_cases_are_no_pairs(content, write):
     specification = load(write(content))
     with pytest.raises(ParameterError, match='other cases from test 1 on, expected the same ones'):
         pair_up(
-            specification, [record(0, 0.1), record(1, 0.1)],
+            specification,
+            [record(0, 0.1), record(1, 0.1)],
             [record(0, 0.1), record(1, 0.1, x=(0.2, 0.0, 0.0))],
-        )  # fmt: skip
+        )
 
 
 # The command -------------------------------------------------------------------------------------
@@ -225,8 +232,10 @@ def campaigns(content, tmp_path):
             specification = load(folder / 'specification.yaml')
             random, proposal = np.random.default_rng(len(name) + ord(name)), None
             proposal = specification.make_proposal()
-            lines = ['index,attempt,valid,linear_x,linear_y,angular_z,psi,weight,weight_bound,'
-                     'samples,mean,half_width,reason']  # fmt: skip
+            lines = [
+                'index,attempt,valid,linear_x,linear_y,angular_z,psi,weight,weight_bound,'
+                'samples,mean,half_width,reason'
+            ]
             for index in range(count):
                 draw = proposal.draw(index, seed if name == 'a' else 1)
                 psi = float(steep(np.array(specification.box.to_unit(draw.x)), its, random))

@@ -156,10 +156,12 @@ def test_a_testers_file_changes_the_tester_and_nothing_that_is_shared(content, w
         ({'tester': {'seed': 1}}, 'tester.proposal: found nothing'),
         ({}, 'tester: found nothing'),
         ({'accuracy': {'gamma': 0.1}}, 'accuracy: found an unknown key'),
-        ({'tester': {'proposal': 'monte_carlo', 'seed': -1, 'stopping': {'rule': 'anytime'}}},
-         'tester.seed: found -1'),
+        (
+            {'tester': {'proposal': 'monte_carlo', 'seed': -1, 'stopping': {'rule': 'anytime'}}},
+            'tester.seed: found -1',
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_bad_testers_file_is_told_by_its_name(change, told, content, write):
     base = {} if change == {} or 'tester' in change else {'tester': content['tester']}
     tester = write({**base, **change}, 'mine.yaml')
@@ -169,9 +171,11 @@ def test_a_bad_testers_file_is_told_by_its_name(change, told, content, write):
 
 def test_a_testers_file_brings_the_files_that_it_names(content, write, tmp_path):
     content['tester']['proposal'] = {
-        'type': 'external', 'file': 'cases.csv', 'weight_bound': 1.0,
+        'type': 'external',
+        'file': 'cases.csv',
+        'weight_bound': 1.0,
         'accept_unproven_bound': True,
-    }  # fmt: skip
+    }
     lab = tmp_path / 'lab'
     lab.mkdir()
     (lab / 'cases.csv').write_text('linear_x,linear_y,angular_z,weight\n0.1,0.1,0.1,1.0\n')

@@ -516,8 +516,9 @@ def test_an_attempt_that_a_crash_cut_short_is_broken_off(specification, attempt)
     conductor = Conductor(specification, specification.make_proposal(), 1)
     conductor.restore(
         [TestRecord(0, each, 0.0, 1.0, False, 'gap') for each in range(attempt)],
-        stopped=False, cut_short=(0, attempt),
-    )  # fmt: skip
+        stopped=False,
+        cut_short=(0, attempt),
+    )
     case, idle = conductor.start(2 * SECOND)
     assert (case.attempt, idle.phase, idle.broken_off) == (attempt, Phase.IDLE, True)
     assert idle.reason == 'the scheduler ended in this attempt'

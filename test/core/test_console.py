@@ -84,8 +84,9 @@ def test_off_a_terminal_the_live_line_speaks_rarely_and_says_the_end():
     line.show(estimate(200, 0.039, stopped=True))
     line.end()
     assert [text.split(' |')[0] for text in out.getvalue().splitlines()] == [
-        'tests 1 of about 245', 'tests 200 of about 245',
-    ]  # fmt: skip
+        'tests 1 of about 245',
+        'tests 200 of about 245',
+    ]
 
 
 @pytest.mark.parametrize(

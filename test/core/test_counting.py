@@ -30,8 +30,9 @@ from repsq_ros.specification.load import load
 def weighted(content, write):
     """An adaptive campaign on the demo's box: every weight is below 1 / 0.2."""
     content['tester'].update(
-        proposal={'type': 'adaptive', 'share_of_target': 0.2, 'batch': 1000}, max_tests=400,
-    )  # fmt: skip
+        proposal={'type': 'adaptive', 'share_of_target': 0.2, 'batch': 1000},
+        max_tests=400,
+    )
     return load(write(content))
 
 
@@ -108,11 +109,12 @@ def test_what_breaks_a_bound_is_told_with_its_test(weighted, psi, weight, event)
 def test_a_truncated_campaign_cuts_counts_and_widens_by_the_bias(content, write):
     content['tester'].update(
         proposal={
-            'type': 'importance', 'truncation': 1.5,
+            'type': 'importance',
+            'truncation': 1.5,
             'distribution': {'type': 'beta', 'linear_x': {'a': 1.2, 'b': 1.2}},
         },
         max_tests=50,
-    )  # fmt: skip
+    )
     specification = load(write(content))
     bias = specification.tester.proposal.truncation_bias
     assert bias > 0.0

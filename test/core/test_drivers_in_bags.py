@@ -159,8 +159,10 @@ def test_a_body_of_a_driver_that_is_not_installed(bag, content, write, given, ma
 
 def test_a_dial_gauge_of_a_driver_that_is_not_installed(bag, content, write):
     content['measure'] = {
-        'type': 'displacement', 'upper': 10.0, 'input': {'type': 'dial_gauge_msgs/DialGauge'},
-    }  # fmt: skip
+        'type': 'displacement',
+        'upper': 10.0,
+        'input': {'type': 'dial_gauge_msgs/DialGauge'},
+    }
     content['partition'], content['accuracy']['gamma'] = {'alpha': 1.0}, 0.4
     measure = load(write(content)).measure
 

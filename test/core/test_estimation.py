@@ -150,9 +150,12 @@ def test_empirical_bernstein_covers_at_a_fixed_n():
 
 @pytest.mark.parametrize(
     ('gamma', 'c', 'alpha'),
-    [(0.1, 0.05, 0.18947368421052643), (3e-09, 0.01, 4.284730703262436e-09),
-     (0.04, 0.05, 0.07578947368421057)],
-)  # fmt: skip
+    [
+        (0.1, 0.05, 0.18947368421052643),
+        (3e-09, 0.01, 4.284730703262436e-09),
+        (0.04, 0.05, 0.07578947368421057),
+    ],
+)
 def test_papers_alpha(gamma, c, alpha):
     assert paper_alpha(gamma, c, 0.1) == pytest.approx(alpha, rel=1e-9)
 

@@ -36,9 +36,11 @@ from repsq_ros.studies.summary import Share, summarize
 
 ALPHA = {'alpha': 0.5}
 DECLARED = {
-    'type': 'importance', 'weight_bound': 1.99, 'accept_unproven_bound': True,
+    'type': 'importance',
+    'weight_bound': 1.99,
+    'accept_unproven_bound': True,
     'distribution': {'type': 'beta', 'linear_x': {'a': 1.0, 'b': 0.5}},
-}  # fmt: skip
+}
 
 # One source of sentences -------------------------------------------------------------------------
 

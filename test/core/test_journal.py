@@ -160,8 +160,10 @@ assert 0 < written < 10
 def test_a_full_disk_leaves_a_whole_journal_that_goes_on_later(tmp_path):
     done = subprocess.run(
         [sys.executable, '-c', FULL, str(tmp_path / JOURNAL)],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     assert 'nothing is lost' in done.stdout
 
@@ -326,9 +328,10 @@ def test_a_journal_of_version_0_1_0_of_another_contract_is_refused(change, tmp_p
 def test_a_journal_of_this_version_is_held_to_its_digest(specification):
     shared = {**specification.shared(), 'partition': {'edges': [*specification.partition.edges]}}
     begin = {
-        **beginning(specification, 'lab', 1), 'specification_digest': 'd' * 64,
+        **beginning(specification, 'lab', 1),
+        'specification_digest': 'd' * 64,
         'specification': shared,
-    }  # fmt: skip
+    }
     check_contract(fold('', [Entry('begin', {**begin, 'format': 1})]), Path(), specification)
     with pytest.raises(JournalError, match='found specification digest dddddddddddd, expected'):
         check_contract(fold('', [Entry('begin', begin)]), Path(), specification)

@@ -62,8 +62,11 @@ def documented():
 
 def test_on_a_robot_the_scheduler_is_started_last():
     assert [node.name for node in campaign_nodes(SETTINGS)] == [
-        'measurement', 'estimator', 'guard', 'scheduler',
-    ]  # fmt: skip
+        'measurement',
+        'estimator',
+        'guard',
+        'scheduler',
+    ]
 
 
 def test_a_simulated_robot_is_started_first():

@@ -25,8 +25,9 @@ spec.loader.exec_module(licence)
 
 
 def test_no_file_lacks_the_header():
-    lacking = [str(path.relative_to(ROOT)) for path in licence.sources(ROOT)
-               if licence.lacks_header(path)]  # fmt: skip
+    lacking = [
+        str(path.relative_to(ROOT)) for path in licence.sources(ROOT) if licence.lacks_header(path)
+    ]
     assert not lacking, 'python3 tools/licence.py adds it'
 
 

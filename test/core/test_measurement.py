@@ -134,8 +134,10 @@ def test_windows_may_be_announced_long_before_their_samples_come():
         recorder.add(sample)
         measured += [recorder.close(key) for key in recorder.complete_keys]
     assert [(w.start_ns, o.psi, o.samples) for w, o in measured] == [
-        (0, 0.0, 50), (SECOND, 0.0, 50), (2 * SECOND, 0.0, 50),
-    ]  # fmt: skip
+        (0, 0.0, 50),
+        (SECOND, 0.0, 50),
+        (2 * SECOND, 0.0, 50),
+    ]
     assert recorder.open_keys == ()
 
 

@@ -86,8 +86,9 @@ def test_the_cell_of_the_anchor_is_closed_on_both_sides_and_its_value_the_anchor
     assert (low, high) == pytest.approx((0.46 - 0.125, 0.46 + 0.125), rel=1e-12)
     for estimate in (low, 0.4, 0.46, high):
         assert (partition.quantize(estimate).cell, partition.quantize(estimate).value) == (
-            cell, 0.46,
-        )  # fmt: skip
+            cell,
+            0.46,
+        )
     assert partition.quantize(math.nextafter(high, 2)).cell == cell + 1
     assert partition.quantize(math.nextafter(low, -1)).cell == cell - 1
     # Every other cell has its midpoint, and is half-open as ever.
@@ -335,10 +336,12 @@ def test_the_plug_in_of_an_anchored_partition_is_what_replicators_show():
     rng, error = np.random.default_rng(63), 0.05
     partition = Partition.anchored(0.0, 1.0, 0.46, 0.08)
     # Initiator and replicator scatter alike: the replicator around the anchor by sqrt(2) se.
-    shown = np.mean([
-        partition.quantize(each).value == 0.46
-        for each in rng.normal(0.46, math.sqrt(2) * error, 4000)
-    ])  # fmt: skip
+    shown = np.mean(
+        [
+            partition.quantize(each).value == 0.46
+            for each in rng.normal(0.46, math.sqrt(2) * error, 4000)
+        ]
+    )
     expected = probability_same(partition, 0.46, error)
     assert shown == pytest.approx(expected, abs=3.3 * math.sqrt(expected * (1 - expected) / 4000))
 

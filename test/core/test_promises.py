@@ -82,8 +82,10 @@ def replicate(content, write, tmp_path, psi=0.46, change=None, lose=()):
     tester = {'proposal': 'monte_carlo', 'seed': 2, 'stopping': {'rule': 'anytime'}}
     text = (tmp_path / 'campaign' / 'replication.yaml').read_text()
     content = yaml.safe_load(text)
-    content['tester'] = {**tester, **{k: content['tester'][k] for k in ('gamma',)
-                                      if k in content['tester']}}  # fmt: skip
+    content['tester'] = {
+        **tester,
+        **{k: content['tester'][k] for k in ('gamma',) if k in content['tester']},
+    }
     if change:
         change(content)
     return result, run(load(write(content, 'replicator.yaml')), result.value)
@@ -329,9 +331,12 @@ def test_a_skipped_case_that_weighs_too_much_tells_of_a_wrong_bound_too(content,
 @pytest.mark.parametrize('psi', [1.5, -0.5])
 @pytest.mark.parametrize(
     'rule',
-    [{'rule': 'anytime'}, {'rule': 'certified_cell'},
-     {'rule': 'first_of', 'rules': [{'rule': 'hoeffding'}, {'rule': 'anytime'}]}],
-)  # fmt: skip
+    [
+        {'rule': 'anytime'},
+        {'rule': 'certified_cell'},
+        {'rule': 'first_of', 'rules': [{'rule': 'hoeffding'}, {'rule': 'anytime'}]},
+    ],
+)
 def test_a_campaign_ends_where_its_end_has_become_unreachable(rule, psi, content, write):
     content['tester']['stopping'] = rule
     campaign = Campaign(load(write(content)))
@@ -359,8 +364,9 @@ def test_first_of_keeps_the_alarm_of_a_member(content, write):
     content['accuracy']['gamma'] = 0.02
     content['partition'] = {'alpha': 0.2}
     content['tester']['stopping'] = {
-        'rule': 'first_of', 'rules': [{'rule': 'hoeffding'}, {'rule': 'anytime'}]
-    }  # fmt: skip
+        'rule': 'first_of',
+        'rules': [{'rule': 'hoeffding'}, {'rule': 'anytime'}],
+    }
     result = run(load(write(content)), drifting)
     assert (result.outcome, result.accurate) == ('void', False)
     assert result.guarantee.startswith('Nothing: the tests contradict the assumptions')
@@ -393,9 +399,11 @@ RULES = [
     ({'rule': 'empirical_bernstein', 'form': 'two_sided'}, False),
     ({'rule': 'relative_half_width', 'relative': 0.1}, False),
     ({'rule': 'first_of', 'rules': [{'rule': 'hoeffding'}, {'rule': 'anytime'}]}, True),
-    ({'rule': 'first_of', 'rules': [{'rule': 'hoeffding'}, {'rule': 'empirical_bernstein'}]},
-     False),
-]  # fmt: skip
+    (
+        {'rule': 'first_of', 'rules': [{'rule': 'hoeffding'}, {'rule': 'empirical_bernstein'}]},
+        False,
+    ),
+]
 
 
 @pytest.mark.parametrize(('rule', 'accurate'), RULES)
@@ -414,9 +422,12 @@ def test_accurate_is_what_the_sentence_says(rule, accurate, content, write):
 
 @pytest.mark.parametrize(
     'rule',
-    [{'rule': 'anytime'}, {'rule': 'hoeffding'},
-     {'rule': 'empirical_bernstein', 'form': 'two_sided'}],
-)  # fmt: skip
+    [
+        {'rule': 'anytime'},
+        {'rule': 'hoeffding'},
+        {'rule': 'empirical_bernstein', 'form': 'two_sided'},
+    ],
+)
 def test_at_a_budgets_end_the_interval_that_is_said_holds(rule, content, write):
     content['tester'].update(stopping=rule, max_tests=100)
     specification = load(write(content))

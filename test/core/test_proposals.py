@@ -275,9 +275,11 @@ def test_the_end_of_a_table_is_told():
 def external(content):
     """A specification whose cases come from a table."""
     content['tester']['proposal'] = {
-        'type': 'external', 'file': 'cases.csv', 'weight_bound': 2.0,
+        'type': 'external',
+        'file': 'cases.csv',
+        'weight_bound': 2.0,
         'accept_unproven_bound': True,
-    }  # fmt: skip
+    }
     return content
 
 

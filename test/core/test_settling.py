@@ -44,14 +44,16 @@ FAULTS = {
     'at rest': (STILL, 'base', ''),
     'moving': ([(0.1 + 0.00005 * k, 0.2, 0.3) for k in range(100)], 'base', 'it moves at 0.0050'),
     'swinging': (
-        [(0.1 + 0.001 * math.sin(k / 5), 0.2, 0.3) for k in range(100)], 'base', 'it moves at',
+        [(0.1 + 0.001 * math.sin(k / 5), 0.2, 0.3) for k in range(100)],
+        'base',
+        'it moves at',
     ),
     'elsewhere': ([(0.1, 0.2, 0.31)] * 100, 'base', 'it is 0.0100 m from where it was sent'),
     'a gap': ([*STILL[:40], *[None] * 30, *STILL[:30]], 'base', 'no sample of the body for 0.310'),
     'nothing': ([], 'base', 'no sample of the body'),
     'not a number': ([*STILL[:50], NAN, *STILL[:49]], 'base', 'not finite: NaN or infinity'),
     'another frame': (STILL, 'base_link', "wrong frame: frame_id 'base_link', expected 'base'"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize('name', FAULTS)

@@ -199,9 +199,12 @@ def test_extrinsics_move_the_point_and_turn_its_axes():
     # v + w x t = (0.3 + 0.05, 0.1, 0) in the body's axes; the point's axes are turned left.
     assert by_slope(point, SPAN) == pytest.approx(np.tile([0.1, -0.35, 0.5], (300, 1)), abs=2e-4)
     twisted = Track(
-        track.stamps, track.position, track.orientation,
-        np.tile([0.3, 0.0, 0.0], (300, 1)), np.tile([0.0, 0.0, 0.5], (300, 1)),
-    )  # fmt: skip
+        track.stamps,
+        track.position,
+        track.orientation,
+        np.tile([0.3, 0.0, 0.0], (300, 1)),
+        np.tile([0.0, 0.0, 0.5], (300, 1)),
+    )
     assert at_point(twisted, mounted).linear == pytest.approx(
         np.tile([0.1, -0.35, 0.0], (300, 1)), abs=1e-12
     )

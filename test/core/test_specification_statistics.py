@@ -33,8 +33,10 @@ BETA = {'type': 'beta', 'linear_x': {'a': 0.6, 'b': 0.6}}
 NARROW = {'type': 'beta', 'linear_x': {'a': 2, 'b': 2}}  # p/q without bound
 IMPORTANCE = {'type': 'importance', 'distribution': BETA}
 GRID = {'type': 'grid', 'linear_x': [-0.2, 0.2], 'linear_y': [0], 'angular_z': [0, 0.1]}
-MIXTURE = {'type': 'mixture', 'components': [{'share': 0.1, 'type': 'uniform'},
-                                             {'share': 0.9, **NARROW}]}  # fmt: skip
+MIXTURE = {
+    'type': 'mixture',
+    'components': [{'share': 0.1, 'type': 'uniform'}, {'share': 0.9, **NARROW}],
+}
 EXTERNAL = {'type': 'external', 'file': 'topic', 'weight_bound': 3.0}
 RULES = [{'rule': 'anytime'}, {'rule': 'hoeffding'}]
 HEADER = 'linear_x,linear_y,angular_z'
@@ -132,8 +134,11 @@ def own(name, **more):
 
 
 TARGET, PROPOSAL, STOP, CELLS = (
-    'target.distribution', 'tester.proposal', 'tester.stopping', 'partition',
-)  # fmt: skip
+    'target.distribution',
+    'tester.proposal',
+    'tester.stopping',
+    'partition',
+)
 
 # (what is set, to what, the key that is told, what was found, what was expected)
 FAULTS = [

@@ -73,11 +73,10 @@ def feed(rule, z, bounds=UNIT, gamma=0.1, c=C):
         (FixedN(50), 'fixed', Validity.FIXED_N_INDEPENDENT, ''),
         (RelativeHalfWidth(0.03), 'relative_half_width', Validity.NONE, ''),
         (FirstOf((Anytime(), Hoeffding())), 'first_of', Validity.FIXED_N, ''),
-        (FirstOf((Hoeffding(), PRINTED)), 'first_of', Validity.APPROXIMATE,
-         ' on each side'),
+        (FirstOf((Hoeffding(), PRINTED)), 'first_of', Validity.APPROXIMATE, ' on each side'),
         (FirstOf((Anytime(), EmpiricalBernstein(2))), 'first_of', Validity.NONE, ' on each side'),
     ],
-)  # fmt: skip
+)
 def test_what_a_rule_says_of_itself(rule, name, validity, sides):
     assert (rule.name, rule.validity, rule.sides) == (name, validity, sides)
     assert rule.statement[0].islower()  # it follows a colon ...

@@ -125,9 +125,12 @@ def test_it_arrives_when_it_should(start, target, speed, acceleration):
 
 
 @given(
-    start=poses, targets=st.lists(st.tuples(poses, st.integers(1, 30)), min_size=2, max_size=4),
-    speed=limits, acceleration=limits, seconds=periods,
-)  # fmt: skip
+    start=poses,
+    targets=st.lists(st.tuples(poses, st.integers(1, 30)), min_size=2, max_size=4),
+    speed=limits,
+    acceleration=limits,
+    seconds=periods,
+)
 def test_a_new_target_under_way_is_no_jerk(start, targets, speed, acceleration, seconds):
     line = StraightLine(start, speed, acceleration)
     walked = [start]

@@ -228,11 +228,14 @@ def test_repsq_simulate_prints_agreement_coverage_and_tests(quick, capsys, tmp_p
         (['--law', 'constant:0.5', '--seed', '-1'], 'parameter seed: found -1', 2),
         (['--law', 'constant:0.5', '--truth', 'nan'], 'parameter truth: found nan', 2),
         (['--subject', 'g1'], 'parameter model: found nothing', 2),
-        (['--law', 'constant:0.5', '--figure', '/nowhere/f.png', '--pairs', '1'],
-         'figure /nowhere/f.png: No such folder', 6),
+        (
+            ['--law', 'constant:0.5', '--figure', '/nowhere/f.png', '--pairs', '1'],
+            'figure /nowhere/f.png: No such folder',
+            6,
+        ),
         (['--law', 'constant:0.5', '--figure', 'f.odd', '--pairs', '1'], 'parameter figure', 2),
     ],
-)  # fmt: skip
+)
 def test_what_cannot_be_simulated_is_told_in_one_line(words, told, code, quick, capsys):
     pytest.importorskip('matplotlib')
     assert main(['simulate', str(quick), *words]) == code
@@ -290,10 +293,13 @@ def test_a_fit_to_a_pilot_saves_tests(content, write, tmp_path, capsys):
     content['tester']['max_tests'] = 5000
     fitted = load(write(content, 'fitted.yaml'))
     assert fitted.make_proposal().proven
-    runs = [run_plan(Plan(file, file, 'steep:4'), 5) for file in (
-        str(write({**content, 'tester': {**content['tester'], 'proposal': 'monte_carlo'}})),
-        fitted.file,
-    )]  # fmt: skip
+    runs = [
+        run_plan(Plan(file, file, 'steep:4'), 5)
+        for file in (
+            str(write({**content, 'tester': {**content['tester'], 'proposal': 'monte_carlo'}})),
+            fitted.file,
+        )
+    ]
     before, after = (summarize(each, (0.04, 0.04), 0.47).tests[0] for each in runs)
     assert after < 0.85 * before
 
@@ -342,9 +348,12 @@ def test_without_the_extra_the_core_still_simulates(quick):
         "assert main([*words, '--scheduler', 'tcp://localhost:1']) == 5"
     )
     done = subprocess.run(
-        [sys.executable, '-c', hidden], capture_output=True, text=True, check=False,
+        [sys.executable, '-c', hidden],
+        capture_output=True,
+        text=True,
+        check=False,
         env=dict(os.environ),
-    )  # fmt: skip
+    )
     assert done.returncode == 0, done.stderr
     assert done.stderr.count("pip install 'repsq_ros[report]'") == 2
 

@@ -366,11 +366,13 @@ def test_a_fall_has_to_be_seen_for_so_long(seconds, fell):
 LOST = {
     'silence': lambda samples, at: samples[:at],
     'a repeated pose': lambda samples, at: samples[:at]
-    + [s._replace(position=samples[at].position, orientation=samples[at].orientation)
-       for s in samples[at:]],
+    + [
+        s._replace(position=samples[at].position, orientation=samples[at].orientation)
+        for s in samples[at:]
+    ],
     'no numbers': lambda samples, at: samples[:at]
     + [s._replace(position=(math.nan,) * 3) for s in samples[at:]],
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize('how', LOST)
@@ -382,11 +384,14 @@ def test_a_robot_that_is_lost_while_it_falls_says_so(how, limits):
     assert outcome.code is Code.LOST_FALLING, outcome.reason
     assert re.match(
         r'lost while falling: its (height was 0\.\d+ and went by -|tilt was 0\.\d+ and went by \+)'
-        r'\d\.\d+ a second when it was seen last, at 1\.(69|7)\d* s', outcome.reason,
-    )  # fmt: skip
+        r'\d\.\d+ a second when it was seen last, at 1\.(69|7)\d* s',
+        outcome.reason,
+    )
     assert measured(by_mocap(fall=Fall(**limits)), LOST[how](walk(), 270)).code in (
-        Code.GAP, Code.FROZEN, Code.NOT_FINITE,
-    )  # fmt: skip
+        Code.GAP,
+        Code.FROZEN,
+        Code.NOT_FINITE,
+    )
 
 
 @pytest.mark.parametrize('until', [290, 500])

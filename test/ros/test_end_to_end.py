@@ -44,8 +44,11 @@ def test_two_runs_over_dds_equal_the_run_in_one_process(source, short, write, tm
     assert len(measured) == len(tests) == expected.n
     for message, (record, _) in zip(measured, tests, strict=True):
         assert (message.index, message.psi, message.weight, message.samples) == (
-            record.index, record.psi, record.weight, record.samples,
-        )  # fmt: skip
+            record.index,
+            record.psi,
+            record.weight,
+            record.samples,
+        )
     estimates = [campaign_messages.estimate_record_of(m) for m in heard[topics.ESTIMATE]]
     numbers = {(e.n, e.mean, e.variance, e.half_width) for e in estimates if e.n}
     assert numbers == {(e.n, e.mean, e.variance, e.half_width) for _, e in tests}
@@ -84,9 +87,12 @@ def test_repsq_run_ends_with_a_result_and_its_files(short, write, tmp_path, capf
         (r.x[0], r.x[2]) for r, _ in tests
     ]
     assert {p.name for p in Path(output / 'nodes').glob('*.yaml')} == {
-        'simulated_robot.yaml', 'measurement.yaml', 'estimator.yaml', 'guard.yaml',
+        'simulated_robot.yaml',
+        'measurement.yaml',
+        'estimator.yaml',
+        'guard.yaml',
         'scheduler.yaml',
-    }  # fmt: skip
+    }
 
     # The folder of a finished campaign is not touched again.
     assert main(['run', str(file), '--simulate', '--output', str(output)]) == 6
@@ -96,9 +102,11 @@ def test_repsq_run_ends_with_a_result_and_its_files(short, write, tmp_path, capf
 def test_a_stamped_command_gives_the_same_result(short, write, nodes):
     file = write(short)
     nodes.start_campaign(
-        file, {**AS_FAST_AS_POSSIBLE, 'command_type': 'twist_stamped'}, seed=7,
+        file,
+        {**AS_FAST_AS_POSSIBLE, 'command_type': 'twist_stamped'},
+        seed=7,
         command_type='twist_stamped',
-    )  # fmt: skip
+    )
     assert undisturbed(campaign_messages.result_of(nodes.result())) == undisturbed(
         in_process(file)[0]
     )

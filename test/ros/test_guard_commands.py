@@ -67,9 +67,12 @@ class Guarded:
 
 def test_stamped_twists(nodes):
     made = Guarded(
-        nodes, TwistStamped, 'held', {'command_type': 'twist_stamped', 'command_frame': 'pelvis'},
+        nodes,
+        TwistStamped,
+        'held',
+        {'command_type': 'twist_stamped', 'command_frame': 'pelvis'},
         ('cmd_vel:=held',),
-    )  # fmt: skip
+    )
     assert made.heard == []
     made.lose()
     made.until(lambda: len(made.heard) > 2)
@@ -86,9 +89,11 @@ def test_stamped_twists(nodes):
 
 def test_scripts(nodes):
     made = Guarded(
-        nodes, String, topics.SCRIPT_COMMAND,
+        nodes,
+        String,
+        topics.SCRIPT_COMMAND,
         {'command_type': 'urscript', 'stop_acceleration': 3},
-    )  # fmt: skip
+    )
     made.lose()
     # More than one: it never hears whether the arm has stopped, and what another one has sent.
     made.until(lambda: len(made.heard) > 1)

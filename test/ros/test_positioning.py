@@ -57,9 +57,11 @@ class Bench:
         self.nodes, self.listener = nodes, nodes.listener
         self.scripts = []
         self.listens = self.listener.node.create_subscription(
-            String, topics.SCRIPT_COMMAND,
-            lambda message: self.scripts.append(parse_script(message.data)), qos.COMMAND,
-        )  # fmt: skip
+            String,
+            topics.SCRIPT_COMMAND,
+            lambda message: self.scripts.append(parse_script(message.data)),
+            qos.COMMAND,
+        )
 
     def start(self, file, robot=None, **scheduler):
         self.nodes.start_campaign(file, {**ARM, **(robot or {})}, seed=7, **scheduler)
@@ -158,8 +160,9 @@ def test_a_protective_stop_holds_the_campaign_and_it_goes_on_from_the_reference(
 
 def test_a_tool_that_is_seen_no_more_holds_the_campaign(bench, specification, write):
     """The driver dies in the middle of a move; the clock, elsewhere, goes on."""
-    bench.start(write(specification), {'speed': 1.0, 'clock': 'system'}, attended=True,
-                start_lead=0.3)  # fmt: skip
+    bench.start(
+        write(specification), {'speed': 1.0, 'clock': 'system'}, attended=True, start_lead=0.3
+    )
     bench.listener.phase(TestPhase.MOVE)
     bench.nodes.signal('simulated_robot', signal.SIGSTOP)
     bench.listener.phase(TestPhase.PAUSED, 'nothing on /tool_pose for')

@@ -125,7 +125,7 @@ def test_cases_of_another_program_are_tested_in_their_order(external, write, nod
         (lambda m: m.x.__setitem__(0, 0.5), r'external_case: x = \(0\.5'),
         (lambda m: setattr(m, 'log_q', float('nan')), 'external_case: log_q nan'),
     ],
-)  # fmt: skip
+)
 def test_a_wrong_case_stops_the_robot_and_is_told(spoil, told, external, write, nodes):
     file = write(external)
     nodes.start('simulated_robot', AS_FAST_AS_POSSIBLE)

@@ -143,9 +143,12 @@ def special(nodes, long, tmp_path):
             nodes.start('guard', {'use_sim_time': True})
             command = [sys.executable, str(file), '--ros-args', '-p', 'use_sim_time:=true']
             for name, value in {
-                'specification': long, 'campaign_id': 'lab', 'look_around': 0.0,
-                'start_lead': 0.3, 'output': tmp_path / 'campaign',
-            }.items():  # fmt: skip
+                'specification': long,
+                'campaign_id': 'lab',
+                'look_around': 0.0,
+                'start_lead': 0.3,
+                'output': tmp_path / 'campaign',
+            }.items():
                 command += ['-p', f'{name}:={value}']
             process = subprocess.Popen(command, stderr=(tmp_path / 'special.log').open('w'))
             stack.callback(process.wait)

@@ -56,9 +56,12 @@ def outcomes(tests):
 def in_process(file, subject='surrogate', model='', campaign_id='lab', seed=7):
     tests = []
     result = run_in_process(
-        load(file), make_subject(subject, model), seed, campaign_id=campaign_id,
+        load(file),
+        make_subject(subject, model),
+        seed,
+        campaign_id=campaign_id,
         on_test=lambda record, estimate: tests.append((record, estimate)),
-    )  # fmt: skip
+    )
     return result, tests
 
 

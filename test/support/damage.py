@@ -55,10 +55,12 @@ class Motion:
         fine = np.linspace(t[0], t[-1], 20 * count)
         yaws = self.heading + self.turn * fine
         v_y = self.sideways + self.sway * w * np.cos(w * fine)
-        v = np.column_stack([
-            self.speed * np.cos(yaws) - v_y * np.sin(yaws),
-            self.speed * np.sin(yaws) + v_y * np.cos(yaws),
-        ])  # fmt: skip
+        v = np.column_stack(
+            [
+                self.speed * np.cos(yaws) - v_y * np.sin(yaws),
+                self.speed * np.sin(yaws) + v_y * np.cos(yaws),
+            ]
+        )
         step = (v[1:] + v[:-1]) / 2 * (fine[1] - fine[0])
         path = np.pad(np.cumsum(step, axis=0), ((1, 0), (0, 0))) + np.array([[1.0, 2.0]])
         x, y = (np.interp(t, fine, path[:, k]) for k in (0, 1))
@@ -73,13 +75,15 @@ class Motion:
         )
         return [
             BodySample(
-                int(stamps[k]), tuple(map(float, position[k])),
+                int(stamps[k]),
+                tuple(map(float, position[k])),
                 (0.0, 0.0, math.sin(seen[k] / 2), math.cos(seen[k] / 2)),
                 tuple(map(float, linear[k])) if twist else None,
-                tuple(map(float, angular[k])) if twist else None, 'world',
+                tuple(map(float, angular[k])) if twist else None,
+                'world',
             )
             for k in range(count)
-        ]  # fmt: skip
+        ]
 
 
 def measure_of(twist=False, commanded=Commanded(0.43, 0.3), **changes):  # noqa: B008
@@ -226,9 +230,10 @@ def two_publishers(samples, at, size, rng):
     apart = round(SECOND / rate_of(samples) / 2) if size > 0.5 else 0
     away = 0.05 * 100 ** rng.random()
     samples[at:] = [
-        each for s in samples[at:]
+        each
+        for s in samples[at:]
         for each in (s, moved(s, y=away)._replace(stamp_ns=s.stamp_ns + apart))
-    ]  # fmt: skip
+    ]
 
 
 def other_frame(samples, at, size, rng):

@@ -40,14 +40,19 @@ def _check_velocities(parameters: Parameters, space: CommandSpace) -> None:
         for name, unit in (('linear', 'm/s'), ('angular', 'rad/s'))
     )
     for name, unit, largest, parameter, limit in zip(
-        COMPONENTS['velocity'], UNITS['velocity'], space.largest,
-        ('limit_linear', 'limit_linear', 'limit_angular'), (linear, linear, angular), strict=True,
-    ):  # fmt: skip
+        COMPONENTS['velocity'],
+        UNITS['velocity'],
+        space.largest,
+        ('limit_linear', 'limit_linear', 'limit_angular'),
+        (linear, linear, angular),
+        strict=True,
+    ):
         if 0.0 < limit < largest - TOLERANCE:
             raise ParameterError(
-                parameter, f'{limit:g} {unit}, and a specification whose {name} reaches '
-                f'{largest:g}', f'a specification within it, or a limit of {largest:g} at least',
-            )  # fmt: skip
+                parameter,
+                f'{limit:g} {unit}, and a specification whose {name} reaches {largest:g}',
+                f'a specification within it, or a limit of {largest:g} at least',
+            )
 
 
 def _check_workspace(parameters: Parameters, space: CommandSpace) -> None:
@@ -63,6 +68,8 @@ def _check_workspace(parameters: Parameters, space: CommandSpace) -> None:
             )
         if lower < least - TOLERANCE or upper > most + TOLERANCE:
             raise ParameterError(
-                'workspace', f'{name} from {least:g} to {most:g} m, and a specification that '
-                f'reaches from {lower:g} to {upper:g} m', 'a specification within it',
-            )  # fmt: skip
+                'workspace',
+                f'{name} from {least:g} to {most:g} m, and a specification that '
+                f'reaches from {lower:g} to {upper:g} m',
+                'a specification within it',
+            )

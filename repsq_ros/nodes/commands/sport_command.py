@@ -47,9 +47,10 @@ def sport_command(node: Node, parameters: Parameters, space: CommandSpace) -> Ve
     )
     if duration > LONGEST:
         raise ParameterError(
-            'sport_duration', f'{duration:g}', f'at most {LONGEST:g} s: so long the robot walks '
-            'on when nobody can stop it'
-        )  # fmt: skip
+            'sport_duration',
+            f'{duration:g}',
+            f'at most {LONGEST:g} s: so long the robot walks on when nobody can stop it',
+        )
     try:
         kind: Any = message_class(REQUEST)
     except MissingError:

@@ -42,9 +42,10 @@ class UrscriptCommand(CommandPublisher):
     def __init__(self, node: Node, space: CommandSpace, repeat: float = math.inf) -> None:
         if space.frame != urscript.FRAME:
             raise ParameterError(
-                'command_type', f'urscript, with poses in the frame {space.frame!r}',
+                'command_type',
+                f'urscript, with poses in the frame {space.frame!r}',
                 f"poses in the robot's own frame {urscript.FRAME!r}, as URScript takes them",
-            )  # fmt: skip
+            )
         super().__init__(node, String, topics.SCRIPT_COMMAND, space)
         self._repeat = repeat
         self._in_force: Command | None = None  # nothing has been sent yet

@@ -53,17 +53,20 @@ class VelocityCommand(CommandPublisher):
         super().__init__(node, kind, topic, space)
         self._message = message
         linear = parameters.number(
-            'acceleration_linear', 0.0, 'm/s^2 within which velocities are ramped; 0: steps',
+            'acceleration_linear',
+            0.0,
+            'm/s^2 within which velocities are ramped; 0: steps',
             at_least=0,
-        )  # fmt: skip
+        )
         angular = parameters.number('acceleration_angular', 0.0, 'rad/s^2, likewise', at_least=0)
         self._slew = SlewLimiter((linear, linear, angular))
         ramp = self._slew.seconds_to(space.largest)
         if ramp > space.longest_ramp:
             raise ParameterError(
-                'acceleration_linear, acceleration_angular', f'a ramp of {ramp:.3g} s',
+                'acceleration_linear, acceleration_angular',
+                f'a ramp of {ramp:.3g} s',
                 f'one of {space.longest_ramp:g} s at most, after which the window is measured',
-            )  # fmt: skip
+            )
         self._sent = time.monotonic()
 
     def _go(self, command: Command) -> None:
