@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The folder of a campaign: each test as it is counted, and the result."""
+"""The folder of a campaign: tests.csv, a line for each test as it is counted, and the result."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from repsq_ros.errors import BagError, OutputError
 from repsq_ros.specification.copies import copy_specification, write_replication
 from repsq_ros.specification.model import Specification
 
-SPECIFICATION = 'specification.yaml'  # a copy of the one in force
+SPECIFICATION = 'specification.yaml'  # a copy, so that the folder is complete
 TESTS = 'tests.csv'
 REPLICATION = 'replication.yaml'
 RESULT = 'result.yaml'
@@ -70,9 +70,9 @@ def read_tests(folder: Path, names: tuple[str, ...]) -> list[TestRecord]:
 
 
 class CampaignFolder:
-    """Writes what a campaign yields, test by test, so that an abort loses nothing.
+    """Writes the tests of a campaign, each as it is counted: an abort loses none.
 
-    :param again: the tests that are there stand in the journal, too, and are written anew
+    :param again: a campaign that is gone on with: its tests are written anew from the journal
     :raises OutputError: the folder cannot be written, or holds another campaign
     """
 
@@ -145,5 +145,5 @@ class CampaignFolder:
         return path
 
     def close(self) -> None:
-        """Close the file of tests."""
+        """Close tests.csv."""
         self._tests.close()

@@ -130,7 +130,7 @@ def record_of_line(entry: Entry) -> TestRecord:
 
 @dataclass(frozen=True)
 class History:
-    """What has happened so far."""
+    """What a journal says of a campaign: its tests, cases, sessions, and where it was cut off."""
 
     campaign_id: str
     seed: int

@@ -55,7 +55,7 @@ class Facts:
 
 @dataclass(frozen=True)
 class Sentences:
-    """What is said."""
+    """The sentences about a result that follow from the facts."""
 
     objection: str  # why no accuracy is promised; '' where it is
     provisos: tuple[str, ...]  # what the promise assumes and nobody has proved
@@ -82,7 +82,7 @@ def facts_of(specification: Specification, proposal: Proposal) -> Facts:
 
 
 def say(facts: Facts) -> Sentences:
-    """Return what may be said."""
+    """Return the sentences that the facts justify, and no others."""
     broken, short = _broken(facts), _short(facts)
     provisos = _provisos(facts)
     objection = broken or short

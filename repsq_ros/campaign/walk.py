@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""One attempt at a test, step by step: when a phase ends, and which one follows."""
+"""The phases of one attempt at a test: when each ends, and which one follows."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from repsq_ros.timebase import to_seconds
 
 
 class OverdueError(Exception):
-    """A phase did not end in time; what was awaited is told."""
+    """A phase did not end in time; the message tells what it waited for."""
 
 
 class Walk:
-    """Walks through the steps of a protocol, over given times.
+    """Goes through the steps of a protocol, at times that the caller gives.
 
     :param settling: what is known of the body; None where no step ends by it
     """
@@ -38,7 +38,7 @@ class Walk:
     def __init__(self, protocol: Protocol, settling: Settling | None) -> None:
         self._protocol, self._settling = protocol, settling
         self._steps: tuple[Step, ...] = ()
-        self._first = 0  # number of the first step: negative while on the way home
+        self._first = 0  # step number of the first one: negative where the robot is led home first
         self._place = 0
         self._target: Command = protocol.rest
         self._began_ns = 0  # when the step in force began
@@ -60,7 +60,7 @@ class Walk:
         return self._enter(index, attempt, start_ns, before)
 
     def confirm(self) -> bool:
-        """Take somebody's word that a phase is over; false where none is awaited."""
+        """End a phase that waits for a confirmation; false where none does."""
         awaited = not self.over and self._step.ending.asks
         self._confirmed = self._confirmed or awaited
         return awaited
@@ -72,12 +72,12 @@ class Walk:
 
     @property
     def over(self) -> bool:
-        """True before the first step, and after the last one."""
+        """True before the first step begins and after the last one has ended."""
         return self._place >= len(self._steps)
 
     @property
     def commanded(self) -> bool:
-        """True from when the case takes effect."""
+        """True once the command of the case has taken effect."""
         return self._command_ns is not None
 
     @property
@@ -105,12 +105,12 @@ class Walk:
         )  # fmt: skip
 
     def follow(self, now_ns: int) -> Span | None:
-        """Return the phase that begins by now, or goes on; None: nothing is due, or all is over.
+        """Return the phase that begins now or is prolonged; None: nothing is due, or all is over.
 
-        A phase begins when somebody looks, not at the planned end of the one before: a command
-        that was late is held as long.
+        A phase begins when this is called, not at the planned end of the one before: so a command
+        that was sent late is held for its full time.
 
-        :raises OverdueError: the phase in force should have ended
+        :raises OverdueError: the phase in force has taken longer than its timeout
         """
         span = self.span
         if self.over or span is None or span.end_ns is None or now_ns < span.end_ns:

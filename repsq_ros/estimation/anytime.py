@@ -58,11 +58,11 @@ class Anytime:
 
     @property
     def statement(self) -> str:
-        """Say what holds."""
+        """Return the guarantee, with the split of c where it is not halved."""
         return STATEMENT + split_of(self.c_below)
 
     def begin(self, question: Question) -> AnytimeProgress:
-        """Begin a campaign."""
+        """Return the state of the rule before the first test."""
         return AnytimeProgress(question, c_below=self.c_below)
 
 

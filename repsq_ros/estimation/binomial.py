@@ -59,7 +59,7 @@ class Binomial:
         return max(self.half_width(successes, c) for successes in range(self.tests + 1))
 
     def begin(self, question: Question) -> BinomialProgress:
-        """Begin a campaign."""
+        """Return the state of the rule before the first test."""
         return BinomialProgress(self, question)
 
 

@@ -46,7 +46,7 @@ class CertifiedCell:
     )
 
     def begin(self, question: Question) -> CertifiedCellProgress:
-        """Begin a campaign.
+        """Return the state of the rule before the first test.
 
         :raises ValueError: the question has no partition
         """

@@ -38,7 +38,7 @@ class FirstOf:
 
     @property
     def statement(self) -> str:
-        """Say what holds."""
+        """Return the guarantee: each rule has its share of c, so that all hold together."""
         parts = '; '.join(rule.statement for rule in self.rules)
         return f'c is split between {len(self.rules)} rules, the first of which stops: {parts}'
 
@@ -48,7 +48,7 @@ class FirstOf:
         return max((rule.sides for rule in self.rules), key=len)
 
     def begin(self, question: Question) -> FirstOfProgress:
-        """Begin a campaign."""
+        """Return the state of the rule before the first test."""
         share = replace(question, c=question.c / len(self.rules))
         return FirstOfProgress(tuple(rule.begin(share) for rule in self.rules))
 

@@ -62,7 +62,7 @@ class MomentRule(ABC):
         return self.half_width(n, variance, question.bounds.width, question.c)
 
     def begin(self, question: Question) -> MomentProgress:
-        """Begin a campaign."""
+        """Return the state of the rule before the first test."""
         return MomentProgress(self, question)
 
 
@@ -177,7 +177,7 @@ class EmpiricalBernstein(MomentRule):
 
     @property
     def statement(self) -> str:
-        """Say what holds."""
+        """Return the guarantee of the form in use."""
         if self.range_power != 1:
             return (
                 'the range enters squared, as the paper prints it, which bounds nothing where '

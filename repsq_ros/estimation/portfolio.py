@@ -42,7 +42,7 @@ class ControlledAnytime:
 
     @property
     def statement(self) -> str:
-        """Say what holds."""
+        """Return the guarantee, with what the control variate adds to it."""
         return (
             f'{STATEMENT}{split_of(self.c_below)}; the estimate is the mean of v = '
             f'w (psi - g(x)) + E[g], where g is {self.control}, fixed before each draw, and half '
@@ -50,7 +50,7 @@ class ControlledAnytime:
         )
 
     def begin(self, question: Question) -> ControlledProgress:
-        """Begin a campaign."""
+        """Return the state of the rule before the first test."""
         return ControlledProgress(question, self.c_below)
 
 

@@ -134,4 +134,4 @@ class StoppingRule(Protocol):
         """'' where c covers both ends of the interval, ' on each side' where each has its c."""
 
     def begin(self, question: Question) -> Progress:
-        """Begin a campaign."""
+        """Return the state of the rule before the first test of a campaign."""

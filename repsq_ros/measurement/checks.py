@@ -91,7 +91,7 @@ class Stretch:
 
 
 class Check(NamedTuple):
-    """One line of the list."""
+    """A check of a stretch of samples: its name, and what finds the fault."""
 
     name: str
     takes: str  # what it looks at

@@ -63,7 +63,7 @@ class Quantity(Protocol):
 
     @property
     def unit(self) -> str:
-        """Its unit."""
+        """Unit of psi."""
 
     @property
     def needs(self) -> str:

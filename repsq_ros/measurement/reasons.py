@@ -64,7 +64,7 @@ class Code(str, Enum):
 
 
 class Fault(NamedTuple):
-    """One reason."""
+    """A reason why a test is INVALID: a code for programs, a sentence for people."""
 
     code: Code
     text: str  # one line with its numbers and with what was expected

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Arrival stamps back onto the rate at which the sensor measured."""
+"""Stamps of arrival, corrected by the rate at which the sensor measures."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from numpy.typing import NDArray
 
 Stamps = NDArray[np.int64]
 
-EARLIEST = 5.0  # percentile of the delays that stands for no delay
+EARLIEST = 5.0  # percentile of the delays that counts as undelayed
 
 
 def retimed(stamps: Stamps, rate: float) -> Stamps:
-    """Return stamps as the sensor would have set them, from stamps of arrival.
+    """Return estimates of when the sensor measured, from stamps of arrival.
 
-    A sensor measures every 1 / rate s; its messages come late by varying delays, some together.
-    From the last message back, each one is given the latest instant of the sensor's that is not
-    after its arrival and before the next one's. A straight line through arrival over instant then
-    takes up what the true rate differs from the nominal one. The mean delay stays in the stamps:
-    arrival alone cannot tell it.
+    A sensor measures every 1 / rate s; its messages arrive after varying delays, some in bunches.
+    Going back from the last message, each is assigned to the latest measurement that is not after
+    its arrival and before that of the next message. A straight line through arrival times over
+    the numbers of the measurements then corrects for a rate that is not exactly the nominal one.
+    The mean delay stays in the stamps: arrival times alone do not tell it.
 
     :param stamps: (n,) [ns], not decreasing
     :param rate: [Hz] nominal
@@ -42,7 +42,7 @@ def retimed(stamps: Stamps, rate: float) -> Stamps:
     period = 1e9 / rate
     since = (stamps - stamps[0]).astype(np.float64)
     delay = _delays(since, period)
-    # Ties of the rounding must not depend on a hair: half a period of grace for an early message.
+    # Half a period of tolerance, so that a message that is slightly early is not a period off.
     latest = np.floor((since - delay) / period + 0.5).astype(np.int64)
     # k_i = min(latest_i, k_{i+1} - 1), from the back: a running minimum of latest_i - i.
     order = np.arange(len(stamps))
@@ -55,7 +55,7 @@ def retimed(stamps: Stamps, rate: float) -> Stamps:
 
 
 def _delays(since: NDArray[np.float64], period: float) -> float:
-    """Return the phase [ns] at which messages come that are hardly delayed."""
+    """Return the phase of the sensor's period at which undelayed messages arrive [ns]."""
     angle = since * (2.0 * np.pi / period)
     middle = float(np.arctan2(np.mean(np.sin(angle)), np.mean(np.cos(angle))))
     around = np.remainder(angle - middle + np.pi, 2.0 * np.pi) - np.pi

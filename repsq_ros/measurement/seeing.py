@@ -46,7 +46,7 @@ OUT_OF_SIGHT = {
 
 @dataclass(frozen=True)
 class Wanted:
-    """What of a body is to be seen."""
+    """What a measure needs of a body, and the limits within which it is believed."""
 
     needs: str  # velocity, position or pose
     limits: Limits

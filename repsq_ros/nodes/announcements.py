@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What the scheduler says: into the journal first, then on its topics."""
+"""What the scheduler announces: cases and phases, in the journal and on its topics."""
 
 from __future__ import annotations
 
@@ -35,7 +35,11 @@ STOPS = {Phase.PAUSED: PAUSE, Phase.SKIPPED: SKIP, Phase.ABORTED: ABORT}  # even
 
 
 class Announcements:
-    """Publishes cases and phases, each after its line in the journal, but for what stops."""
+    """Writes cases and phases into the journal, and publishes them.
+
+    A line is written before its message is published, so that a restart knows all that others may
+    have heard. Stops (a pause, a skip, an abort) are published even if the disk is full.
+    """
 
     def __init__(
         self,
@@ -49,14 +53,16 @@ class Announcements:
         self._test = TestCommand(
             campaign_id=logbook.campaign_id, specification_digest=specification.digest
         )
-        self._phase = TestPhase()  # announced last
+        self._phase = TestPhase()  # the last one published
         self._cases = node.create_publisher(TestCommand, topics.TEST_COMMAND, qos.RECORD)
         self._phases = node.create_publisher(TestPhase, topics.TEST_PHASE, qos.RECORD)
 
     def write(self, action: Action) -> None:
-        """Put into the journal what belongs there; what stops the robot waits for no disk.
+        """Write an action into the journal, if it belongs there.
 
-        :raises OutputError: it could not be written yet
+        A stop that cannot be written is only logged: the robot must not wait for the disk.
+
+        :raises OutputError: the disk is full; the action has to wait until it is written
         """
         logbook = self._logbook
         if isinstance(action, Counted):
@@ -72,7 +78,7 @@ class Announcements:
                 self._node.get_logger().error(str(error))
 
     def publish(self, action: Action) -> None:
-        """Say it on its topic."""
+        """Publish a case or a phase."""
         if isinstance(action, Case):
             self._test = translate.test_command_of(
                 action, self._specification, self._logbook.campaign_id, self._now_ns()
@@ -84,9 +90,9 @@ class Announcements:
             self._phases.publish(self._phase)
 
     def repeat(self) -> None:
-        """Say the phase in force once more: who has an answer to it gives it again."""
+        """Publish the phase in force once more, so that nodes repeat an answer that was lost."""
         self._phases.publish(self._phase)
 
     def wait_for_all_acked(self) -> None:
-        """Wait until the last phase has arrived, for a moment."""
+        """Wait a moment for the last phase to be acknowledged."""
         self._phases.wait_for_all_acked(qos.ACKNOWLEDGED)

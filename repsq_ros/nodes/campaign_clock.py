@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The time that a campaign lives by: /clock where it is simulated, else the system's."""
+"""The clock of a campaign: /clock with a simulated robot, else the system's."""
 
 from __future__ import annotations
 
@@ -27,20 +27,23 @@ from rosgraph_msgs.msg import Clock as ClockMessage
 from repsq_ros.nodes import qos
 from repsq_ros.timebase import from_time, to_seconds
 
-LATE_NS = 500_000  # after an instant, at which it has come for sure: two clocks are read apart
-STEP_NS = 50_000_000  # by which a clock that is only adjusted does not run ahead or behind
-READING_NS = 1_000_000  # within which both clocks are read, to be compared
-LEAP = 0.1  # [s] by which a clock in real time may leap forward, after a stall
-PACE = 0.5  # [s] over which its pace is taken: a message that was late makes no fast clock
+# A timer is set this much late: steady and system clock are read one after the other, and it must
+# not fire before the instant.
+LATE_NS = 500_000
+STEP_NS = 50_000_000  # a smaller change between two looks is NTP slewing the clock, no step
+READING_NS = 1_000_000  # clocks that take longer to read one after the other are not compared
+LEAP = 0.1  # [s] that a simulation in real time may catch up with after a stall
+PACE = 0.5  # [s] over which its speed is measured, so that one late message does not count
 TIMEOUT = 2.0  # [s] without a message on /clock after which a simulated clock is lost
 
 
 class CampaignClock:
-    """One source of time: rclpy's own hears /clock apart, and may be ahead or behind.
+    """One source of time for the whole scheduler.
 
-    :param on_tick: called with each new simulated time [ns]. A timer would fire between the ticks
-        of a clock that stands still at the end of a phase: only the clock itself tells that the
-        end is there.
+    rclpy's clock has a subscription to /clock of its own, and may be ahead of this one or behind.
+
+    :param on_tick: called with each new simulated time [ns]. Simulated time is held at the end of
+        a phase, and no timer fires while it stands still: only /clock itself tells of that end.
     """
 
     def __init__(self, node: Node, on_tick: Callable[[int], None]) -> None:
@@ -50,9 +53,9 @@ class CampaignClock:
         self._simulated_ns: int | None = None
         self._stepped_ns = 0  # by which a simulated clock has jumped since the last look
         self._offset_ns: int | None = None  # of the system's clock from the steady one
-        self._planned_ns = 0  # latest instant that was announced
-        self._broken_off_ns = 0  # until when a simulated robot may have lived on
-        self._paced = (0, self._steady.now())  # simulated [ns] and steady time, PACE ago at most
+        self._planned_ns = 0  # the latest end of a phase that was announced
+        self._broken_off_ns = 0  # up to where a simulated robot may have run after a stop
+        self._paced = (0, self._steady.now())  # where the speed is measured from: [ns], steady
         self._fast = False  # the simulation was seen to run much faster than real time
         self._alarm = node.create_timer(TIMEOUT, self._ring, clock=self._steady)
         self._alarm.cancel()
@@ -64,7 +67,7 @@ class CampaignClock:
         time_ns, now = from_time(message.clock), self._steady.now()
         before_ns = self._simulated_ns or time_ns
         if time_ns < before_ns:
-            self._planned_ns = self._broken_off_ns = 0  # a time that runs back is to be seen
+            self._planned_ns = self._broken_off_ns = 0  # or they would hide that time runs back
             self._stepped_ns += time_ns - before_ns
         if not self._simulated_ns or time_ns < before_ns:
             self._paced = (time_ns, now)
@@ -86,11 +89,10 @@ class CampaignClock:
         return int(self._node.get_clock().now().nanoseconds)
 
     def wake_at(self, at_ns: int | None) -> None:
-        """Call `on_tick` at an instant as well; a simulated clock ticks there by itself.
+        """Call `on_tick` at an instant, too; a simulated clock ticks there by itself.
 
-        :param at_ns: None: what was planned does not come. A robot that is simulated fast has
-            perhaps lived on to the end of its phase before it hears so, and what comes next must
-            not begin in its past
+        :param at_ns: None: the phase in force was stopped. A robot that is simulated fast may run
+            on to its planned end before it hears so; the next phase must not begin before that
         """
         if at_ns is None:
             self._broken_off_ns = self._planned_ns if self._fast else self._broken_off_ns
@@ -107,8 +109,8 @@ class CampaignClock:
     def stepped_ns(self) -> int:
         """Return by how much the clock was set since the last look; 0: it was not.
 
-        The system's clock is set by an operator or by NTP. A simulated one that goes back belongs
-        to a simulation that was started anew.
+        An operator or NTP may set the system's clock. A simulated clock goes back when the
+        simulation is started anew.
         """
         if self._simulated_ns is not None:
             stepped_ns, self._stepped_ns = self._stepped_ns, 0
@@ -122,7 +124,7 @@ class CampaignClock:
 
     @property
     def fault(self) -> str:
-        """What is wrong with it; '' where nothing is."""
+        """What is wrong with the clock, or ''."""
         silent = to_seconds((self._steady.now() - self._heard).nanoseconds)
         if self._simulated_ns is None or silent <= TIMEOUT:
             return ''
@@ -130,6 +132,6 @@ class CampaignClock:
 
 
 def _offset_ns() -> int | None:
-    """Return the system's time less the steady one; None: something came between both readings."""
+    """Return system time minus steady time; None: the process was interrupted between both."""
     before_ns, system_ns, after_ns = time.monotonic_ns(), time.time_ns(), time.monotonic_ns()
     return system_ns - before_ns if after_ns - before_ns < READING_NS else None

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Subscriptions to what the specification names; what keeps them silent is told by its name."""
+"""Subscriptions to the inputs of a specification, and why an input is not heard."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ from repsq_ros.measurement.validity import publishers_fault
 from repsq_ros.messages.sensor_messages import reader_of
 from repsq_ros.nodes import qos
 
-# rclpy would make several waitables for each subscription that are looked at before every message.
-# What they tell is looked up once a second instead.
+# Each of rclpy's events (such as incompatible QoS) would add a waitable to every subscription, which
+# an executor checks before every message. What they tell is looked up once a second instead.
 NO_EVENTS = SubscriptionEventCallbacks(use_default_callbacks=False)
-AT_ONCE = 100  # messages at most that are taken in before it is another subscription's turn
+AT_ONCE = 100  # messages at most that are taken from one subscription before the next one's turn
 
 
 def message_class(name: str) -> type:
@@ -74,9 +74,9 @@ def rivals_of(node: Node, topic: str, kind: str) -> Fault | None:
 class InputSubscription:
     """One input: its messages as samples, and what is wrong with its publishers.
 
-    A condition may be a mode that was told once for all to come (transient local). That is asked
-    for beside, as soon as a publisher offers it: who asks for it from the start does not hear a
-    publisher that keeps nothing. Heard twice, a reading is the same reading.
+    A condition may be a mode that was published once (transient local). As soon as a publisher
+    offers that, a second subscription asks for it; the first one must not, or it would not hear
+    publishers that keep nothing. A reading that is heard twice does no harm.
     """
 
     def __init__(
@@ -105,8 +105,8 @@ class InputSubscription:
     def _subscribe(self, profile: QoSProfile) -> Subscription:
         def hear(message: Any, info: dict[str, int]) -> None:
             self._hear(message, info)
-            # An executor looks at all that a node waits for before each message, which takes as
-            # long as the message itself: those that have come meanwhile are taken in with it.
+            # Before each message, an executor checks all that a node waits for, which takes as
+            # long as the message itself: so messages that have arrived meanwhile are taken now.
             for _ in range(AT_ONCE):
                 taken = made.handle.take_message(made.msg_type, False)
                 if taken is None:
@@ -156,7 +156,7 @@ class InputSubscription:
 
 
 def _hearer(node: Node, source: Input, take: Callable[[Sample, int], None]) -> Callable[..., None]:
-    """Return what is called for each message: it has to be quick."""
+    """Return the callback for one message; it is called up to 1000 times a second."""
     read = reader_of(source)
 
     def by_simulated_clock(message: Any, info: dict[str, int]) -> None:
@@ -172,7 +172,7 @@ def _hearer(node: Node, source: Input, take: Callable[[Sample, int], None]) -> C
             take(sample, arrival_ns)
 
     def by_arrival(message: Any, info: dict[str, int]) -> None:
-        # When the middleware received it, which may be long before anybody had time for it.
+        # The middleware's time of reception, which may be long before this callback is called.
         arrival_ns = info['received_timestamp'] or time.time_ns()
         sample = read(message, arrival_ns)
         if sample is not None:

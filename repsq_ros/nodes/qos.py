@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Quality of service, by role."""
+"""Quality of service of each kind of topic."""
 
 from __future__ import annotations
 
@@ -20,44 +20,43 @@ from rclpy.duration import Duration
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.qos_overriding_options import QoSOverridingOptions, QoSPolicyKind
 
-ACKNOWLEDGED = Duration(nanoseconds=400_000_000)  # in which what was sent last has arrived
+# How long a node that ends waits for its last message to be acknowledged.
+ACKNOWLEDGED = Duration(nanoseconds=400_000_000)
 
-# Kept for who joins late: some 300 tests with their phases.
-HISTORY = 1000
+HISTORY = 1000  # messages kept for late joiners: some 300 tests with their phases
 
-
-# Records of the campaign: none may be lost, and who joins late sees the last ones.
+# Records of the campaign: none may be lost, and a late joiner gets those that are kept.
 RECORD = QoSProfile(
     depth=HISTORY,
     reliability=ReliabilityPolicy.RELIABLE,
     durability=DurabilityPolicy.TRANSIENT_LOCAL,
 )
 
-# Signs of life: a lost one must not hold back those that follow.
+# Heartbeats: sending a lost one again would hold back those that follow.
 HEARTBEAT = QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT)
 
-# What is in force now: a late joiner gets the last one.
+# A state, such as a mode: a late joiner gets the newest message.
 LATCHED = QoSProfile(
     depth=1,
     reliability=ReliabilityPolicy.RELIABLE,
     durability=DurabilityPolicy.TRANSIENT_LOCAL,
 )
 
-# Sensors: takes any publisher (best effort accepts reliable ones too), and bursts of 1 kHz.
+# Sensors: best effort also hears reliable publishers; the depth holds two seconds at 1 kHz.
 SENSOR = QoSProfile(depth=2000, reliability=ReliabilityPolicy.BEST_EFFORT)
 
-# /diagnostics: what aggregators and rqt ask for.
+# /diagnostics: as diagnostic_aggregator and rqt subscribe to it.
 DIAGNOSTICS = QoSProfile(depth=10, reliability=ReliabilityPolicy.RELIABLE)
 
-# Where the robot is: an older pose that waited in a queue would pass for the newest.
+# Where the robot is: a pose that has waited in a queue would be taken for the newest.
 NEWEST = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 
 COMMAND = QoSProfile(depth=10, reliability=ReliabilityPolicy.RELIABLE)
 
-# /clock: only the newest counts; simulated_robot repeats a clock that stands still.
+# /clock: only the newest counts, and simulated_robot repeats it while time stands still.
 CLOCK = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 
-# For subscriptions whose publishers are not ours (sensors, a bag player): parameters may override.
+# For subscriptions to other programs (sensors, a bag player): parameters may change these.
 OVERRIDABLE = QoSOverridingOptions(
     policy_kinds=(
         QoSPolicyKind.HISTORY,

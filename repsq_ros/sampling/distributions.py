@@ -120,7 +120,7 @@ class Cases:
     _cumulative: tuple[float, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Check, and prepare for drawing."""
+        """Check the weights, and sum them up for drawing."""
         places = {point: place for place, point in enumerate(self.points)}
         if not self.points or len(places) != len(self.points):
             raise ValueError('a table of cases needs cases, each one once')

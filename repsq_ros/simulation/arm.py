@@ -32,7 +32,7 @@ NOISE = SensorNoise(position=0.0002, gauge=0.0000003)
 
 @dataclass(frozen=True)
 class ArmParameters:
-    """Behaviour of the arm."""
+    """How precisely and how fast the simulated arm moves."""
 
     speed: float = 0.25  # [m/s] on its ways, whatever is asked for
     lag: float = 0.05  # [s] in which it comes to rest

@@ -41,7 +41,7 @@ class ControlChoice:
 
     @property
     def words(self) -> str:
-        """Say what it is."""
+        """Return what is regressed on, for people."""
         beside = ' with products of two dimensions' if self.interactions else ''
         return f'a regression of degree {self.degree}{beside} on earlier tests'
 

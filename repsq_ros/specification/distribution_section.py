@@ -218,7 +218,7 @@ class OwnClass:
         return float(self._inner.logpdf(x))
 
     def describe(self) -> dict[str, object]:
-        """Say what it is."""
+        """Return class and options, as the specification names them: part of the digest."""
         return self._description
 
 

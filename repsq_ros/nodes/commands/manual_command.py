@@ -50,5 +50,5 @@ class ManualCommand(CommandPublisher):
             self._send(String(data=text))
 
     def stop(self) -> None:
-        """Say that the robot has to stop."""
+        """Ask people to stop the robot, in the log and on the topic."""
         self._go(REST[self._space.kind])

@@ -12,9 +12,9 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Pose commands to a Cartesian motion controller, as a target that walks from where the tool is.
+"""Pose commands to a Cartesian motion controller, as a target that moves from the tool's pose.
 
-Such a controller follows its target as fast as it can: the target decides how fast the tool moves.
+Such a controller follows its target as fast as it can, so the target's speed is the tool's.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ from repsq_ros.protocols.command_space import Command, CommandSpace
 from repsq_ros.protocols.rotation import angle_between, quaternion_of_rpy
 from repsq_ros.protocols.straight_line import StraightLine, ToolPose
 
-LONGEST_STEP = 0.1  # [s] of the walk at once: a late call makes it longer, never faster
-# A tool this near to where it is held is still held there; each pose heard anew would make an arm
-# that gives way under its weight creep.
+LONGEST_STEP = 0.1  # [s] of motion in one step: a late call delays the target, never speeds it up
+# While the tool is held, the target moves only if the tool is further away than this. An arm that
+# sags under its weight would creep if each pose that is heard became the new target.
 HELD_WITHIN = (0.01, 0.05)  # [m], [rad]
 
 
 class PoseTargetCommand(CommandPublisher):
-    """Streams the target along a straight line, within the space's speed and acceleration.
+    """Sends targets along a straight line, within the space's speed and acceleration.
 
     :param now_ns: time for the stamps
     """
@@ -59,7 +59,7 @@ class PoseTargetCommand(CommandPublisher):
         return '; '.join(filter(None, (super().missing(), self._tool.missing())))
 
     def _go(self, command: Command) -> None:
-        """Send the next target on the way to a pose; nothing where the tool's own is not known."""
+        """Send the next target on the way to a pose; none while the tool's pose is not known."""
         if not command:
             self.stop()
             return
@@ -75,9 +75,10 @@ class PoseTargetCommand(CommandPublisher):
         self._stepped = now
 
     def stop(self) -> None:
-        """Send the tool's own pose; nothing where it is not known.
+        """Send the tool's own pose as the target; nothing if that pose is not known.
 
-        A target that no longer walks holds the tool, too; a pose of long ago would draw it there.
+        Without a new target the controller holds the tool as well, whereas an old pose would draw
+        the tool back to where it has been.
         """
         tool = self._tool.fresh
         if tool is None:

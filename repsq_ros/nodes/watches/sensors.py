@@ -30,18 +30,18 @@ from repsq_ros.timebase import to_seconds
 
 
 class _Unattended(CallbackGroup):
-    """Subscriptions that no executor looks at: whoever made them does."""
+    """Keeps subscriptions from the executor: the watch takes their messages itself."""
 
     def can_execute(self, entity: object) -> bool:
-        """Say no."""
+        """Return False: no executor may take their messages."""
         return False
 
     def beginning_execution(self, entity: object) -> bool:
-        """Say no."""
+        """Return False: no executor may take their messages."""
         return False
 
     def ending_execution(self, entity: object) -> None:
-        """Do nothing: none has begun."""
+        """Do nothing: no executor ever begins one."""
 
 
 class SensorWatch:
