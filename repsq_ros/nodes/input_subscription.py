@@ -35,8 +35,8 @@ from repsq_ros.measurement.validity import publishers_fault
 from repsq_ros.messages.sensor_messages import reader_of
 from repsq_ros.nodes import qos
 
-# Each of rclpy's events (such as incompatible QoS) would add a waitable to every subscription, and an
-# executor checks all of them before every message. What they tell is looked up once a second instead.
+# Each of rclpy's events (such as incompatible QoS) would add a waitable to every subscription, and
+# an executor checks them all before every message. What they tell is read once a second.
 NO_EVENTS = SubscriptionEventCallbacks(use_default_callbacks=False)
 AT_ONCE = 100  # messages at most that are taken from one subscription before the next one's turn
 
