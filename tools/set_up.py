@@ -235,6 +235,10 @@ def build(from_wheels: bool) -> None:
         ],
         'building the messages and the package', environment,
     )  # fmt: skip
+    # Links to files that have moved or gone since the last build.
+    for link in VENV.glob('lib/python3*/site-packages/repsq_ros/**/*'):
+        if link.is_symlink() and not link.exists():
+            link.unlink()
     source = '' if from_wheels else f'. "{VENV}/setup.sh"\n'
     for name, command in WRAPPERS.items():
         wrapper = VENV / 'bin' / name
