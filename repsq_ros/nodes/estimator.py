@@ -32,9 +32,9 @@ from repsq_ros.messages import campaign_messages
 from repsq_ros.msg import Estimate, QuantizedResult, TestMeasurement
 from repsq_ros.nodes import qos, translate
 from repsq_ros.nodes.heartbeat import Pulse
+from repsq_ros.nodes.held_back import HeldBack
 from repsq_ros.nodes.parameters import Parameters
 from repsq_ros.nodes.runtime import CampaignNode, run_node
-from repsq_ros.nodes.watches.held_back import HeldBack
 from repsq_ros.nodes.watches.rivals import Rivals
 
 

@@ -37,13 +37,13 @@ from repsq_ros.nodes.campaign_clock import CampaignClock
 from repsq_ros.nodes.commands.robot_command import make_robot_command
 from repsq_ros.nodes.external_cases import listen_for_cases
 from repsq_ros.nodes.heartbeat import Pulse
+from repsq_ros.nodes.held_back import HeldBack
 from repsq_ros.nodes.input_subscription import InputSubscription
 from repsq_ros.nodes.operator import Operator
 from repsq_ros.nodes.parameters import Parameters
 from repsq_ros.nodes.runtime import CampaignNode, run_node
 from repsq_ros.nodes.scheduler_settings import SchedulerSettings
 from repsq_ros.nodes.supervisor import Supervisor
-from repsq_ros.nodes.watches.held_back import HeldBack
 from repsq_ros.nodes.watches.readiness import Readiness
 from repsq_ros.protocols.phases import Phase, Span
 from repsq_ros.timebase import whole_second_after

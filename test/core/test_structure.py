@@ -14,6 +14,7 @@
 
 """The house stays easy to walk through: imports run one way, one name means one thing."""
 
+import ast
 import re
 
 import pytest
@@ -107,6 +108,20 @@ def test_no_two_files_have_one_name():
 
 def test_files_stay_short():
     assert not list(house.long_files(PACKAGE))
+
+
+def test_all_watches_share_one_face():
+    """Look at it; what speaks against moving, as a list of sentences."""
+    for path in sorted((PACKAGE / 'nodes' / 'watches').glob('[a-z]*.py')):
+        faces = [
+            {each.name: ast.unparse(each.returns) for each in node.body
+             if isinstance(each, ast.FunctionDef) and each.returns}
+            for node in ast.parse(path.read_text()).body
+            if isinstance(node, ast.ClassDef) and not node.name.startswith('_')
+        ]  # fmt: skip
+        assert len(faces) == 1, f'{path.name}: one watch in a file'
+        assert 'look' in faces[0], path.name
+        assert faces[0].get('against') == 'list[str]', path.name
 
 
 @pytest.fixture

@@ -29,8 +29,8 @@ from support.graph import at_rest
 from repsq_ros import topics
 from repsq_ros.msg import TestCommand, TestMeasurement, TestPhase
 from repsq_ros.nodes import qos
+from repsq_ros.nodes.held_back import HeldBack
 from repsq_ros.nodes.watches import rivals as rivals_module
-from repsq_ros.nodes.watches.held_back import HeldBack
 from repsq_ros.nodes.watches.rivals import Rivals
 from repsq_ros.specification.load import load
 

@@ -24,6 +24,7 @@ from repsq_ros.errors import CampaignError
 from repsq_ros.nodes.campaign_clock import CampaignClock
 from repsq_ros.nodes.commands.command_publisher import CommandPublisher
 from repsq_ros.nodes.watches.conditions import ConditionWatch
+from repsq_ros.nodes.watches.health_check import HealthCheck
 from repsq_ros.nodes.watches.interventions import GuardWatch
 from repsq_ros.nodes.watches.peers import Peers
 from repsq_ros.nodes.watches.rivals import Rivals
@@ -79,10 +80,14 @@ class Readiness:
         :returns: [s] since the last look
         """
         passed = self.peers.look()
-        self._guard.look()
-        self.rivals.look()
-        self._conditions.look()
-        self._bodies.look()
+        watches: tuple[HealthCheck, ...] = (
+            self._guard,
+            self.rivals,
+            self._conditions,
+            self._bodies,
+        )
+        for watch in watches:
+            watch.look()
         return passed
 
     def refuse_other_scheduler(self) -> None:
@@ -99,12 +104,10 @@ class Readiness:
 
     def lost(self) -> list[str]:
         """Return what a test needs, has no more, and may come back by itself."""
+        losing: tuple[HealthCheck, ...] = (self.peers, self._guard, self.rivals, self._bodies)
         robot = self._command.missing()
         return [
-            *self.peers.against(),
-            *self._guard.against(),
-            *self.rivals.against(),
-            *self._bodies.against(),
+            *(why for watch in losing for why in watch.against()),
             *([f'missing {robot}'] * bool(robot)),
             *([self._clock.fault] * bool(self._clock.fault)),
         ]
