@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What the peers answer to an attempt: its measurement, and the estimate that counts it."""
+"""The answers to an attempt: its measurement, and the estimate after it."""
 
 from __future__ import annotations
 
@@ -21,9 +21,10 @@ from repsq_ros.measurement.recorder import Key
 
 
 class Answers:
-    """Both answers to the attempt under way; others, and second ones, are ignored.
+    """Keeps both answers to the attempt under way, and ignores answers to other attempts.
 
-    Before the campaign begins all are kept: peers that outlived a scheduler say them again.
+    Before the campaign begins all answers are kept: after a restart of the scheduler, the nodes
+    that went on running repeat theirs.
     """
 
     def __init__(self) -> None:
@@ -34,7 +35,7 @@ class Answers:
         self.told = False  # the proposal has heard of it
 
     def await_answers(self, key: Key) -> None:
-        """Begin with an attempt; what was said of others is forgotten."""
+        """Wait for the answers to an attempt; those to others are dropped."""
         self._key = key
         self.due = self.told = False
         self._measured = {each: self._measured[each] for each in (key,) if each in self._measured}
@@ -43,13 +44,13 @@ class Answers:
         }
 
     def hear_measurement(self, record: TestRecord) -> None:
-        """Take in a measurement."""
+        """Take in a measurement; of one attempt the first counts."""
         key = (record.index, record.attempt)
         if self._key in (None, key):
             self._measured.setdefault(key, record)
 
     def hear_estimate(self, estimate: EstimateRecord) -> None:
-        """Take in an estimate; a later one of the same attempt counts."""
+        """Take in an estimate; of one attempt the last counts."""
         key = (estimate.index, estimate.attempt)
         if self._key in (None, key):
             self._estimated[key] = estimate
@@ -61,5 +62,5 @@ class Answers:
 
     @property
     def estimated(self) -> EstimateRecord | None:
-        """Return the estimate that counts it."""
+        """Return the estimate after the attempt under way."""
         return None if self._key is None else self._estimated.get(self._key)

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Attempts at tests, as the phases of a campaign tell of them, online and in a recording."""
+"""Which attempts are to be measured, by the phases of a campaign: online and in a recording."""
 
 from __future__ import annotations
 
@@ -42,14 +42,15 @@ class Attempts:
 
     @property
     def windows(self) -> dict[Key, Window]:
-        """Return what is to be measured, in the order of the announcements."""
+        """Return the windows of the attempts, in the order in which they were announced."""
         return {key: attempt.window for key, attempt in self._open.items()}
 
     @property
     def over(self) -> tuple[Key, ...]:
-        """Return the attempts whose phases are over: they can be measured.
+        """Return the attempts whose phases are over, and which can be measured.
 
-        Not before: a pause in the last moments of a window may be heard after its last sample.
+        The end of the window is too early: a pause just before it may be heard after its last
+        sample.
         """
         return tuple(key for key in self._open if key in self._over)
 

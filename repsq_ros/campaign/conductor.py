@@ -40,13 +40,13 @@ CUT_SHORT = 'the scheduler ended in this attempt'
 
 
 class Conductor:
-    """Draws cases, walks through the phases of each test, and waits for its two answers.
+    """Draws cases, goes through the phases of each test, and waits for its two answers.
 
-    A test is over when its phases are over and both its measurement (for the proposal to learn
-    from) and the estimate that counts it (which tells whether to stop) have come.
+    A test is over when its phases have ended and both answers have come: its measurement, which
+    the proposal learns from, and the estimate after it, which tells whether to stop.
 
-    :param attended: somebody is there: a test that stays INVALID pauses the campaign, and does
-        not end it
+    :param attended: a person is there: a test that stays INVALID pauses the campaign instead of
+        ending it
     """
 
     def __init__(
@@ -61,11 +61,11 @@ class Conductor:
         self._attended = attended
         self.case: Case | None = None  # under test
         self._answers = Answers()
-        self._broken_off = ''  # what ended the attempt under way before its time
-        self._next = (0, 0)  # (index, attempt) that the campaign begins with
+        self._broken_off = ''  # why the attempt under way was broken off
+        self._next = (0, 0)  # (index, attempt) of the first test to come
         self._cut_short = False  # the journal ends within that attempt
         self._over = False  # the journal's tests have met the stopping rule already
-        self._limit = specification.tester.max_attempts  # of attempts, before it is asked or ended
+        self._limit = specification.tester.max_attempts  # of attempts at one test
         self._interrupted: Span | None = None  # what a pause set aside
         self._not_before_ns = 0  # when the next attempt begins at the earliest
         self.span: Span | None = None  # the phase in force
@@ -76,8 +76,8 @@ class Conductor:
         """Take in the tests of a journal, in their order, before the start.
 
         :param stopped: with them the stopping rule was met
-        :param cut_short: (index, attempt) whose command may have begun, and of whose outcome the
-            journal says nothing: it is broken off
+        :param cut_short: (index, attempt) that was under way when the journal ends: its command
+            may have begun, so it counts as broken off
         """
         for test in tests:
             self._cases.learn(test)
@@ -98,12 +98,12 @@ class Conductor:
 
     @property
     def waiting(self) -> bool:
-        """True while an attempt is over, the campaign is not held, and it cannot go on yet."""
+        """True between an attempt and the next one, while an answer or a case has not come."""
         return self._answers.due and not self.paused and not self.finished
 
     @property
     def awaits_case(self) -> bool:
-        """True while another program has not drawn the next case."""
+        """True while the next case has to come from another program."""
         return self.waiting and self._answers.told
 
     @property

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""A campaign that was held for a suspicion goes on by itself; not too often, not for ever."""
+"""Whether a campaign that was held resumes by itself: not too often, and not for ever."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from collections import deque
 
 
 class Recovery:
-    """Decides whether somebody has to be asked. Times are steady [s].
+    """Counts interruptions, and decides when a person has to be asked. Times are steady [s].
 
-    :param limit: suspicions within the span that are made good without asking
+    :param limit: interruptions within the span after which the campaign still resumes by itself
     :param span: [s]
-    :param patience: [s] for what was lost to come back
+    :param patience: [s] that what was lost may take to come back
     """
 
     def __init__(self, limit: int, span: float, patience: float) -> None:
@@ -33,9 +33,9 @@ class Recovery:
         self.under_way = False
 
     def begin(self, now: float) -> str:
-        """Note a suspicion.
+        """Note an interruption.
 
-        :returns: why it is not made good without asking, or ''
+        :returns: why a person has to be asked this time, or ''
         """
         while self._at and now - self._at[0] >= self._span:
             self._at.popleft()
@@ -46,7 +46,7 @@ class Recovery:
         return f'this was number {len(self._at)} of its kind within {self._span:g} s'
 
     def overdue(self, now: float) -> str:
-        """Return that what was lost stays away, or ''."""
+        """Return for how long what was lost has been missing, if that is too long; else ''."""
         lasts = self.under_way and now - self._at[-1] > self._patience
         return f'for {self._patience:g} s now' if lasts else ''
 

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Steady time in which this process itself ran."""
+"""The time for which this process itself was running."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from __future__ import annotations
 class RunningTime:
     """A clock that stands still while its own process does.
 
-    Who watches others must not take its own stall for their silence: on a busy machine, what they
-    said meanwhile is still waiting to be read. Each look adds the time since the last one, but
-    `step` at most.
+    A process that was stalled must not take other nodes for dead: their heartbeats of that time
+    are still waiting to be read. So each look adds the time since the last one, but `step` at
+    most.
 
     :param step: [s] between two looks, at most, while the process runs
     """

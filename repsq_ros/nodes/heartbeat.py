@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The sign of life of a node, given by the loop that does its work."""
+"""The heartbeat of a node, sent by the loop that does its work."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Pulse:
         node.create_timer(PERIOD, self._beat, clock=Clock(clock_type=ClockType.STEADY_TIME))
 
     def say(self, ready: bool, status: str, interventions: int = 0) -> None:
-        """Say what is in force from now on, at once where it is new."""
+        """Set what the heartbeats tell from now on; a change is sent at once."""
         message = self._message
         new = (ready, status, interventions)
         if new == (message.ready, message.status, message.interventions):

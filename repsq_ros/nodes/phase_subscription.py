@@ -33,11 +33,11 @@ from repsq_ros.protocols.phases import Span
 def subscribe_to_phases(
     node: Node, hear: Callable[[TestCommand, Span], None], of_anybody: bool = False
 ) -> None:
-    """Subscribe; what is no phase, or comes from somebody else, is told and not passed on.
+    """Subscribe to phases; those not understood, or of another node, are logged and dropped.
 
     :param hear: called with the attempt that a phase belongs to, and the phase
-    :param of_anybody: whoever says it, as for a simulated robot, whose time would stand still for
-        want of a phase that it does not believe
+    :param of_anybody: take phases whoever publishes them, as a simulated robot does: its time would
+        stand still for each phase that it dropped
     """
     rivals = Rivals(node, {topics.TEST_PHASE: ('scheduler',)})
 

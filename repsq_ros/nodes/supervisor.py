@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Holds a campaign for what speaks against moving, and lets it go on by itself afterwards."""
+"""Holds a campaign while something speaks against moving, and resumes it afterwards."""
 
 from __future__ import annotations
 
@@ -28,11 +28,15 @@ from repsq_ros.timebase import to_seconds
 
 
 class Supervisor:
-    """Looks at everything with each heartbeat: a suspicion costs an attempt, and no campaign.
+    """Checks with each heartbeat whether all that a test needs is there.
 
-    :param hold: stops the robot and holds the campaign for a reason; whether it goes on by itself
-    :param ask: the same, until somebody says otherwise; where nobody can, it ends the campaign
-    :param resume: goes on; returns what is against it, or ''
+    What is lost, or only seems to be, costs the attempt under way but not the campaign.
+
+    :param hold: stops the robot and holds the campaign; takes the reason, and whether the campaign
+        will go on by itself
+    :param ask: stops the robot and holds the campaign until somebody resumes it; ends the campaign
+        if nobody attends it
+    :param resume: resumes the campaign; returns what speaks against that, or ''
     """
 
     def __init__(
@@ -51,15 +55,15 @@ class Supervisor:
 
     @property
     def recovers(self) -> bool:
-        """True while the campaign is held, and goes on by itself."""
+        """True while the campaign is held and will go on by itself."""
         return self._recovery.under_way
 
     def take_over(self) -> None:
-        """Note that somebody has decided how it goes on."""
+        """Note that a person has decided how to go on: nothing is resumed by itself any more."""
         self._recovery.end()
 
     def look(self) -> None:
-        """Look at all that a test needs."""
+        """Hold the campaign if something is lost or wrong, or resume it if all is well again."""
         conductor, seconds = self._conductor, self._readiness.look()
         if conductor.span is None or conductor.finished or self._notice_stall(seconds):
             return
@@ -74,11 +78,11 @@ class Supervisor:
 
     @property
     def stalled(self) -> bool:
-        """True where this process has not run for so long that the guard has stopped the robot."""
+        """True if this process was stalled for so long that the guard has stopped the robot."""
         return self._readiness.peers.since_look() > SILENT
 
     def time_was_lost(self) -> bool:
-        """Break off what was timed before a stall of this process, or before its clock was set."""
+        """Break off the attempt if this process was stalled or its clock was set; true if so."""
         return self._notice_step() or self._notice_stall(self._readiness.peers.since_look())
 
     def _notice_stall(self, seconds: float) -> bool:
@@ -94,7 +98,7 @@ class Supervisor:
         return stepped_ns != 0
 
     def suspect(self, reason: str) -> None:
-        """Hold, and go on by itself once everything is there; unless it is held by somebody."""
+        """Hold the campaign until all is there again, unless a person holds it already."""
         if self._conductor.paused and not self.recovers:
             return
         why = self._recovery.begin(time.monotonic())
