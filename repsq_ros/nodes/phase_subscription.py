@@ -36,8 +36,8 @@ def subscribe_to_phases(
     """Subscribe to phases; those not understood, or of another node, are logged and dropped.
 
     :param hear: called with the attempt that a phase belongs to, and the phase
-    :param of_anybody: take phases whoever publishes them, as a simulated robot does: its time would
-        stand still for each phase that it dropped
+    :param of_anybody: take phases whoever publishes them, as a simulated robot does: its time
+        would stand still for each phase that it dropped
     """
     rivals = Rivals(node, {topics.TEST_PHASE: ('scheduler',)})
 
