@@ -133,7 +133,7 @@ def test_a_damaged_bag_is_told_in_one_line(damage, told, walks, content, write, 
     assert reevaluate(copy, write(content), *COMMANDS) == 4
     line = capsys.readouterr().err
     assert line.count('\n') == 1
-    assert line.startswith(f'repsq: {copy}: ')
+    assert line.startswith(f'repsq: {copy}')
     assert told in line
 
 

@@ -28,6 +28,7 @@ FLOORS = [
     ['console'],
     ['studies'],
     ['nodes', 'replay', 'launching'],
+    ['recordings'],
     ['messages', 'sensor_messages'],
     ['campaign'],
     ['specification'],
@@ -57,8 +58,10 @@ ROOMS = {
     'messages': LEAVES | {'campaign', 'measurement', 'protocols', 'sampling'},
     'sensor_messages': LEAVES | {'measurement'},
     'launching': LEAVES,
+    'recordings': LEAVES | {'measurement', 'sensor_messages'},
     'replay': (
         LEAVES
+        | {'recordings'}
         | {'campaign', 'measurement', 'sampling', 'specification', 'messages', 'sensor_messages'}
     ),
     'nodes': (
@@ -69,7 +72,7 @@ ROOMS = {
     'console': (
         LEAVES
         | {'sampling', 'estimation', 'measurement', 'subjects', 'specification', 'campaign'}
-        | {'replay', 'sensor_messages', 'nodes', 'studies', 'launching', 'protocols'}
+        | {'replay', 'recordings', 'sensor_messages', 'nodes', 'studies', 'launching', 'protocols'}
     ),
     'cli': LEAVES | {'console'},
     'api': (LEAVES | {'sampling', 'measurement', 'subjects', 'specification', 'campaign'}),
