@@ -95,17 +95,16 @@ def joined(slabs: Sequence[Slab]) -> Slab:
 
 def of_messages(messages: Sequence[tuple[int, int, bytes]]) -> Slab:
     """Lay messages side by side: (channel, log time [ns], bytes) of each."""
-    if not messages:
-        return EMPTY
-    channels, log_ns, raw = zip(*messages, strict=True)
+    return of_columns(*zip(*messages, strict=True)) if messages else EMPTY
+
+
+def of_columns(channels: int | Sequence[int], log_ns: Sequence[int], raw: Sequence[bytes]) -> Slab:
+    """Lay messages side by side: the channel of all or of each, their log times [ns], bytes."""
     sizes = np.fromiter(map(len, raw), dtype=np.int64, count=len(raw))
-    return Slab(
-        b''.join(raw),
-        np.cumsum(sizes) - sizes,
-        sizes,
-        np.array(channels, dtype=np.int64),
-        np.array(log_ns, dtype=np.int64),
-    )
+    numbers: Integers = np.empty(len(raw), dtype=np.int64)
+    numbers[:] = channels
+    times = np.array(log_ns, dtype=np.int64)
+    return Slab(b''.join(raw), np.cumsum(sizes) - sizes, sizes, numbers, times)
 
 
 class Piece(NamedTuple):

@@ -26,12 +26,16 @@ from pathlib import Path
 from typing import Any
 
 from repsq_ros.recordings.mcap_records import DamagedError
-from repsq_ros.recordings.slab import EMPTY, Channel, Piece, of_messages
+from repsq_ros.recordings.slab import EMPTY, Channel, Piece, Slab, joined, of_columns, of_messages
 
 MAGIC = b'SQLite format 3\0'
 BESIDE = ('-wal', '-journal')  # what a database that was not closed leaves
-ROWS, BYTES = 8192, 4 << 20  # at most that are read at once
-ALL = 'SELECT topic_id, timestamp, data FROM messages WHERE topic_id IN ({}) ORDER BY timestamp'
+ROWS, BYTES = 8192, 4 << 20  # about so many that are read at once
+FIRST, AT_ONCE = 16, 256  # rows, before their size is known and after
+ONE = 'SELECT timestamp, data FROM messages WHERE topic_id = ? ORDER BY timestamp'
+SEVERAL = (
+    'SELECT topic_id, timestamp, data FROM messages WHERE topic_id IN ({}) ORDER BY timestamp'
+)
 BY_ID = 'SELECT id, topic_id, timestamp, data FROM messages WHERE id BETWEEN ? AND ? ORDER BY id'
 
 
@@ -107,22 +111,26 @@ class SqliteStorage:
             if first is None:
                 return
             yield Piece(first, lambda: EMPTY)
-            places = ', '.join(str(int(number)) for number in wanted)
-            cursor = self._base.execute(ALL.format(places))
-            while rows := self._some(cursor.fetchmany):
-                yield Piece(rows[0][1], partial(of_messages, rows))
+            if len(wanted) == 1:
+                cursor = self._base.execute(ONE, tuple(wanted))
+            else:
+                places = ', '.join(str(int(number)) for number in sorted(wanted))
+                cursor = self._base.execute(SEVERAL.format(places))
+            while slabs := self._some(cursor.fetchmany, *wanted):
+                yield Piece(int(slabs[0].log_ns[0]), partial(joined, slabs))
         except (sqlite3.DatabaseError, OverflowError) as error:
             raise DamagedError(f'damaged: {error}') from None
 
     @staticmethod
-    def _some(fetch: Callable[[int], list[Any]]) -> list[Any]:
-        """Fetch rows of not too many bytes."""
-        rows = fetch(16)
-        if not rows:
-            return rows
-        size = max(sum(len(row[-1]) for row in rows) // len(rows), 1)
-        more = min(ROWS, BYTES // size) - len(rows)
-        return rows + (fetch(more) if more > 0 else [])
+    def _some(fetch: Callable[[int], list[Any]], *wanted: int) -> list[Slab]:
+        """Fetch rows of not too many bytes, few at a time: so they stay in the cache."""
+        slabs: list[Slab] = []
+        rows, size = 0, 0
+        while rows < ROWS and size < BYTES and (some := fetch(AT_ONCE if size else FIRST)):
+            *channels, log_ns, raw = zip(*some, strict=True)
+            slabs.append(of_columns(channels[0] if channels else wanted[0], log_ns, raw))
+            rows, size = rows + len(some), size + len(slabs[-1].buffer)
+        return slabs
 
     def _salvaged(self, wanted: set[int]) -> Iterator[Piece]:
         """Yield what the rows give, those that cannot be read left out."""

@@ -99,7 +99,8 @@ class Decoder:
         good = layout.fits(rows.matrix)
         if good.all():
             groups.append(Alike(sized, message_of(rows, layout)))
-            return left[sizes != layout.size]
+            others: Integers = left[sizes != layout.size]
+            return others
         taken = sized[good]
         if len(taken) < FEW:
             return left
