@@ -21,10 +21,18 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from repsq_ros.campaign.result_text import result_text
+from repsq_ros.console.recorded_inputs import add_recover, tell_inputs
 from repsq_ros.errors import BagError, ParameterError
 from repsq_ros.estimation.accumulator import Accumulator
-from repsq_ros.replay.bag import Bag
-from repsq_ros.replay.reevaluate import Evaluated, evaluate, fold, read_samples
+from repsq_ros.recordings.recording import Recording
+from repsq_ros.recordings.sensor_columns import sample_columns
+from repsq_ros.replay.reevaluate import (
+    SENSOR,
+    Evaluated,
+    evaluate_stream,
+    fold,
+    read_samples,
+)
 from repsq_ros.replay.segments import command_segments, own_segments
 from repsq_ros.specification.load import load
 from repsq_ros.timebase import to_nanoseconds, to_seconds
@@ -35,6 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         'bag', type=Path, help='folder of a rosbag2 recording, or one of its files'
     )
+    add_recover(parser)
     parser.add_argument(
         '--specification', type=Path, required=True, help='says what is measured, and how'
     )
@@ -64,27 +73,27 @@ def run(arguments: argparse.Namespace) -> int:
     measure = specification.measure
     topic_of = _Topics(arguments.namespace, arguments.remap)
     sensor_topic = arguments.sensor_topic or topic_of(measure.input.topic)
-    with Bag(arguments.bag) as bag:
-        samples = read_samples(bag, sensor_topic, measure.input)
-        conditions = {
-            condition.name: read_samples(bag, topic_of(source.topic), source)
-            for condition, source in zip(measure.conditions, measure.condition_inputs, strict=True)
-        }
+    inputs = {SENSOR: (sensor_topic, measure.input)}
+    for condition, source in zip(measure.conditions, measure.condition_inputs, strict=True):
+        inputs[condition.name] = (topic_of(source.topic), source)
+    with Recording(arguments.bag, arguments.recover) as bag:
         if arguments.command_topic:
             settle_ns = specification.protocol.before_window_ns
             if arguments.settle is not None:
                 if not 0.0 <= arguments.settle < 1e9:
                     raise ParameterError('settle', f'{arguments.settle}', 's, 0 or more')
                 settle_ns = to_nanoseconds(arguments.settle)
+            samples = read_samples(bag, sensor_topic, measure.input)
             segments = command_segments(
                 bag, arguments.command_topic, arguments.label_topic, samples, settle_ns
             )
         else:
             segments = own_segments(bag, arguments.namespace, specification.digest)
-    if not segments:
-        raise BagError(f'{arguments.bag}: found no test, expected at least one command')
-    evaluated = evaluate(specification, samples, segments, conditions)
-    valid = _show_tests(evaluated)
+        if not segments:
+            raise BagError(f'{arguments.bag}: found no test, expected at least one command')
+        evaluated = evaluate_stream(specification, sample_columns(bag, inputs), segments)
+        valid = _show_tests(evaluated)
+        tell_inputs(bag)
     if not valid:
         raise BagError(f'{arguments.bag}: found no valid test of {len(evaluated)}, expected one')
     if arguments.command_topic:

@@ -170,6 +170,10 @@ class SampleBuffer:
         del self._stamps[first:after]
         del self._rows[first * self._width : after * self._width]
 
+    def forget(self, before_ns: int) -> None:
+        """Give up all samples before an instant but the last one, which holds until the next."""
+        self._drop(0, max(bisect_left(self._stamps, before_ns) - 1, 0))
+
     def extend(self, samples: Iterable[Sample]) -> None:
         """Take in several samples."""
         for sample in samples:

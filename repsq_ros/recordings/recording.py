@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple
@@ -194,17 +195,30 @@ class Recording:
                 yield BagMessage(topic, log_ns[row], message)
 
     def arrays(self, *topics: str) -> Iterator[Table]:
-        """Yield the messages of some topics as tables, stretch by stretch in log order.
+        """Yield the messages of some topics as tables, in log order within a topic.
 
-        Within a stretch there is one table for each topic and type.
+        :raises BagError: damage, or a type that is not known
+        """
+        return chain.from_iterable(self.stretches(*topics))
+
+    def stretches(self, *topics: str) -> Iterator[list[Table]]:
+        """Yield the messages of some topics, one stretch of the recording after the other.
+
+        A stretch has one table for each topic and type; what follows it was recorded later than
+        all of them. No more of the recording is in memory than one.
 
         :raises BagError: damage, or a type that is not known
         """
         for slab in self._slabs(topics):
             numbers = np.flatnonzero(np.bincount(slab.channels)).tolist()
-            for number in numbers:
-                own = slab if len(numbers) == 1 else slab.take(slab.channels == number)
-                yield Table(self._decoder(number), own, self._spoiled)
+            yield [
+                Table(
+                    self._decoder(number),
+                    slab if len(numbers) == 1 else slab.take(slab.channels == number),
+                    self._spoiled,
+                )
+                for number in numbers
+            ]
 
     def _decoder(self, number: int) -> Decoder:
         if number not in self._decoders:

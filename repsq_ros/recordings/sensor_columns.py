@@ -35,22 +35,24 @@ from repsq_ros.sensor_messages import Reader, reader_of
 
 def sample_columns(
     recording: Recording, inputs: Mapping[str, tuple[str, Input]]
-) -> Iterator[tuple[str, SampleColumns]]:
-    """Yield the samples of several inputs, stretch by stretch in the order of recording.
+) -> Iterator[dict[str, SampleColumns]]:
+    """Yield the samples of several inputs, one stretch of the recording after the other.
 
     :param inputs: by any name: the topic and the input
-    :returns: name and samples
+    :returns: the samples of each, by the same names, where the stretch has some
     :raises BagError: a topic is missing, or not of the input's type
     """
     for topic, source in inputs.values():
         recording.require(topic, source.type)
     readers = {name: reader_of(source) for name, (_, source) in inputs.items()}
-    for table in recording.arrays(*(topic for topic, _ in inputs.values())):
-        for name, (topic, _) in inputs.items():
-            if topic == table.topic:
-                columns = columns_from(table, readers[name])
-                if columns is not None:
-                    yield name, columns
+    for tables in recording.stretches(*(topic for topic, _ in inputs.values())):
+        by_topic = {table.topic: table for table in tables}
+        found = {
+            name: columns_from(by_topic[topic], readers[name])
+            for name, (topic, _) in inputs.items()
+            if topic in by_topic
+        }
+        yield {name: columns for name, columns in found.items() if columns is not None}
 
 
 def columns_from(table: Table, read: Reader) -> SampleColumns | None:
