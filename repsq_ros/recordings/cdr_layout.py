@@ -21,12 +21,11 @@ number, and the numbers of many messages are columns that need not be read one b
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-
-Bytes = NDArray[np.uint8]
 
 HEAD = 4  # bytes of the encapsulation: what follows is aligned to its own beginning
 PADDING = 3  # bytes at most that a writer puts behind the last field
@@ -87,18 +86,17 @@ class Layout:
             raise UnevenError(str(error)) from None
         if not self._at <= self.size <= self._at + PADDING:
             raise UnevenError('size')
-        self._where = np.concatenate([np.arange(a, b) for a, b in self._fixed])
-        self._what = np.frombuffer(raw, dtype=np.uint8)[self._where]
+        self._words = [word for begin, end in _runs(self._fixed) for word in _words(begin, end)]
 
-    def fits(self, rows: Bytes) -> NDArray[np.bool_]:
+    def fits(self, count: int, words: Callable[[int, str], NDArray[Any]]) -> NDArray[np.bool_]:
         """Tell which messages are like the example.
 
-        :param rows: (n, size)
+        :param count: of the messages, all of its size
+        :param words: returns what stands at an offset of each, (count,), as a dtype
         """
-        # Texts and lengths are few bytes in a row: a comparison of each column takes the least.
-        fits = np.ones(len(rows), dtype=np.bool_)
-        for at, value in zip(self._where, self._what, strict=True):
-            fits &= rows[:, at] == value
+        fits = np.ones(count, dtype=np.bool_)
+        for at, dtype in self._words:
+            fits &= words(at, dtype) == np.frombuffer(self._raw, dtype, 1, at)
         return fits
 
     def _take(self, width: int, count: int = 1) -> int:
@@ -146,6 +144,27 @@ class Layout:
         at = self._take(1, length)
         self._fixed.append((at, self._at))
         return self._raw[at : self._at][: max(length - 1, 0)].decode()
+
+
+def _runs(places: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Join stretches of bytes that touch."""
+    found = [places[0]]
+    for begin, end in places[1:]:
+        if begin == found[-1][1]:
+            found[-1] = (found[-1][0], end)
+        else:
+            found.append((begin, end))
+    return found
+
+
+def _words(begin: int, end: int) -> list[tuple[int, str]]:
+    """Cut a stretch of bytes into words, as few as may be: offset and dtype of each."""
+    found = []
+    while begin < end:
+        width = next(each for each in (8, 4, 2, 1) if each <= end - begin)
+        found.append((begin, f'u{width}'))
+        begin += width
+    return found
 
 
 class _NodeKind:

@@ -39,6 +39,8 @@ RECORD = np.dtype({
 })  # fmt: skip
 RUN = 8  # messages of one size in a row that are worth a look at many
 STEPS = 64  # records that are walked one by one before the next such look
+SMALL = 1 << 12  # bytes that are walked at once, whatever is in them
+LOOK = 32  # messages at first
 
 
 class Found(NamedTuple):
@@ -100,7 +102,7 @@ def _by_runs(
             continue
         count = _run(data, at, length, end)
         if count < RUN:
-            if give_up and len(data) > 4096:
+            if give_up and len(data) > SMALL:
                 return [], [], -1
             calm = STEPS
         if singles:
@@ -117,9 +119,12 @@ def _run(data: bytes, at: int, length: int, end: int) -> int:
     """Return how many messages of one length follow each other."""
     stride = HEAD.size + length
     most = (end - at) // stride
-    heads: NDArray[Any] = np.ndarray((most,), RECORD, data, at, (stride,))
-    other = (heads['opcode'] != MESSAGE) | (heads['length'] != length)
-    return int(np.argmax(other)) if other.any() else most
+    for many in (min(most, LOOK), most):
+        heads: NDArray[Any] = np.ndarray((many,), RECORD, data, at, (stride,))
+        other = (heads['opcode'] != MESSAGE) | (heads['length'] != length)
+        if other.any():
+            return int(np.argmax(other))
+    return most
 
 
 def _by_hints(data: bytes, hints: Integers | None) -> Found | None:
@@ -146,8 +151,8 @@ def _by_hints(data: bytes, hints: Integers | None) -> Found | None:
         found += more
         others += between
     if len(found) > 1:
-        found = [np.sort(np.concatenate(found))]
-    return Found(_slab(data, found), others, len(data))
+        return Found(_slab(data, [np.sort(np.concatenate(found))]), others, len(data))
+    return Found(_laid(data, starts, heads), others, len(data))
 
 
 def _slab(data: bytes, found: list[Integers]) -> Slab:
@@ -156,6 +161,10 @@ def _slab(data: bytes, found: list[Integers]) -> Slab:
     starts = found[0] if len(found) == 1 else np.concatenate(found)
     room = len(data) - RECORD.itemsize + 1
     heads: NDArray[Any] = np.ndarray((room,), RECORD, data, 0, (1,))[starts]
+    return _laid(data, starts, heads)
+
+
+def _laid(data: bytes, starts: Integers, heads: NDArray[Any]) -> Slab:
     return Slab(
         data,
         starts + HEAD.size + IN_MESSAGE,

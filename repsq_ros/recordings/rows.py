@@ -46,27 +46,22 @@ class Rows:
                 (len(slab.buffer) - size + 1,), np.dtype(f'V{size}'), slab.buffer, 0, (1,)
             )
             self._buffer, self._first, self._stride = every[starts], 0, size
-        self._size = size
 
-    @property
-    def matrix(self) -> NDArray[np.uint8]:
-        """Their bytes, (n, size)."""
+    def words(self, offset: int, dtype: np.dtype[Any] | str) -> NDArray[Any]:
+        """Return what stands at an offset of each message, (n,)."""
         return np.ndarray(
-            (self.count, self._size), np.uint8, self._buffer, self._first, (self._stride, 1)
+            (self.count,), dtype, self._buffer, self._first + offset, (self._stride,)
         )
 
     def numbers(self, offset: int, dtype: np.dtype[Any], truth: bool) -> NumberColumn:
         """Return the number at an offset of each message, (n,): int64, uint64, float64 or bool."""
-        found: NDArray[Any] = np.ndarray(
-            (self.count,), dtype, self._buffer, self._first + offset, (self._stride,)
-        )
         if truth:
             wide: Any = np.bool_
         elif dtype.kind == 'f':
             wide = np.float64
         else:
             wide = np.uint64 if dtype.kind + str(dtype.itemsize) == 'u8' else np.int64
-        column: NumberColumn = found.astype(wide).view(NumberColumn)
+        column: NumberColumn = self.words(offset, dtype).astype(wide).view(NumberColumn)
         return column
 
 

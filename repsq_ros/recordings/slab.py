@@ -62,6 +62,14 @@ class Slab:
             self.log_ns[rows],
         )  # fmt: skip
 
+    def compact(self) -> Slab:
+        """Return the same with no more in the buffer than the messages, where that is much."""
+        if 2 * int(self.sizes.sum()) > len(self.buffer):
+            return self
+        sizes = self.sizes
+        raw = b''.join(self.raw(row) for row in range(len(self)))
+        return replace(self, buffer=raw, starts=np.cumsum(sizes) - sizes)
+
     def sorted(self) -> Slab:
         """Return them in the order of recording; those of one instant keep theirs."""
         if (self.log_ns[1:] >= self.log_ns[:-1]).all():
@@ -128,7 +136,8 @@ def in_order(pieces: Iterator[Piece]) -> Iterator[Slab]:
     for piece in pieces:
         ready = held.take(held.log_ns < piece.start_ns) if len(held) else held
         if len(ready):
-            held = held.take(slice(len(ready), None)) if len(ready) < len(held) else EMPTY
+            left = len(ready) < len(held)
+            held = held.take(slice(len(ready), None)).compact() if left else EMPTY
             yield ready
         held = joined([held, piece.load()]).sorted()
     if len(held):

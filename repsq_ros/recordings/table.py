@@ -96,7 +96,7 @@ class Decoder:
             return left
         every = len(sized) == len(slab)
         rows = Rows(slab if every else slab.take(sized))
-        good = layout.fits(rows.matrix)
+        good = layout.fits(rows.count, rows.words)
         if good.all():
             groups.append(Alike(sized, message_of(rows, layout)))
             others: Integers = left[sizes != layout.size]
