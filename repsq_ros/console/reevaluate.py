@@ -26,7 +26,7 @@ from repsq_ros.errors import BagError, ParameterError
 from repsq_ros.estimation.accumulator import Accumulator
 from repsq_ros.recordings.recording import Recording
 from repsq_ros.recordings.sensor_columns import sample_columns
-from repsq_ros.replay.reevaluate import (
+from repsq_ros.replay.evaluation import (
     SENSOR,
     Evaluated,
     evaluate_stream,

@@ -28,9 +28,9 @@ from repsq_ros.measurement.columns import (
     together,
 )
 from repsq_ros.measurement.inputs import Input
+from repsq_ros.messages.sensor_messages import Reader, reader_of
 from repsq_ros.recordings.recording import Recording
 from repsq_ros.recordings.table import Table
-from repsq_ros.sensor_messages import Reader, reader_of
 
 
 def sample_columns(

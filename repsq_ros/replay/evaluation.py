@@ -1,0 +1,132 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The measure of each test of a recording, by the same function as online."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from repsq_ros.campaign.campaign import Campaign
+from repsq_ros.campaign.records import record_of
+from repsq_ros.campaign.result import Result
+from repsq_ros.measurement.columns import SampleColumns
+from repsq_ros.measurement.inputs import Input
+from repsq_ros.measurement.measure import Evaluation
+from repsq_ros.measurement.recorder import Recorder
+from repsq_ros.measurement.samples import Sample
+from repsq_ros.messages.sensor_messages import reader_of
+from repsq_ros.recordings.bag import Bag
+from repsq_ros.replay.segments import Segment
+from repsq_ros.specification.model import Specification
+from repsq_ros.timebase import NANOSECONDS
+
+SENSOR = ''  # name of the measure's own input among those of a stream
+LATE_NS = 60 * NANOSECONDS  # by which samples may be late
+
+
+@dataclass(frozen=True)
+class Evaluated:
+    """One segment of a recording with what it gave."""
+
+    segment: Segment
+    outcome: Evaluation
+
+
+def read_samples(bag: Bag, topic: str, source: Input) -> list[Sample]:
+    """Return the samples of a sensor topic, as the measurement node would make them.
+
+    :raises BagError: the topic is missing, or not of the input's type
+    """
+    bag.require(topic, source.type)
+    read = reader_of(source)
+    found = (read(item.message, item.log_ns) for item in bag.messages(topic))
+    return [sample for sample in found if sample is not None]
+
+
+def evaluate(
+    specification: Specification,
+    samples: Sequence[Sample],
+    segments: Sequence[Segment],
+    conditions: Mapping[str, Sequence[Sample]] | None = None,
+) -> list[Evaluated]:
+    """Return psi, or the reason for INVALID, of each segment.
+
+    :param conditions: the readings of each condition of the measure
+    """
+    recorder = Recorder(specification.measure, keep_ns=2**62)
+    for sample in samples:
+        recorder.add(sample)
+    for name, readings in (conditions or {}).items():
+        for reading in readings:
+            recorder.add_condition(name, reading)
+    return [Evaluated(segment, _outcome(recorder, segment)) for segment in segments]
+
+
+def evaluate_stream(
+    specification: Specification,
+    stream: Iterable[Mapping[str, SampleColumns]],
+    segments: Sequence[Segment],
+) -> list[Evaluated]:
+    """Return the same as `evaluate`, with no more samples in memory than the windows need.
+
+    A window is measured when the sensor's stamps have passed its end by `LATE_NS`: what comes
+    later still has not come in time for a node, either.
+
+    :param stream: samples of the measure's input (name SENSOR) and of its conditions, one stretch
+        of time after the other
+    """
+    recorder = Recorder(specification.measure, keep_ns=2**62)
+    order = sorted(range(len(segments)), key=lambda k: segments[k].window.end_ns)
+    # From where on each window and all that end after it need samples.
+    reaches = np.minimum.accumulate([segments[k].window.reach_ns for k in reversed(order)])[::-1]
+    outcomes: list[Evaluation] = []
+    for stretch in stream:
+        for name, columns in stretch.items():
+            recorder.add_columns(columns, name)
+        newest = recorder.buffer.newest_ns
+        while (
+            newest is not None
+            and len(outcomes) < len(order)
+            and segments[order[len(outcomes)]].window.end_ns + LATE_NS <= newest
+        ):
+            outcomes.append(_outcome(recorder, segments[order[len(outcomes)]]))
+        if newest is not None:
+            recorder.forget(int(reaches[len(outcomes)]) if len(outcomes) < len(order) else newest)
+    outcomes += [_outcome(recorder, segments[k]) for k in order[len(outcomes) :]]
+    found = dict(zip(order, outcomes, strict=True))
+    return [Evaluated(segment, found[k]) for k, segment in enumerate(segments)]
+
+
+def _outcome(recorder: Recorder, segment: Segment) -> Evaluation:
+    if segment.ended is None:
+        return recorder.measure(segment.window)
+    how = 'skipped' if segment.ended.skipped else 'broken off'
+    return Evaluation.invalid(f'{how}: {segment.ended.reason}')
+
+
+def fold(
+    specification: Specification, evaluated: Sequence[Evaluated], campaign_id: str
+) -> Result | None:
+    """Return the result that a recorded campaign gives, or None where it did not get so far."""
+    campaign = Campaign(specification)
+    for each in evaluated:
+        segment, outcome = each.segment, each.outcome
+        key = (segment.index, segment.attempt)
+        measured = record_of(key, segment.draw, segment.window, outcome)
+        campaign.add(segment.ended or measured)
+    return campaign.result(campaign_id) if campaign.stopped else None
