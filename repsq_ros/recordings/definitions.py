@@ -68,6 +68,11 @@ class Definitions:
                     f'{channel.topic}: the definition of {channel.type} in the recording is not '
                     f'understood ({why}), expected .msg or .idl text'
                 ) from None
+        if channel.encoding not in ('cdr', 'ros1'):
+            raise BagError(
+                f'{channel.topic}: found messages in {channel.encoding!r}, expected those of ROS '
+                '(cdr): convert the recording first'
+            )
         if channel.type not in store.fielddefs:
             raise BagError(
                 f'{channel.topic}: found the type {channel.type}, which neither the recording nor '

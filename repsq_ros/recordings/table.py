@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from repsq_ros.errors import BagError
 from repsq_ros.recordings.cdr_layout import Layout, UnevenError
 from repsq_ros.recordings.definitions import Definitions
 from repsq_ros.recordings.rows import Part, Rows, message_of
@@ -42,31 +43,35 @@ class Alike(NamedTuple):
 
 
 class Decoder:
-    """Turns the bytes of one channel into messages, or into columns.
-
-    :raises BagError: the type of the channel is not known
-    """
+    """Turns the bytes of one channel into messages, or into columns."""
 
     def __init__(self, channel: Channel, definitions: Definitions) -> None:
         self.channel = channel
-        self._store = definitions.store_of(channel)
+        self.unknown: BagError | None = None  # why its messages cannot be read
+        self._store: Any = None
         self._layouts: list[Layout] = []
-        self._read = self._store.deserialize_cdr
-        if channel.encoding == 'ros1':
-            self._read = self._store.deserialize_ros1
+        try:
+            self._store = definitions.store_of(channel)
+        except BagError as error:
+            self.unknown = error
 
     def message(self, raw: bytes) -> Any:
         """Return one message.
 
+        :raises BagError: the type is not known
         :raises rosbags.serde.SerdeError: it is damaged, or in no encapsulation that is known
         """
-        return self._read(raw, self.channel.type)
+        if self.unknown is not None:
+            raise self.unknown
+        if self.channel.encoding == 'ros1':
+            return self._store.deserialize_ros1(raw, self.channel.type)
+        return self._store.deserialize_cdr(raw, self.channel.type)
 
     def alike(self, slab: Slab) -> tuple[list[Alike], Integers]:
         """Return the messages that are alike in groups, and the places of all others."""
         groups: list[Alike] = []
         left: Integers = np.arange(len(slab))
-        if self.channel.encoding != 'cdr':
+        if self.channel.encoding != 'cdr' or self.unknown is not None:
             return groups, left
         for layout in self._layouts:
             left = self._sort_out(slab, left, layout, groups)
@@ -124,6 +129,7 @@ class Table:
         self.topic, self.type = decoder.channel.topic, decoder.channel.type
         self._decoder, self._slab, self._spoiled = decoder, slab, spoiled
         self.alike, self.others = decoder.alike(slab)
+        self._read: dict[int, Any] = {}  # messages that were read one by one
 
     def __len__(self) -> int:
         return len(self._slab)
@@ -139,11 +145,17 @@ class Table:
 
     def message(self, row: int) -> Any:
         """Return one message, read by itself; None where it cannot be, which was told."""
+        if row in self._read:
+            return self._read[row]
         try:
-            return self._decoder.message(self.raw(row))
+            message = self._decoder.message(self.raw(row))
+        except BagError:
+            raise
         except Exception as error:  # a reader made from a definition fails in many ways
             self._spoiled(self.topic, int(self.log_ns[row]), error)
-            return None
+            message = None
+        self._read[row] = message
+        return message
 
     def messages(self) -> Iterator[tuple[int, Any]]:
         """Yield (log time [ns], message) of each, read one by one."""
@@ -177,6 +189,14 @@ class Table:
                 found = np.empty(len(self), dtype=np.uint64 if kind == np.uint64 else wide)
             found[row] = value
         return np.empty(0) if found is None else found
+
+    def texts(self, path: str) -> set[str]:
+        """Return all that stands in a field of text, e.g. 'header.frame_id'."""
+        read = _reader_of(path)
+        found = {read(message) for _, message in self.alike}
+        return found | {
+            read(message) for row in self.others if (message := self.message(int(row))) is not None
+        }
 
     def stamps(self) -> Integers | None:
         """Return the stamps of the headers, (n,) [ns]; None where the type has none."""
