@@ -26,14 +26,9 @@ from repsq_ros.errors import BagError, ParameterError
 from repsq_ros.estimation.accumulator import Accumulator
 from repsq_ros.recordings.recording import Recording
 from repsq_ros.recordings.sensor_columns import sample_columns
-from repsq_ros.replay.evaluation import (
-    SENSOR,
-    Evaluated,
-    evaluate_stream,
-    fold,
-    read_samples,
-)
+from repsq_ros.replay.evaluation import Evaluated, fold, read_samples
 from repsq_ros.replay.segments import command_segments, own_segments
+from repsq_ros.replay.streaming import SENSOR, evaluate_stream
 from repsq_ros.specification.load import load
 from repsq_ros.timebase import to_nanoseconds, to_seconds
 

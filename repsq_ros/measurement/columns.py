@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -60,6 +60,10 @@ class SampleColumns:
 
     def __len__(self) -> int:
         return len(self.stamps)
+
+    def moved(self, by_ns: int) -> SampleColumns:
+        """Return the same with other stamps."""
+        return replace(self, stamps=self.stamps + by_ns)
 
     def frame(self, row: int) -> str:
         """Return the frame_id of one sample."""

@@ -16,15 +16,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-
-import numpy as np
 
 from repsq_ros.campaign.campaign import Campaign
 from repsq_ros.campaign.records import record_of
 from repsq_ros.campaign.result import Result
-from repsq_ros.measurement.columns import SampleColumns
 from repsq_ros.measurement.inputs import Input
 from repsq_ros.measurement.measure import Evaluation
 from repsq_ros.measurement.recorder import Recorder
@@ -33,10 +30,6 @@ from repsq_ros.messages.sensor_messages import reader_of
 from repsq_ros.recordings.bag import Bag
 from repsq_ros.replay.segments import Segment
 from repsq_ros.specification.model import Specification
-from repsq_ros.timebase import NANOSECONDS
-
-SENSOR = ''  # name of the measure's own input among those of a stream
-LATE_NS = 60 * NANOSECONDS  # by which samples may be late
 
 
 @dataclass(frozen=True)
@@ -77,42 +70,8 @@ def evaluate(
     return [Evaluated(segment, _outcome(recorder, segment)) for segment in segments]
 
 
-def evaluate_stream(
-    specification: Specification,
-    stream: Iterable[Mapping[str, SampleColumns]],
-    segments: Sequence[Segment],
-) -> list[Evaluated]:
-    """Return the same as `evaluate`, with no more samples in memory than the windows need.
-
-    A window is measured when the sensor's stamps have passed its end by `LATE_NS`: what comes
-    later still has not come in time for a node, either.
-
-    :param stream: samples of the measure's input (name SENSOR) and of its conditions, one stretch
-        of time after the other
-    """
-    recorder = Recorder(specification.measure, keep_ns=2**62)
-    order = sorted(range(len(segments)), key=lambda k: segments[k].window.end_ns)
-    # From where on each window and all that end after it need samples.
-    reaches = np.minimum.accumulate([segments[k].window.reach_ns for k in reversed(order)])[::-1]
-    outcomes: list[Evaluation] = []
-    for stretch in stream:
-        for name, columns in stretch.items():
-            recorder.add_columns(columns, name)
-        newest = recorder.buffer.newest_ns
-        while (
-            newest is not None
-            and len(outcomes) < len(order)
-            and segments[order[len(outcomes)]].window.end_ns + LATE_NS <= newest
-        ):
-            outcomes.append(_outcome(recorder, segments[order[len(outcomes)]]))
-        if newest is not None:
-            recorder.forget(int(reaches[len(outcomes)]) if len(outcomes) < len(order) else newest)
-    outcomes += [_outcome(recorder, segments[k]) for k in order[len(outcomes) :]]
-    found = dict(zip(order, outcomes, strict=True))
-    return [Evaluated(segment, found[k]) for k, segment in enumerate(segments)]
-
-
-def _outcome(recorder: Recorder, segment: Segment) -> Evaluation:
+def outcome_of(recorder: Recorder, segment: Segment) -> Evaluation:
+    """Return what one segment gives."""
     if segment.ended is None:
         return recorder.measure(segment.window)
     how = 'skipped' if segment.ended.skipped else 'broken off'
