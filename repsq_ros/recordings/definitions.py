@@ -73,12 +73,34 @@ class Definitions:
                 f'{channel.topic}: found messages in {channel.encoding!r}, expected those of ROS '
                 '(cdr): convert the recording first'
             )
-        if channel.type not in store.fielddefs:
+        unknown = _unknown(channel.type, store.fielddefs, set())
+        if unknown and channel.definition:
+            raise BagError(
+                f'{channel.topic}: the definition of {channel.type} in the recording is not '
+                f'understood (it has no {unknown}), expected .msg or .idl text'
+            )
+        if unknown:
             raise BagError(
                 f'{channel.topic}: found the type {channel.type}, which neither the recording nor '
                 'ROS 2 Jazzy defines: record it with a rosbag2 that keeps definitions (mcap)'
             )
         return store
+
+
+def _unknown(name: str, fields: Any, seen: set[str]) -> str:
+    """Return a type that is needed for another one and not defined; '': all are."""
+    if name not in fields:
+        return name
+    seen.add(name)
+    for _, (_, what) in fields[name][1]:
+        inner = what
+        while isinstance(inner, tuple) and isinstance(inner[0], tuple):
+            inner = inner[0][1]  # of an array: what it is an array of
+        if isinstance(inner, str) and inner not in seen:
+            unknown = _unknown(inner, fields, seen)
+            if unknown:
+                return unknown
+    return ''
 
 
 def _types_of(channel: Channel) -> Any:

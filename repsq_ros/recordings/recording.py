@@ -189,6 +189,8 @@ class Recording:
                 decoder = self._decoder(number)
                 try:
                     message = decoder.message(data)
+                except BagError:
+                    raise
                 except Exception as error:  # readers made from definitions fail in many ways
                     self._spoiled(topic, log_ns[row], error)
                     continue

@@ -67,7 +67,7 @@ def evaluate(
     for name, readings in (conditions or {}).items():
         for reading in readings:
             recorder.add_condition(name, reading)
-    return [Evaluated(segment, _outcome(recorder, segment)) for segment in segments]
+    return [Evaluated(segment, outcome_of(recorder, segment)) for segment in segments]
 
 
 def outcome_of(recorder: Recorder, segment: Segment) -> Evaluation:
