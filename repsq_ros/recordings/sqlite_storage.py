@@ -51,8 +51,13 @@ class SqliteStorage:
         self.damage: list[str] = []
         self.counts: dict[int, int] | None = None
         with path.open('rb') as file:
-            if file.read(len(MAGIC)) != MAGIC:
-                raise DamagedError('does not begin as an sqlite3 file does')
+            head = file.read(100)
+        if not head.startswith(MAGIC):
+            raise DamagedError('does not begin as an sqlite3 file does')
+        cut = _cut(head, path)
+        if cut and not recover:
+            raise DamagedError(cut)
+        self.damage += [cut] if cut else []
         self._stack = ExitStack()
         try:
             self._base = self._open()
@@ -74,6 +79,8 @@ class SqliteStorage:
         name = opened.resolve().as_uri()
         base = sqlite3.connect(f'{name}?{options}', uri=True)
         self._stack.callback(base.close)
+        if self._recover:  # or else a file that is cut is not looked into at all
+            base.execute('PRAGMA writable_schema = ON')
         return base
 
     def _channels(self) -> dict[int, Channel]:
@@ -172,6 +179,17 @@ class SqliteStorage:
             yield rows
         if lost:
             self.damage.append(f'{lost} rows cannot be read ({why})')
+
+
+def _cut(head: bytes, path: Path) -> str:
+    """Tell whether a file is shorter than its own head says; '': it is not.
+
+    Of a database that was not closed, the head may be older than the file.
+    """
+    page, pages = int.from_bytes(head[16:18], 'big'), int.from_bytes(head[28:32], 'big')
+    length, size = (65536 if page == 1 else page) * pages, path.stat().st_size
+    known = head[24:28] == head[92:96] and not beside_of(path)
+    return f'cut: {size} of {length} bytes' if known and size < length else ''
 
 
 def beside_of(path: Path) -> list[Path]:

@@ -35,6 +35,7 @@ pytest.importorskip('rosbags')
 
 from rosbags.highlevel import AnyReader
 from support.made_bags import (
+    CHANNELS,
     FORMS,
     NUMBER,
     POSE,
@@ -45,6 +46,7 @@ from support.made_bags import (
     TYPES,
     mcap_of,
     pose,
+    raw_poses,
     storage_of,
     twist,
     walk,
@@ -250,16 +252,6 @@ def test_two_layouts_by_turns_keep_the_order_of_the_samples(tmp_path):
 
 
 # Other files -------------------------------------------------------------------------------------
-
-
-def raw_poses(count):
-    return [
-        (1, START + k, bytes(STORE.serialize_cdr(pose(START + k, (k, 0, 0)), POSE)))
-        for k in range(count)
-    ]
-
-
-CHANNELS = {1: ('/mocap', POSE, 'cdr', '')}
 
 
 @pytest.mark.parametrize(

@@ -91,6 +91,16 @@ def storage_of(path):
 # Mcap by hand: what rosbags does not write -------------------------------------------------------
 
 
+def raw_poses(count):
+    return [
+        (1, START + k, bytes(STORE.serialize_cdr(pose(START + k, (k, 0, 0)), POSE)))
+        for k in range(count)
+    ]
+
+
+CHANNELS = {1: ('/mocap', POSE, 'cdr', '')}
+
+
 def record(opcode, content):
     return struct.pack('<BQ', opcode, len(content)) + content
 
