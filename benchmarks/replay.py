@@ -14,14 +14,14 @@
 
 """How fast recordings are read, re-evaluated and inspected.
 
-    .venv/bin/python benchmarks/replay.py [--tests 449] [--keep FOLDER]
+    .venv/bin/python benchmarks/replay.py [--tests 449] [--quick] [--keep FOLDER]
 
 Writes a campaign of so many tests of 8 s, seen by PoseStamped at 125 Hz, as mcap plain and packed
 by zstd and as sqlite3, and a bag of three topics (PoseStamped, Odometry, Float64), zstd. Each is
 read into arrays, re-evaluated by `repsq reevaluate` and inspected by `repsq inspect`. References,
 measured in the same run on the same files: `rosbags` AnyReader, every message deserialised, and a
 plain numpy walk, which believes that all messages are alike and checks nothing. Times are of the
-processor, the best of three; largest memory is that of a process of its own.
+processor, the least of three; largest memory is that of a process of its own.
 """
 
 from __future__ import annotations
@@ -31,7 +31,6 @@ import contextlib
 import io
 import math
 import os
-import resource
 import sqlite3
 import struct
 import subprocess
@@ -57,6 +56,7 @@ from repsq_ros.specification.load import load
 ROOT = Path(__file__).resolve().parent.parent
 RATE, TEST, DWELL = 125, 8, 3  # [Hz], [s] of a test and of its beginning at rest
 START = 1_795_819_319  # [s]
+TIMES = 3  # that each is run; the best counts
 POSE, ODOMETRY, NUMBER = (
     'geometry_msgs/msg/PoseStamped', 'nav_msgs/msg/Odometry', 'std_msgs/msg/Float64'
 )  # fmt: skip
@@ -230,10 +230,10 @@ def write_all(folder: Path, tests: int) -> tuple[Path, dict[str, Path]]:
 # What is measured --------------------------------------------------------------------------------
 
 
-def timed(function: Callable[[], object], times: int = 3) -> float:
+def timed(function: Callable[[], object]) -> float:
     """Return the least processor time [s] of several runs."""
     found = []
-    for _ in range(times):
+    for _ in range(TIMES):
         began = time.process_time()
         function()
         found.append(time.process_time() - began)
@@ -327,7 +327,9 @@ def alone(words: list[str]) -> None:
         by_arrays(Path(words[1]))
     elif words[0] != 'nothing':
         quietly(*words)
-    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+    # Not ru_maxrss: that of the process which started this one would be part of it.
+    status = Path('/proc/self/status').read_text().splitlines()
+    print(next(float(line.split()[1]) / 1024 for line in status if line.startswith('VmHWM')))
 
 
 def compare(name: str, path: Path, file: Path) -> None:
@@ -362,6 +364,8 @@ def main() -> int:
     if arguments.alone:
         alone(arguments.alone)
         return 0
+    global TIMES  # noqa: PLW0603
+    TIMES = 1 if arguments.quick else TIMES
     with tempfile.TemporaryDirectory() as thrown_away:
         folder = arguments.keep or Path(thrown_away)
         folder.mkdir(parents=True, exist_ok=True)
@@ -371,7 +375,7 @@ def main() -> int:
         for name, path in bags.items():
             compare(name, path, file)
         print(f'\nlargest memory, of which {memory("nothing"):.0f} MB before anything is read')
-        for name, path in bags.items():
+        for name, path in list(bags.items())[: 1 if arguments.quick else None]:
             words = [('arrays', str(path))]
             if name != 'three topics':
                 words.append(('reevaluate', str(path), '--specification', str(file)))
