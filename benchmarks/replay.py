@@ -356,6 +356,7 @@ def main() -> int:
     """Run the benchmark."""
     parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
     parser.add_argument('--tests', type=int, default=449, help='of 8 s, 1000 messages each')
+    parser.add_argument('--quick', action='store_true', help='each once, memory of one recording')
     parser.add_argument(
         '--keep', type=Path, help='folder for the recordings; default: thrown away'
     )
