@@ -24,7 +24,7 @@ import numpy as np
 
 from repsq_ros.console.recorded_inputs import add_recover, tell_inputs
 from repsq_ros.errors import BagError
-from repsq_ros.measurement.audit import APART, audit, audit_body, clocks
+from repsq_ros.measurement.audit import APART, audit, audit_body
 from repsq_ros.measurement.catalogue import CATALOGUE, TF, MessageKind
 from repsq_ros.measurement.columns import PLACES, SampleColumns
 from repsq_ros.measurement.inputs import Input
@@ -60,6 +60,7 @@ class InspectedTopic:
     bodies: dict[str, list[Track]] = field(default_factory=dict)
     readers: dict[str, Reader] = field(default_factory=dict)  # of each body
     unknown: str = ''  # why its messages cannot be read
+    clock: tuple[float, float] | None = None  # delay of arrival [s] and its drift [s/s]
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -149,7 +150,10 @@ def _show(topic: str, stream: InspectedTopic, rate: float) -> None:
         return
     arrivals = np.concatenate(stream.arrivals)
     stamps = np.concatenate(stream.stamps) if stream.stamps else arrivals
-    lines = audit(stamps, arrivals, rate).lines()
+    found = audit(stamps, arrivals, rate)
+    if stream.stamps and len(stamps) > 2 and stamps.any():
+        stream.clock = found.delay, found.drift
+    lines = found.lines()
     if not stream.stamps:
         lines = [line for line in lines if 'arrival' not in line[0] and 'clocks' not in line[0]]
         told = 'none in this type: times of arrival; use stamp: receive'
@@ -169,16 +173,12 @@ def _show(topic: str, stream: InspectedTopic, rate: float) -> None:
 
 def _show_clocks(streams: dict[str, InspectedTopic]) -> None:
     """Tell how the clocks of the sensors stand to each other, by their delays of arrival."""
-    told = {}
-    for topic, stream in sorted(streams.items()):
-        stamps = np.concatenate(stream.stamps) if stream.stamps else np.empty(0, dtype=np.int64)
-        if len(stamps) > 2 and stamps.any():
-            told[topic] = clocks(stamps, np.concatenate(stream.arrivals))
+    told = {topic: each.clock for topic, each in sorted(streams.items()) if each.clock}
     if len(told) < 2:
         return
     first = min(told, key=lambda topic: abs(told[topic][0]))
     print(f'clocks, against {first}')
-    for topic, (delay, drift, _) in told.items():
+    for topic, (delay, drift) in told.items():
         if topic != first:
             behind, rate = delay - told[first][0], drift - told[first][1]
             far = ', far apart' if abs(behind) > APART else ''

@@ -126,11 +126,11 @@ def clocks(stamps: Stamps, arrivals: Stamps) -> tuple[float, float, float]:
     since = (arrivals - arrivals[0]).astype(np.float64) * 1e-9
     if since[-1] <= 0:
         return float(np.median(delay)), 0.0, float(np.std(delay))
-    base = delay[0]  # absolute stamps are too large for a sum of squares
-    slope, start = np.polyfit(since, delay - base, 1)
-    return (
-        float(np.median(delay)), float(slope), float(np.std(delay - base - start - slope * since))
-    )  # fmt: skip
+    # About their means: absolute stamps are too large for a sum of squares.
+    late, time = delay - delay[0], since - since.mean()
+    late -= late.mean()
+    slope = float(time @ late / (time @ time))
+    return float(np.median(delay)), slope, float(np.std(late - slope * time))
 
 
 def _guess(found: StreamAudit, all_zero: bool) -> str:
@@ -266,8 +266,12 @@ def longest_frozen(track: Track) -> tuple[float, int]:
 def quietest(stamps: Stamps, position: Array) -> tuple[float, float, float]:
     """Return the standard deviation of x, y, z over the second in which the body moves least."""
     second = (stamps - stamps[0]) // 1_000_000_000
-    edges = np.flatnonzero(np.diff(second)) + 1
-    parts = [part for part in np.split(position, edges) if len(part) > 5] or [position]
-    spreads = [part.std(axis=0) for part in parts]
-    least = min(spreads, key=lambda spread: float(np.sum(spread * spread)))
-    return _triple(least)
+    starts = np.concatenate([[0], np.flatnonzero(np.diff(second)) + 1])
+    counts = np.diff(np.append(starts, len(stamps)))
+    if counts.max() <= 5:
+        return _triple(position.std(axis=0))
+    mean = np.add.reduceat(position, starts, axis=0) / counts[:, None]
+    off = position - np.repeat(mean, counts, axis=0)
+    variance = np.add.reduceat(off * off, starts, axis=0) / counts[:, None]
+    total = np.where(counts > 5, variance.sum(axis=1), np.inf)
+    return _triple(np.sqrt(variance[np.argmin(total)]))
