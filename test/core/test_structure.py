@@ -60,6 +60,7 @@ ROOMS = {
     'replay': (
         LEAVES
         | {'campaign', 'measurement', 'sampling', 'specification', 'messages', 'sensor_messages'}
+        | {'protocols'}
     ),
     'nodes': (
         LEAVES
