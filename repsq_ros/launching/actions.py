@@ -38,13 +38,6 @@ from repsq_ros.launching.arguments import LaunchArgument, Shared
 from repsq_ros.launching.campaign_nodes import NodeDescription
 
 PACKAGE = 'repsq_ros'
-RECORDED = (
-    topics.TEST_COMMAND,
-    topics.TEST_PHASE,
-    topics.TEST_MEASUREMENT,
-    topics.ESTIMATE,
-    topics.QUANTIZED_RESULT,
-)
 
 
 def given(argument: LaunchArgument) -> Any:
@@ -138,7 +131,7 @@ def record(
 
     :param sensors: arguments that tell the names of topics
     """
-    pattern: list[Any] = [f'({"|".join(RECORDED)}']
+    pattern: list[Any] = [f'({"|".join(topics.RECORDED)}']
     for argument in sensors:
         pattern += ['|', given(argument)]
     bag = PathJoinSubstitution([given(folder), time.strftime('bag-%Y%m%d-%H%M%S')])

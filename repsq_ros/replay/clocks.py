@@ -77,9 +77,9 @@ class Clocked(NamedTuple):
 def apart(sensor: Clocked, commands: Clocked) -> tuple[int, int]:
     """Return how far the stamps of a sensor are behind the clock of the commands, and its drift.
 
-    Where commands count by their recording, the sensor's stamps are held against that: messages
-    take some time, so those that took the shortest count. Where they have stamps of their own,
-    both are held against each other at equal instants of the recording.
+    Where commands count by their recording, the sensor's stamps are held against that. Where they
+    have stamps of their own, both are held against each other at equal instants of the recording.
+    Messages take some time: those that took the shortest count.
 
     :param sensor: with stamps that are set
     :param commands: with stamps that are set

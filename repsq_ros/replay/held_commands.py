@@ -58,12 +58,14 @@ def held_commands(
     :param until_ns: the end of the recording
     :param apart_ns: equal commands that are further apart are two: the second begins a test anew,
         and does not keep the first alive
-    :param hold_ns: for how long a command counts after it was last sent; None: until the next one
+    :param hold_ns: for how long a command counts after it was last sent, and no longer whatever
+        comes after it; None: until the next one
     :param rest: whether commands of zero are tests, too
     :param splits: instants at which another test begins, even where the command is the same
     """
     if not len(times):
         return []
+    apart_ns = apart_ns if hold_ns is None else min(apart_ns, hold_ns)
     # NaN is like NaN: a stream of them is one command that nobody can follow.
     same = (values[1:] == values[:-1]) | (np.isnan(values[1:]) & np.isnan(values[:-1]))
     fresh = ~same.all(axis=1) | (np.diff(times) > apart_ns)

@@ -17,14 +17,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from repsq_ros.errors import BagError, ParameterError, RepsqError
+from repsq_ros.errors import BagError, RepsqError
 from repsq_ros.measurement.inputs import Input
 from repsq_ros.measurement.measure import Measure
 from repsq_ros.measurement.reasons import Code
 from repsq_ros.replay.bag import Bag
+from repsq_ros.replay.bag_topics import TopicNames
 from repsq_ros.replay.foreign import Marks, foreign_segments
 from repsq_ros.replay.recorded_campaign import RecordedCampaign, campaigns_in, choose
 from repsq_ros.replay.reevaluate import (
@@ -83,35 +84,6 @@ class Reevaluation:
     exit_code: int = 0  # ... of what kind that is
 
 
-@dataclass
-class Topics:
-    """Names of the inputs' topics in a bag.
-
-    :ivar rules: FROM:=TO
-    """
-
-    prefix: str
-    rules: dict[str, str] = field(default_factory=dict)
-
-    @staticmethod
-    def of(prefix: str, rules: Sequence[str]) -> Topics:
-        """Read remapping rules.
-
-        :raises ParameterError: not of the form FROM:=TO
-        """
-        found = Topics(prefix)
-        for rule in rules:
-            name, arrow, target = rule.partition(':=')
-            if not (name and arrow and target):
-                raise ParameterError('remap', f'{rule!r}', 'FROM:=TO')
-            found.rules[name.lstrip('/')] = target if target.startswith('/') else f'/{target}'
-        return found
-
-    def __call__(self, name: str) -> str:
-        """Return where a bag has a topic that the nodes know by this name."""
-        return self.rules.get(name, f'{self.prefix}/{name}')
-
-
 def reevaluate(task: Task) -> Reevaluation:
     """Evaluate a recording anew: psi once for each measure, then every rule over it.
 
@@ -166,7 +138,7 @@ class _Streams:
 
     def __init__(self, bag: Bag, task: Task, own: Measure) -> None:
         self._bag, self._own = bag, own
-        self._topic = Topics.of(task.namespace, task.remap)
+        self._topic = TopicNames.of(task.namespace, task.remap)
         self._sensor_topic = task.sensor_topic
         self._read: dict[tuple[str, Input], Recorded] = {}
 
