@@ -241,9 +241,8 @@ def _weaker(before: QoSProfile, asked: QoSProfile) -> bool:
     """Tell whether what is subscribed already takes all that is offered by now."""
     takes_any = before.reliability == ReliabilityPolicy.BEST_EFFORT
     takes_volatile = before.durability == DurabilityPolicy.VOLATILE
-    return (takes_any or asked.reliability == before.reliability) and (
-        takes_volatile or asked.durability == before.durability
-    )
+    reliability = takes_any or bool(asked.reliability == before.reliability)
+    return reliability and (takes_volatile or bool(asked.durability == before.durability))
 
 
 def _profile_of(offered: QoSProfile) -> dict[str, object]:

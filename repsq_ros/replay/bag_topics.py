@@ -92,7 +92,7 @@ def require_topics(path: Path, needed: Mapping[str, str]) -> None:
 
     It reads metadata.yaml, as rosbag2 does, so that no reader has to be installed.
 
-    :raises BagError: one of them is missing, empty, or of another type; one line says what is there
+    :raises BagError: one is missing, empty, or of another type; what is there is told
     """
     there = _topics_of(path)
     for topic, kind in needed.items():

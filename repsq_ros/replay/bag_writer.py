@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Writing recordings as rosbag2 does: mcap with whole message definitions, metadata.yaml beside."""
+"""Writing recordings as rosbag2 does: mcap with whole definitions, metadata.yaml beside."""
 
 from __future__ import annotations
 

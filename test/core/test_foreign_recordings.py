@@ -300,7 +300,7 @@ def test_tests_from_a_topic_of_labels(reevaluated):
     labels = [(1.0, 'walk 1'), (3.0, ''), (4.0, 'walk 2'), (6.0, 'pause')]
     said = [(t, TYPES[STRING](text)) for t, text in labels]
     bag = [walk(COMMANDS, 8.0), stream(), ('/trial', STRING, said)]
-    code, tests, _ = reevaluated(bag, '--segment-topic', '/trial')
+    _, tests, _ = reevaluated(bag, '--segment-topic', '/trial')
     assert [(t['label'], t['valid']) for t in tests] == [
         ('walk 1', True), ('walk 2', True), ('pause', True),
     ]  # fmt: skip
