@@ -21,8 +21,8 @@ import time
 from pathlib import Path
 
 from repsq_ros.errors import MissingError
+from repsq_ros.recordings.bag_writer import BagWriter
 from repsq_ros.replay.bag_topics import TopicNames, recorded_topics
-from repsq_ros.replay.bag_writer import BagWriter
 from repsq_ros.specification.load import load
 
 

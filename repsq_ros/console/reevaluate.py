@@ -21,7 +21,6 @@ import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from repsq_ros.console.executor import open_executor
 from repsq_ros.console.reevaluation_files import write_json, write_results, write_tests
 from repsq_ros.console.reevaluation_text import show, show_all
 from repsq_ros.console.simulate import add_executor_arguments
@@ -30,6 +29,7 @@ from repsq_ros.replay.bag_folders import bags_in
 from repsq_ros.replay.foreign import STAMPS_OF_COMMANDS, Marks
 from repsq_ros.replay.task import Reevaluation, Task, reevaluate, reevaluate_or_tell
 from repsq_ros.replay.what_if import variants
+from repsq_ros.studies.executor import open_executor
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -23,7 +23,7 @@ from collections.abc import Sequence
 from repsq_ros.campaign.result_text import result_text
 from repsq_ros.errors import BagError
 from repsq_ros.estimation.accumulator import Accumulator
-from repsq_ros.replay.reevaluate import Evaluated
+from repsq_ros.replay.evaluation import Evaluated
 from repsq_ros.replay.task import Reevaluation, VariantOutcome
 from repsq_ros.timebase import to_seconds
 

@@ -29,7 +29,7 @@ from rclpy.subscription import Subscription
 from rclpy.topic_endpoint_info import TopicEndpointInfo
 
 from repsq_ros.errors import MissingError, OutputError, RepsqError
-from repsq_ros.nodes.inputs import AT_ONCE, NO_EVENTS, message_class
+from repsq_ros.nodes.input_subscription import AT_ONCE, NO_EVENTS, message_class
 from repsq_ros.nodes.runtime import CampaignNode
 
 LOOK = 0.25  # [s] between two looks for topics that have come
@@ -185,7 +185,7 @@ class BagRecorder(CampaignNode):
     def _subscribe(self, topic: str, kind: str, profile: QoSProfile) -> Subscription:
         def keep(data: bytes, info: Mapping[str, int]) -> None:
             self._keep(topic, kind, data, info)
-            # What has come meanwhile is taken in with it, as in nodes/inputs.py.
+            # What has come meanwhile is taken in with it, as in nodes/input_subscription.py.
             for _ in range(AT_ONCE):
                 taken = made.handle.take_message(made.msg_type, True)
                 if taken is None:

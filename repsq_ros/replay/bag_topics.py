@@ -24,7 +24,7 @@ import yaml
 
 from repsq_ros import topics
 from repsq_ros.errors import BagError, ParameterError
-from repsq_ros.replay.bag import Bag
+from repsq_ros.recordings.bag import Bag
 from repsq_ros.replay.bag_folders import METADATA
 from repsq_ros.specification.model import Specification
 

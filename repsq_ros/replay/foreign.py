@@ -23,10 +23,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from repsq_ros import messages
 from repsq_ros.errors import BagError, ParameterError
-from repsq_ros.replay.bag import Bag
+from repsq_ros.messages import campaign_messages
+from repsq_ros.recordings.bag import Bag
 from repsq_ros.replay.clocks import Clocked, compare_clocks
+from repsq_ros.replay.evaluation import Recorded
 from repsq_ros.replay.held_commands import (
     Held,
     Times,
@@ -36,7 +37,6 @@ from repsq_ros.replay.held_commands import (
     label_at,
 )
 from repsq_ros.replay.held_to_protocol import hold_to_protocol, timing_of
-from repsq_ros.replay.reevaluate import Recorded
 from repsq_ros.replay.segments import Segment
 from repsq_ros.replay.time_table import read_time_table
 from repsq_ros.specification.model import Specification
@@ -143,7 +143,7 @@ def read_commands(bag: Bag, topic: str, stamp: str) -> Commands:
         twist = item.message.twist if stamped else item.message
         logs.append(item.log_ns)
         headers.append(from_time(item.message.header.stamp) if stamped else item.log_ns)
-        values.append(messages.command_of_twist(twist))
+        values.append(campaign_messages.command_of_twist(twist))
     if not logs:
         raise BagError(f'{bag.path}: found no message on {topic}, expected commands')
     by_log = np.array(logs, dtype=np.int64)

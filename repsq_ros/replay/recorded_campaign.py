@@ -21,14 +21,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from repsq_ros import messages, topics
+from repsq_ros import topics
 from repsq_ros.campaign.attempts import Attempts
 from repsq_ros.campaign.records import Case, TestRecord
 from repsq_ros.errors import BagError
 from repsq_ros.measurement.reasons import Code, Fault
 from repsq_ros.measurement.recorder import Key, Window
+from repsq_ros.messages import campaign_messages
 from repsq_ros.protocols.phases import Phase, Span
-from repsq_ros.replay.bag import Bag
+from repsq_ros.recordings.bag import Bag
 from repsq_ros.replay.segments import Segment
 from repsq_ros.sampling.proposals import Draw
 
@@ -93,7 +94,7 @@ def campaigns_in(bag: Bag, prefix: str) -> list[RecordedCampaign]:
         elif item.topic == command_topic:
             cases.setdefault(message.campaign_id, {})[message.index, message.attempt] = message
         else:
-            record = messages.test_record_of(message)
+            record = campaign_messages.test_record_of(message)
             key = (record.index, record.attempt)
             live.setdefault(message.campaign_id, {}).setdefault(key, record)
     return [
@@ -124,14 +125,14 @@ def choose(campaigns: list[RecordedCampaign], wanted: str, file: object) -> Reco
 
 def _heard(bag: Bag, log_ns: int, message: Any) -> _Heard:
     try:
-        span = messages.span_of(message)
+        span = campaign_messages.span_of(message)
     except ValueError as error:
         raise BagError(f'{bag.path}: found a {error} in a {topics.TEST_PHASE}') from None
     final = span.broken_off or span.phase in (Phase.SKIPPED, Phase.DONE, Phase.ABORTED)
     order = (2 if final else 1 if span.phase in (Phase.IDLE, Phase.PAUSED) else 0, span.step)
     return _Heard(
         (span.index, span.attempt), log_ns, span.start_ns, 1000 * order[0] + order[1], span,
-        messages.test_of(message),
+        campaign_messages.test_of(message),
     )  # fmt: skip
 
 
@@ -173,7 +174,7 @@ def _case_of(heard: _Heard, commands: Mapping[Key, Any]) -> Case | None:
     """Return the attempt that a phase belongs to; None: the campaign has none left."""
     whole = hasattr(heard.test, 'weight_bound')  # a phase of version 0.1.0 does not tell it
     test = heard.test if whole else commands.get(heard.key)
-    return None if test is None else messages.case_of(test)
+    return None if test is None else campaign_messages.case_of(test)
 
 
 def _digest_of(heard: _Heard, commands: Mapping[Key, Any]) -> str:

@@ -24,11 +24,9 @@ from repsq_ros.errors import BagError, RepsqError
 from repsq_ros.measurement.inputs import Input
 from repsq_ros.measurement.measure import Measure
 from repsq_ros.measurement.reasons import Code
-from repsq_ros.replay.bag import Bag
+from repsq_ros.recordings.bag import Bag
 from repsq_ros.replay.bag_topics import TopicNames
-from repsq_ros.replay.foreign import Marks, foreign_segments
-from repsq_ros.replay.recorded_campaign import RecordedCampaign, campaigns_in, choose
-from repsq_ros.replay.reevaluate import (
+from repsq_ros.replay.evaluation import (
     Evaluated,
     Folded,
     Recorded,
@@ -38,6 +36,8 @@ from repsq_ros.replay.reevaluate import (
     read_recorded,
     records_of,
 )
+from repsq_ros.replay.foreign import Marks, foreign_segments
+from repsq_ros.replay.recorded_campaign import RecordedCampaign, campaigns_in, choose
 from repsq_ros.replay.segments import Segment
 from repsq_ros.replay.what_if import Variant, variants
 from repsq_ros.timebase import NANOSECONDS, to_nanoseconds, to_seconds

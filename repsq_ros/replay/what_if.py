@@ -27,7 +27,7 @@ from repsq_ros.campaign.result import Result
 from repsq_ros.errors import ParameterError
 from repsq_ros.specification.load import load, load_altered
 from repsq_ros.specification.model import Specification
-from repsq_ros.specification.tester import RULES
+from repsq_ros.specification.tester_section import RULES
 
 SEEN = (
     'This is a re-evaluation with {}: what is promised holds for choices that were made before '

@@ -53,7 +53,7 @@ def recorded(tmp_path_factory):
     specification = folder / 'specification.yaml'
     content = short_campaign()
     content['measure']['conditions'] = {
-        'battery': {'type': 'sensor_msgs/msg/BatteryState', 'at_least': 0.2}
+        'clearance': {'type': 'sensor_msgs/msg/Range', 'at_least': 0.1}
     }
     content['tester'].update(stopping={'rule': 'fixed', 'tests': 14}, max_tests=14)
     specification.write_text(yaml.safe_dump(content))

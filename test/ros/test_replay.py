@@ -20,21 +20,22 @@ from dataclasses import replace
 
 import pytest
 
-from repsq_ros import messages, topics
+from repsq_ros import topics
 from repsq_ros.cli import main
 from repsq_ros.launching.campaign_nodes import LOSSLESS
-from repsq_ros.replay.bag import Bag
+from repsq_ros.messages import campaign_messages
+from repsq_ros.recordings.bag import Bag
+from repsq_ros.replay.evaluation import evaluate, fold, read_samples
 from repsq_ros.replay.recorded_campaign import campaigns_in
-from repsq_ros.replay.reevaluate import evaluate, fold, read_samples
 from repsq_ros.replay.task import Task, reevaluate
-from repsq_ros.specification.inputs import input_of_source
+from repsq_ros.specification.input_section import input_of_source
 from repsq_ros.specification.load import load
 
 pytest.importorskip('rosbags')
 
 from support.bag_copies import copy_shuffled, copy_split, copy_to_sqlite3
 from support.graph import KEPT, graph
-from support.recording import BATTERY, SENSORS, play
+from support.recording import CLEARANCE, SENSORS, play
 
 COPIES = {
     'as recorded': lambda bag, target: shutil.copytree(bag, target),
@@ -70,7 +71,7 @@ def test_the_recorded_campaign_holds_all_that_can_happen(recorded):
     assert (result.n, result.skipped, result.invalid) == (14, 2, 1)
     assert result.broken_off >= 1
     [invalid] = [t for t in tests if not (t.valid or t.skipped or t.broken_off)]
-    assert (invalid.index, invalid.attempt, invalid.code) == (3, 0, 'condition')
+    assert (invalid.index, invalid.attempt, invalid.code) == (3, 0, 'reading')
     assert {t.index for t in tests if t.skipped} == {5, 6}
     with Bag(recorded.bag) as bag:
         [campaign] = campaigns_in(bag, '')
@@ -112,7 +113,7 @@ def test_the_recording_is_one_that_others_open(recorded):
     assert 'uint8 SKIPPED=10' in text.replace(' = ', '=')
     assert all(channel.message_encoding == 'cdr' for channel in summary.channels.values())
     assert summary.statistics.message_count == sum(counts.values())
-    for topic in ('/odom', '/mocap/pose', '/cmd_vel', '/condition/battery', '/repsq/test_phase'):
+    for topic in ('/odom', '/mocap/pose', '/cmd_vel', '/condition/clearance', '/repsq/test_phase'):
         assert counts[topic] > 0
         assert f'{counts[topic]:9d}  {topic}\n' in recorded.said
     assert 'recorded  ' in recorded.said
@@ -164,17 +165,15 @@ def test_another_specification_is_refused(recorded, short, write, capsys):
 
 def test_the_bag_played_twice_over_dds_gives_the_recorded_result_once(recorded, tmp_path):
     """As a player does that loops: time runs back, and no test counts a second time."""
-    played = {'/odom': SENSORS['/odom'], '/condition/battery': BATTERY} | {
+    played = {'/odom': SENSORS['/odom'], '/condition/clearance': CLEARANCE} | {
         f'/{topic}': KEPT[topic] for topic in (topics.TEST_COMMAND, topics.TEST_PHASE)
     }
     with graph(tmp_path) as nodes:
         common = {'specification': str(recorded.specification), 'use_sim_time': True}
         nodes.start('measurement', {**common, **LOSSLESS})
         nodes.start('estimator', {**common, 'output': str(tmp_path / 'again')})
-        player, executor = play(
-            recorded.bag, played, nodes.listener.node.context, speed=1.0, times=2
-        )
-        again = messages.result_of(nodes.result())
+        player, _ = play(recorded.bag, played, nodes.listener.node.context, speed=1.0, times=2)
+        again = campaign_messages.result_of(nodes.result())
         nodes.listener.listen(2.0)
         estimates = nodes.listener.heard[topics.ESTIMATE]
         player.destroy_node()

@@ -21,6 +21,7 @@ import time
 from typing import NamedTuple
 
 import rclpy
+from builtin_interfaces.msg import Time
 from geometry_msgs.msg import PoseStamped
 from nav_msgs.msg import Odometry
 from rclpy.executors import SingleThreadedExecutor
@@ -28,11 +29,12 @@ from rosbags.highlevel import AnyReader
 from rosbags.rosbag2 import StoragePlugin, Writer
 from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 from rosgraph_msgs.msg import Clock
-from sensor_msgs.msg import BatteryState
+from sensor_msgs.msg import Range
 
-from repsq_ros import messages, topics
+from repsq_ros import topics
 from repsq_ros.campaign.records import TestRecord
 from repsq_ros.campaign.result import Result
+from repsq_ros.messages import campaign_messages
 from repsq_ros.msg import TestPhase
 from repsq_ros.nodes import qos
 from support.campaigns import journalled
@@ -43,7 +45,7 @@ SENSORS = {
     '/mocap/pose': (PoseStamped, qos.QoSProfile(depth=10_000)),
 }
 
-BATTERY = (BatteryState, qos.COMMAND)
+CLEARANCE = (Range, qos.COMMAND)
 
 
 def typestore(root):
@@ -125,21 +127,27 @@ def stop_recorder(process):
 def run_disturbed(nodes, folder, specification):
     """Run a campaign to which all happens that can, recorded by `repsq record`."""
     listener, bag = nodes.listener, folder / 'bag'
-    battery = listener.node.create_publisher(BatteryState, '/condition/battery', qos.COMMAND)
+    clearance = listener.node.create_publisher(Range, '/condition/clearance', qos.COMMAND)
 
-    def charge(phase):
-        """Say before each command how full the battery is: once, it is empty."""
+    def say(reading, stamp):
+        message = Range(range=reading, min_range=0.0, max_range=1.0)
+        message.header.stamp = stamp
+        clearance.publish(message)
+
+    def measure(phase):
+        """Say before each command how much room there is: once, what the sensor cannot see."""
+        before.cancel()
         if phase.phase == TestPhase.DWELL:
-            empty = (phase.test.index, phase.test.attempt) == (3, 0)
-            message = BatteryState(percentage=0.1 if empty else 0.9)
-            message.header.stamp = phase.start
-            battery.publish(message)
+            once = (phase.test.index, phase.test.attempt) == (3, 0)
+            say(5.0 if once else 0.5, phase.start)
 
-    listener.node.create_subscription(TestPhase, topics.TEST_PHASE, charge, qos.RECORD)
+    # Who needs it to begin hears it from the start.
+    before = listener.node.create_timer(0.1, lambda: say(0.5, Time(sec=1)))
+    listener.node.create_subscription(TestPhase, topics.TEST_PHASE, measure, qos.RECORD)
     # Not as fast as possible: who records has to keep up, on however busy a machine.
     robot = {'speed': 5.0, 'seed': 7}
     nodes.start('simulated_robot', robot)
-    heard = ('/odom', '/mocap/pose', '/condition/battery')
+    heard = ('/odom', '/mocap/pose', '/condition/clearance')
     recorder = start_recorder(nodes, specification, bag, '--topic', 'mocap/pose', topics=heard)
     # As by default, the scheduler is there for a while before it commands: to be found.
     nodes.start_campaign(
@@ -156,7 +164,7 @@ def run_disturbed(nodes, folder, specification):
         nodes.call(service)
         if service == 'pause':
             listener.until(lambda: nodes.call('resume').success)
-    result = messages.result_of(nodes.result())
+    result = campaign_messages.result_of(nodes.result())
     listener.phase(TestPhase.DONE)
     listener.listen(2.0)
     code, said = stop_recorder(recorder)

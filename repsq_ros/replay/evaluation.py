@@ -1,0 +1,196 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The measure of each test of a recording, by the same function as online."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from repsq_ros.campaign.campaign import Campaign
+from repsq_ros.campaign.records import EstimateRecord, TestRecord, record_of
+from repsq_ros.campaign.result import Result
+from repsq_ros.measurement.inputs import Input
+from repsq_ros.measurement.measure import Evaluation
+from repsq_ros.measurement.recorder import Recorder
+from repsq_ros.measurement.samples import Sample
+from repsq_ros.messages.sensor_messages import reader_of
+from repsq_ros.recordings.bag import Bag
+from repsq_ros.replay.segments import Segment
+from repsq_ros.specification.model import Specification
+
+
+class Evaluated(NamedTuple):
+    """One segment of a recording with what it gave."""
+
+    segment: Segment
+    outcome: Evaluation
+
+
+class Recorded(NamedTuple):
+    """The samples of a sensor topic, and when each was recorded."""
+
+    samples: list[Sample]
+    logs: NDArray[np.int64]  # [ns]
+
+    @property
+    def stamps(self) -> NDArray[np.int64]:
+        """Return the stamps [ns]."""
+        return np.array([sample.stamp_ns for sample in self.samples], dtype=np.int64)
+
+    def moved(self, by_ns: int) -> Recorded:
+        """Return the same with other stamps."""
+        later = [each._replace(stamp_ns=each.stamp_ns + by_ns) for each in self.samples]
+        return Recorded(later, self.logs)
+
+
+def read_recorded(bag: Bag, topic: str, source: Input) -> Recorded:
+    """Return the samples of a sensor topic, as the measurement node would make them.
+
+    :raises BagError: the topic is missing, or not of the input's type
+    """
+    bag.require(topic, source.type)
+    read = reader_of(source)
+    found, logs = [], []
+    for item in bag.messages(topic):
+        sample = read(item.message, item.log_ns)
+        if sample is not None:
+            found.append(sample)
+            logs.append(item.log_ns)
+    return Recorded(found, np.array(logs, dtype=np.int64))
+
+
+def read_samples(bag: Bag, topic: str, source: Input) -> list[Sample]:
+    """Return the samples of a sensor topic alone.
+
+    :raises BagError: the topic is missing, or not of the input's type
+    """
+    return read_recorded(bag, topic, source).samples
+
+
+def evaluate(
+    specification: Specification,
+    samples: Sequence[Sample],
+    segments: Sequence[Segment],
+    conditions: Mapping[str, Sequence[Sample]] | None = None,
+) -> list[Evaluated]:
+    """Return psi, or the reason for INVALID, of each segment.
+
+    :param conditions: the readings of each condition of the measure
+    """
+    recorder = Recorder(specification.measure, keep_ns=2**62)
+    for sample in samples:
+        recorder.add(sample)
+    for name, readings in (conditions or {}).items():
+        for reading in readings:
+            recorder.add_condition(name, reading)
+    return [Evaluated(segment, _outcome(recorder, segment)) for segment in segments]
+
+
+def _outcome(recorder: Recorder, segment: Segment) -> Evaluation:
+    if segment.ended is not None:
+        word = 'skipped' if segment.ended.skipped else 'broken off'
+        return Evaluation.invalid(f'{word}: {segment.ended.reason}')
+    if segment.objection is not None:
+        return Evaluation.invalid(segment.objection.text, code=segment.objection.code)
+    return recorder.measure(segment.window)
+
+
+@dataclass(frozen=True)
+class Folded:
+    """What a campaign makes of recorded tests."""
+
+    latest: EstimateRecord | None  # after the last test that was counted
+    result: Result | None
+    unfinished: str = ''  # why there is no result
+
+
+def records_of(evaluated: Sequence[Evaluated]) -> list[TestRecord]:
+    """Return the records that a campaign counts, in their order.
+
+    A case that was measured when it was recorded and cannot be measured now is not repeated: it
+    counts as skipped, and what it may hide widens the interval.
+    """
+    records = []
+    for place, (segment, outcome) in enumerate(evaluated):
+        record = segment.ended or record_of(segment.key, segment.draw, segment.window, outcome)
+        follows = evaluated[place + 1].segment if place + 1 < len(evaluated) else None
+        lost = not (record.valid or record.skipped)
+        if lost and follows is not None and follows.index > segment.index:
+            reason = f'{record.reason}; the recording has no other attempt at it'
+            record = replace(record, skipped=True, broken_off=False, reason=reason)
+        records.append(record)
+    return records
+
+
+def fold_records(
+    specification: Specification, records: Sequence[TestRecord], campaign_id: str
+) -> Folded:
+    """Count recorded tests as a campaign does: until its rule is met, or they are used up."""
+    campaign = Campaign(specification, forecasts=False)
+    awaited = 0  # index of the test that is due
+    for record in records:
+        if campaign.stopped:
+            break
+        if record.index > awaited:
+            return Folded(campaign.latest, None, f'the recording lacks test {awaited}')
+        if campaign.add(record) is not None:
+            awaited = record.follower[0]
+    if campaign.stopped:
+        return Folded(campaign.latest, campaign.result(campaign_id))
+    return Folded(campaign.latest, None, 'the rule is not met by the tests in the recording')
+
+
+def fold(
+    specification: Specification, evaluated: Sequence[Evaluated], campaign_id: str
+) -> Result | None:
+    """Return the result that a recorded campaign gives, or None where it did not get so far."""
+    return fold_records(specification, records_of(evaluated), campaign_id).result
+
+
+def differences(evaluated: Sequence[Evaluated]) -> str:
+    """Tell how what is measured now differs from what was when it was recorded; '': not at all."""
+    pairs = [
+        (segment, outcome)
+        for segment, outcome in evaluated
+        if segment.ended is None and segment.live is not None
+    ]
+    unlike = [
+        (segment, outcome)
+        for segment, outcome in pairs
+        if (outcome.psi, outcome.valid) != (_live(segment).psi, _live(segment).valid)
+    ]
+    if not unlike:
+        return ''
+    segment, outcome = unlike[0]
+    before = _live(segment)
+    return (
+        f'{len(unlike)} of {len(pairs)} attempts are not as when they were recorded, the first: '
+        f'test {segment.index}, attempt {segment.attempt}, {_said(outcome)} now, '
+        f'{_said(before)} then'
+    )
+
+
+def _live(segment: Segment) -> TestRecord:
+    assert segment.live is not None
+    return segment.live
+
+
+def _said(outcome: Evaluation | TestRecord) -> str:
+    return f'psi {outcome.psi!r}' if outcome.valid else f'INVALID ({outcome.reason})'
