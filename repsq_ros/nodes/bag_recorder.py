@@ -57,14 +57,14 @@ class Sink(Protocol):
         """End it."""
 
 
-class _Heard(NamedTuple):
+class _RawMessage(NamedTuple):
     topic: str
     kind: str
     log_ns: int
     data: bytes
 
 
-class _Begun(NamedTuple):
+class _NewTopic(NamedTuple):
     topic: str
     kind: str
     profile: Mapping[str, object]
@@ -77,7 +77,7 @@ class _Writing(Thread):
         super().__init__(name='writing', daemon=True)
         self.sink = sink
         self.error: RepsqError | None = None
-        self.queue: SimpleQueue[_Heard | _Begun | None] = SimpleQueue()
+        self.queue: SimpleQueue[_RawMessage | _NewTopic | None] = SimpleQueue()
         self.taken = self.written = 0  # [bytes]
         self._flushed = time.monotonic()
 
@@ -102,8 +102,8 @@ class _Writing(Thread):
         except RepsqError as error:
             self.error = self.error or error
 
-    def _take(self, item: _Heard | _Begun) -> None:
-        if isinstance(item, _Begun):
+    def _take(self, item: _RawMessage | _NewTopic) -> None:
+        if isinstance(item, _NewTopic):
             self.sink.add(*item)
             return
         self.sink.write(*item)
@@ -179,7 +179,7 @@ class BagRecorder(CampaignNode):
             self._tell_once(f'{topic}: not recorded: {error}')
             return
         if known is None:
-            self._writing.queue.put(_Begun(topic, kind, _profile_of(offered[0])))
+            self._writing.queue.put(_NewTopic(topic, kind, _profile_of(offered[0])))
         self._subscriptions_of[topic] = (made, asked)
 
     def _subscribe(self, topic: str, kind: str, profile: QoSProfile) -> Subscription:
@@ -203,7 +203,7 @@ class BagRecorder(CampaignNode):
         else:
             log_ns = info['received_timestamp'] or time.time_ns()
         self._writing.taken += len(data)
-        self._writing.queue.put(_Heard(topic, kind, log_ns, data))
+        self._writing.queue.put(_RawMessage(topic, kind, log_ns, data))
 
     def _tell(self) -> None:
         counts = self._writing.sink.counts

@@ -38,7 +38,7 @@ SEEN_LIVE = {code.key: code for code in (Code.PUBLISHERS, Code.SPECIFICATIONS)}
 UNDECIDED = 'recording ends'
 
 
-class _Heard(NamedTuple):
+class _HeardPhase(NamedTuple):
     """One phase as it was recorded; their order is the one in which they were announced.
 
     Messages of equal log stamps (of a recording by a simulated clock, or one that was converted)
@@ -83,7 +83,7 @@ def campaigns_in(bag: Bag, prefix: str) -> list[RecordedCampaign]:
     measurement_topic = f'{prefix}/{topics.TEST_MEASUREMENT}'
     bag.require(command_topic, 'repsq_ros/msg/TestCommand')
     bag.require(phase_topic, 'repsq_ros/msg/TestPhase')
-    heard: dict[str, list[_Heard]] = {}
+    heard: dict[str, list[_HeardPhase]] = {}
     cases: dict[str, dict[Key, Any]] = {}
     live: dict[str, dict[Key, TestRecord]] = {}
     for item in bag.messages(command_topic, phase_topic, measurement_topic):
@@ -123,14 +123,14 @@ def choose(campaigns: list[RecordedCampaign], wanted: str, file: object) -> Reco
     raise BagError(f'{file}: found no campaign {wanted!r}, expected one of {there}')
 
 
-def _heard(bag: Bag, log_ns: int, message: Any) -> _Heard:
+def _heard(bag: Bag, log_ns: int, message: Any) -> _HeardPhase:
     try:
         span = campaign_messages.span_of(message)
     except ValueError as error:
         raise BagError(f'{bag.path}: found a {error} in a {topics.TEST_PHASE}') from None
     final = span.broken_off or span.phase in (Phase.SKIPPED, Phase.DONE, Phase.ABORTED)
     order = (2 if final else 1 if span.phase in (Phase.IDLE, Phase.PAUSED) else 0, span.step)
-    return _Heard(
+    return _HeardPhase(
         (span.index, span.attempt), log_ns, span.start_ns, 1000 * order[0] + order[1], span,
         campaign_messages.test_of(message),
     )  # fmt: skip
@@ -138,7 +138,7 @@ def _heard(bag: Bag, log_ns: int, message: Any) -> _Heard:
 
 def _follow(
     name: str,
-    phases: Sequence[_Heard],
+    phases: Sequence[_HeardPhase],
     commands: Mapping[Key, Any],
     live: Mapping[Key, TestRecord],
 ) -> RecordedCampaign:
@@ -170,14 +170,14 @@ def _follow(
     return campaign
 
 
-def _case_of(heard: _Heard, commands: Mapping[Key, Any]) -> Case | None:
+def _case_of(heard: _HeardPhase, commands: Mapping[Key, Any]) -> Case | None:
     """Return the attempt that a phase belongs to; None: the campaign has none left."""
     whole = hasattr(heard.test, 'weight_bound')  # a phase of version 0.1.0 does not tell it
     test = heard.test if whole else commands.get(heard.key)
     return None if test is None else campaign_messages.case_of(test)
 
 
-def _digest_of(heard: _Heard, commands: Mapping[Key, Any]) -> str:
+def _digest_of(heard: _HeardPhase, commands: Mapping[Key, Any]) -> str:
     told = commands.get(heard.key, heard.test)
     return str(getattr(told, 'specification_digest', ''))
 
