@@ -27,7 +27,6 @@ from repsq_ros.errors import BagError, ParameterError
 from repsq_ros.messages import campaign_messages
 from repsq_ros.recordings.bag import Bag
 from repsq_ros.replay.clocks import Clocked, compare_clocks
-from repsq_ros.replay.evaluation import Recorded
 from repsq_ros.replay.held_commands import (
     Held,
     Times,
@@ -91,12 +90,12 @@ def foreign_segments(
     bag: Bag,
     specification: Specification,
     marks: Marks,
-    sensor_topic: str,
-    sensor: Recorded,
+    sensors: Sequence[Clocked],
     clock_offset: float | None,
 ) -> tuple[list[Segment], list[str], int]:
     """Return the tests of a recording without the package's topics.
 
+    :param sensors: all that are measured by; the first is that of the specification's own measure
     :returns: the tests, what is to be told, and what is added to the sensor's stamps [ns]
     :raises BagError: a topic is missing, clocks disagree, or there is no test
     :raises ParameterError: the marks do not fit the specification
@@ -106,11 +105,11 @@ def foreign_segments(
     if marks.command_topic:
         commands = read_commands(bag, marks.command_topic, marks.command_stamp)
     offset_ns = None if clock_offset is None else to_nanoseconds(clock_offset)
-    source = specification.measure.input
-    clocked = Clocked(sensor_topic, sensor.stamps, sensor.logs, source.stamp == 'header')
-    notes = [*changes, *compare_clocks(clocked, commands.clocked, offset_ns, bag.path)]
+    notes = list(changes)
+    for each in sensors:
+        notes += compare_clocks(each, commands.clocked, offset_ns, bag.path)
     moved_ns = offset_ns or 0
-    stamps = clocked.set_ones.stamps + moved_ns
+    stamps = sensors[0].set_ones.stamps + moved_ns
     begin_ns = int(stamps.min()) if len(stamps) else 0
     until_ns = max((int(each.max()) for each in (stamps, commands.times) if len(each)), default=0)
     recorded = (begin_ns, until_ns)

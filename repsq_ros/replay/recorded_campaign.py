@@ -30,6 +30,7 @@ from repsq_ros.measurement.recorder import Key, Window
 from repsq_ros.messages import campaign_messages
 from repsq_ros.protocols.phases import Phase, Span
 from repsq_ros.recordings.bag import Bag
+from repsq_ros.replay.bag_topics import TopicNames
 from repsq_ros.replay.segments import Segment
 from repsq_ros.sampling.proposals import Draw
 
@@ -72,15 +73,16 @@ class RecordedCampaign:
         )
 
 
-def campaigns_in(bag: Bag, prefix: str) -> list[RecordedCampaign]:
+def campaigns_in(bag: Bag, names: TopicNames | None = None) -> list[RecordedCampaign]:
     """Return the campaigns of a recording, in the order of their first phase.
 
-    :param prefix: namespace of the topics, e.g. '' or '/lab'
+    :param names: of the topics in it; None: as they are
     :raises BagError: the topics are missing
     """
-    command_topic = f'{prefix}/{topics.TEST_COMMAND}'
-    phase_topic = f'{prefix}/{topics.TEST_PHASE}'
-    measurement_topic = f'{prefix}/{topics.TEST_MEASUREMENT}'
+    names = names or TopicNames.of('', ())
+    command_topic = names(topics.TEST_COMMAND)
+    phase_topic = names(topics.TEST_PHASE)
+    measurement_topic = names(topics.TEST_MEASUREMENT)
     bag.require(command_topic, 'repsq_ros/msg/TestCommand')
     bag.require(phase_topic, 'repsq_ros/msg/TestPhase')
     heard: dict[str, list[_HeardPhase]] = {}

@@ -26,6 +26,7 @@ from repsq_ros.measurement.measure import Measure
 from repsq_ros.measurement.reasons import Code
 from repsq_ros.recordings.bag import Bag
 from repsq_ros.replay.bag_topics import TopicNames
+from repsq_ros.replay.clocks import Clocked
 from repsq_ros.replay.evaluation import (
     Evaluated,
     Folded,
@@ -95,16 +96,17 @@ def reevaluate(task: Task) -> Reevaluation:
         if not chosen[0].changed
         else variants(task.specification, task.tester)[0].specification
     )
+    names = TopicNames.of(task.namespace, task.remap)
     with Bag(task.bag) as bag:
-        streams = _Streams(bag, task, own.measure)
+        streams = _Streams(bag, names, task.sensor_topic, own.measure)
         if task.marks is not None:
-            sensor = streams.topic_of(own.measure.input), streams.main(own.measure)
+            sensors = streams.clocked([own.measure, *(v.specification.measure for v in chosen)])
             segments, notes, offset_ns = foreign_segments(
-                bag, own, task.marks, *sensor, task.clock_offset
+                bag, own, task.marks, sensors, task.clock_offset
             )
             campaign_id = ''
         else:
-            campaign = choose(campaigns_in(bag, task.namespace), task.campaign, bag.path)
+            campaign = choose(campaigns_in(bag, names), task.campaign, bag.path)
             _check_contract(bag, campaign, own.digest)
             segments, campaign_id = campaign.segments, campaign.campaign_id
             offset_ns = to_nanoseconds(task.clock_offset or 0.0)
@@ -136,10 +138,9 @@ def reevaluate_or_tell(task: Task) -> Reevaluation:
 class _Streams:
     """The samples of a bag's sensors, each topic read once."""
 
-    def __init__(self, bag: Bag, task: Task, own: Measure) -> None:
-        self._bag, self._own = bag, own
-        self._topic = TopicNames.of(task.namespace, task.remap)
-        self._sensor_topic = task.sensor_topic
+    def __init__(self, bag: Bag, names: TopicNames, sensor_topic: str, own: Measure) -> None:
+        self._bag, self._own, self._topic = bag, own, names
+        self._sensor_topic = sensor_topic
         self._read: dict[tuple[str, Input], Recorded] = {}
 
     def topic_of(self, source: Input) -> str:
@@ -148,9 +149,15 @@ class _Streams:
             return self._sensor_topic
         return self._topic(source.topic)
 
-    def main(self, measure: Measure) -> Recorded:
-        """Return the samples that a measure is computed from."""
-        return self._samples(measure.input)
+    def clocked(self, measures: Sequence[Measure]) -> list[Clocked]:
+        """Return the times of all sensors of some measures, in their order and each once."""
+        inputs = [each for m in measures for each in (m.input, *m.condition_inputs)]
+        found = []
+        for source in dict.fromkeys(inputs):
+            read = self._samples(source)
+            by_header = source.stamp == 'header'
+            found.append(Clocked(self.topic_of(source), read.stamps, read.logs, by_header))
+        return found
 
     def _samples(self, source: Input) -> Recorded:
         key = (self.topic_of(source), source)

@@ -74,7 +74,7 @@ def test_the_recorded_campaign_holds_all_that_can_happen(recorded):
     assert (invalid.index, invalid.attempt, invalid.code) == (3, 0, 'reading')
     assert {t.index for t in tests if t.skipped} == {5, 6}
     with Bag(recorded.bag) as bag:
-        [campaign] = campaigns_in(bag, '')
+        [campaign] = campaigns_in(bag)
     assert (campaign.campaign_id, campaign.ending) == ('lab', 'done')
 
 
@@ -86,7 +86,7 @@ def test_another_sensor_measures_the_same_tests(recorded):
         measure=replace(specification.measure, input=read, conditions=(), condition_inputs=()),
     )
     with Bag(recorded.bag) as bag:
-        [campaign] = campaigns_in(bag, '')
+        [campaign] = campaigns_in(bag)
         samples = read_samples(bag, f'/{read.topic}', read)
     evaluated = evaluate(by_pose, samples, campaign.segments)
     reasons = [e.outcome.reason for e in evaluated if e.segment.ended is None]
