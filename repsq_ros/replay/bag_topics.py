@@ -23,9 +23,10 @@ from pathlib import Path
 import yaml
 
 from repsq_ros import topics
-from repsq_ros.errors import BagError, ParameterError
+from repsq_ros.errors import BagError, MissingError, ParameterError
 from repsq_ros.recordings.bag import Bag
 from repsq_ros.replay.bag_folders import METADATA
+from repsq_ros.specification.load import load
 from repsq_ros.specification.model import Specification
 
 
@@ -104,6 +105,23 @@ def require_topics(path: Path, needed: Mapping[str, str]) -> None:
             raise BagError(f'{path}: found {found} on {topic}, expected {kind}')
         if count == 0:
             raise BagError(f'{path}: found no message on {topic}, expected those of a campaign')
+
+
+def require_replayable(bag: Path, specification: Path, rules: Mapping[str, str]) -> None:
+    """Refuse a recording that cannot be played into measurement and estimator.
+
+    One file without its metadata is believed where no reader is installed: the player looks at it.
+
+    :param rules: names of topics in the bag, by the names that the nodes have for them
+    :raises BagError: a topic is missing, empty, or of another type
+    :raises SpecificationError: with file, key, what was found and what was expected
+    """
+    names = TopicNames('', {name: f'/{topic.lstrip("/")}' for name, topic in rules.items()})
+    needed = needed_topics(load(specification), names)
+    try:
+        require_topics(bag, needed)
+    except MissingError:
+        return
 
 
 def _topics_of(path: Path) -> dict[str, tuple[str, int]]:

@@ -26,6 +26,7 @@ import yaml
 from repsq_ros.cli import main
 from repsq_ros.errors import BagError, ParameterError
 from repsq_ros.recordings.bag import Bag
+from repsq_ros.replay.bag_topics import require_replayable
 from repsq_ros.replay.recorded_campaign import campaigns_in, choose
 from repsq_ros.replay.task import Task, reevaluate
 from repsq_ros.replay.what_if import variants
@@ -395,3 +396,46 @@ def test_a_folder_without_recordings_is_told(specification, tmp_path, capsys):
     options = ['--specification', str(specification)]
     assert main(['reevaluate', str(tmp_path / 'empty'), *options]) == 4
     assert 'found no metadata.yaml in it or below it' in capsys.readouterr().err
+
+
+# Played over DDS ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ('rules', 'changed', 'told'),
+    [
+        ({}, {}, ''),
+        ({'odom': 'odom'}, {}, ''),
+        ({'odom': '/nowhere'}, {}, 'found no topic /nowhere, expected one of those there: /odom'),
+        ({'odom': '/repsq/test_phase'}, {}, 'found repsq_ros/msg/TestPhase on /repsq/test_phase'),
+        ({}, {'message_count': 0}, 'found no message on /repsq/test_command'),
+        ({}, {'topic_metadata': {}}, "KeyError 'name', expected metadata of rosbag2"),
+    ],
+)
+def test_a_bag_is_played_only_with_what_that_needs(
+    script, saved, specification, rules, changed, told
+):
+    campaign = script()
+    campaign.attempt(0)
+    bag = saved(campaign)
+    file = bag / 'metadata.yaml'
+    content = yaml.safe_load(file.read_text())
+    topics = content['rosbag2_bagfile_information']['topics_with_message_count']
+    topics[0].update(changed)
+    file.write_text(yaml.safe_dump(content))
+    if not told:
+        require_replayable(bag, specification, rules)
+        return
+    with pytest.raises(BagError) as caught:
+        require_replayable(bag, specification, rules)
+    assert told in str(caught.value)
+    assert '\n' not in str(caught.value)
+
+
+def test_one_file_of_a_bag_is_looked_at_as_well(script, saved, specification):
+    campaign = script()
+    campaign.attempt(0)
+    [file] = saved(campaign).glob('*.mcap')
+    require_replayable(file, specification, {})
+    with pytest.raises(BagError, match='found no topic /nowhere'):
+        require_replayable(file, specification, {'odom': '/nowhere'})
