@@ -100,10 +100,11 @@ def evaluate(
     for name, readings in (conditions or {}).items():
         for reading in readings:
             recorder.add_condition(name, reading)
-    return [Evaluated(segment, _outcome(recorder, segment)) for segment in segments]
+    return [Evaluated(segment, outcome_of(recorder, segment)) for segment in segments]
 
 
-def _outcome(recorder: Recorder, segment: Segment) -> Evaluation:
+def outcome_of(recorder: Recorder, segment: Segment) -> Evaluation:
+    """Return what one segment gives."""
     if segment.ended is not None:
         word = 'skipped' if segment.ended.skipped else 'broken off'
         return Evaluation.invalid(f'{word}: {segment.ended.reason}')
