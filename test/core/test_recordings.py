@@ -472,3 +472,31 @@ def test_a_topic_of_two_types_is_two_streams(tmp_path):
 def test_a_path_that_is_not_there_is_told(tmp_path):
     with pytest.raises(BagError, match='does not exist'):
         Recording(Path(tmp_path / 'nowhere'))
+
+
+def test_a_bag_of_ros_1_is_read(tmp_path):
+    from rosbags.rosbag1 import Writer as Writer1
+    from rosbags.typesys import Stores, get_typestore
+
+    store = get_typestore(Stores.ROS1_NOETIC)
+    types = store.types
+    path = tmp_path / 'x.bag'
+    with Writer1(path) as writer:
+        connection = writer.add_connection('/mocap', POSE, typestore=store)
+        for k in range(1500):
+            stamp = types['builtin_interfaces/msg/Time'](*divmod(START + k, SECOND))
+            message = types[POSE](
+                types['std_msgs/msg/Header'](k, stamp, 'map'),
+                types['geometry_msgs/msg/Pose'](
+                    types['geometry_msgs/msg/Point'](float(k), 0.0, 0.0),
+                    types['geometry_msgs/msg/Quaternion'](0.0, 0.0, 0.0, 1.0),
+                ),
+            )
+            writer.write(connection, START + k, store.serialize_ros1(message, POSE))
+    with Recording(path) as recording:
+        assert recording.topics() == {'/mocap': POSE}
+        source = {'x': ('/mocap', input_of_source('mocap'))}
+        samples = [s for part in sample_columns(recording, source) for s in part['x']]
+    assert [sample.stamp_ns - START for sample in samples] == list(range(1500))
+    assert samples[7].position == (7.0, 0.0, 0.0)
+    assert samples[7].frame == 'map'
