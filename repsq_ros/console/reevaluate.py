@@ -21,6 +21,7 @@ import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from repsq_ros.console.recorded_inputs import add_recover
 from repsq_ros.console.reevaluation_files import write_json, write_results, write_tests
 from repsq_ros.console.reevaluation_text import show, show_all
 from repsq_ros.console.simulate import add_executor_arguments
@@ -38,6 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         'bag', type=Path, nargs='+',
         help='folder of a recording, one of its files, or a folder with many recordings',
     )  # fmt: skip
+    add_recover(parser)
     parser.add_argument(
         '--specification', type=Path, required=True, help='says what is measured, and how'
     )
@@ -176,7 +178,7 @@ def _tasks(arguments: argparse.Namespace) -> list[Task]:
         Task(
             bag, arguments.specification, arguments.tester, arguments.namespace,
             tuple(arguments.remap), arguments.sensor_topic, arguments.campaign,
-            marks if foreign else None, arguments.clock_offset, gammas, rules,
+            marks if foreign else None, arguments.clock_offset, arguments.recover, gammas, rules,
             tuple(arguments.measure),
         )
         for bag in bags_in(arguments.bag)

@@ -146,6 +146,8 @@ def _document(done: Reevaluation) -> dict[str, object]:
         'bag': str(done.bag),
         'campaign': done.campaign_id,
         'notes': list(done.notes),
+        'sha256': dict(done.digests),
+        'losses': list(done.losses),
         'error': done.error,
         'measures': measures,
         'results': results,

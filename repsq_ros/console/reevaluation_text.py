@@ -47,6 +47,11 @@ def show(done: Reevaluation) -> None:
             _show_tests(row.evaluated)
     for note in done.notes:
         print(f'note      {note}')
+    for file, digest in done.digests:
+        print(f'sha256    {digest}  {file}')
+    sys.stdout.flush()
+    for loss in done.losses:
+        print(f'repsq: {loss}', file=sys.stderr)
     if not any(each.outcome.valid for row in done.rows for each in row.evaluated):
         raise BagError(f'{done.bag}: found no valid test of {len(first.evaluated)}, expected one')
     if first.folded is None:
@@ -124,8 +129,12 @@ def show_all(done: Sequence[Reevaluation]) -> None:
             print(f'  {_line_of(row)}')
         for note in each.notes:
             print(f'  note: {note}')
+        for file, digest in each.digests:
+            print(f'  sha256 {digest}  {file}')
+        sys.stdout.flush()
+        for loss in each.losses:
+            print(f'repsq: {loss}', file=sys.stderr)
         if each.error:
-            sys.stdout.flush()
             print(f'repsq: {each.error}', file=sys.stderr)
     failed = sum(bool(each.error) for each in done)
     if failed:

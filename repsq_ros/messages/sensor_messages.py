@@ -15,20 +15,24 @@
 """Sensor messages to samples: what each type holds, and where.
 
 As in campaign_messages.py, the messages may be rclpy's or a bag reader's: only their fields count.
+Or they are many at once, whose numbers are columns: the samples are columns, then. What cannot be
+said of all of them together raises TypeError or ValueError.
 A reader is made once for an input and then called for each message, which is why it checks nothing
 that the input has settled.
 """
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable
 from operator import attrgetter
 from typing import Any
 
+import numpy as np
+
 from repsq_ros.errors import RepsqError
 from repsq_ros.measurement.catalogue import TF
+from repsq_ros.measurement.columns import real
 from repsq_ros.measurement.inputs import Input
 from repsq_ros.measurement.reasons import Code
 from repsq_ros.measurement.samples import BodySample, Quaternion, Reading, Sample, Vector
@@ -145,29 +149,30 @@ def _twist_stamped(message: Any, stamp_ns: int) -> Sample:
 
 def _sport_mode(message: Any, stamp_ns: int) -> Sample:
     """Read a Unitree state: quaternion w, x, y, z; velocity in the world frame; gyroscope."""
-    w, x, y, z = map(float, message.imu_state.quaternion)
-    turn_x, turn_y, _ = map(float, message.imu_state.gyroscope)
-    p_x, p_y, p_z = map(float, message.position)
-    v_x, v_y, v_z = map(float, message.velocity)
+    w, x, y, z = map(real, message.imu_state.quaternion)
+    turn_x, turn_y, _ = map(real, message.imu_state.gyroscope)
+    p_x, p_y, p_z = map(real, message.position)
+    v_x, v_y, v_z = map(real, message.velocity)
     return BodySample(
         stamp_ns, (p_x, p_y, p_z), (x, y, z, w), (v_x, v_y, v_z),
-        (turn_x, turn_y, float(message.yaw_speed)),
+        (turn_x, turn_y, real(message.yaw_speed)),
     )  # fmt: skip
 
 
 def _number(name: str) -> Callable[[Any, int], Sample]:
     def read(message: Any, stamp_ns: int) -> Sample:
-        return Reading(stamp_ns, float(getattr(message, name)), frame_of(message))
+        return Reading(stamp_ns, real(getattr(message, name)), frame_of(message))
 
     return read
 
 
 def _range(message: Any, stamp_ns: int) -> Sample:
-    value = float(message.range)
-    lower, upper = (float(getattr(message, f'{end}_range', 0.0)) for end in ('min', 'max'))
+    value = real(message.range)
+    lower, upper = (real(getattr(message, f'{end}_range', 0.0)) for end in ('min', 'max'))
     doubt = None
     # Both zero: the driver has not filled them in. Infinities are told as such.
-    if lower < upper and math.isfinite(value) and not lower <= value <= upper:
+    beyond = (lower < upper) & np.isfinite(value) & ((value < lower) | (value > upper))
+    if np.any(beyond):
         doubt = (
             Code.READING, f"reading {value:g} m outside the sensor's own {lower:g} to {upper:g} m"
         )  # fmt: skip
@@ -251,7 +256,7 @@ def _field_reader(path: str) -> Callable[[Any, int], Sample]:
     def read(message: Any, stamp_ns: int) -> Sample:
         if quick is not None:
             try:
-                return Reading(stamp_ns, float(quick(message)), frame_of(message))
+                return Reading(stamp_ns, real(quick(message)), frame_of(message))
             except (AttributeError, TypeError, ValueError):
                 pass  # told below, where the step that fails is known
         value = message
@@ -264,7 +269,7 @@ def _field_reader(path: str) -> Callable[[Any, int], Sample]:
                     'path to one number'
                 ) from None
         try:
-            return Reading(stamp_ns, float(value), frame_of(message))
+            return Reading(stamp_ns, real(value), frame_of(message))
         except (TypeError, ValueError):
             raise FieldError(
                 f'{path} of {type(message).__name__} is no number, expected a path to one'

@@ -20,9 +20,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from repsq_ros.campaign.campaign import Campaign
 from repsq_ros.campaign.records import EstimateRecord, TestRecord, record_of
 from repsq_ros.campaign.result import Result
@@ -43,45 +40,15 @@ class Evaluated(NamedTuple):
     outcome: Evaluation
 
 
-class Recorded(NamedTuple):
-    """The samples of a sensor topic, and when each was recorded."""
-
-    samples: list[Sample]
-    logs: NDArray[np.int64]  # [ns]
-
-    @property
-    def stamps(self) -> NDArray[np.int64]:
-        """Return the stamps [ns]."""
-        return np.array([sample.stamp_ns for sample in self.samples], dtype=np.int64)
-
-    def moved(self, by_ns: int) -> Recorded:
-        """Return the same with other stamps."""
-        later = [each._replace(stamp_ns=each.stamp_ns + by_ns) for each in self.samples]
-        return Recorded(later, self.logs)
-
-
-def read_recorded(bag: Bag, topic: str, source: Input) -> Recorded:
+def read_samples(bag: Bag, topic: str, source: Input) -> list[Sample]:
     """Return the samples of a sensor topic, as the measurement node would make them.
 
     :raises BagError: the topic is missing, or not of the input's type
     """
     bag.require(topic, source.type)
     read = reader_of(source)
-    found, logs = [], []
-    for item in bag.messages(topic):
-        sample = read(item.message, item.log_ns)
-        if sample is not None:
-            found.append(sample)
-            logs.append(item.log_ns)
-    return Recorded(found, np.array(logs, dtype=np.int64))
-
-
-def read_samples(bag: Bag, topic: str, source: Input) -> list[Sample]:
-    """Return the samples of a sensor topic alone.
-
-    :raises BagError: the topic is missing, or not of the input's type
-    """
-    return read_recorded(bag, topic, source).samples
+    found = (read(item.message, item.log_ns) for item in bag.messages(topic))
+    return [sample for sample in found if sample is not None]
 
 
 def evaluate(
@@ -130,7 +97,7 @@ def records_of(evaluated: Sequence[Evaluated]) -> list[TestRecord]:
     """
     records = []
     for place, (segment, outcome) in enumerate(evaluated):
-        record = segment.ended or record_of(segment.key, segment.draw, segment.window, outcome)
+        record = segment.ended or _record_of(segment, outcome)
         follows = evaluated[place + 1].segment if place + 1 < len(evaluated) else None
         lost = not (record.valid or record.skipped)
         if lost and follows is not None and follows.index > segment.index:
@@ -138,6 +105,14 @@ def records_of(evaluated: Sequence[Evaluated]) -> list[TestRecord]:
             record = replace(record, skipped=True, broken_off=False, reason=reason)
         records.append(record)
     return records
+
+
+def _record_of(segment: Segment, outcome: Evaluation) -> TestRecord:
+    record, live = record_of(segment.key, segment.draw, segment.window, outcome), segment.live
+    if live is not None and not record.valid and (live.valid, live.code) == (False, record.code):
+        # Who was there may have said more, such as what had come by then.
+        return replace(record, reason=live.reason)
+    return record
 
 
 def fold_records(

@@ -212,7 +212,7 @@ def test_the_protocol_is_held_against_each_test(reevaluated):
     assert tests[0]['reason'] == (
         'too short: it lasted 1.200 s; the measured window is 0.5 to 1.5 s after its beginning'
     )
-    assert tests[3]['reason'].startswith('recording ends 1.1')
+    assert tests[3]['reason'].startswith('recording ends 1.200 s after it began')
 
 
 def test_a_silent_sensor_makes_every_test_invalid(reevaluated):

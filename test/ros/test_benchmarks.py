@@ -53,9 +53,14 @@ BENCHMARKS = {
 }  # fmt: skip
 
 
+WITHOUT_ROS = {'replay.py'}  # test/core runs them
+
+
 def benchmarks():
     """Give each benchmark there is; whole campaigns have the machine for themselves."""
     for file in sorted((ROOT / 'benchmarks').glob('*.py')):
+        if file.name in WITHOUT_ROS:
+            continue
         marks = () if file.name == 'graph_speed.py' else pytest.mark.parallel
         yield pytest.param(file.name, marks=marks)
 
