@@ -22,7 +22,7 @@ from pathlib import Path
 
 import numpy as np
 
-from repsq_ros.console.recorded_inputs import add_recover, tell_inputs
+from repsq_ros.console.recorded_inputs import add_recover, tell_digests, tell_losses
 from repsq_ros.errors import BagError
 from repsq_ros.measurement.audit import APART, audit, audit_body
 from repsq_ros.measurement.catalogue import CATALOGUE, TF, MessageKind
@@ -84,7 +84,8 @@ def run(arguments: argparse.Namespace) -> int:
         for (topic, _), stream in streams.items():
             _show(topic, stream, arguments.rate)
         _show_clocks({topic: stream for (topic, _), stream in reversed(streams.items())})
-        tell_inputs(bag)
+        tell_digests(bag.digests.items())
+        tell_losses(bag.losses)
     return 0
 
 

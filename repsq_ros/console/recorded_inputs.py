@@ -18,8 +18,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-
-from repsq_ros.recordings.recording import Recording
+from collections.abc import Iterable
 
 
 def add_recover(parser: argparse.ArgumentParser) -> None:
@@ -30,9 +29,14 @@ def add_recover(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
 
 
-def tell_inputs(recording: Recording) -> None:
-    """Print the SHA-256 of each file, and a line for each loss."""
-    for file, digest in recording.digests.items():
+def tell_digests(digests: Iterable[tuple[str, str]]) -> None:
+    """Print the SHA-256 of each file."""
+    for file, digest in digests:
         print(f'sha256    {digest}  {file}')
-    for loss in recording.losses:
+
+
+def tell_losses(losses: Iterable[str]) -> None:
+    """Print a line for each loss, on standard error."""
+    sys.stdout.flush()
+    for loss in losses:
         print(f'repsq: {loss}', file=sys.stderr)

@@ -39,7 +39,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         'bag', type=Path, nargs='+',
         help='folder of a recording, one of its files, or a folder with many recordings',
     )  # fmt: skip
-    add_recover(parser)
     parser.add_argument(
         '--specification', type=Path, required=True, help='says what is measured, and how'
     )
@@ -55,6 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--namespace', default='', help="namespace of the package's own topics in the bag"
     )
+    add_recover(parser)
     parser.add_argument('--campaign', default='', help='which one, where a bag holds several')
     parser.add_argument(
         '--clock-offset', type=float, metavar='S',
@@ -178,8 +178,8 @@ def _tasks(arguments: argparse.Namespace) -> list[Task]:
         Task(
             bag, arguments.specification, arguments.tester, arguments.namespace,
             tuple(arguments.remap), arguments.sensor_topic, arguments.campaign,
-            marks if foreign else None, arguments.clock_offset, arguments.recover, gammas, rules,
-            tuple(arguments.measure),
+            marks if foreign else None, arguments.clock_offset, gammas, rules,
+            tuple(arguments.measure), arguments.recover,
         )
         for bag in bags_in(arguments.bag)
     ]  # fmt: skip

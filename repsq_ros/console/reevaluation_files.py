@@ -42,7 +42,7 @@ def write_results(file: Path, done: Sequence[Reevaluation]) -> None:
     """
     header = (
         'bag', 'campaign', 'measure', 'gamma', 'rule', *OF_ESTIMATE, *OF_RESULT, 'changed',
-        'unfinished',
+        'unfinished', 'sha256',
     )  # fmt: skip
     _write_rows(file, header, (line for each in done for line in _results_of(each)))
 
@@ -50,7 +50,7 @@ def write_results(file: Path, done: Sequence[Reevaluation]) -> None:
 def _results_of(done: Reevaluation) -> Iterator[tuple[object, ...]]:
     if done.error:
         empty = ('',) * (3 + len(OF_ESTIMATE) + len(OF_RESULT) + 1)
-        yield (done.bag, done.campaign_id, *empty, done.error)
+        yield (done.bag, done.campaign_id, *empty, done.error, '')
     for row in done.rows:
         specification, folded = row.variant.specification, row.folded
         latest = result = None
@@ -62,7 +62,7 @@ def _results_of(done: Reevaluation) -> Iterator[tuple[object, ...]]:
             specification.tester.stopping.name,
             *(getattr(latest, name, '') for name in OF_ESTIMATE),
             *(getattr(result, name, '') for name in OF_RESULT),
-            '; '.join(row.variant.changed), unfinished,
+            '; '.join(row.variant.changed), unfinished, _digests_of(done),
         )  # fmt: skip
 
 
@@ -71,14 +71,18 @@ def write_tests(file: Path, done: Sequence[Reevaluation]) -> None:
 
     :raises OutputError: it cannot be written
     """
-    header = ('bag', 'measure', *OF_TEST)
+    header = ('bag', 'measure', *OF_TEST, 'sha256')
     lines = (
-        (each.bag, row.variant.measure or '', *map(_cell, line))
+        (each.bag, row.variant.measure or '', *map(_cell, line), _digests_of(each))
         for each in done
         for row in _one_of_each_measure(each)
         for line in _tests_of(row)
     )
     _write_rows(file, header, lines)
+
+
+def _digests_of(done: Reevaluation) -> str:
+    return ' '.join(digest for _, digest in done.digests)
 
 
 def _cell(value: object) -> object:
@@ -146,8 +150,8 @@ def _document(done: Reevaluation) -> dict[str, object]:
         'bag': str(done.bag),
         'campaign': done.campaign_id,
         'notes': list(done.notes),
-        'sha256': dict(done.digests),
         'losses': list(done.losses),
+        'files': [{'file': file, 'sha256': digest} for file, digest in done.digests],
         'error': done.error,
         'measures': measures,
         'results': results,

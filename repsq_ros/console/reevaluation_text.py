@@ -21,6 +21,7 @@ import sys
 from collections.abc import Sequence
 
 from repsq_ros.campaign.result_text import result_text
+from repsq_ros.console.recorded_inputs import tell_digests, tell_losses
 from repsq_ros.errors import BagError
 from repsq_ros.estimation.accumulator import Accumulator
 from repsq_ros.replay.evaluation import Evaluated
@@ -47,11 +48,7 @@ def show(done: Reevaluation) -> None:
             _show_tests(row.evaluated)
     for note in done.notes:
         print(f'note      {note}')
-    for file, digest in done.digests:
-        print(f'sha256    {digest}  {file}')
-    sys.stdout.flush()
-    for loss in done.losses:
-        print(f'repsq: {loss}', file=sys.stderr)
+    tell_losses(done.losses)
     if not any(each.outcome.valid for row in done.rows for each in row.evaluated):
         raise BagError(f'{done.bag}: found no valid test of {len(first.evaluated)}, expected one')
     if first.folded is None:
@@ -63,6 +60,7 @@ def show(done: Reevaluation) -> None:
             print(result_text(first.folded.result))
     else:
         _show_table(done.rows)
+    tell_digests(done.digests)
 
 
 def _show_tests(evaluated: Sequence[Evaluated]) -> None:
@@ -129,12 +127,10 @@ def show_all(done: Sequence[Reevaluation]) -> None:
             print(f'  {_line_of(row)}')
         for note in each.notes:
             print(f'  note: {note}')
-        for file, digest in each.digests:
-            print(f'  sha256 {digest}  {file}')
-        sys.stdout.flush()
-        for loss in each.losses:
-            print(f'repsq: {loss}', file=sys.stderr)
+        tell_digests(each.digests)
+        tell_losses(each.losses)
         if each.error:
+            sys.stdout.flush()
             print(f'repsq: {each.error}', file=sys.stderr)
     failed = sum(bool(each.error) for each in done)
     if failed:

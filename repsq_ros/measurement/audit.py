@@ -37,6 +37,7 @@ TOGETHER_SHARE = 0.01  # of the gaps: a sensor's own clock makes none at all
 OTHER_RATE = 0.02  # by which a rate may differ from the declared one
 APART = 1.0  # [s] between stamp and arrival: no network takes as long
 REST_SPAN = 0.1  # [s] of the slope that tells the speed at rest
+BLOCK = 16_384  # poses whose speeds are computed at once
 
 
 @dataclass(frozen=True)
@@ -229,10 +230,34 @@ def audit_body(track: Track) -> BodyAudit:
         heading=(float(heading[0]), float(heading[-1] - heading[0])),
     )
     try:
-        velocity = by_slope(whole, REST_SPAN)
+        speeds = _speeds(whole)
     except ValueError:
         return found
-    return replace(found, speed=float(np.percentile(np.hypot(velocity[:, 0], velocity[:, 1]), 99)))
+    return replace(found, speed=float(np.percentile(speeds, 99)))
+
+
+def _speeds(track: Track) -> Array:
+    """Return the speed in the plane of each pose [m/s], (n,), by slope.
+
+    Block by block: what is computed for a long recording at once finds no room in a cache.
+
+    :raises ValueError: too few poses, or too short
+    """
+    stamps, reach_ns = track.stamps, round(REST_SPAN * 1e9)
+    speeds = []
+    for begin in range(0, len(track), BLOCK):
+        end = min(begin + BLOCK, len(track))
+        low = int(np.searchsorted(stamps, stamps[begin] - reach_ns)) if begin else 0
+        high = int(np.searchsorted(stamps, stamps[end - 1] + reach_ns)) + 1
+        if len(track) - end < 3:  # too few for a block of their own
+            end = high = len(track)
+        part = track.take(slice(max(low - 1, 0), high + 1))
+        first = begin - max(low - 1, 0)
+        velocity = by_slope(part, REST_SPAN, first)[: end - begin]
+        speeds.append(np.hypot(velocity[:, 0], velocity[:, 1]))
+        if end == len(track):
+            break
+    return np.concatenate(speeds)
 
 
 def _norms(orientation: Array | None) -> tuple[int, int]:
@@ -253,9 +278,11 @@ def longest_frozen(track: Track) -> tuple[float, int]:
     columns = [c for c in (track.position, track.orientation) if c is not None]
     if len(track) < 2 or not columns:
         return 0.0, 0
-    poses = np.hstack(columns)
     # A flip of the quaternion's sign is no change, but NaN is one: it is another fault.
-    moved = np.flatnonzero(any_set(poses[1:] != poses[:-1])) + 1
+    changed = any_set(columns[0][1:] != columns[0][:-1])
+    for column in columns[1:]:
+        changed |= any_set(column[1:] != column[:-1])
+    moved = np.flatnonzero(changed) + 1
     starts = np.concatenate([[0], moved])
     ends = np.concatenate([moved - 1, [len(track) - 1]])
     spans = (track.stamps[ends] - track.stamps[starts]).astype(np.float64) * 1e-9

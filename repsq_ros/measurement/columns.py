@@ -57,6 +57,7 @@ class SampleColumns:
     gives: Gives | None  # which quantities there are; None: readings
     frames: str | Sequence[str] = ''  # frame_id of all, or of each
     doubts: Mapping[int, tuple[Code, str]] = field(default_factory=dict)  # by row
+    logs: NDArray[np.int64] | None = None  # (n,) [ns] when each was recorded; None: not known
 
     def __len__(self) -> int:
         return len(self.stamps)

@@ -69,6 +69,18 @@ def percentile(values: Array, percent: float) -> float:
     return above - (above - below) * (1.0 - share)
 
 
+def median(values: Array | NDArray[np.int64]) -> float:
+    """Return the median, as np.median does.
+
+    :param values: (n,), n > 0, finite
+    """
+    half = len(values) // 2
+    if len(values) % 2:
+        return float(np.partition(values, half)[half])
+    parted = np.partition(values, (half - 1, half))
+    return float(parted[half - 1] + parted[half]) / 2.0
+
+
 def all_finite(rows: Array) -> Flags:
     """Tell of each row whether all its numbers are finite.
 

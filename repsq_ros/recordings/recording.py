@@ -27,10 +27,10 @@ import numpy as np
 
 from repsq_ros.errors import BagError
 from repsq_ros.recordings.contents import RecordedFiles, files_of
-from repsq_ros.recordings.definitions import Definitions
 from repsq_ros.recordings.digests import digest_of
 from repsq_ros.recordings.mcap_records import DamagedError
 from repsq_ros.recordings.opening import opened, with_beside
+from repsq_ros.recordings.recorded_types import RecordedTypes
 from repsq_ros.recordings.slab import Channel, Piece, Slab, in_order, merged
 from repsq_ros.recordings.storage import Storage
 from repsq_ros.recordings.table import Decoder, Table
@@ -69,7 +69,7 @@ class Recording:
         self.path = self.paths[0]
         self._recover = recover
         self._told: list[str] = []
-        self._definitions = Definitions()
+        self._definitions = RecordedTypes()
         self._channels: list[Channel] = []  # those that differ, of all files
         self._decoders: dict[int, Decoder] = {}
         self._numbers: list[dict[int, int]] = []  # of each file: its number to that above

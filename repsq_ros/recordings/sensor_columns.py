@@ -17,6 +17,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,7 @@ from repsq_ros.measurement.columns import (
 from repsq_ros.measurement.inputs import Input
 from repsq_ros.messages.sensor_messages import Reader, reader_of
 from repsq_ros.recordings.recording import Recording
+from repsq_ros.recordings.slab import NONE, Integers
 from repsq_ros.recordings.table import Table
 
 
@@ -55,6 +57,20 @@ def sample_columns(
         yield {name: columns for name, columns in found.items() if columns is not None}
 
 
+def sample_times(recording: Recording, topic: str, source: Input) -> tuple[Integers, Integers]:
+    """Return the stamps of all samples of an input, and when each was recorded, (n,) [ns].
+
+    :raises BagError: the topic is missing, or not of the input's type
+    """
+    stamps: list[Integers] = [NONE]
+    logs: list[Integers] = [NONE]
+    for found in sample_columns(recording, {'': (topic, source)}):
+        for columns in found.values():
+            stamps.append(columns.stamps)
+            logs.append(NONE if columns.logs is None else columns.logs)
+    return np.concatenate(stamps), np.concatenate(logs)
+
+
 def columns_from(table: Table, read: Reader) -> SampleColumns | None:
     """Return the samples of a table; None: it says nothing of the body."""
     parts = []
@@ -69,13 +85,16 @@ def columns_from(table: Table, read: Reader) -> SampleColumns | None:
             parts.append((rows, columns_of(sample, len(rows))))
     rows = np.concatenate(singly)
     if len(rows):
-        places, samples = [], []
+        said, samples = [], []
         for row in rows.tolist():
             message = table.message(row)
             sample = None if message is None else read(message, int(table.log_ns[row]))
             if sample is not None:
-                places.append(row)
+                said.append(row)
                 samples.append(sample)
         if samples:
-            parts.append((np.array(places, dtype=np.int64), columns_of_samples(samples)))
-    return together(parts, len(table)) if parts else None
+            parts.append((np.array(said, dtype=np.int64), columns_of_samples(samples)))
+    if not parts:
+        return None
+    places = np.sort(np.concatenate([rows for rows, _ in parts]))
+    return replace(together(parts, len(table)), logs=table.log_ns[places])

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from repsq_ros.errors import BagError
 from repsq_ros.recordings.cdr_layout import Layout, UnevenError
-from repsq_ros.recordings.definitions import Definitions
+from repsq_ros.recordings.recorded_types import RecordedTypes
 from repsq_ros.recordings.rows import Part, Rows, message_of
 from repsq_ros.recordings.slab import Channel, Integers, Slab
 from repsq_ros.timebase import from_time
@@ -45,7 +45,7 @@ class Alike(NamedTuple):
 class Decoder:
     """Turns the bytes of one channel into messages, or into columns."""
 
-    def __init__(self, channel: Channel, definitions: Definitions) -> None:
+    def __init__(self, channel: Channel, definitions: RecordedTypes) -> None:
         self.channel = channel
         self.unknown: BagError | None = None  # why its messages cannot be read
         self._store: Any = None

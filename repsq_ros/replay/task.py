@@ -20,15 +20,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import numpy as np
-
 from repsq_ros.errors import BagError, RepsqError
 from repsq_ros.measurement.inputs import Input
 from repsq_ros.measurement.measure import Measure
 from repsq_ros.measurement.reasons import Code
-from repsq_ros.messages.sensor_messages import reader_of
-from repsq_ros.recordings.recording import Recording
-from repsq_ros.recordings.sensor_columns import columns_from, sample_columns
+from repsq_ros.recordings.bag import Bag
+from repsq_ros.recordings.sensor_columns import sample_columns, sample_times
 from repsq_ros.replay.bag_topics import TopicNames
 from repsq_ros.replay.clocks import Clocked
 from repsq_ros.replay.evaluation import (
@@ -38,8 +35,7 @@ from repsq_ros.replay.evaluation import (
     fold_records,
     records_of,
 )
-from repsq_ros.replay.foreign import NO_TIMES, Marks, foreign_segments
-from repsq_ros.replay.held_commands import Times
+from repsq_ros.replay.foreign import Marks, foreign_segments
 from repsq_ros.replay.recorded_campaign import RecordedCampaign, campaigns_in, choose
 from repsq_ros.replay.segments import Segment
 from repsq_ros.replay.streaming import SENSOR, evaluate_stream
@@ -62,10 +58,10 @@ class Task:
     campaign: str = ''
     marks: Marks | None = None  # where tests are in other people's recordings
     clock_offset: float | None = None
-    recover: bool = False  # use what can be read of a damaged recording
     gammas: tuple[float, ...] = ()
     rules: tuple[str, ...] = ()
     measures: tuple[Path, ...] = ()
+    recover: bool = False  # use what can be read of a damaged recording
 
 
 @dataclass(frozen=True)
@@ -85,8 +81,8 @@ class Reevaluation:
     campaign_id: str = ''  # empty: other people's recording
     rows: tuple[VariantOutcome, ...] = ()
     notes: tuple[str, ...] = ()
-    digests: tuple[tuple[str, str], ...] = ()  # each file with its SHA-256
-    losses: tuple[str, ...] = ()  # what could not be read
+    losses: tuple[str, ...] = ()  # what could not be read, or does not fit together
+    digests: tuple[tuple[str, str], ...] = ()  # each file and its SHA-256
     error: str = ''  # why it could not be done, and
     exit_code: int = 0  # ... of what kind that is
 
@@ -103,7 +99,7 @@ def reevaluate(task: Task) -> Reevaluation:
         else variants(task.specification, task.tester)[0].specification
     )
     names = TopicNames.of(task.namespace, task.remap)
-    with Recording(task.bag, task.recover) as bag:
+    with Bag(task.bag, task.recover) as bag:
         streams = _Streams(bag, names, task.sensor_topic, own.measure)
         if task.marks is not None:
             sensors = streams.clocked([own.measure, *(v.specification.measure for v in chosen)])
@@ -129,11 +125,9 @@ def reevaluate(task: Task) -> Reevaluation:
             rows.append(
                 VariantOutcome(variant, evaluated, _fold(variant, evaluated, campaign_id, task))
             )
-        notes += [note for note in [differences(measured.get(None, []))] if note]
-        return Reevaluation(
-            task.bag, campaign_id, tuple(rows), tuple(notes), tuple(bag.digests.items()),
-            tuple(bag.losses),
-        )  # fmt: skip
+        losses, digests = tuple(bag.losses), tuple(bag.digests.items())
+    notes += [note for note in [differences(measured.get(None, []))] if note]
+    return Reevaluation(task.bag, campaign_id, tuple(rows), tuple(notes), losses, digests)
 
 
 def reevaluate_or_tell(task: Task) -> Reevaluation:
@@ -145,9 +139,9 @@ def reevaluate_or_tell(task: Task) -> Reevaluation:
 
 
 class _Streams:
-    """The sensors of a recording, read by columns."""
+    """The samples of a bag's sensors."""
 
-    def __init__(self, bag: Recording, names: TopicNames, sensor_topic: str, own: Measure) -> None:
+    def __init__(self, bag: Bag, names: TopicNames, sensor_topic: str, own: Measure) -> None:
         self._bag, self._own, self._topic = bag, own, names
         self._sensor_topic = sensor_topic
 
@@ -160,27 +154,12 @@ class _Streams:
     def clocked(self, measures: Sequence[Measure]) -> list[Clocked]:
         """Return the times of all sensors of some measures, in their order and each once."""
         inputs = [each for m in measures for each in (m.input, *m.condition_inputs)]
-        return [self._clocked(source) for source in dict.fromkeys(inputs)]
-
-    def _clocked(self, source: Input) -> Clocked:
-        topic, read = self.topic_of(source), reader_of(source)
-        self._bag.require(topic, source.type)
-        stamps: list[Times] = [NO_TIMES]
-        logs: list[Times] = [NO_TIMES]
-        for table in self._bag.arrays(topic):
-            columns = columns_from(table, read)
-            if columns is not None and len(columns) == len(table):
-                stamps.append(columns.stamps.copy())
-                logs.append(table.log_ns.copy())
-                continue
-            # Some messages say nothing of the body.
-            for log_ns, message in table.messages():
-                sample = read(message, log_ns)
-                if sample is not None:
-                    stamps.append(np.array([sample.stamp_ns], dtype=np.int64))
-                    logs.append(np.array([log_ns], dtype=np.int64))
-        by_header = source.stamp == 'header'
-        return Clocked(topic, np.concatenate(stamps), np.concatenate(logs), by_header)
+        found = []
+        for source in dict.fromkeys(inputs):
+            topic = self.topic_of(source)
+            times = sample_times(self._bag, topic, source)
+            found.append(Clocked(topic, *times, source.stamp == 'header'))
+        return found
 
     def evaluate(
         self, variant: Variant, segments: Sequence[Segment], offset_ns: int
@@ -193,14 +172,16 @@ class _Streams:
         inputs = {SENSOR: (self.topic_of(measure.input), measure.input)}
         for condition, source in zip(measure.conditions, measure.condition_inputs, strict=True):
             inputs[condition.name] = (self.topic_of(source), source)
-        stretches = (
-            {name: columns.moved(offset_ns) for name, columns in stretch.items()}
-            for stretch in sample_columns(self._bag, inputs)
-        )
-        return evaluate_stream(variant.specification, stretches, segments)
+        stream = sample_columns(self._bag, inputs)
+        if offset_ns:
+            stream = (
+                {name: columns.moved(offset_ns) for name, columns in stretch.items()}
+                for stretch in stream
+            )
+        return evaluate_stream(variant.specification, stream, segments)
 
 
-def _check_contract(bag: Recording, campaign: RecordedCampaign, digest: str) -> None:
+def _check_contract(bag: Bag, campaign: RecordedCampaign, digest: str) -> None:
     if campaign.digest != digest:
         raise BagError(
             f'{bag.path}: found a campaign with specification digest {campaign.digest[:12]}, '
@@ -209,7 +190,7 @@ def _check_contract(bag: Recording, campaign: RecordedCampaign, digest: str) -> 
 
 
 def _own_clocks(
-    bag: Recording, campaign: RecordedCampaign, measure: Measure, offset: float | None
+    bag: Bag, campaign: RecordedCampaign, measure: Measure, offset: float | None
 ) -> list[str]:
     """Look whether sensors that are stamped when they arrive share a clock with the phases."""
     apart_ns = campaign.stamp_lead_ns

@@ -372,8 +372,7 @@ def test_many_bags_on_all_cores_are_as_one_after_the_other(many, specification, 
     code, alone, said = evaluated(many, specification, tmp_path, capsys, '--processes', '1')
     assert code == 4
     assert [each['campaign'] for each in alone] == ['day 0', 'day 1', '', 'day 3']
-    assert alone[2]['error'].startswith(f'{many / "2" / "2.mcap"}: cannot be read')
-    assert [len(each['sha256']) for each in alone] == [1, 1, 0, 1]
+    assert alone[2]['error'].startswith(f'{many / "2"}/2.mcap: ')
     assert said.err.count('\n') == 1
     assert '1 of 4 recordings could not be evaluated' in said.out
     code, together, _ = evaluated(many, specification, tmp_path, capsys)

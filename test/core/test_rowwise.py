@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from repsq_ros.measurement.motion import _off, turns_of
-from repsq_ros.measurement.rowwise import all_finite, any_set, crossed, lengths, percentile
+from repsq_ros.measurement.rowwise import all_finite, any_set, crossed, lengths, median, percentile
 
 NUMBERS = st.floats(-1e100, 1e100, allow_subnormal=True)
 
@@ -48,6 +48,13 @@ def test_cross_products(values):
 )
 def test_percentiles(values, percent):
     assert percentile(values, percent) == np.percentile(values, percent)
+
+
+@given(arrays(np.float64, st.integers(1, 60), elements=NUMBERS))
+def test_medians(values):
+    assert median(values) == np.median(values)
+    gaps = np.abs(values).clip(0, 1e15).astype(np.int64)
+    assert median(gaps) == np.median(gaps)
 
 
 @given(rows(4, st.floats(allow_nan=True, allow_infinity=True)))

@@ -54,18 +54,10 @@ BENCHMARKS = {
 
 
 WITHOUT_ROS = {'replay.py'}  # test/core runs them
+NAMES = {file.name for file in (ROOT / 'benchmarks').glob('*.py')} - WITHOUT_ROS
 
 
-def benchmarks():
-    """Give each benchmark there is; whole campaigns have the machine for themselves."""
-    for file in sorted((ROOT / 'benchmarks').glob('*.py')):
-        if file.name in WITHOUT_ROS:
-            continue
-        marks = () if file.name == 'graph_speed.py' else pytest.mark.parallel
-        yield pytest.param(file.name, marks=marks)
-
-
-@pytest.mark.parametrize('name', benchmarks())
+@pytest.mark.parametrize('name', sorted(NAMES))
 def test_a_benchmark_runs_and_prints_what_it_measured(name):
     arguments, wanted = BENCHMARKS[name]
     if name == 'statistics.py':

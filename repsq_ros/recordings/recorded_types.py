@@ -29,7 +29,7 @@ MISSING = (
 )
 
 
-class Definitions:
+class RecordedTypes:
     """Type stores, one for each definition.
 
     :raises MissingError: the reader is not installed
