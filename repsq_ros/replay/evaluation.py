@@ -102,7 +102,7 @@ def records_of(evaluated: Sequence[Evaluated]) -> list[TestRecord]:
         lost = not (record.valid or record.skipped)
         if lost and follows is not None and follows.index > segment.index:
             reason = f'{record.reason}; the recording has no other attempt at it'
-            record = replace(record, skipped=True, broken_off=False, reason=reason)
+            record = replace(record, skipped=True, reason=reason)
         records.append(record)
     return records
 

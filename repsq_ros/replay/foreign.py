@@ -25,7 +25,7 @@ import numpy as np
 
 from repsq_ros.errors import BagError, ParameterError
 from repsq_ros.recordings.recording import Recording
-from repsq_ros.replay.clocks import Clocked, compare_clocks
+from repsq_ros.replay.clocks import EARLIEST, Clocked, compare_clocks
 from repsq_ros.replay.held_commands import (
     Held,
     Times,
@@ -78,7 +78,8 @@ class Commands(NamedTuple):
         known = self.clocked.set_ones
         if not known.by_header or not len(known.logs):
             return logs
-        return logs - int(np.median(known.logs - known.stamps))
+        late = known.logs - known.stamps
+        return logs - int(np.quantile(late, EARLIEST, method='nearest'))
 
 
 NO_TIMES: Times = np.empty(0, dtype=np.int64)

@@ -62,6 +62,7 @@ class Task:
     rules: tuple[str, ...] = ()
     measures: tuple[Path, ...] = ()
     recover: bool = False  # use what can be read of a damaged recording
+    more: tuple[Path, ...] = ()  # recordings that are read with it as one
 
 
 @dataclass(frozen=True)
@@ -99,7 +100,7 @@ def reevaluate(task: Task) -> Reevaluation:
         else variants(task.specification, task.tester)[0].specification
     )
     names = TopicNames.of(task.namespace, task.remap)
-    with Bag(task.bag, task.recover) as bag:
+    with Bag([task.bag, *task.more], task.recover) as bag:
         streams = _Streams(bag, names, task.sensor_topic, own.measure)
         if task.marks is not None:
             sensors = streams.clocked([own.measure, *(v.specification.measure for v in chosen)])
