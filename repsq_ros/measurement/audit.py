@@ -210,24 +210,29 @@ def audit_body(track: Track) -> BodyAudit:
     without_norm, odd_norm = _norms(orientation)
     found = BodyAudit(broken=int(np.sum(bad)), without_norm=without_norm, odd_norm=odd_norm)
     placed = all_finite(position)
-    whole, places = poses.take(~bad), position[placed]
+    whole = poses.take(~bad) if bad.any() else poses
+    places, when = (
+        (position, track.stamps) if placed.all() else (position[placed], track.stamps[placed])
+    )
     if len(places) < 2:
         return found
     found = replace(
         found,
         frozen=longest_frozen(whole)[0] if len(whole) else 0.0,
         largest_step=float(lengths(places[1:] - places[:-1]).max()),
-        noise=quietest(track.stamps[placed], places),
-        extent=_triple(places.max(axis=0) - places.min(axis=0)),
+        noise=quietest(when, places),
+        extent=_triple(np.array([np.ptp(column) for column in places.T])),
     )
     if whole.orientation is None or len(whole) < 2:
         return found
     tilt = tilt_of(whole.orientation)
-    heading = np.unwrap(yaw_of(whole.orientation))
+    heading = yaw_of(whole.orientation)
+    steps = np.diff(heading)
+    steps -= 2.0 * np.pi * np.round(steps / (2.0 * np.pi))
     found = replace(
         found,
         tilt=(float(np.median(tilt)), float(tilt.max())),
-        heading=(float(heading[0]), float(heading[-1] - heading[0])),
+        heading=(float(heading[0]), float(steps.sum())),
     )
     try:
         speeds = _speeds(whole)

@@ -66,6 +66,8 @@ class Recording:
 
     def __init__(self, path: Path | Sequence[Path], recover: bool = False) -> None:
         self.paths = [path] if isinstance(path, Path) else list(path)
+        if not self.paths:
+            raise BagError('found no recording, expected at least one')
         self.path = self.paths[0]
         self._recover = recover
         self._told: list[str] = []
@@ -78,6 +80,9 @@ class Recording:
         try:
             for each in self.paths:
                 self._add(files_of(each, recover))
+        except OSError as error:
+            self.close()
+            raise self._unreadable(error) from None
         except BaseException:
             self.close()
             raise
@@ -256,6 +261,8 @@ class Recording:
                 slab = piece.load()
             except DamagedError as error:
                 raise self._damaged(storage, error) from None
+            except OSError as error:
+                raise self._unreadable(error) from None
             tally.count(place, slab.channels)
             return slab.of_channels(everywhere[slab.channels])
 
@@ -264,6 +271,10 @@ class Recording:
                 yield Piece(piece.start_ns, partial(load, piece))
         except DamagedError as error:
             raise self._damaged(storage, error) from None
+
+    def _unreadable(self, error: OSError) -> BagError:
+        where = error.filename or self.path
+        return BagError(f'{where}: cannot be read ({error.strerror}), expected a recording')
 
     def _damaged(self, storage: Storage, error: DamagedError) -> BagError:
         return BagError(damage_line(storage.path, str(error), self._recover))

@@ -16,6 +16,7 @@
 
 import sqlite3
 import struct
+from dataclasses import replace
 from operator import attrgetter
 from pathlib import Path
 
@@ -26,10 +27,15 @@ import yaml
 from repsq_ros.errors import BagError
 from repsq_ros.measurement.buffer import SampleBuffer
 from repsq_ros.measurement.columns import columns_of_samples
+from repsq_ros.measurement.recorder import Window
 from repsq_ros.recordings.recording import Recording
 from repsq_ros.recordings.sensor_columns import sample_columns
-from repsq_ros.replay.evaluation import read_samples
+from repsq_ros.replay.evaluation import evaluate, read_samples
+from repsq_ros.replay.segments import Segment
+from repsq_ros.replay.streaming import evaluate_stream
+from repsq_ros.sampling.proposals import Draw
 from repsq_ros.specification.input_section import input_of_source
+from repsq_ros.specification.load import load
 
 pytest.importorskip('rosbags')
 
@@ -472,3 +478,101 @@ def test_a_topic_of_two_types_is_two_streams(tmp_path):
 def test_a_path_that_is_not_there_is_told(tmp_path):
     with pytest.raises(BagError, match='does not exist'):
         Recording(Path(tmp_path / 'nowhere'))
+
+
+def test_a_bag_of_ros_1_is_read(tmp_path):
+    from rosbags.rosbag1 import Writer as Writer1
+    from rosbags.typesys import Stores, get_typestore
+
+    store = get_typestore(Stores.ROS1_NOETIC)
+    types = store.types
+    path = tmp_path / 'x.bag'
+    with Writer1(path) as writer:
+        connection = writer.add_connection('/mocap', POSE, typestore=store)
+        for k in range(1500):
+            stamp = types['builtin_interfaces/msg/Time'](*divmod(START + k, SECOND))
+            message = types[POSE](
+                types['std_msgs/msg/Header'](k, stamp, 'map'),
+                types['geometry_msgs/msg/Pose'](
+                    types['geometry_msgs/msg/Point'](float(k), 0.0, 0.0),
+                    types['geometry_msgs/msg/Quaternion'](0.0, 0.0, 0.0, 1.0),
+                ),
+            )
+            writer.write(connection, START + k, store.serialize_ros1(message, POSE))
+    with Recording(path) as recording:
+        assert recording.topics() == {'/mocap': POSE}
+        source = {'x': ('/mocap', input_of_source('mocap'))}
+        samples = [s for part in sample_columns(recording, source) for s in part['x']]
+    assert [sample.stamp_ns - START for sample in samples] == list(range(1500))
+    assert samples[7].position == (7.0, 0.0, 0.0)
+    assert samples[7].frame == 'map'
+
+
+@pytest.fixture
+def long_walk(tmp_path, content, write):
+    """Return a recording of 160 s in short chunks, its specification and its tests."""
+    content['measure']['source'] = 'mocap'
+    content['measure']['conditions'] = {'battery': {'type': 'std_msgs/Float64', 'at_least': 0.2}}
+    content['measure']['conditions']['battery'].update(unit='1')
+    specification = load(write(content))
+    told = walk(40, tail=0.5)
+    # The battery speaks seldom, and its last word holds: empty, in the 30th test's last instant.
+    told += [
+        (START + k * 20 * SECOND - 1, '/battery', NUMBER, TYPES[NUMBER](0.9 if k < 6 else 0.1))
+        for k in range(8)
+    ]
+    kinds = {'/mocap': 1, '/battery': 2}
+    raw = sorted(
+        (log_ns, kinds[topic], bytes(STORE.serialize_cdr(message, kind)))
+        for log_ns, topic, kind, message in told
+        if topic in kinds
+    )
+    file = tmp_path / 'x.mcap'
+    channels = {**CHANNELS, 2: ('/battery', NUMBER, 'cdr', '')}
+    file.write_bytes(mcap_of(channels, [(c, t, data) for t, c, data in raw], chunk=150))
+    segments = []
+    for k, (log_ns, _, _, message) in enumerate(t for t in told if t[1] == '/cmd_vel'):
+        window = Window(log_ns + SECOND, log_ns + 4 * SECOND, (message.linear.x, 0.0, 0.0), log_ns)
+        segments.append(Segment(k, 0, '', Draw((), 0.0, 0.0), window))
+    return file, specification, segments
+
+
+def streamed(file, specification, segments):
+    measure = specification.measure
+    inputs = {'': ('/mocap', measure.input), 'battery': ('/battery', measure.condition_inputs[0])}
+    with Recording(file) as recording:
+        return evaluate_stream(specification, sample_columns(recording, inputs), segments)
+
+
+def test_stretch_by_stretch_gives_the_same_as_all_at_once(long_walk):
+    file, specification, segments = long_walk
+    measure = specification.measure
+    with Recording(file) as recording:
+        at_once = evaluate(
+            specification,
+            read_samples(recording, '/mocap', measure.input),
+            segments,
+            {'battery': read_samples(recording, '/battery', measure.condition_inputs[0])},
+        )
+    found = streamed(file, specification, segments)
+    assert found == at_once
+    assert sum(each.outcome.valid for each in found) == 29
+    # Whatever the order in which they are asked for, and where windows overlap.
+    mixed = [*segments[::-3], segments[0], replace(segments[30], window=segments[2].window)]
+    assert [each.outcome for each in streamed(file, specification, mixed)] == [
+        *(each.outcome for each in at_once[::-3]), at_once[0].outcome, at_once[2].outcome,
+    ]  # fmt: skip
+
+
+def test_no_more_samples_are_kept_than_the_windows_need(long_walk, monkeypatch):
+    file, specification, segments = long_walk
+    kept = []
+    forget = SampleBuffer.forget
+
+    def watched(buffer, before_ns):
+        forget(buffer, before_ns)
+        kept.append(len(buffer.track(0, 2**62)) if buffer._width > 1 else 0)
+
+    monkeypatch.setattr(SampleBuffer, 'forget', watched)
+    streamed(file, specification, segments)
+    assert 1000 < max(kept) < 4000  # of 8000: the last 60 s and what a window reaches

@@ -48,7 +48,7 @@ def twist(x):
     return TYPES[TWIST](vector(x, 0.0, 0.0), vector(0.0, 0.0, 0.0))
 
 
-def walk(tests=6, seconds=4.0, rate=50, seed=1):
+def walk(tests=6, seconds=4.0, rate=50, seed=1, tail=0.0):
     """Return what is recorded of a body that follows commands: log time, topic, type, message."""
     rng = np.random.default_rng(seed)
     told, x, step = [], 0.0, round(SECOND / rate)
@@ -56,7 +56,8 @@ def walk(tests=6, seconds=4.0, rate=50, seed=1):
         begin = START + round(k * seconds * SECOND)
         speed = round(float(rng.uniform(0.05, 0.3)), 3)
         told.append((begin, '/cmd_vel', TWIST, twist(speed)))
-        for n in range(round(seconds * rate)):
+        more = tail if k == tests - 1 else 0.0  # s in which it goes on
+        for n in range(round((seconds + more) * rate)):
             ns = begin + n * step
             x += 0.9 * speed / rate
             place = np.array([x, 0.0, 0.7]) + rng.normal(0, 7e-5, 3)
