@@ -120,7 +120,10 @@ def reevaluate(task: Task) -> Reevaluation:
         rows = []
         for variant in chosen:
             if variant.measure not in measured:
-                anew = segments if variant.measure is None else _unseen(segments)
+                anew = segments
+                if variant.measure is not None:
+                    sources = (own.measure.input, variant.specification.measure.input)
+                    anew = _unseen(segments, len({streams.topic_of(each) for each in sources}) > 1)
                 measured[variant.measure] = streams.evaluate(variant, anew, offset_ns)
             evaluated = measured[variant.measure]
             rows.append(
@@ -208,15 +211,21 @@ def _own_clocks(
     return []
 
 
-def _unseen(segments: Sequence[Segment]) -> list[Segment]:
-    """Return segments for another measure: what was seen of the recorded one's sensor is not its.
+def _unseen(segments: Sequence[Segment], other_sensor: bool) -> list[Segment]:
+    """Return segments for another measure, without what was measured by the recorded one.
 
-    Nor is there anything that it could be compared with.
+    :param other_sensor: two publishers on the topic of the recorded one's sensor are not its own
     """
     return [
-        replace(each, live=None, objection=None)
-        if each.objection is not None and each.objection.code is Code.PUBLISHERS
-        else replace(each, live=None)
+        replace(
+            each,
+            live=None,
+            objection=(
+                None
+                if other_sensor and each.objection and each.objection.code is Code.PUBLISHERS
+                else each.objection
+            ),
+        )
         for each in segments
     ]
 

@@ -173,6 +173,21 @@ def test_what_only_they_saw_who_were_there_is_believed(script, saved, specificat
     assert keys(row.evaluated) == [(0, 0, 'publishers'), (0, 1, 'valid')]
 
 
+@pytest.mark.parametrize(('source', 'codes'), [('odometry', 'publishers'), ('mocap', 'silent')])
+def test_two_publishers_on_a_topic_are_nothing_to_a_measure_of_another(
+    script, tmp_path, specification, short, write, source, codes
+):
+    told = script()
+    told.attempt(0)
+    told.measured(0, 0, 0.0, valid=False, code='publishers', reason='publishers: 2 on /odom')
+    short['measure'].update(source=source, gain=5.0)
+    silent = ('/mocap/pose', 'geometry_msgs/msg/PoseStamped', [])
+    bag = write_bag(tmp_path / 'bag', [*streams(told), silent], STORE)
+    other = write({'measure': short['measure']}, 'other.yaml')
+    _, row = reevaluate(Task(bag, specification, measures=(other,))).rows
+    assert keys(row.evaluated) == [(0, 0, codes)]
+
+
 def test_a_skip_of_which_no_phase_tells_is_counted(script, saved, specification):
     """Version 0.1.0 had none; a recorder may have missed one."""
     told = script()
