@@ -55,6 +55,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         '--namespace', default='', help="namespace of the package's own topics in the bag"
     )
     add_recover(parser)
+    parser.add_argument(
+        '--join', action='store_true',
+        help='the recordings are parts of one, as of a campaign that was resumed',
+    )  # fmt: skip
     parser.add_argument('--campaign', default='', help='which one, where a bag holds several')
     parser.add_argument(
         '--clock-offset', type=float, metavar='S',
@@ -174,14 +178,16 @@ def _tasks(arguments: argparse.Namespace) -> list[Task]:
             'gamma' if gammas else 'rule', 'one', 'none: nobody says how the cases of this '
             'recording were drawn, so there is no estimate'
         )  # fmt: skip
+    bags = bags_in(arguments.bag)
+    more = tuple(bags[1:]) if arguments.join else ()
     return [
         Task(
             bag, arguments.specification, arguments.tester, arguments.namespace,
             tuple(arguments.remap), arguments.sensor_topic, arguments.campaign,
             marks if foreign else None, arguments.clock_offset, gammas, rules,
-            tuple(arguments.measure), arguments.recover,
+            tuple(arguments.measure), arguments.recover, more,
         )
-        for bag in bags_in(arguments.bag)
+        for bag in (bags[:1] if arguments.join else bags)
     ]  # fmt: skip
 
 

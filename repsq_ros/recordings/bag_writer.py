@@ -49,7 +49,7 @@ class BagWriter:
             raise OutputError(f'output {path}: found it there already, expected a new folder')
         self._path = path
         self._writer: Any = Writer(path, version=9, storage_plugin=StoragePlugin.MCAP)
-        self._definitions = Definitions()
+        self._definitions = InstalledDefinitions()
         self._connections: dict[tuple[str, str], Any] = {}
         self.counts: dict[str, int] = {}
         try:
@@ -125,7 +125,7 @@ class BagWriter:
         self.close()
 
 
-class Definitions:
+class InstalledDefinitions:
     """Definitions of messages: as they are installed, else as Jazzy has them."""
 
     def __init__(self) -> None:

@@ -33,10 +33,11 @@ def bags_in(paths: Sequence[Path]) -> list[Path]:
     """
     found: list[Path] = []
     for path in paths:
-        if not path.is_dir() or (path / METADATA).exists() or any(map(_is_file, path.iterdir())):
+        if not path.is_dir() or (path / METADATA).exists() or _has_files(path, '.mcap', '.db3'):
             found.append(path)
             continue
-        below = sorted(each.parent for each in path.rglob(METADATA))
+        # One of ROS 1 is a file; a folder of them is no recording.
+        below = sorted([*(each.parent for each in path.rglob(METADATA)), *path.rglob('*.bag')])
         if not below:
             raise BagError(
                 f'{path}: found no {METADATA} in it or below it, expected at least one recording'
@@ -45,5 +46,5 @@ def bags_in(paths: Sequence[Path]) -> list[Path]:
     return list(dict.fromkeys(found))
 
 
-def _is_file(path: Path) -> bool:
-    return path.suffix in ('.mcap', '.db3', '.bag')
+def _has_files(folder: Path, *suffixes: str) -> bool:
+    return any(each.suffix in suffixes for each in folder.iterdir())

@@ -94,11 +94,12 @@ def apart(sensor: Clocked, commands: Clocked) -> tuple[int, int]:
             (logs - logs[0]).astype(np.float64),
             (stamps - stamps[0]).astype(np.float64),
         )
-        behind, at, share = (
-            commands.stamps - stamps[0] - since.astype(np.int64),
-            commands.logs,
-            0.5,
-        )
+        both = (commands.logs >= logs[0]) & (commands.logs <= logs[-1])
+        if not both.any():
+            both[:] = True
+        behind = (commands.stamps - stamps[0] - since.astype(np.int64))[both]
+        # A late command makes the sensor look as if it were ahead.
+        at, share = commands.logs[both], 1.0 - EARLIEST
     else:
         behind, at, share = sensor.logs - sensor.stamps, sensor.logs, EARLIEST
     block = (at - at[0]) // BLOCK_NS

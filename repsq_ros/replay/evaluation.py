@@ -97,14 +97,22 @@ def records_of(evaluated: Sequence[Evaluated]) -> list[TestRecord]:
     """
     records = []
     for place, (segment, outcome) in enumerate(evaluated):
-        record = segment.ended or record_of(segment.key, segment.draw, segment.window, outcome)
+        record = segment.ended or _record_of(segment, outcome)
         follows = evaluated[place + 1].segment if place + 1 < len(evaluated) else None
         lost = not (record.valid or record.skipped)
         if lost and follows is not None and follows.index > segment.index:
             reason = f'{record.reason}; the recording has no other attempt at it'
-            record = replace(record, skipped=True, broken_off=False, reason=reason)
+            record = replace(record, skipped=True, reason=reason)
         records.append(record)
     return records
+
+
+def _record_of(segment: Segment, outcome: Evaluation) -> TestRecord:
+    record, live = record_of(segment.key, segment.draw, segment.window, outcome), segment.live
+    if live is not None and not record.valid and (live.valid, live.code) == (False, record.code):
+        # Who was there may have said more, such as what had come by then.
+        return replace(record, reason=live.reason)
+    return record
 
 
 def fold_records(

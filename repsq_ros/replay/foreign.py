@@ -24,9 +24,8 @@ from typing import NamedTuple
 import numpy as np
 
 from repsq_ros.errors import BagError, ParameterError
-from repsq_ros.messages import campaign_messages
-from repsq_ros.recordings.bag import Bag
-from repsq_ros.replay.clocks import Clocked, compare_clocks
+from repsq_ros.recordings.recording import Recording
+from repsq_ros.replay.clocks import EARLIEST, Clocked, compare_clocks
 from repsq_ros.replay.held_commands import (
     Held,
     Times,
@@ -39,9 +38,11 @@ from repsq_ros.replay.held_to_protocol import hold_to_protocol, timing_of
 from repsq_ros.replay.segments import Segment
 from repsq_ros.replay.time_table import read_time_table
 from repsq_ros.specification.model import Specification
-from repsq_ros.timebase import from_time, to_nanoseconds, to_seconds
+from repsq_ros.timebase import to_nanoseconds, to_seconds
 
 TWISTS = ('geometry_msgs/msg/Twist', 'geometry_msgs/msg/TwistStamped')
+# As campaign_messages.command_of_twist: (v_x, v_y, yaw rate).
+OF_TWIST = ('linear.x', 'linear.y', 'angular.z')
 LABELS = tuple(
     f'std_msgs/msg/{kind}'
     for kind in ('String', 'Bool', 'Int8', 'UInt8', 'Int16', 'UInt16', 'Int32', 'UInt32', 'Int64')
@@ -77,7 +78,8 @@ class Commands(NamedTuple):
         known = self.clocked.set_ones
         if not known.by_header or not len(known.logs):
             return logs
-        return logs - int(np.median(known.logs - known.stamps))
+        late = known.logs - known.stamps
+        return logs - int(np.quantile(late, EARLIEST, method='nearest'))
 
 
 NO_TIMES: Times = np.empty(0, dtype=np.int64)
@@ -87,7 +89,7 @@ NO_COMMANDS = Commands(
 
 
 def foreign_segments(
-    bag: Bag,
+    bag: Recording,
     specification: Specification,
     marks: Marks,
     sensors: Sequence[Clocked],
@@ -111,7 +113,7 @@ def foreign_segments(
     moved_ns = offset_ns or 0
     stamps = sensors[0].set_ones.stamps + moved_ns
     begin_ns = int(stamps.min()) if len(stamps) else 0
-    until_ns = max((int(each.max()) for each in (stamps, commands.times) if len(each)), default=0)
+    until_ns = max(_end_of(stamps), int(commands.times.max(initial=0)))
     recorded = (begin_ns, until_ns)
     stretches = _stretches(bag, specification, marks, commands, recorded, timing.whole_ns)
     if not stretches:
@@ -129,35 +131,46 @@ def foreign_segments(
     return hold_to_protocol(stretches, timing, *with_commands), notes, moved_ns
 
 
-def read_commands(bag: Bag, topic: str, stamp: str) -> Commands:
+def _end_of(times: Times) -> int:
+    """Return the instant at which the next sample would have come; 0: there is none."""
+    if len(times) < 2:
+        return int(times.max(initial=0))
+    return int(times.max()) + int(np.median(np.diff(np.sort(times))))
+
+
+def read_commands(bag: Recording, topic: str, stamp: str) -> Commands:
     """Return the commands on a Twist topic.
 
     :param stamp: header: as the message says, where it does; log: when it was recorded
     :raises BagError: the topic is missing, of another type, or empty
     """
     bag.require(topic, *TWISTS)
-    logs, headers, values = [], [], []
-    for item in bag.messages(topic):
-        stamped = hasattr(item.message, 'twist')
-        twist = item.message.twist if stamped else item.message
-        logs.append(item.log_ns)
-        headers.append(from_time(item.message.header.stamp) if stamped else item.log_ns)
-        values.append(campaign_messages.command_of_twist(twist))
-    if not logs:
+    logs: list[Times] = [NO_TIMES]
+    headers: list[Times] = [NO_TIMES]
+    values: list[Values] = [np.empty((0, 3))]
+    for table in bag.arrays(topic):
+        stamps = table.stamps()
+        where = '' if stamps is None else 'twist.'
+        logs.append(table.log_ns.copy())
+        headers.append(logs[-1] if stamps is None else stamps)
+        columns = [table.column(f'{where}{name}') for name in OF_TWIST]
+        values.append(np.column_stack(columns).astype(np.float64))
+    by_log = np.concatenate(logs)
+    if not len(by_log):
         raise BagError(f'{bag.path}: found no message on {topic}, expected commands')
-    by_log = np.array(logs, dtype=np.int64)
-    by_header = stamp == 'header' and headers != logs
-    times = np.array(headers, dtype=np.int64) if by_header else by_log
+    stamped = np.concatenate(headers)
+    by_header = stamp == 'header' and bool((stamped != by_log).any())
+    times = stamped if by_header else by_log
     order = np.argsort(times, kind='stable')
     kept = order[times[order] != 0]
     return Commands(
         Clocked(topic, times, by_log, by_header),
         times[kept],
-        np.array(values, dtype=np.float64)[kept],
+        np.concatenate(values)[kept],
     )
 
 
-def read_labels(bag: Bag, topic: str, commands: Commands) -> tuple[Times, list[str]]:
+def read_labels(bag: Recording, topic: str, commands: Commands) -> tuple[Times, list[str]]:
     """Return the labels on a topic of texts or numbers, and when each was said.
 
     :param commands: by whose clock the times are told
@@ -170,7 +183,7 @@ def read_labels(bag: Bag, topic: str, commands: Commands) -> tuple[Times, list[s
 
 
 def _stretches(
-    bag: Bag,
+    bag: Recording,
     specification: Specification,
     marks: Marks,
     commands: Commands,

@@ -62,6 +62,7 @@ class Task:
     rules: tuple[str, ...] = ()
     measures: tuple[Path, ...] = ()
     recover: bool = False  # use what can be read of a damaged recording
+    more: tuple[Path, ...] = ()  # recordings that are read with it as one
 
 
 @dataclass(frozen=True)
@@ -99,7 +100,7 @@ def reevaluate(task: Task) -> Reevaluation:
         else variants(task.specification, task.tester)[0].specification
     )
     names = TopicNames.of(task.namespace, task.remap)
-    with Bag(task.bag, task.recover) as bag:
+    with Bag([task.bag, *task.more], task.recover) as bag:
         streams = _Streams(bag, names, task.sensor_topic, own.measure)
         if task.marks is not None:
             sensors = streams.clocked([own.measure, *(v.specification.measure for v in chosen)])
@@ -119,7 +120,10 @@ def reevaluate(task: Task) -> Reevaluation:
         rows = []
         for variant in chosen:
             if variant.measure not in measured:
-                anew = segments if variant.measure is None else _unseen(segments)
+                anew = segments
+                if variant.measure is not None:
+                    sources = (own.measure.input, variant.specification.measure.input)
+                    anew = _unseen(segments, len({streams.topic_of(each) for each in sources}) > 1)
                 measured[variant.measure] = streams.evaluate(variant, anew, offset_ns)
             evaluated = measured[variant.measure]
             rows.append(
@@ -207,15 +211,21 @@ def _own_clocks(
     return []
 
 
-def _unseen(segments: Sequence[Segment]) -> list[Segment]:
-    """Return segments for another measure: what was seen of the recorded one's sensor is not its.
+def _unseen(segments: Sequence[Segment], other_sensor: bool) -> list[Segment]:
+    """Return segments for another measure, without what was measured by the recorded one.
 
-    Nor is there anything that it could be compared with.
+    :param other_sensor: two publishers on the topic of the recorded one's sensor are not its own
     """
     return [
-        replace(each, live=None, objection=None)
-        if each.objection is not None and each.objection.code is Code.PUBLISHERS
-        else replace(each, live=None)
+        replace(
+            each,
+            live=None,
+            objection=(
+                None
+                if other_sensor and each.objection and each.objection.code is Code.PUBLISHERS
+                else each.objection
+            ),
+        )
         for each in segments
     ]
 

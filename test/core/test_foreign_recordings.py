@@ -212,7 +212,7 @@ def test_the_protocol_is_held_against_each_test(reevaluated):
     assert tests[0]['reason'] == (
         'too short: it lasted 1.200 s; the measured window is 0.5 to 1.5 s after its beginning'
     )
-    assert tests[3]['reason'].startswith('recording ends 1.1')
+    assert tests[3]['reason'].startswith('recording ends 1.200 s after it began')
 
 
 def test_a_silent_sensor_makes_every_test_invalid(reevaluated):
@@ -308,6 +308,36 @@ def test_tests_from_a_topic_of_labels(reevaluated):
     _, tests, _ = reevaluated(bag, *chosen)
     assert [t['psi'] for t in tests] == pytest.approx([PSI, PSI], rel=0.02)
     assert [t['command'][0] for t in tests] == [0.2, -0.1]
+
+
+def test_labels_count_by_the_clock_of_the_commands(reevaluated):
+    """Both headers are of a robot whose clock is 100 s behind that of the recorder."""
+    topic, name, messages = walk(COMMANDS, 8.0)
+    _, _, twists = stream()
+    stamped = [(t + 100, TYPES[TWIST_STAMPED](header(t), m)) for t, m in twists]
+    labels = [(101.0, 'walk 1'), (103.0, ''), (104.0, 'walk 2'), (106.0, '')]
+    bag = [
+        (topic, name, [(t + 100, m) for t, m in messages]),
+        ('/cmd_vel', TWIST_STAMPED, stamped),
+        ('/trial', STRING, [(t, TYPES[STRING](text)) for t, text in labels]),
+    ]
+    _, tests, _ = reevaluated(bag, '--segment-topic', '/trial')
+    assert [(t['label'], t['start_ns']) for t in tests] == [
+        ('walk 1', at(1.5)), ('walk 2', at(4.5)),
+    ]  # fmt: skip
+    assert [t['psi'] for t in tests] == pytest.approx([PSI, PSI], rel=0.02)
+
+
+def test_commands_that_were_late_on_their_way_are_no_other_clock(reevaluated):
+    """Most of them waited for a network; those that took the shortest tell of the clock."""
+    _, _, twists = stream()
+    late = [
+        (t + 0.3 * (k % 10 != 0), TYPES[TWIST_STAMPED](header(t), m))
+        for k, (t, m) in enumerate(twists)
+    ]
+    code, tests, said = reevaluated([walk(COMMANDS, 8.0), ('/cmd_vel', TWIST_STAMPED, late)])
+    assert code == 0, said
+    assert [t['psi'] for t in tests] == pytest.approx([PSI, PSI], rel=0.02)
 
 
 def test_a_command_that_changes_within_a_labelled_window_is_a_reason(reevaluated):

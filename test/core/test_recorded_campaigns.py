@@ -26,6 +26,7 @@ import yaml
 from repsq_ros.cli import main
 from repsq_ros.errors import BagError, ParameterError
 from repsq_ros.recordings.bag import Bag
+from repsq_ros.replay.bag_folders import bags_in
 from repsq_ros.replay.bag_topics import require_replayable
 from repsq_ros.replay.recorded_campaign import campaigns_in, choose
 from repsq_ros.replay.task import Task, reevaluate
@@ -172,6 +173,44 @@ def test_what_only_they_saw_who_were_there_is_believed(script, saved, specificat
     assert keys(row.evaluated) == [(0, 0, 'publishers'), (0, 1, 'valid')]
 
 
+@pytest.mark.parametrize(('source', 'codes'), [('odometry', 'publishers'), ('mocap', 'silent')])
+def test_two_publishers_on_a_topic_are_nothing_to_a_measure_of_another(
+    script, tmp_path, specification, short, write, source, codes
+):
+    told = script()
+    told.attempt(0)
+    told.measured(0, 0, 0.0, valid=False, code='publishers', reason='publishers: 2 on /odom')
+    short['measure'].update(source=source, gain=5.0)
+    silent = ('/mocap/pose', 'geometry_msgs/msg/PoseStamped', [])
+    bag = write_bag(tmp_path / 'bag', [*streams(told), silent], STORE)
+    other = write({'measure': short['measure']}, 'other.yaml')
+    _, row = reevaluate(Task(bag, specification, measures=(other,))).rows
+    assert keys(row.evaluated) == [(0, 0, codes)]
+
+
+def test_a_skip_of_which_no_phase_tells_is_counted(script, saved, specification):
+    """Version 0.1.0 had none; a recorder may have missed one."""
+    told = script()
+    told.attempt(0)
+    told.attempt(1, ends='before')
+    told.phases.pop()
+    told.measured(1, 0, 0.0, valid=False, reason='by hand', skipped=True)
+    for index in range(2, 5):
+        told.attempt(index)
+    [row] = reevaluate(Task(saved(told), specification)).rows
+    assert keys(row.evaluated)[1] == (1, 0, 'skipped')
+    assert (row.folded.result.n, row.folded.result.skipped) == (4, 1)
+
+
+def test_an_attempt_that_is_invalid_again_keeps_the_words_of_that_day(
+    script, saved, specification
+):
+    told, silent = disturbed(script)
+    told.measured(3, 0, 0.0, valid=False, code='silent', reason='silent: as it was said')
+    [row] = reevaluate(Task(saved(told, silent=[silent]), specification)).rows
+    assert 'test 3, attempt 0: INVALID: silent: as it was said' in row.folded.result.events
+
+
 def test_a_psi_that_is_not_as_it_was_is_told(script, saved, specification):
     told = script()
     for index in range(4):
@@ -232,6 +271,37 @@ def test_a_campaign_that_is_not_there_is_told(two, specification):
         reevaluate(Task(two, specification, campaign='sunday'))
     with pytest.raises(BagError, match='found no phase'):
         choose([], '', 'a bag')
+
+
+def test_a_campaign_that_was_resumed_is_joined(script, saved, specification, capsys):
+    """The scheduler was killed in test 1: who goes on says first that this attempt is over."""
+    told = script()
+    told.attempt(0)
+    told.attempt(1)
+    told.phases.pop()
+    first = saved(told, name='monday')
+    again = script(begin=told.now + 60.0)
+    again.commands.append((again.now, told.commands[-1][1]))
+    again.say(told.commands[-1][1], 'idle', again.now, again.now, broken_off=True, reason='ended')
+    for index in range(1, 4):
+        again.attempt(index, int(index == 1))
+    second = saved(again, name='tuesday', since=told.now + 30.0)
+    options = ['--specification', str(specification)]
+    assert main(['reevaluate', str(first), str(second), '--join', *options]) == 0
+    said = capsys.readouterr().out
+    assert 'from 4 tests, 0 INVALID, 1 broken off, 0 skipped' in said
+    [row] = reevaluate(Task(first, specification, more=(second,))).rows
+    assert keys(row.evaluated) == [
+        (0, 0, 'valid'), (1, 0, 'broken off'), (1, 1, 'valid'), (2, 0, 'valid'), (3, 0, 'valid'),
+    ]  # fmt: skip
+
+
+def test_a_folder_of_ros_1_bags_stands_for_each_of_them(tmp_path):
+    for name in ('b.bag', 'a.bag', 'deeper/c.bag'):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    found = [each.name for each in bags_in([tmp_path, tmp_path / 'a.bag'])]
+    assert found == ['a.bag', 'b.bag', 'c.bag']
 
 
 # What if -----------------------------------------------------------------------------------------

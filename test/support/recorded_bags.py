@@ -103,13 +103,13 @@ class Script:
             return
         self.say(test, ends, command + 1.0, None, broken_off=True, reason='by hand')
 
-    def measured(self, index, attempt, psi, valid=True, code='', reason=''):
+    def measured(self, index, attempt, psi, valid=True, code='', reason='', skipped=False):
         """Say what was measured when it was recorded."""
         self.measurements.append((self.now, STORE.types[MEASUREMENT](
             header=self._header(self.now), campaign_id=self.campaign_id,
             specification_digest=self.digest, index=index, attempt=attempt, psi=psi, weight=1.0,
             valid=valid, reason=reason, code=code, samples=50, window_start=time(self.now - 1),
-            window_end=time(self.now), skipped=False, broken_off=False,
+            window_end=time(self.now), skipped=skipped, broken_off=False,
             x=self._array([0.2, 0.0, 0.0]), weight_bound=1.0,
         )))  # fmt: skip
 
@@ -118,15 +118,18 @@ class Script:
         self.say(self.commands[-1][1], name, self.now, None, reason=reason)
 
 
-def streams(*scripts, prefix='', silent=()):
+def streams(*scripts, prefix='', silent=(), since=0.0):
     """Return the streams of a bag with some campaigns, one after the other.
 
     :param silent: (from, until) [s] in which the sensor says nothing
+    :param since: [s] when the recording begins
     """
     walked = [each for script in scripts for each in script.walked]
     topic, name, samples = walk(walked, max(script.now for script in scripts) + 1.0)
     samples = [
-        (t, m) for t, m in samples if not any(begin < t < end for begin, end in silent)
+        (t, m)
+        for t, m in samples
+        if t >= since and not any(begin < t < end for begin, end in silent)
     ]  # fmt: skip
 
     def told(kind):
