@@ -15,8 +15,11 @@
 """A recorded campaign, played on simulated time into measurement, estimator and monitor.
 
 What the recorded run itself concluded (measurements, estimates, result, its /clock) is left out:
-it is computed again from the sensors.
+it is computed again from the sensors. A bag without the topics that this needs is refused before
+anything starts.
 """
+
+from pathlib import Path
 
 from launch.actions import ExecuteProcess, RegisterEventHandler, Shutdown, TimerAction
 from launch.conditions import IfCondition
@@ -26,6 +29,7 @@ from launch import LaunchDescription
 from repsq_ros.launching import actions, arguments
 from repsq_ros.launching.arguments import LaunchArgument
 from repsq_ros.launching.campaign_nodes import replay_nodes
+from repsq_ros.replay.bag_topics import require_replayable
 
 DISCOVERY = '5.0'  # [s] for the listeners to find the player before it plays
 LEFT_OUT = ('/clock', '/repsq/test_measurement', '/repsq/estimate', '/repsq/quantized_result')
@@ -47,6 +51,12 @@ RVIZ = arguments.switch('rviz', 'With monitor:=true, start RViz too', 'true')
 END_WITH_BAG = arguments.switch(
     'end_with_bag', 'End a moment after the last message instead of at Ctrl-C'
 )
+
+
+def require_topics(bag: str, specification: str, **topics: str) -> None:
+    """Refuse a bag in which a topic is missing, empty, or of another type."""
+    rules = {name: topics[argument.name] for name, argument in TOPICS.items()}
+    require_replayable(Path(bag), Path(specification), rules)
 
 
 def generate_launch_description() -> LaunchDescription:
@@ -71,6 +81,12 @@ def generate_launch_description() -> LaunchDescription:
         [
             *actions.declare(
                 BAG, SPECIFICATION, RATE, OUTPUT, *TOPICS.values(), MONITOR, RVIZ, END_WITH_BAG
+            ),
+            actions.require(
+                require_topics,
+                bag=BAG,
+                specification=SPECIFICATION,
+                **{argument.name: argument for argument in TOPICS.values()},
             ),
             # measurement, estimator
             *actions.start(

@@ -31,6 +31,7 @@ from repsq_ros.console import (
     inspect,
     iso9283,
     plan,
+    record,
     reevaluate,
     run,
     simulate,
@@ -64,6 +65,7 @@ COMMANDS: dict[str, tuple[Command, str]] = {
     'inspect': (inspect, 'tell rate, jitter, gaps, clocks and noise of each topic in a bag'),
     'import-poses': (import_poses, "turn a measuring device's CSV of poses into SI and headers"),
     'iso9283': (iso9283, 'accuracy, repeatability and drift of the poses in a table'),
+    'record': (record, 'record a campaign and its sensors into an mcap file'),
     'reevaluate': (reevaluate, 'compute the measure of every test in a recorded bag'),
 }
 

@@ -37,5 +37,11 @@ def whole_second_after(nanoseconds: int) -> int:
 
 
 def from_time(stamp: Any) -> int:
-    """Turn the stamp of a message, of rclpy or of a bag reader, into ns since the epoch."""
-    return int(stamp.sec) * NANOSECONDS + int(stamp.nanosec)
+    """Turn the stamp of a message, of rclpy or of a bag reader, into ns since the epoch.
+
+    Of many messages at once: their columns of 64 bits into one.
+    """
+    seconds, rest = stamp.sec, stamp.nanosec
+    if getattr(seconds, 'ndim', 0):
+        return seconds * NANOSECONDS + rest  # type: ignore[no-any-return]
+    return int(seconds) * NANOSECONDS + int(rest)

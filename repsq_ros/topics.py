@@ -24,6 +24,9 @@ ESTIMATE = 'repsq/estimate'
 EXTERNAL_CASE = 'repsq/external_case'
 QUANTIZED_RESULT = 'repsq/quantized_result'
 
+# What the package says of a campaign: with the sensors, all that is needed to compute it again.
+RECORDED = (TEST_COMMAND, TEST_PHASE, TEST_MEASUREMENT, ESTIMATE, QUANTIZED_RESULT)
+
 EMERGENCY_STOP = 'emergency_stop'
 BATTERY = 'battery_state'
 
@@ -33,3 +36,6 @@ SCRIPT_COMMAND = 'urscript_interface/script_command'
 TARGET_FRAME = 'target_frame'
 INSTRUCTION = 'repsq/instruction'
 HEARTBEAT = 'repsq/heartbeat'  # / name of the node
+
+# By which robots are commanded.
+COMMANDS = (COMMAND_VELOCITY, SPORT_REQUEST, SCRIPT_COMMAND, TARGET_FRAME)

@@ -12,125 +12,204 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""repsq reevaluate: the measure of every test in a recorded bag, by the same code as online."""
+"""repsq reevaluate: the measure of every test in recorded bags, by the same code as online."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from repsq_ros.campaign.result_text import result_text
-from repsq_ros.errors import BagError, ParameterError
-from repsq_ros.estimation.accumulator import Accumulator
-from repsq_ros.recordings.bag import Bag
-from repsq_ros.replay.evaluation import Evaluated, evaluate, fold, read_samples
-from repsq_ros.replay.segments import command_segments, own_segments
-from repsq_ros.specification.load import load
-from repsq_ros.timebase import to_nanoseconds, to_seconds
+from repsq_ros.console.recorded_inputs import add_recover
+from repsq_ros.console.reevaluation_files import write_json, write_results, write_tests
+from repsq_ros.console.reevaluation_text import show, show_all
+from repsq_ros.console.simulate import add_executor_arguments
+from repsq_ros.errors import ParameterError
+from repsq_ros.replay.bag_folders import bags_in
+from repsq_ros.replay.foreign import STAMPS_OF_COMMANDS, Marks
+from repsq_ros.replay.task import Reevaluation, Task, reevaluate, reevaluate_or_tell
+from repsq_ros.replay.what_if import variants
+from repsq_ros.studies.executor import open_executor
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the command line."""
     parser.add_argument(
-        'bag', type=Path, help='folder of a rosbag2 recording, or one of its files'
-    )
+        'bag', type=Path, nargs='+',
+        help='folder of a recording, one of its files, or a folder with many recordings',
+    )  # fmt: skip
     parser.add_argument(
         '--specification', type=Path, required=True, help='says what is measured, and how'
     )
-    parser.add_argument('--sensor-topic', help='default: that of the input')
+    parser.add_argument(
+        '--tester', type=Path, metavar='FILE',
+        help="a file with a section `tester`, in place of the specification's own",
+    )  # fmt: skip
+    parser.add_argument('--sensor-topic', default='', help='default: that of the input')
     parser.add_argument(
         '--remap', action='append', default=[], metavar='FROM:=TO',
-        help="where the bag has an input or a condition, e.g. condition/battery:=/lf/bmsstate",
+        help='where the bag has an input or a condition, e.g. condition/battery:=/lf/bmsstate',
     )  # fmt: skip
     parser.add_argument(
         '--namespace', default='', help="namespace of the package's own topics in the bag"
     )
+    add_recover(parser)
     parser.add_argument(
-        '--command-topic',
-        help="a bag without the package's topics: each message on this Twist topic is one test",
-    )
-    parser.add_argument('--label-topic', default='', help='a String topic that names these tests')
+        '--join', action='store_true',
+        help='the recordings are parts of one, as of a campaign that was resumed',
+    )  # fmt: skip
+    parser.add_argument('--campaign', default='', help='which one, where a bag holds several')
     parser.add_argument(
-        '--settle', type=float,
-        help='with --command-topic: s after a command that are not measured '
-        '(default: protocol.command - protocol.window)',
+        '--clock-offset', type=float, metavar='S',
+        help="s that are added to the sensor's stamps, to bring them to the clock of the commands",
+    )  # fmt: skip
+    _add_marks(parser.add_argument_group("recordings without the package's own topics"))
+    _add_what_if(parser.add_argument_group('what if'))
+    add_executor_arguments(parser)
+
+
+def _add_marks(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        '--command-topic', default='',
+        help='a Twist topic; as long as the same is commanded, it is one test',
+    )  # fmt: skip
+    group.add_argument(
+        '--command-stamp', choices=STAMPS_OF_COMMANDS, default='header',
+        help='whether a TwistStamped counts by its header or by when it was recorded',
+    )  # fmt: skip
+    group.add_argument('--rest', action='store_true', help='commands of zero are tests, too')
+    group.add_argument(
+        '--hold', type=float, metavar='S',
+        help='for how long a command counts after it was last sent (default: until the next one)',
+    )  # fmt: skip
+    group.add_argument(
+        '--label-topic', default='',
+        help='a topic of texts or numbers that names the tests; a new name is a new test',
+    )  # fmt: skip
+    group.add_argument(
+        '--segment-topic', default='',
+        help='a topic of texts or numbers: as long as it says the same, it is one test',
+    )  # fmt: skip
+    group.add_argument(
+        '--segment-labels', type=_texts, default=(), metavar='A,B',
+        help='which of these are tests (default: all but the empty one)',
+    )  # fmt: skip
+    group.add_argument(
+        '--segment-table', type=Path, metavar='CSV',
+        help='a table of tests: start, end [s from the first sample] or start_ns, end_ns; label, '
+        'command',
+    )  # fmt: skip
+    group.add_argument(
+        '--settle', type=float, metavar='S',
+        help="s of a test that are not measured (default: as in the specification's protocol)",
+    )  # fmt: skip
+    group.add_argument(
+        '--window', type=float, metavar='S',
+        help="s that are measured after that (default: as in the specification's protocol)",
     )  # fmt: skip
 
 
+def _add_what_if(group: argparse._ArgumentGroup) -> None:
+    group.add_argument('--gamma', type=_numbers, default=(), metavar='G,G', help='accuracies')
+    group.add_argument(
+        '--rule', type=_texts, default=(), metavar='R,R',
+        help='stopping rules, each with its keys, if any: anytime,fixed:tests=200',
+    )  # fmt: skip
+    group.add_argument(
+        '--measure', type=Path, action='append', default=[], metavar='FILE',
+        help='a file with a section `measure`; may be given several times',
+    )  # fmt: skip
+    group.add_argument('--csv', type=Path, metavar='FILE', help='write the table of results')
+    group.add_argument('--tests', type=Path, metavar='FILE', help='write psi of all tests (CSV)')
+    group.add_argument('--json', type=Path, metavar='FILE', help='write everything')
+
+
+def _texts(text: str) -> tuple[str, ...]:
+    return tuple(each for each in text.split(',') if each)
+
+
+def _numbers(text: str) -> tuple[float, ...]:
+    return tuple(float(each) for each in _texts(text))
+
+
 def run(arguments: argparse.Namespace) -> int:
-    """Print psi of each test, and the result where the bag holds a whole campaign."""
-    specification = load(arguments.specification)
-    measure = specification.measure
-    topic_of = _Topics(arguments.namespace, arguments.remap)
-    sensor_topic = arguments.sensor_topic or topic_of(measure.input.topic)
-    with Bag(arguments.bag) as bag:
-        samples = read_samples(bag, sensor_topic, measure.input)
-        conditions = {
-            condition.name: read_samples(bag, topic_of(source.topic), source)
-            for condition, source in zip(measure.conditions, measure.condition_inputs, strict=True)
-        }
-        if arguments.command_topic:
-            settle_ns = specification.protocol.before_window_ns
-            if arguments.settle is not None:
-                if not 0.0 <= arguments.settle < 1e9:
-                    raise ParameterError('settle', f'{arguments.settle}', 's, 0 or more')
-                settle_ns = to_nanoseconds(arguments.settle)
-            segments = command_segments(
-                bag, arguments.command_topic, arguments.label_topic, samples, settle_ns
-            )
-        else:
-            segments = own_segments(bag, arguments.namespace, specification.digest)
-    if not segments:
-        raise BagError(f'{arguments.bag}: found no test, expected at least one command')
-    evaluated = evaluate(specification, samples, segments, conditions)
-    valid = _show_tests(evaluated)
-    if not valid:
-        raise BagError(f'{arguments.bag}: found no valid test of {len(evaluated)}, expected one')
-    if arguments.command_topic:
-        print('No estimate of r*: the recording does not say how its cases were drawn.')
-        return 0
-    result = fold(specification, evaluated, str(arguments.bag))
-    if result is None:
-        print('No result: the recorded campaign had not reached its end.')
+    """Print psi of each test, and the result where a bag holds a whole campaign."""
+    tasks = _tasks(arguments)
+    first = tasks[0]
+    variants(first.specification, first.tester, first.gammas, first.rules, first.measures)
+    if len(tasks) == 1:
+        done = [reevaluate(first)]
+        show(done[0])
     else:
-        print(result_text(result))
-    return 0
+        done = list(_do_all(arguments, tasks))
+        show_all(done)
+    for file, write in (
+        (arguments.csv, write_results),
+        (arguments.tests, write_tests),
+        (arguments.json, write_json),
+    ):
+        if file is not None:
+            _write(file, write, done)
+    return max(each.exit_code for each in done)
 
 
-class _Topics:
-    """Names of the inputs' topics in a bag."""
-
-    def __init__(self, prefix: str, rules: Sequence[str]) -> None:
-        self._prefix, self._rules = prefix, {}
-        for rule in rules:
-            name, arrow, target = rule.partition(':=')
-            if not (name and arrow and target):
-                raise ParameterError('remap', f'{rule!r}', 'FROM:=TO')
-            self._rules[name.lstrip('/')] = target
-
-    def __call__(self, name: str) -> str:
-        return self._rules.get(name, f'{self._prefix}/{name}')
-
-
-def _show_tests(evaluated: Sequence[Evaluated]) -> int:
-    """Print a line for each test; returns how many are valid."""
-    total = Accumulator()
-    print('test  attempt  window [s]  samples  psi       label')
-    for each in evaluated:
-        segment, outcome = each.segment, each.outcome
-        length = to_seconds(segment.window.end_ns - segment.window.start_ns)
-        psi = f'{outcome.psi:.6f}' if outcome.valid else 'INVALID '
-        note = segment.label if outcome.valid else f'{segment.label} {outcome.reason}'.strip()
-        print(
-            f'{segment.index:4d}  {segment.attempt:7d}  {length:10.3f}  {outcome.samples:7d}  '
-            f'{psi}  {note}'
+def _tasks(arguments: argparse.Namespace) -> list[Task]:
+    gammas, rules = arguments.gamma, arguments.rule
+    for name in ('hold', 'clock_offset'):
+        value = getattr(arguments, name)
+        if value is not None and not (
+            math.isfinite(value) and (value > 0 or name == 'clock_offset')
+        ):
+            raise ParameterError(name.replace('_', '-'), f'{value}', 'a finite number of s')
+    marks = Marks(
+        arguments.command_topic, arguments.command_stamp, arguments.label_topic,
+        arguments.segment_topic, arguments.segment_labels, arguments.segment_table,
+        arguments.rest, arguments.hold, arguments.settle, arguments.window,
+    )  # fmt: skip
+    foreign = bool(marks.command_topic or marks.segment_topic or marks.segment_table)
+    if not foreign and marks != Marks():
+        raise ParameterError(
+            'command-topic', 'none', 'one, or --segment-topic or --segment-table: the other '
+            "options are for recordings without the package's topics"
+        )  # fmt: skip
+    if foreign and (gammas or rules):
+        raise ParameterError(
+            'gamma' if gammas else 'rule', 'one', 'none: nobody says how the cases of this '
+            'recording were drawn, so there is no estimate'
+        )  # fmt: skip
+    bags = bags_in(arguments.bag)
+    more = tuple(bags[1:]) if arguments.join else ()
+    return [
+        Task(
+            bag, arguments.specification, arguments.tester, arguments.namespace,
+            tuple(arguments.remap), arguments.sensor_topic, arguments.campaign,
+            marks if foreign else None, arguments.clock_offset, gammas, rules,
+            tuple(arguments.measure), arguments.recover, more,
         )
-        if outcome.valid:
-            total.add(outcome.psi)
-    if total.n:
-        print(
-            f'{total.n} valid of {len(evaluated)}: mean psi {total.mean:.6f}, '
-            f'standard deviation {total.variance**0.5:.6f}'
-        )
-    return total.n
+        for bag in (bags[:1] if arguments.join else bags)
+    ]  # fmt: skip
+
+
+def _do_all(arguments: argparse.Namespace, tasks: Sequence[Task]) -> Sequence[Reevaluation]:
+    """Do many tasks side by side; their order, and every number, is as one after the other."""
+    done = []
+    with open_executor(arguments.processes, arguments.scheduler, len(tasks), 'bag') as (
+        executor,
+        progress,
+    ):
+        for each in (
+            map(reevaluate_or_tell, tasks)
+            if executor is None
+            else executor.map(reevaluate_or_tell, tasks)
+        ):
+            done.append(each)
+            progress(1)
+    return done
+
+
+def _write(
+    file: Path, write: Callable[[Path, Sequence[Reevaluation]], None], done: Sequence[Reevaluation]
+) -> None:
+    write(file, done)
+    print(f'written   {file}')

@@ -17,13 +17,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from launch.actions import (
     DeclareLaunchArgument,
     ExecuteProcess,
     IncludeLaunchDescription,
+    OpaqueFunction,
     Shutdown,
 )
 from launch.conditions import IfCondition
@@ -38,13 +39,6 @@ from repsq_ros.launching.arguments import LaunchArgument, Shared
 from repsq_ros.launching.campaign_nodes import NodeDescription
 
 PACKAGE = 'repsq_ros'
-RECORDED = (
-    topics.TEST_COMMAND,
-    topics.TEST_PHASE,
-    topics.TEST_MEASUREMENT,
-    topics.ESTIMATE,
-    topics.QUANTIZED_RESULT,
-)
 
 
 def given(argument: LaunchArgument) -> Any:
@@ -77,6 +71,19 @@ def declare(*arguments: LaunchArgument) -> list[Any]:
 def remap(names: Mapping[str, LaunchArgument]) -> list[Any]:
     """Give topics, by the names that the nodes have for them, the names that arguments tell."""
     return [SetRemap(topic, given(argument)) for topic, argument in names.items()]
+
+
+def require(look: Callable[..., None], **arguments: LaunchArgument) -> OpaqueFunction:
+    """Look at arguments before what stands after it is started; an error ends it, in one line.
+
+    :param look: called with their values, as text
+    """
+
+    def perform(context: Any) -> list[Any]:
+        look(**{name: given(argument).perform(context) for name, argument in arguments.items()})
+        return []
+
+    return OpaqueFunction(function=perform)
 
 
 def start(
@@ -138,7 +145,7 @@ def record(
 
     :param sensors: arguments that tell the names of topics
     """
-    pattern: list[Any] = [f'({"|".join(RECORDED)}']
+    pattern: list[Any] = [f'({"|".join(topics.RECORDED)}']
     for argument in sensors:
         pattern += ['|', given(argument)]
     bag = PathJoinSubstitution([given(folder), time.strftime('bag-%Y%m%d-%H%M%S')])

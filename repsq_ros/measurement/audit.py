@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from repsq_ros.measurement.frames import UNIT_NORM, tilt_of
+from repsq_ros.measurement.rowwise import all_finite, any_set, lengths
 from repsq_ros.measurement.track import Track, broken
 from repsq_ros.measurement.velocity import by_slope, yaw_of
 
@@ -36,6 +37,7 @@ TOGETHER_SHARE = 0.01  # of the gaps: a sensor's own clock makes none at all
 OTHER_RATE = 0.02  # by which a rate may differ from the declared one
 APART = 1.0  # [s] between stamp and arrival: no network takes as long
 REST_SPAN = 0.1  # [s] of the slope that tells the speed at rest
+BLOCK = 16_384  # poses whose speeds are computed at once
 
 
 @dataclass(frozen=True)
@@ -125,11 +127,11 @@ def clocks(stamps: Stamps, arrivals: Stamps) -> tuple[float, float, float]:
     since = (arrivals - arrivals[0]).astype(np.float64) * 1e-9
     if since[-1] <= 0:
         return float(np.median(delay)), 0.0, float(np.std(delay))
-    base = delay[0]  # absolute stamps are too large for a sum of squares
-    slope, start = np.polyfit(since, delay - base, 1)
-    return (
-        float(np.median(delay)), float(slope), float(np.std(delay - base - start - slope * since))
-    )  # fmt: skip
+    # About their means: absolute stamps are too large for a sum of squares.
+    late, time = delay - delay[0], since - since.mean()
+    late -= late.mean()
+    slope = float(time @ late / (time @ time))
+    return float(np.median(delay)), slope, float(np.std(late - slope * time))
 
 
 def _guess(found: StreamAudit, all_zero: bool) -> str:
@@ -207,38 +209,67 @@ def audit_body(track: Track) -> BodyAudit:
     bad = broken(poses)
     without_norm, odd_norm = _norms(orientation)
     found = BodyAudit(broken=int(np.sum(bad)), without_norm=without_norm, odd_norm=odd_norm)
-    placed = np.isfinite(position).all(axis=1)
-    whole, places = poses.take(~bad), position[placed]
+    placed = all_finite(position)
+    whole = poses.take(~bad) if bad.any() else poses
+    places, when = (
+        (position, track.stamps) if placed.all() else (position[placed], track.stamps[placed])
+    )
     if len(places) < 2:
         return found
     found = replace(
         found,
         frozen=longest_frozen(whole)[0] if len(whole) else 0.0,
-        largest_step=float(np.linalg.norm(np.diff(places, axis=0), axis=1).max()),
-        noise=quietest(track.stamps[placed], places),
-        extent=_triple(places.max(axis=0) - places.min(axis=0)),
+        largest_step=float(lengths(places[1:] - places[:-1]).max()),
+        noise=quietest(when, places),
+        extent=_triple(np.array([np.ptp(column) for column in places.T])),
     )
     if whole.orientation is None or len(whole) < 2:
         return found
     tilt = tilt_of(whole.orientation)
-    heading = np.unwrap(yaw_of(whole.orientation))
+    heading = yaw_of(whole.orientation)
+    steps = np.diff(heading)
+    steps -= 2.0 * np.pi * np.round(steps / (2.0 * np.pi))
     found = replace(
         found,
         tilt=(float(np.median(tilt)), float(tilt.max())),
-        heading=(float(heading[0]), float(heading[-1] - heading[0])),
+        heading=(float(heading[0]), float(steps.sum())),
     )
     try:
-        velocity = by_slope(whole, REST_SPAN)
+        speeds = _speeds(whole)
     except ValueError:
         return found
-    return replace(found, speed=float(np.percentile(np.hypot(velocity[:, 0], velocity[:, 1]), 99)))
+    return replace(found, speed=float(np.percentile(speeds, 99)))
+
+
+def _speeds(track: Track) -> Array:
+    """Return the speed in the plane of each pose [m/s], (n,), by slope.
+
+    Block by block: what is computed for a long recording at once finds no room in a cache.
+
+    :raises ValueError: too few poses, or too short
+    """
+    stamps, reach_ns = track.stamps, round(REST_SPAN * 1e9)
+    speeds = []
+    for begin in range(0, len(track), BLOCK):
+        end = min(begin + BLOCK, len(track))
+        low = int(np.searchsorted(stamps, stamps[begin] - reach_ns)) if begin else 0
+        high = int(np.searchsorted(stamps, stamps[end - 1] + reach_ns)) + 1
+        if len(track) - end < 3:  # too few for a block of their own
+            end = high = len(track)
+        part = track.take(slice(max(low - 1, 0), high + 1))
+        first = begin - max(low - 1, 0)
+        velocity = by_slope(part, REST_SPAN, first)[: end - begin]
+        speeds.append(np.hypot(velocity[:, 0], velocity[:, 1]))
+        if end == len(track):
+            break
+    return np.concatenate(speeds)
 
 
 def _norms(orientation: Array | None) -> tuple[int, int]:
     """Return how many quaternions have norm zero, and how many another one than 0 and 1."""
     if orientation is None:
         return 0, 0
-    norms = np.linalg.norm(orientation, axis=1)
+    norms = lengths(orientation)
     odd = np.isfinite(norms) & (norms > 0) & (np.abs(norms - 1.0) > UNIT_NORM)
     return int(np.sum(norms == 0)), int(np.sum(odd))
 
@@ -252,9 +283,11 @@ def longest_frozen(track: Track) -> tuple[float, int]:
     columns = [c for c in (track.position, track.orientation) if c is not None]
     if len(track) < 2 or not columns:
         return 0.0, 0
-    poses = np.hstack(columns)
     # A flip of the quaternion's sign is no change, but NaN is one: it is another fault.
-    moved = np.flatnonzero(np.any(poses[1:] != poses[:-1], axis=1)) + 1
+    changed = any_set(columns[0][1:] != columns[0][:-1])
+    for column in columns[1:]:
+        changed |= any_set(column[1:] != column[:-1])
+    moved = np.flatnonzero(changed) + 1
     starts = np.concatenate([[0], moved])
     ends = np.concatenate([moved - 1, [len(track) - 1]])
     spans = (track.stamps[ends] - track.stamps[starts]).astype(np.float64) * 1e-9
@@ -265,8 +298,12 @@ def longest_frozen(track: Track) -> tuple[float, int]:
 def quietest(stamps: Stamps, position: Array) -> tuple[float, float, float]:
     """Return the standard deviation of x, y, z over the second in which the body moves least."""
     second = (stamps - stamps[0]) // 1_000_000_000
-    edges = np.flatnonzero(np.diff(second)) + 1
-    parts = [part for part in np.split(position, edges) if len(part) > 5] or [position]
-    spreads = [part.std(axis=0) for part in parts]
-    least = min(spreads, key=lambda spread: float(np.sum(spread * spread)))
-    return _triple(least)
+    starts = np.concatenate([[0], np.flatnonzero(np.diff(second)) + 1])
+    counts = np.diff(np.append(starts, len(stamps)))
+    if counts.max() <= 5:
+        return _triple(position.std(axis=0))
+    mean = np.add.reduceat(position, starts, axis=0) / counts[:, None]
+    off = position - np.repeat(mean, counts, axis=0)
+    variance = np.add.reduceat(off * off, starts, axis=0) / counts[:, None]
+    total = np.where(counts > 5, variance.sum(axis=1), np.inf)
+    return _triple(np.sqrt(variance[np.argmin(total)]))

@@ -16,27 +16,33 @@
 
 from __future__ import annotations
 
-import math
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
+from repsq_ros.measurement.columns import (
+    BODY,
+    NO_TURN,
+    NO_VECTOR,
+    PLACES,
+    READING,
+    Gives,
+    SampleColumns,
+    gives_of,
+    row_of,
+)
 from repsq_ros.measurement.reasons import Code, Doubt
-from repsq_ros.measurement.samples import BodySample, Reading, Sample
+from repsq_ros.measurement.samples import BodySample, Sample
 from repsq_ros.measurement.track import Series, Track
 from repsq_ros.timebase import NANOSECONDS, to_seconds
 
 KEEP_NS = 120 * NANOSECONDS  # of history
 TRIM = 4096  # samples too old that are given up at once: memory moves seldom
 
-# A row of a body: position, orientation, linear and angular velocity, NaN where there is none. Of
-# a reading: its value.
-BODY, READING = 13, 1
-NO_VECTOR = (math.nan,) * 3
-NO_TURN = (math.nan,) * 4
 UNEQUAL = (Code.CONFLICT, 'equal stamps with unequal content: two bodies, or two publishers')
 NOTHING = BodySample(0, NO_VECTOR, NO_TURN, NO_VECTOR, NO_VECTOR)
 
@@ -61,7 +67,8 @@ class SampleBuffer:
 
     def __init__(self, keep_ns: int = KEEP_NS, frame: str = '', stamped: bool = True) -> None:
         self._keep_ns, self._frame, self._stamped = keep_ns, frame, stamped
-        self._samples: list[Sample] = []
+        self._samples: list[Sample | None] = []  # None: it came in columns, and is in a row only
+        self._gives: Gives | None = None  # those that came in columns
         self._stamps = array('q')
         self._rows = array('d')  # so many numbers for each sample:
         self._width = BODY
@@ -96,10 +103,8 @@ class SampleBuffer:
             self._width = BODY if isinstance(sample, BodySample) else READING
         self._samples.append(sample)
         stamps.append(stamp_ns)
-        self._rows.extend(_row(sample))
-        if len(stamps) > self._trim_at:
-            self._drop(0, bisect_left(stamps, stamp_ns - self._keep_ns))
-            self._trim_at = len(stamps) + TRIM
+        self._rows.extend(row_of(sample))
+        self._trim()
 
     def _note(self, sample: Sample) -> None:
         stamp_ns = sample.stamp_ns
@@ -112,7 +117,7 @@ class SampleBuffer:
 
     def _insert(self, sample: Sample) -> None:
         place = bisect_right(self._stamps, sample.stamp_ns)
-        row = array('d', _row(sample))
+        row = array('d', row_of(sample))
         if self._stamped and place and self._stamps[place - 1] == sample.stamp_ns:
             at = (place - 1) * self._width
             if not _same(self._rows[at : at + self._width], row):
@@ -138,7 +143,7 @@ class SampleBuffer:
         for each in back:
             self._samples.append(each)
             self._stamps.append(each.stamp_ns)
-            self._rows.extend(_row(each))
+            self._rows.extend(row_of(each))
         self._doubts = [each for each in self._doubts if each.start_ns < start_ns]
         # A few frames from the future were strays themselves.
         if again >= IN_A_ROW:
@@ -165,10 +170,68 @@ class SampleBuffer:
         del self._stamps[first:after]
         del self._rows[first * self._width : after * self._width]
 
+    def forget(self, before_ns: int) -> None:
+        """Give up all samples before an instant but the last one, which holds until the next."""
+        self._drop(0, max(bisect_left(self._stamps, before_ns) - 1, 0))
+
     def extend(self, samples: Iterable[Sample]) -> None:
         """Take in several samples."""
         for sample in samples:
             self.add(sample)
+
+    def add_columns(self, columns: SampleColumns) -> None:
+        """Take in samples one after the other; those that come in order at once."""
+        row = 0
+        while row < len(columns):
+            row = self._add_some(columns, row)
+
+    def _add_some(self, columns: SampleColumns, row: int) -> int:
+        """Take in samples from a row on; return from which on to look again."""
+        stamps = columns.stamps[row:]
+        newest = self._stamps[-1] if self._stamps else int(stamps[0]) - 1
+        highest = np.maximum.accumulate(np.concatenate([[newest], stamps]))
+        plain = stamps > highest[:-1]
+        self._allow_again(plain, stamps, columns.rows[row:])
+        plain[[k - row for k in columns.doubts if k >= row]] = False
+        if self._frame:
+            plain &= _of_frame(columns, row, self._frame)
+        edges = [0, *(np.flatnonzero(plain[1:] != plain[:-1]) + 1).tolist(), len(plain)]
+        for begin, end in pairwise(edges):
+            if plain[begin]:
+                self._append(columns, row + begin, row + end)
+                continue
+            for k in range(begin, end):
+                self.add(columns.sample(row + k))
+                if self._stamps[-1] != highest[k + 1]:  # the clock was set back
+                    return row + k + 1
+        return len(columns)
+
+    def _allow_again(
+        self, plain: NDArray[np.bool_], stamps: NDArray[np.int64], rows: NDArray[np.float64]
+    ) -> None:
+        """Find nothing strange in samples that were sent twice in a row."""
+        again = np.flatnonzero(stamps[1:] == stamps[:-1])
+        if not len(again):
+            return
+        left, right = rows[again], rows[again + 1]
+        same = ((left == right) | (np.isnan(left) & np.isnan(right))).all(axis=1)
+        for k in again[same | (not self._stamped)]:
+            plain[k + 1] = plain[k]
+
+    def _append(self, columns: SampleColumns, begin: int, end: int) -> None:
+        self._back.clear()
+        if not self._stamps:
+            self._width = columns.rows.shape[1]
+        self._gives = columns.gives
+        self._samples.extend([None] * (end - begin))
+        self._stamps.frombytes(columns.stamps[begin:end].tobytes())
+        self._rows.frombytes(columns.rows[begin:end].tobytes())
+        self._trim()
+
+    def _trim(self) -> None:
+        if len(self._stamps) > self._trim_at:
+            self._drop(0, bisect_left(self._stamps, self._stamps[-1] - self._keep_ns))
+            self._trim_at = len(self._stamps) + TRIM
 
     def _between(self, start_ns: int, end_ns: int) -> tuple[int, int]:
         return bisect_left(self._stamps, start_ns), bisect_left(self._stamps, end_ns)
@@ -188,15 +251,13 @@ class SampleBuffer:
         stamps, rows = self._columns(first, after)
         # Which quantities an input has is the same for all its samples.
         one = self._samples[first] if len(stamps) else NOTHING
-        if not isinstance(one, BodySample):
+        gives = self._gives if one is None else gives_of(one)
+        if gives is None:
             raise ValueError('the input is a number, not a body')
-        return Track(
-            stamps,
-            None if one.position is None else rows[:, 0:3],
-            None if one.orientation is None else rows[:, 3:7],
-            None if one.linear_velocity is None else rows[:, 7:10],
-            None if one.angular_velocity is None else rows[:, 10:13],
+        parts = (
+            rows[:, place] if there else None for place, there in zip(PLACES, gives, strict=True)
         )
+        return Track(stamps, *parts)
 
     def _columns(self, first: int, after: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Return stamps (n,) and rows (n, width) of some samples, the first one of each stamp."""
@@ -212,19 +273,24 @@ class SampleBuffer:
         """Return the samples of the last `span_ns`."""
         if not self._stamps:
             return ()
-        return self._samples[bisect_left(self._stamps, self._stamps[-1] - span_ns) :]
+        first = bisect_left(self._stamps, self._stamps[-1] - span_ns)
+        found = self._samples[first:]
+        return [
+            self._laid(first + k) if sample is None else sample for k, sample in enumerate(found)
+        ]
+
+    def _laid(self, row: int) -> Sample:
+        """Return a sample that came in columns; its frame was the one that is expected."""
+        stamps, rows = self._columns(row, row + 1)
+        return SampleColumns(stamps, rows, self._gives, self._frame).sample(0)
 
 
-def _row(sample: Sample) -> tuple[float, ...]:
-    if isinstance(sample, Reading):
-        return (sample.value,)
-    _, position, orientation, linear, angular, _, _ = sample
-    return (
-        (NO_VECTOR if position is None else position)
-        + (NO_TURN if orientation is None else orientation)
-        + (NO_VECTOR if linear is None else linear)
-        + (NO_VECTOR if angular is None else angular)
-    )
+def _of_frame(columns: SampleColumns, first: int, wanted: str) -> NDArray[np.bool_]:
+    """Tell which samples from a row on name the frame that is expected."""
+    frames, count = columns.frames, len(columns) - first
+    if isinstance(frames, str):
+        return np.full(count, frames == wanted)
+    return np.fromiter((frame == wanted for frame in frames[first:]), np.bool_, count)
 
 
 def _same(left: array[float], right: array[float]) -> bool:

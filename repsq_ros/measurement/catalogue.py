@@ -24,6 +24,9 @@ import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from repsq_ros.measurement.columns import real
 from repsq_ros.measurement.reasons import Code
 from repsq_ros.measurement.samples import BodySample, Quaternion, Reading, Sample, Vector
 
@@ -139,11 +142,11 @@ def _twist_stamped(message: Any, stamp_ns: int) -> Sample:
 
 def _sport_mode(message: Any, stamp_ns: int) -> Sample:
     """Read a Unitree state: quaternion w, x, y, z; velocity in the world frame; gyroscope."""
-    w, x, y, z = map(float, message.imu_state.quaternion)
-    turn_x, turn_y, _ = map(float, message.imu_state.gyroscope)
-    p_x, p_y, p_z = map(float, message.position)
-    v_x, v_y, v_z = map(float, message.velocity)
-    turn_z = float(message.yaw_speed)
+    w, x, y, z = map(real, message.imu_state.quaternion)
+    turn_x, turn_y, _ = map(real, message.imu_state.gyroscope)
+    p_x, p_y, p_z = map(real, message.position)
+    v_x, v_y, v_z = map(real, message.velocity)
+    turn_z = real(message.yaw_speed)
     return BodySample(
         stamp_ns, (p_x, p_y, p_z), (x, y, z, w), (v_x, v_y, v_z), (turn_x, turn_y, turn_z)
     )
@@ -154,7 +157,7 @@ def _sport_mode(message: Any, stamp_ns: int) -> Sample:
 
 def _number(name: str) -> Callable[[Any, int], Sample]:
     def read(message: Any, stamp_ns: int) -> Sample:
-        return Reading(stamp_ns, float(getattr(message, name)), frame_of(message))
+        return Reading(stamp_ns, real(getattr(message, name)), frame_of(message))
 
     return read
 
@@ -164,11 +167,12 @@ def _fill_data(message: Any, sample: Reading) -> None:
 
 
 def _range(message: Any, stamp_ns: int) -> Sample:
-    value = float(message.range)
-    lower, upper = (float(getattr(message, f'{end}_range', 0.0)) for end in ('min', 'max'))
+    value = real(message.range)
+    lower, upper = (real(getattr(message, f'{end}_range', 0.0)) for end in ('min', 'max'))
     doubt = None
     # Both zero: the driver has not filled them in. Infinities are told as such.
-    if lower < upper and math.isfinite(value) and not lower <= value <= upper:
+    beyond = (lower < upper) & np.isfinite(value) & ((value < lower) | (value > upper))
+    if np.any(beyond):
         outside = f"reading {value:g} m outside the sensor's own {lower:g} to {upper:g} m"
         doubt = (Code.READING, outside)
     return Reading(stamp_ns, value, message.header.frame_id, doubt)

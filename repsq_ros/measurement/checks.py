@@ -27,6 +27,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from repsq_ros.measurement import motion, twists, validity
 from repsq_ros.measurement.bunching import bunched_fault
@@ -83,6 +84,12 @@ class Stretch:
     def measured(self) -> Track:
         """Return the whole samples of [start, end), in SI units."""
         return self.whole.since(self.first)
+
+    @cached_property
+    def turns(self) -> NDArray[np.float64] | None:
+        """Return the turns between its whole samples; None: it has no orientations."""
+        orientation = self.whole.orientation
+        return None if orientation is None else motion.turns_of(orientation)
 
     @cached_property
     def period(self) -> float:
@@ -155,13 +162,17 @@ def _upright(stretch: Stretch) -> Fault | None:
 
 
 def _possible(stretch: Stretch) -> Fault | None:
-    return motion.jump_fault(stretch.whole, stretch.period, stretch.window, stretch.limits)
+    return motion.jump_fault(
+        stretch.whole, stretch.period, stretch.window, stretch.limits, stretch.turns
+    )
 
 
 def _smooth(stretch: Stretch) -> Fault | None:
     if stretch.by_twist:  # a pose that is corrected now and then is not what is measured
         return None
-    return motion.outlier_fault(stretch.whole, stretch.period, stretch.window, stretch.limits)
+    return motion.outlier_fault(
+        stretch.whole, stretch.period, stretch.window, stretch.limits, stretch.turns
+    )
 
 
 def _even(stretch: Stretch) -> Fault | None:

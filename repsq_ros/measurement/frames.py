@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from transforms3d.quaternions import quat2mat
 
 from repsq_ros.measurement.inputs import Extrinsics, Input
+from repsq_ros.measurement.rowwise import crossed, lengths
 from repsq_ros.measurement.samples import Quaternion
 from repsq_ros.measurement.track import Track
 
@@ -44,9 +45,11 @@ def product(left: Array, right: Array) -> Array:
     :returns: (n, 4)
     """
     a, b = np.atleast_2d(left), np.atleast_2d(right)
-    vector = a[:, 3:] * b[:, :3] + b[:, 3:] * a[:, :3] + np.cross(a[:, :3], b[:, :3])
-    scalar = a[:, 3:] * b[:, 3:] - np.sum(a[:, :3] * b[:, :3], axis=1, keepdims=True)
-    both: Array = np.hstack([vector, scalar])
+    vector = a[:, 3:] * b[:, :3] + b[:, 3:] * a[:, :3] + crossed(a[:, :3], b[:, :3])
+    both = np.empty((len(vector), 4))
+    both[:, :3] = vector
+    inner = a[:, 0] * b[:, 0] + a[:, 1] * b[:, 1] + a[:, 2] * b[:, 2]
+    both[:, 3] = a[:, 3] * b[:, 3] - inner
     return both
 
 
@@ -57,7 +60,7 @@ def turned(orientation: Array, vectors: Array, back: bool = False) -> Array:
     :param vectors: (n, 3) or (3,)
     :returns: (n, 3)
     """
-    unit = orientation / np.linalg.norm(orientation, axis=1, keepdims=True)
+    unit = orientation / lengths(orientation)[:, None]
     axis, w = unit[:, :3] * (-1.0 if back else 1.0), unit[:, 3:]
     rows = np.broadcast_to(vectors, (len(unit), 3))
     twice = 2.0 * np.cross(axis, rows)
@@ -72,7 +75,12 @@ def continuous(orientation: Array) -> Array:
     """
     if len(orientation) < 2:
         return orientation
-    flips = np.sum(orientation[1:] * orientation[:-1], axis=1) < 0
+    inner = orientation[1:, 0] * orientation[:-1, 0]
+    for k in range(1, 4):
+        inner += orientation[1:, k] * orientation[:-1, k]
+    flips = inner < 0
+    if not flips.any():
+        return orientation
     signs = np.concatenate([[1.0], np.where(np.cumsum(flips) % 2 == 1, -1.0, 1.0)])
     kept: Array = orientation * signs[:, None]
     return kept

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from repsq_ros.measurement.frames import continuous, product
 from repsq_ros.measurement.limits import Limits
 from repsq_ros.measurement.reasons import Code, Fault
+from repsq_ros.measurement.rowwise import lengths, percentile
 from repsq_ros.measurement.track import Track
 from repsq_ros.measurement.window import Window
 
@@ -34,20 +35,23 @@ MOST_NOISE = (0.02, 0.15)  # [m], [rad]: more than that is never taken for noise
 SHAKEN = (10.0, 20.0)  # [m/s^2], [rad/s^2] times the square of a period: what it may bend a path
 
 
-def jump_fault(track: Track, period: float, window: Window, limits: Limits) -> Fault | None:
+def jump_fault(
+    track: Track, period: float, window: Window, limits: Limits, turns: Array | None = None
+) -> Fault | None:
     """Return where the body moves or turns faster than anything can.
 
     Two messages that came together are given a whole period for their step.
 
     :param track: in SI units
     :param period: [s]
+    :param turns: of the track, where they are known
     """
     if len(track) < 2:
         return None
     steps = np.diff(track.stamps).astype(np.float64) * 1e-9
     time = np.maximum(steps, period)
     if track.position is not None:
-        moved = np.linalg.norm(np.diff(track.position, axis=0), axis=1)
+        moved = lengths(track.position[1:] - track.position[:-1])
         excess = moved - np.maximum(limits.fastest * time, limits.step)
         at = worst(excess)
         if at is not None:
@@ -57,7 +61,7 @@ def jump_fault(track: Track, period: float, window: Window, limits: Limits) -> F
                 f'{window.at(track.stamps[at + 1])}, at most {limits.fastest:g} m/s is believed',
             )
     if track.orientation is not None:
-        angle = np.linalg.norm(_turns(track.orientation), axis=1)
+        angle = lengths(turns_of(track.orientation) if turns is None else turns)
         excess = angle - limits.fastest_turn * time
         at = worst(excess)
         if at is not None:
@@ -76,7 +80,9 @@ def worst(excess: Array) -> int | None:
     return at if excess[at] > 0 else None
 
 
-def outlier_fault(track: Track, period: float, window: Window, limits: Limits) -> Fault | None:
+def outlier_fault(
+    track: Track, period: float, window: Window, limits: Limits, turns: Array | None = None
+) -> Fault | None:
     """Return where a step leaves the path that its neighbours are on: another body, a wrong frame.
 
     A step is held against the median of the two before and the two after it. What it may differ
@@ -85,6 +91,7 @@ def outlier_fault(track: Track, period: float, window: Window, limits: Limits) -
 
     :param track: in SI units
     :param period: [s]
+    :param turns: of the track, where they are known
     """
     if len(track) < 6 or not period > 0:
         return None
@@ -92,8 +99,8 @@ def outlier_fault(track: Track, period: float, window: Window, limits: Limits) -
     uneven = np.abs(time - period)
     as_long = np.minimum(1.0, period / time)[:, None]
     steps = [
-        None if track.position is None else np.diff(track.position, axis=0),
-        None if track.orientation is None else _turns(track.orientation),
+        None if track.position is None else track.position[1:] - track.position[:-1],
+        turns_of(track.orientation) if turns is None and track.orientation is not None else turns,
     ]
     for each, least, most, shaken, word, unit in zip(
         steps, (limits.outlier, limits.outlier_turn), MOST_NOISE, SHAKEN, ('step', 'turn'),
@@ -102,8 +109,8 @@ def outlier_fault(track: Track, period: float, window: Window, limits: Limits) -
         if each is None:
             continue
         off = _off(each, each * as_long)
-        noise = max(least, min(FAR * float(np.percentile(off, 90)), most))
-        pace = 1.5 * float(np.percentile(np.linalg.norm(each, axis=1), 90)) / period
+        noise = max(least, min(FAR * percentile(off, 90), most))
+        pace = 1.5 * percentile(lengths(each), 90) / period
         excess = off - (noise + shaken * period**2 + pace * uneven)
         at = worst(excess)
         if at is not None:
@@ -122,20 +129,25 @@ def _off(steps: Array, as_long: Array) -> Array:
     :param steps: (n, 3), n >= 5
     :param as_long: (n, 3), the steps of more than a period brought to one
     """
-    padded = np.pad(as_long, ((2, 2), (0, 0)), mode='reflect')
-    around = np.sort(np.stack([padded[k : k + len(steps)] for k in (0, 1, 3, 4)]), axis=0)
-    off: Array = np.linalg.norm(steps - (around[1] + around[2]) / 2.0, axis=1)
-    return off
+    # At the ends the neighbours are mirrored.
+    padded = np.concatenate([as_long[2:0:-1], as_long, as_long[-2:-4:-1]])
+    a, b, c, d = (padded[k : k + len(steps)] for k in (0, 1, 3, 4))
+    # The second and the third of four.
+    second = np.maximum(np.minimum(a, b), np.minimum(c, d))
+    third = np.minimum(np.maximum(a, b), np.maximum(c, d))
+    return lengths(steps - (second + third) / 2.0)
 
 
-def _turns(orientation: Array) -> Array:
+def turns_of(orientation: Array) -> Array:
     """Return the turns between successive quaternions as vectors, axis times angle [rad]."""
-    unit = continuous(orientation / np.linalg.norm(orientation, axis=1, keepdims=True))
+    unit = continuous(orientation / lengths(orientation)[:, None])
     # |a - b| = 2 sin(angle / 4): exact for small angles, where the inner product is not.
-    half = np.linalg.norm(np.diff(unit, axis=0), axis=1) / 2.0
+    half = lengths(unit[1:] - unit[:-1]) / 2.0
     angle: Array = 4.0 * np.arcsin(np.minimum(half, 1.0))
     back = unit[:-1] * np.array([-1.0, -1.0, -1.0, 1.0])
     axis = product(back, unit[1:])[:, :3]
-    size = np.linalg.norm(axis, axis=1)
+    size = lengths(axis)
     along: Array = axis * (angle / np.where(size > 0, size, 1.0))[:, None]
+    if (size > 0).all():
+        return along
     return np.where((size > 0)[:, None], along, np.column_stack([angle, 0 * angle, 0 * angle]))

@@ -16,8 +16,12 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
+
+from repsq_ros.measurement.rowwise import median
 
 TOGETHER = 0.2  # of the mean gap: messages nearer than this came together,
 AT_ONCE = 2e6  # [ns] and those nearer than this, if it is under half of the mean gap
@@ -39,4 +43,4 @@ def period_of(stamps: NDArray[np.int64], rate: float) -> float:
         return 0.0
     mean = float(gaps.mean())
     apart = gaps[gaps > max(TOGETHER * mean, min(AT_ONCE, mean / 2.0))]
-    return float(np.median(apart)) * 1e-9
+    return median(apart) * 1e-9 if len(apart) else math.nan

@@ -52,6 +52,9 @@ class Code(str, Enum):
     POSES = 'one pose only'
     RESULT = 'psi is'  # not finite
     SPECIFICATIONS = 'the scheduler and'  # two programs with different specifications
+    SHORT = 'too short'  # a segment of a recording, for the specification's protocol
+    CUT = 'recording ends'  # within the measured window
+    COMMAND = 'command'  # of a segment: none, several, or not a finite number
     OWN = '(own)'  # of a measure of the user's own
 
     def __str__(self) -> str:

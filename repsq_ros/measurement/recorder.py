@@ -17,6 +17,7 @@
 from __future__ import annotations
 
 from repsq_ros.measurement.buffer import KEEP_NS, SampleBuffer
+from repsq_ros.measurement.columns import SampleColumns
 from repsq_ros.measurement.inputs import Input
 from repsq_ros.measurement.measure import Evaluation, Measure
 from repsq_ros.measurement.reasons import Code
@@ -59,6 +60,15 @@ class Recorder:
     def add_condition(self, name: str, reading: Sample) -> None:
         """Take in one reading of a condition."""
         self.conditions[name].add(reading)
+
+    def add_columns(self, columns: SampleColumns, condition: str = '') -> None:
+        """Take in many samples of the measure's input, or readings of a condition."""
+        (self.conditions[condition] if condition else self.buffer).add_columns(columns)
+
+    def forget(self, before_ns: int) -> None:
+        """Give up what no window needs that reaches no further back than to an instant."""
+        for buffer in (self.buffer, *self.conditions.values()):
+            buffer.forget(before_ns)
 
     def open(self, key: Key, window: Window) -> None:
         """Say what is to be measured."""

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from repsq_ros.measurement.rowwise import all_finite, any_set
 from repsq_ros.measurement.samples import BodySample
 
 Array = NDArray[np.float64]
@@ -76,15 +77,14 @@ def broken(track: Track) -> NDArray[np.bool_]:
     bad = np.zeros(len(track), dtype=np.bool_)
     for column in (track.position, track.orientation, track.linear, track.angular):
         if column is not None:
-            bad |= ~np.isfinite(column).all(axis=1)
+            bad |= ~all_finite(column)
     return bad | _without_norm(track)
 
 
 def _without_norm(track: Track) -> NDArray[np.bool_]:
     if track.orientation is None:
         return np.zeros(len(track), dtype=np.bool_)
-    none: NDArray[np.bool_] = ~np.any(track.orientation != 0.0, axis=1)
-    return none
+    return ~any_set(track.orientation != 0.0)
 
 
 def track_of(samples: Sequence[BodySample]) -> Track:

@@ -26,6 +26,7 @@ from repsq_ros.measurement.frames import UNIT_NORM
 from repsq_ros.measurement.limits import Condition, Limits
 from repsq_ros.measurement.period import period_of
 from repsq_ros.measurement.reasons import Code, Doubt, Fault
+from repsq_ros.measurement.rowwise import any_set, lengths, percentile
 from repsq_ros.measurement.track import Series, Track, broken
 from repsq_ros.measurement.window import Window
 from repsq_ros.timebase import to_seconds
@@ -61,7 +62,7 @@ def norm_fault(track: Track, window: Window) -> Fault | None:
     """
     if track.orientation is None or not len(track):
         return None
-    norms = np.linalg.norm(track.orientation, axis=1)
+    norms = lengths(track.orientation)
     at = int(np.argmax(np.abs(norms - 1.0)))
     if abs(norms[at] - 1.0) <= UNIT_NORM:
         return None
@@ -136,7 +137,7 @@ def _stuck(track: Track, first: int, window: Window) -> Fault | None:
     position, seconds = track.position, track.stamps.astype(np.float64) * 1e-9
     if position is None or len(track) < 8:
         return None
-    same = np.all(position[1:] == position[:-1], axis=1)
+    same = ~any_set(position[1:] != position[:-1])
     moved = np.flatnonzero(~same) + 1
     after = int(np.searchsorted(moved, first, 'right'))
     if after >= len(moved) or len(moved) < 5:
@@ -145,8 +146,8 @@ def _stuck(track: Track, first: int, window: Window) -> Fault | None:
     held = float(seconds[last - 1] - seconds[first])
     runs = np.diff(seconds[np.concatenate([[0], moved])])
     others = np.delete(runs, min(after, len(runs) - 1))
-    steps = np.linalg.norm(np.diff(position, axis=0), axis=1)
-    usual = float(np.percentile(steps[~same], 90))
+    steps = lengths(position[1:] - position[:-1])
+    usual = percentile(steps[~same], 90)
     if held <= 3.0 * float(others.max()) or steps[last - 1] <= 3.0 * usual:
         return None
     return Fault(
@@ -166,12 +167,12 @@ def _stuck_at_the_end(track: Track, limits: Limits) -> Fault | None:
     if track.position is None or len(track) < 8:
         return None
     position, seconds = track.position, track.stamps.astype(np.float64) * 1e-9
-    changed = np.flatnonzero(np.any(position[1:] != position[:-1], axis=1)) + 1
+    changed = np.flatnonzero(any_set(position[1:] != position[:-1])) + 1
     if len(changed) < 5:
         return None
     last = changed[-4:]
     held = float(seconds[-1] - seconds[last[-1]])
-    steps = np.linalg.norm(np.diff(position[last], axis=0), axis=1)
+    steps = lengths(np.diff(position[last], axis=0))
     speed = float((steps / np.diff(seconds[last])).min())
     if held <= 1.5 * float(np.diff(seconds[changed]).max()) or held * speed <= limits.outlier:
         return None

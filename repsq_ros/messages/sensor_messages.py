@@ -14,7 +14,9 @@
 
 """Sensor messages to samples, as an input says: which stamp, which body, which field.
 
-How a message of each type is read stands in measurement/catalogue.py.
+How a message of each type is read stands in measurement/catalogue.py. A message may also be many
+at once, whose numbers are columns: the sample is one of columns, then. What cannot be said of all
+of them together raises TypeError or ValueError.
 """
 
 from __future__ import annotations
@@ -33,6 +35,7 @@ from repsq_ros.measurement.catalogue import (
     frame_of,
     transform_sample,
 )
+from repsq_ros.measurement.columns import real
 from repsq_ros.measurement.inputs import Input
 from repsq_ros.measurement.reasons import Code
 from repsq_ros.measurement.samples import Reading, Sample
@@ -122,7 +125,7 @@ def _field_reader(path: str) -> Callable[[Any, int], Sample]:
     def read(message: Any, stamp_ns: int) -> Sample:
         if quick is not None:
             try:
-                return Reading(stamp_ns, float(quick(message)), frame_of(message))
+                return Reading(stamp_ns, real(quick(message)), frame_of(message))
             except (AttributeError, TypeError, ValueError):
                 pass  # told below, where the step that fails is known
         value = message
@@ -135,7 +138,7 @@ def _field_reader(path: str) -> Callable[[Any, int], Sample]:
                     'path to one number'
                 ) from None
         try:
-            return Reading(stamp_ns, float(value), frame_of(message))
+            return Reading(stamp_ns, real(value), frame_of(message))
         except (TypeError, ValueError):
             raise FieldError(
                 f'{path} of {type(message).__name__} is no number, expected a path to one'

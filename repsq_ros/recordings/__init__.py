@@ -12,4 +12,4 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Recordings: reading rosbag2 files, whatever is wrong with them."""
+"""Recordings read whole: what is in them as messages or as columns, and what is not."""

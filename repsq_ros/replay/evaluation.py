@@ -17,10 +17,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from repsq_ros.campaign.campaign import Campaign
-from repsq_ros.campaign.records import record_of
+from repsq_ros.campaign.records import EstimateRecord, TestRecord, record_of
 from repsq_ros.campaign.result import Result
 from repsq_ros.measurement.inputs import Input
 from repsq_ros.measurement.measure import Evaluation
@@ -32,8 +33,7 @@ from repsq_ros.replay.segments import Segment
 from repsq_ros.specification.model import Specification
 
 
-@dataclass(frozen=True)
-class Evaluated:
+class Evaluated(NamedTuple):
     """One segment of a recording with what it gave."""
 
     segment: Segment
@@ -67,27 +67,106 @@ def evaluate(
     for name, readings in (conditions or {}).items():
         for reading in readings:
             recorder.add_condition(name, reading)
-    return [
-        Evaluated(
-            segment,
-            recorder.measure(segment.window)
-            if segment.ended is None
-            else Evaluation.invalid(
-                f'{"skipped" if segment.ended.skipped else "broken off"}: {segment.ended.reason}'
-            ),
-        )
-        for segment in segments
-    ]
+    return [Evaluated(segment, outcome_of(recorder, segment)) for segment in segments]
+
+
+def outcome_of(recorder: Recorder, segment: Segment) -> Evaluation:
+    """Return what one segment gives."""
+    if segment.ended is not None:
+        word = 'skipped' if segment.ended.skipped else 'broken off'
+        return Evaluation.invalid(f'{word}: {segment.ended.reason}')
+    if segment.objection is not None:
+        return Evaluation.invalid(segment.objection.text, code=segment.objection.code)
+    return recorder.measure(segment.window)
+
+
+@dataclass(frozen=True)
+class Folded:
+    """What a campaign makes of recorded tests."""
+
+    latest: EstimateRecord | None  # after the last test that was counted
+    result: Result | None
+    unfinished: str = ''  # why there is no result
+
+
+def records_of(evaluated: Sequence[Evaluated]) -> list[TestRecord]:
+    """Return the records that a campaign counts, in their order.
+
+    A case that was measured when it was recorded and cannot be measured now is not repeated: it
+    counts as skipped, and what it may hide widens the interval.
+    """
+    records = []
+    for place, (segment, outcome) in enumerate(evaluated):
+        record = segment.ended or _record_of(segment, outcome)
+        follows = evaluated[place + 1].segment if place + 1 < len(evaluated) else None
+        lost = not (record.valid or record.skipped)
+        if lost and follows is not None and follows.index > segment.index:
+            reason = f'{record.reason}; the recording has no other attempt at it'
+            record = replace(record, skipped=True, reason=reason)
+        records.append(record)
+    return records
+
+
+def _record_of(segment: Segment, outcome: Evaluation) -> TestRecord:
+    record, live = record_of(segment.key, segment.draw, segment.window, outcome), segment.live
+    if live is not None and not record.valid and (live.valid, live.code) == (False, record.code):
+        # Who was there may have said more, such as what had come by then.
+        return replace(record, reason=live.reason)
+    return record
+
+
+def fold_records(
+    specification: Specification, records: Sequence[TestRecord], campaign_id: str
+) -> Folded:
+    """Count recorded tests as a campaign does: until its rule is met, or they are used up."""
+    campaign = Campaign(specification, forecasts=False)
+    awaited = 0  # index of the test that is due
+    for record in records:
+        if campaign.stopped:
+            break
+        if record.index > awaited:
+            return Folded(campaign.latest, None, f'the recording lacks test {awaited}')
+        if campaign.add(record) is not None:
+            awaited = record.follower[0]
+    if campaign.stopped:
+        return Folded(campaign.latest, campaign.result(campaign_id))
+    return Folded(campaign.latest, None, 'the rule is not met by the tests in the recording')
 
 
 def fold(
     specification: Specification, evaluated: Sequence[Evaluated], campaign_id: str
 ) -> Result | None:
     """Return the result that a recorded campaign gives, or None where it did not get so far."""
-    campaign = Campaign(specification)
-    for each in evaluated:
-        segment, outcome = each.segment, each.outcome
-        key = (segment.index, segment.attempt)
-        measured = record_of(key, segment.draw, segment.window, outcome)
-        campaign.add(segment.ended or measured)
-    return campaign.result(campaign_id) if campaign.stopped else None
+    return fold_records(specification, records_of(evaluated), campaign_id).result
+
+
+def differences(evaluated: Sequence[Evaluated]) -> str:
+    """Tell how what is measured now differs from what was when it was recorded; '': not at all."""
+    pairs = [
+        (segment, outcome)
+        for segment, outcome in evaluated
+        if segment.ended is None and segment.live is not None
+    ]
+    unlike = [
+        (segment, outcome)
+        for segment, outcome in pairs
+        if (outcome.psi, outcome.valid) != (_live(segment).psi, _live(segment).valid)
+    ]
+    if not unlike:
+        return ''
+    segment, outcome = unlike[0]
+    before = _live(segment)
+    return (
+        f'{len(unlike)} of {len(pairs)} attempts are not as when they were recorded, the first: '
+        f'test {segment.index}, attempt {segment.attempt}, {_said(outcome)} now, '
+        f'{_said(before)} then'
+    )
+
+
+def _live(segment: Segment) -> TestRecord:
+    assert segment.live is not None
+    return segment.live
+
+
+def _said(outcome: Evaluation | TestRecord) -> str:
+    return f'psi {outcome.psi!r}' if outcome.valid else f'INVALID ({outcome.reason})'

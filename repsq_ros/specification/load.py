@@ -17,6 +17,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -44,6 +45,39 @@ def load(file: str | Path, tester_file: Path | None = None) -> Specification:
     :raises SpecificationError: with file, key, what was found and what was expected
     """
     top = read(Path(file))
+    own = top if tester_file is None else read(tester_file)
+    return _specification(str(file), top, own, top)
+
+
+def load_altered(
+    file: str | Path,
+    tester_file: Path | None,
+    altered: Mapping[str, Mapping[str, object]],
+    measure_file: Path | None = None,
+) -> Specification:
+    """Read and check a test specification as if some of its keys had other values.
+
+    :param altered: by section, the keys with their new values; None: the key is not there
+    :param measure_file: with a section `measure` that counts in place of the specification's own
+    :raises SpecificationError: with file, key, what was found and what was expected
+    """
+    top = _altered(read(Path(file)), altered)
+    own = top if tester_file is None else _altered(read(tester_file), altered)
+    measured = top if measure_file is None else read(measure_file)
+    return _specification(str(file), top, own, measured)
+
+
+def _altered(top: Section, altered: Mapping[str, Mapping[str, object]]) -> Section:
+    content = top.content()
+    for name, changes in altered.items():
+        section = content.get(name)
+        if isinstance(section, dict):  # what is no section is told of when it is read
+            merged = {**section, **changes}
+            content[name] = {key: value for key, value in merged.items() if value is not None}
+    return Section(top.file, '', content)
+
+
+def _specification(file: str, top: Section, own: Section, measured: Section) -> Specification:
     found = top.value('format', f'the number {FORMAT}')
     if found != FORMAT or isinstance(found, bool):
         raise top.fail('format', show(found), f'the number {FORMAT}')
@@ -51,7 +85,8 @@ def load(file: str | Path, tester_file: Path | None = None) -> Specification:
     top.text('description', '-')
     protocol, feedback = read_protocol(top.section('protocol'))
     target = _target(top.section('target'), protocol)
-    measure = read_measure(top.section('measure'))
+    top.has('measure')
+    measure = read_measure(measured.section('measure'))
     if measure.quantity.needs == 'velocity' and protocol.kind != 'velocity':
         raise top.fail(
             'measure.type', 'a measure of velocities', 'one of positions or of a gauge: the '
@@ -61,7 +96,6 @@ def load(file: str | Path, tester_file: Path | None = None) -> Specification:
     accuracy = read_accuracy(top.section('accuracy'), measure.upper - measure.lower)
     cells = read_partition(top.section('partition'), accuracy, measure.lower, measure.upper)
     psi = (measure.lower, measure.upper)
-    own = top if tester_file is None else read(tester_file)
     tester = read_tester(own.section('tester'), target, accuracy.gamma, psi)
     if isinstance(tester.stopping, CertifiedCell) and cells.partition is None:
         raise own.fail(
@@ -87,9 +121,7 @@ def load(file: str | Path, tester_file: Path | None = None) -> Specification:
     top.has('tester')
     top.finish()
     own.finish()
-    return Specification(
-        str(file), name, target, protocol, measure, accuracy, cells, tester, feedback
-    )
+    return Specification(file, name, target, protocol, measure, accuracy, cells, tester, feedback)
 
 
 def _commanded(target: Distribution, protocol: Protocol) -> Commanded:

@@ -58,7 +58,9 @@ ROOMS = {
     ),
     'launching': LEAVES | {'simulation'},
     'replay': (
-        LEAVES | {'campaign', 'measurement', 'sampling', 'specification', 'messages', 'recordings'}
+        LEAVES
+        | {'sampling', 'measurement', 'protocols', 'specification', 'campaign', 'messages'}
+        | {'recordings'}
     ),
     'nodes': (
         LEAVES

@@ -39,30 +39,23 @@ def at_once(tmp_path):
 
 @pytest.fixture(scope='session')
 def recorded(tmp_path_factory):
-    """A short campaign over DDS with everything it said, and its result."""
-    pytest.importorskip('rosbags')
-    from conftest import ROOT, short_campaign
-    from support.graph import graph
-    from support.recording import SENSORS, Recorder
+    """Give a campaign over DDS with all that can happen to it, by `repsq record`: bag and file.
 
-    from repsq_ros.messages import campaign_messages
-    from repsq_ros.msg import TestPhase
+    Test 2 is paused in its command, 3 is INVALID and repeated, 5 is skipped in its command, 6
+    before it, 8 is paused before it.
+    """
+    pytest.importorskip('rosbags')
+    from conftest import short_campaign
+    from support.graph import graph
+    from support.recording import run_disturbed
 
     folder = tmp_path_factory.mktemp('recorded')
     specification = folder / 'specification.yaml'
-    specification.write_text(yaml.safe_dump(short_campaign()))
+    content = short_campaign()
+    content['measure']['conditions'] = {
+        'clearance': {'type': 'sensor_msgs/msg/Range', 'at_least': 0.1}
+    }
+    content['tester'].update(stopping={'rule': 'fixed', 'tests': 14}, max_tests=14)
+    specification.write_text(yaml.safe_dump(content))
     with graph(folder) as nodes:
-        recorder = Recorder(nodes.listener.node)
-        # Not as fast as possible: who records has to keep up, on however busy a machine.
-        robot = {'speed': 5.0, 'seed': 7}
-        nodes.start('simulated_robot', robot)
-        nodes.listener.until(lambda: recorder.heard >= set(SENSORS))
-        # As by default, the scheduler is there for a while before it commands: to be found.
-        nodes.start_campaign(specification, robot, seed=7, look_around=4.5)
-        result = campaign_messages.result_of(nodes.result())
-        nodes.listener.phase(TestPhase.DONE)
-        # As a recording does that is stopped by hand; a player that ends takes with it what its
-        # listeners have not yet read.
-        nodes.listener.listen(2.0)
-    recorder.write(folder / 'bag', ROOT)
-    return folder / 'bag', specification, result
+        return run_disturbed(nodes, folder, specification)

@@ -35,6 +35,11 @@ BENCHMARKS = {
         [r'200 messages on each of 3 topics', r'missed by the node, measured\s+0 in 1 windows of',
          r'tests without an answer\s+0\n', rf'node / bare subscriber{NUMBER}'],
     ),
+    'segments.py': (
+        ['--commands', '20'],
+        [rf'20 commands found in arrays:{NUMBER} ms,{NUMBER} x the time',
+         rf'each of 200:{NUMBER} x as long as each of 20', rf'evaluated:{NUMBER} s,{NUMBER} x'],
+    ),
     'simulated_campaigns.py': (
         ['--pairs', '4', '--reference-pairs', '2'],
         [rf'one by one{NUMBER} ms:{NUMBER} x as fast',
@@ -48,7 +53,11 @@ BENCHMARKS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize('name', sorted(file.name for file in (ROOT / 'benchmarks').glob('*.py')))
+WITHOUT_ROS = {'replay.py'}  # test/core runs them
+NAMES = {file.name for file in (ROOT / 'benchmarks').glob('*.py')} - WITHOUT_ROS
+
+
+@pytest.mark.parametrize('name', sorted(NAMES))
 def test_a_benchmark_runs_and_prints_what_it_measured(name):
     arguments, wanted = BENCHMARKS[name]
     if name == 'statistics.py':
@@ -60,7 +69,7 @@ def test_a_benchmark_runs_and_prints_what_it_measured(name):
             text=True, check=False, timeout=2 * PATIENCE,
         )  # fmt: skip
     # Some end with 1 where they are slower than wanted, which a busy machine may make them.
-    judges = name in ('statistics.py', 'simulated_campaigns.py')
+    judges = name in ('segments.py', 'statistics.py', 'simulated_campaigns.py')
     assert done.returncode in ((0, 1) if judges else (0,)), done.stderr
     for line in wanted:
         assert re.search(line, done.stdout), done.stdout

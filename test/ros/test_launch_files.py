@@ -147,7 +147,7 @@ def test_ros2_launch_runs_a_simulated_campaign_to_its_end(short, write, tmp_path
 )
 def test_ros2_launch_replays_a_recorded_campaign(recorded, tmp_path):
     """The real ros2 bag play into the real nodes gives the recorded result again."""
-    bag, specification, result = recorded
+    bag, specification, result = recorded.bag, recorded.specification, recorded.result
     output = tmp_path / 'again'
     done = subprocess.run(
         ['ros2', 'launch', 'repsq_ros', 'replay.launch.py', f'bag:={bag}',
@@ -159,6 +159,20 @@ def test_ros2_launch_replays_a_recorded_campaign(recorded, tmp_path):
     again = yaml.safe_load((output / 'result.yaml').read_text())
     for name in ('estimate', 'value', 'n', 'half_width', 'p_same', 'specification_digest'):
         assert again[name] == getattr(result, name)
+
+
+@needs_ros2_launch
+def test_a_bag_without_the_needed_topics_is_refused_before_anything_starts(recorded):
+    done = subprocess.run(
+        ['ros2', 'launch', 'repsq_ros', 'replay.launch.py', f'bag:={recorded.bag}',
+         f'specification:={recorded.specification}', 'odometry_topic:=/nowhere', 'rviz:=false'],
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert done.returncode != 0
+    told = [line for line in (done.stdout + done.stderr).splitlines() if 'found no topic' in line]
+    assert len(told) == 1
+    assert f'{recorded.bag}: found no topic /nowhere, expected one of those there' in told[0]
+    assert 'process started' not in done.stdout + done.stderr
 
 
 @needs_ros2_launch

@@ -14,112 +14,173 @@
 
 """A recorded campaign gives its result again: from the bag alone, and played over DDS."""
 
+import json
+import shutil
+from dataclasses import replace
+
 import pytest
-from conftest import ROOT
-from support.campaigns import journalled
-from support.graph import KEPT, graph
 
 from repsq_ros import topics
 from repsq_ros.cli import main
 from repsq_ros.launching.campaign_nodes import LOSSLESS
 from repsq_ros.messages import campaign_messages
-from repsq_ros.msg import TestPhase
 from repsq_ros.recordings.bag import Bag
 from repsq_ros.replay.evaluation import evaluate, fold, read_samples
-from repsq_ros.replay.segments import own_segments
+from repsq_ros.replay.recorded_campaign import campaigns_in
+from repsq_ros.replay.task import Task, reevaluate
 from repsq_ros.specification.input_section import input_of_source
 from repsq_ros.specification.load import load
 
 pytest.importorskip('rosbags')
 
-from support.recording import SENSORS, Recorder, play
+from support.bag_copies import copy_shuffled, copy_split, copy_to_sqlite3
+from support.graph import KEPT, graph
+from support.recording import CLEARANCE, SENSORS, play
+
+COPIES = {
+    'as recorded': lambda bag, target: shutil.copytree(bag, target),
+    'converted to sqlite3': copy_to_sqlite3,
+    'equal stamps shuffled': copy_shuffled,
+    'split in three': copy_split,
+}
 
 
-@pytest.mark.parametrize('source', ['odometry', 'mocap'])
-def test_the_bag_alone_gives_the_recorded_result_to_the_last_bit(recorded, source):
-    bag_path, file, result = recorded
-    specification = load(file)
-    with Bag(bag_path) as bag:
-        segments = own_segments(bag, '', specification.digest)
-        read = input_of_source(source)
-        samples = read_samples(bag, f'/{read.topic}', read)
-    assert sum(segment.ended is None for segment in segments) == result.n
-    if source == 'odometry':
-        again = fold(specification, evaluate(specification, samples, segments), 'lab')
-        assert again == result
-    else:
-        from dataclasses import replace
-
-        by_pose = replace(specification, measure=replace(specification.measure, input=read))
-        evaluated = evaluate(by_pose, samples, segments)
-        reasons = [e.outcome.reason for e in evaluated if e.segment.ended is None]
-        assert not any(reasons)
-
-
-def test_a_campaign_with_pauses_and_skips_gives_its_result_again(nodes, short, write, tmp_path):
-    """Offline as online: what was skipped or broken off is counted, and not measured."""
-    short['tester'].update(stopping={'rule': 'fixed', 'tests': 12}, max_tests=12)
-    file, folder, listener = write(short), tmp_path / 'campaign', nodes.listener
-    recorder = Recorder(listener.node)
-    robot = {'speed': 3.0, 'seed': 7}
-    nodes.start('simulated_robot', robot)
-    listener.until(lambda: recorder.heard >= set(SENSORS))
-    nodes.start_campaign(file, robot, seed=7, look_around=4.5, attended=True, output=str(folder))
-    for index, service, phase in (
-        (2, 'pause', TestPhase.COMMAND), (4, 'skip', TestPhase.COMMAND),
-        (6, 'skip', TestPhase.DWELL), (8, 'pause', TestPhase.DWELL),
-    ):  # fmt: skip
-        listener.latest(
-            topics.TEST_PHASE, lambda p, i=index, w=phase: (p.test.index, p.phase) == (i, w)
-        )
-        nodes.call(service)
-        if service == 'pause':
-            listener.until(lambda: nodes.call('resume').success)
-    result = campaign_messages.result_of(nodes.result())
-    listener.phase(TestPhase.DONE)
-    listener.listen(2.0)
-    recorder.write(tmp_path / 'bag', ROOT)
-    assert (result.n, result.skipped) == (12, 2)
-    assert result.broken_off >= 1
-    specification = load(file)
-    with Bag(tmp_path / 'bag') as bag:
-        segments = own_segments(bag, '', specification.digest)
-        samples = read_samples(bag, '/odom', specification.measure.input)
-    evaluated = evaluate(specification, samples, segments)
-    assert fold(specification, evaluated, 'lab') == result
-    kept = journalled(folder)
-    assert [(t.index, t.attempt, t.psi, t.skipped, t.broken_off) for t in kept] == [
-        (s.index, s.attempt, e.outcome.psi, bool(s.ended and s.ended.skipped),
-         bool(s.ended and s.ended.broken_off))
-        for s, e in ((e.segment, e) for e in evaluated)
+@pytest.mark.parametrize('copy', COPIES)
+def test_the_bag_alone_gives_the_recorded_campaign_to_the_last_bit(recorded, copy, tmp_path):
+    """Offline as online: every psi, every field of the result, and what nobody measured."""
+    bag = tmp_path / 'bag'
+    COPIES[copy](recorded.bag, bag)
+    done = reevaluate(Task(bag, recorded.specification))
+    [row] = done.rows
+    assert row.folded.result == recorded.result
+    assert done.notes == ()
+    assert [
+        (s.index, s.attempt, o.psi, o.valid, o.samples, s.window.start_ns, s.window.end_ns,
+         bool(s.ended and s.ended.skipped), bool(s.ended and s.ended.broken_off))
+        for s, o in row.evaluated
+    ] == [
+        (t.index, t.attempt, t.psi, t.valid, t.samples, t.window_start_ns, t.window_end_ns,
+         t.skipped, t.broken_off)
+        for t in recorded.tests
     ]  # fmt: skip
 
 
+def test_the_recorded_campaign_holds_all_that_can_happen(recorded):
+    """... so that the tests above say something."""
+    result, tests = recorded.result, recorded.tests
+    assert (result.n, result.skipped, result.invalid) == (14, 2, 1)
+    assert result.broken_off >= 1
+    [invalid] = [t for t in tests if not (t.valid or t.skipped or t.broken_off)]
+    assert (invalid.index, invalid.attempt, invalid.code) == (3, 0, 'reading')
+    assert {t.index for t in tests if t.skipped} == {5, 6}
+    with Bag(recorded.bag) as bag:
+        [campaign] = campaigns_in(bag)
+    assert (campaign.campaign_id, campaign.ending) == ('lab', 'done')
+
+
+def test_another_sensor_measures_the_same_tests(recorded):
+    specification = load(recorded.specification)
+    read = input_of_source('mocap')
+    by_pose = replace(
+        specification,
+        measure=replace(specification.measure, input=read, conditions=(), condition_inputs=()),
+    )
+    with Bag(recorded.bag) as bag:
+        [campaign] = campaigns_in(bag)
+        samples = read_samples(bag, f'/{read.topic}', read)
+    evaluated = evaluate(by_pose, samples, campaign.segments)
+    reasons = [e.outcome.reason for e in evaluated if e.segment.ended is None]
+    assert not any(reasons)
+    assert fold(by_pose, evaluated, 'lab').n == 14
+
+
+def test_the_recording_is_one_that_others_open(recorded):
+    """mcap with whole definitions; metadata.yaml beside it, with the offered QoS."""
+    reader = pytest.importorskip('mcap.reader')
+    [file] = recorded.bag.glob('*.mcap')
+    with file.open('rb') as opened:
+        summary = reader.make_reader(opened).get_summary()
+        counts = {}
+        for _, channel, message in reader.make_reader(opened).iter_messages():
+            counts[channel.topic] = counts.get(channel.topic, 0) + 1
+            assert message.log_time > 0
+    schemas = {schema.name: schema for schema in summary.schemas.values()}
+    phase = schemas['repsq_ros/msg/TestPhase']
+    assert phase.encoding == 'ros2msg'
+    text = phase.data.decode()
+    assert 'MSG: repsq_ros/TestCommand' in text
+    assert 'MSG: std_msgs/Header' in text
+    assert 'uint8 SKIPPED=10' in text.replace(' = ', '=')
+    assert all(channel.message_encoding == 'cdr' for channel in summary.channels.values())
+    assert summary.statistics.message_count == sum(counts.values())
+    for topic in ('/odom', '/mocap/pose', '/cmd_vel', '/condition/clearance', '/repsq/test_phase'):
+        assert counts[topic] > 0
+        assert f'{counts[topic]:9d}  {topic}\n' in recorded.said
+    assert 'recorded  ' in recorded.said
+
+
+def test_the_hash_of_each_type_is_that_of_the_installed_one(recorded):
+    """rosbag2 refuses a recording whose types have other hashes."""
+    import os
+    import sys
+    from pathlib import Path
+
+    import yaml
+
+    known = yaml.safe_load((recorded.bag / 'metadata.yaml').read_text())
+    known = known['rosbag2_bagfile_information']
+    prefixes = [*os.environ.get('AMENT_PREFIX_PATH', '').split(':'), sys.prefix]
+    compared = 0
+    for each in known['topics_with_message_count']:
+        name = each['topic_metadata']['type']
+        assert each['topic_metadata']['offered_qos_profiles']
+        for prefix in prefixes:
+            file = Path(prefix) / 'share' / f'{name}.json'
+            if prefix and file.exists():
+                hashes = {
+                    entry['type_name']: entry['hash_string']
+                    for entry in json.loads(file.read_text())['type_hashes']
+                }
+                assert each['topic_metadata']['type_description_hash'] == hashes[name]
+                compared += 1
+                break
+    assert compared >= 5
+
+
 def test_reevaluate_prints_the_recorded_result(recorded, capsys):
-    bag, file, result = recorded
-    assert main(['reevaluate', str(bag), '--specification', str(file)]) == 0
+    assert main(
+        ['reevaluate', str(recorded.bag), '--specification', str(recorded.specification)]
+    ) == 0  # fmt: skip
     printed = capsys.readouterr().out
-    assert f'result    {result.value:.6g}' in printed
-    assert f'from {result.n} tests' in printed
+    assert printed.startswith(f're-evaluation of {recorded.bag}, campaign lab\n')
+    assert f'result    {recorded.result.value:.6g}' in printed
+    assert f'from {recorded.result.n} tests' in printed
 
 
 def test_another_specification_is_refused(recorded, short, write, capsys):
     short['measure']['gain'] = 5.0
-    assert main(['reevaluate', str(recorded[0]), '--specification', str(write(short))]) == 4
+    assert main(['reevaluate', str(recorded.bag), '--specification', str(write(short))]) == 4
     assert 'found a campaign with specification digest' in capsys.readouterr().err
 
 
-def test_the_bag_played_over_dds_gives_the_recorded_result(recorded, tmp_path):
-    bag, file, result = recorded
-    played = {'/odom': SENSORS['/odom']} | {
+def test_the_bag_played_twice_over_dds_gives_the_recorded_result_once(recorded, tmp_path):
+    """As a player does that loops: time runs back, and no test counts a second time."""
+    played = {'/odom': SENSORS['/odom'], '/condition/clearance': CLEARANCE} | {
         f'/{topic}': KEPT[topic] for topic in (topics.TEST_COMMAND, topics.TEST_PHASE)
     }
     with graph(tmp_path) as nodes:
-        common = {'specification': str(file), 'use_sim_time': True}
+        common = {'specification': str(recorded.specification), 'use_sim_time': True}
         nodes.start('measurement', {**common, **LOSSLESS})
         nodes.start('estimator', {**common, 'output': str(tmp_path / 'again')})
-        player, _ = play(bag, played, nodes.listener.node.context, speed=1.0)
+        player, _ = play(recorded.bag, played, nodes.listener.node.context, speed=1.0, times=2)
         again = campaign_messages.result_of(nodes.result())
+        nodes.listener.listen(2.0)
+        estimates = nodes.listener.heard[topics.ESTIMATE]
         player.destroy_node()
         nodes.listener.until((tmp_path / 'again' / 'result.yaml').exists)
-    assert again == result
+    assert again == recorded.result
+    assert len(nodes.listener.results()) == 1
+    keys = [(each.index, each.attempt) for each in estimates]
+    assert sorted(set(keys)) == sorted((t.index, t.attempt) for t in recorded.tests)
+    rows = (tmp_path / 'again' / 'tests.csv').read_text().splitlines()[1:]
+    assert len(rows) == len(recorded.tests)

@@ -14,9 +14,14 @@
 
 """Recording a campaign into a bag, and playing a bag over DDS, where ros2 bag is not installed."""
 
+import signal
+import subprocess
+import sys
 import time
+from typing import NamedTuple
 
 import rclpy
+from builtin_interfaces.msg import Time
 from geometry_msgs.msg import PoseStamped
 from nav_msgs.msg import Odometry
 from rclpy.executors import SingleThreadedExecutor
@@ -24,14 +29,23 @@ from rosbags.highlevel import AnyReader
 from rosbags.rosbag2 import StoragePlugin, Writer
 from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import Range
 
+from repsq_ros import topics
+from repsq_ros.campaign.records import TestRecord
+from repsq_ros.campaign.result import Result
+from repsq_ros.messages import campaign_messages
+from repsq_ros.msg import TestPhase
 from repsq_ros.nodes import qos
+from support.campaigns import journalled
 from support.graph import KEPT
 
 SENSORS = {
     '/odom': (Odometry, qos.QoSProfile(depth=10_000)),
     '/mocap/pose': (PoseStamped, qos.QoSProfile(depth=10_000)),
 }
+
+CLEARANCE = (Range, qos.COMMAND)
 
 
 def typestore(root):
@@ -74,8 +88,92 @@ class Recorder:
                 writer.write(connections[topic], stamp, raw)
 
 
-def play(folder, kinds, context, speed):
-    """Play some topics of a bag over DDS, with /clock, once; the log times set the pace."""
+class RecordedRun(NamedTuple):
+    """What is left of a campaign that was recorded."""
+
+    bag: object
+    specification: object
+    result: Result  # as it was published
+    tests: tuple[TestRecord, ...]  # as they stand in the journal
+    said: str  # by the recorder
+
+
+def start_recorder(nodes, specification, bag, *options, topics=()):
+    """Start `repsq record`, and wait until it listens to some topics."""
+    process = subprocess.Popen(
+        [sys.executable, '-m', 'repsq_ros.cli', 'record', str(specification),
+         '--output', str(bag), *options],
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+    )  # fmt: skip
+    look = nodes.listener.node.get_subscriptions_info_by_topic
+
+    def listens():
+        assert process.poll() is None, process.stdout.read()
+        return all(
+            any(each.node_name == 'repsq_recorder' for each in look(topic)) for topic in topics
+        )
+
+    nodes.listener.until(listens)
+    return process
+
+
+def stop_recorder(process):
+    """End it as Ctrl-C does; returns its exit code and what it said."""
+    process.send_signal(signal.SIGINT)
+    said, _ = process.communicate(timeout=20)
+    return process.returncode, said
+
+
+def run_disturbed(nodes, folder, specification):
+    """Run a campaign to which all happens that can, recorded by `repsq record`."""
+    listener, bag = nodes.listener, folder / 'bag'
+    clearance = listener.node.create_publisher(Range, '/condition/clearance', qos.COMMAND)
+
+    def say(reading, stamp):
+        message = Range(range=reading, min_range=0.0, max_range=1.0)
+        message.header.stamp = stamp
+        clearance.publish(message)
+
+    def measure(phase):
+        """Say before each command how much room there is: once, what the sensor cannot see."""
+        before.cancel()
+        if phase.phase == TestPhase.DWELL:
+            once = (phase.test.index, phase.test.attempt) == (3, 0)
+            say(5.0 if once else 0.5, phase.start)
+
+    # Who needs it to begin hears it from the start.
+    before = listener.node.create_timer(0.1, lambda: say(0.5, Time(sec=1)))
+    listener.node.create_subscription(TestPhase, topics.TEST_PHASE, measure, qos.RECORD)
+    # Not as fast as possible: who records has to keep up, on however busy a machine.
+    robot = {'speed': 5.0, 'seed': 7}
+    nodes.start('simulated_robot', robot)
+    heard = ('/odom', '/mocap/pose', '/condition/clearance')
+    recorder = start_recorder(nodes, specification, bag, '--topic', 'mocap/pose', topics=heard)
+    # As by default, the scheduler is there for a while before it commands: to be found.
+    nodes.start_campaign(
+        specification, robot, seed=7, look_around=4.5, attended=True,
+        output=str(folder / 'campaign'),
+    )  # fmt: skip
+    for index, service, phase in (
+        (2, 'pause', TestPhase.COMMAND), (5, 'skip', TestPhase.COMMAND),
+        (6, 'skip', TestPhase.DWELL), (8, 'pause', TestPhase.DWELL),
+    ):  # fmt: skip
+        listener.latest(
+            topics.TEST_PHASE, lambda p, i=index, w=phase: (p.test.index, p.phase) == (i, w)
+        )
+        nodes.call(service)
+        if service == 'pause':
+            listener.until(lambda: nodes.call('resume').success)
+    result = campaign_messages.result_of(nodes.result())
+    listener.phase(TestPhase.DONE)
+    listener.listen(2.0)
+    code, said = stop_recorder(recorder)
+    assert code == 0, said
+    return RecordedRun(bag, specification, result, journalled(folder / 'campaign'), said)
+
+
+def play(folder, kinds, context, speed, times=1):
+    """Play some topics of a bag over DDS, with /clock; the log times set the pace."""
     node = rclpy.create_node('player', context=context)
     executor = SingleThreadedExecutor(context=context)
     executor.add_node(node)
@@ -90,13 +188,14 @@ def play(folder, kinds, context, speed):
         assert time.monotonic() - began < 20, 'nobody listens to the player'
     with AnyReader([folder]) as reader:
         wanted = [c for c in reader.connections if c.topic in kinds]
-        first, began = None, time.monotonic()
-        for connection, log_ns, raw in reader.messages(connections=wanted):
-            first = log_ns if first is None else first
-            due = began + (log_ns - first) * 1e-9 / speed
-            time.sleep(max(0.0, due - time.monotonic()))
-            message = Clock()
-            message.clock.sec, message.clock.nanosec = divmod(log_ns, 1_000_000_000)
-            clock.publish(message)
-            publishers[connection.topic].publish(bytes(raw))
+        for _ in range(times):
+            first, began = None, time.monotonic()
+            for connection, log_ns, raw in reader.messages(connections=wanted):
+                first = log_ns if first is None else first
+                due = began + (log_ns - first) * 1e-9 / speed
+                time.sleep(max(0.0, due - time.monotonic()))
+                message = Clock()
+                message.clock.sec, message.clock.nanosec = divmod(log_ns, 1_000_000_000)
+                clock.publish(message)
+                publishers[connection.topic].publish(bytes(raw))
     return node, executor

@@ -1,0 +1,179 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Files of a re-evaluation: the table of results, psi of all tests, everything."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from repsq_ros import __version__
+from repsq_ros.errors import OutputError
+from repsq_ros.replay.task import Reevaluation, VariantOutcome
+
+# Of the table of results, from the estimate after the last test and from the result.
+OF_ESTIMATE = ('n', 'invalid', 'skipped', 'broken_off', 'mean', 'half_width', 'lower', 'upper')
+OF_TEST = (
+    'index', 'attempt', 'label', 'x', 'command', 'start_ns', 'end_ns', 'samples', 'psi', 'weight',
+    'valid', 'code', 'reason',
+)  # fmt: skip
+OF_RESULT = ('value', 'cell', 'outcome', 'accurate', 'specification_digest')
+
+
+def write_results(file: Path, done: Sequence[Reevaluation]) -> None:
+    """Write one row for each recording and variant.
+
+    :raises OutputError: it cannot be written
+    """
+    header = (
+        'bag', 'campaign', 'measure', 'gamma', 'rule', *OF_ESTIMATE, *OF_RESULT, 'changed',
+        'unfinished', 'sha256',
+    )  # fmt: skip
+    _write_rows(file, header, (line for each in done for line in _results_of(each)))
+
+
+def _results_of(done: Reevaluation) -> Iterator[tuple[object, ...]]:
+    if done.error:
+        empty = ('',) * (3 + len(OF_ESTIMATE) + len(OF_RESULT) + 1)
+        yield (done.bag, done.campaign_id, *empty, done.error, '')
+    for row in done.rows:
+        specification, folded = row.variant.specification, row.folded
+        latest = result = None
+        unfinished = 'nobody says how the cases were drawn'
+        if folded is not None:
+            latest, result, unfinished = folded.latest, folded.result, folded.unfinished
+        yield (
+            done.bag, done.campaign_id, row.variant.measure or '', specification.gamma,
+            specification.tester.stopping.name,
+            *(getattr(latest, name, '') for name in OF_ESTIMATE),
+            *(getattr(result, name, '') for name in OF_RESULT),
+            '; '.join(row.variant.changed), unfinished, _digests_of(done),
+        )  # fmt: skip
+
+
+def write_tests(file: Path, done: Sequence[Reevaluation]) -> None:
+    """Write one row for each recording, measure and attempt.
+
+    :raises OutputError: it cannot be written
+    """
+    header = ('bag', 'measure', *OF_TEST, 'sha256')
+    lines = (
+        (each.bag, row.variant.measure or '', *map(_cell, line), _digests_of(each))
+        for each in done
+        for row in _one_of_each_measure(each)
+        for line in _tests_of(row)
+    )
+    _write_rows(file, header, lines)
+
+
+def _digests_of(done: Reevaluation) -> str:
+    return ' '.join(digest for _, digest in done.digests)
+
+
+def _cell(value: object) -> object:
+    """Return a value as a cell holds it: vectors as numbers with spaces between."""
+    if isinstance(value, tuple):
+        return ' '.join(map(repr, value))
+    return int(value) if isinstance(value, bool) else value
+
+
+def _one_of_each_measure(done: Reevaluation) -> list[VariantOutcome]:
+    return list({row.variant.measure: row for row in reversed(done.rows)}.values())[::-1]
+
+
+def _tests_of(row: VariantOutcome) -> Iterator[tuple[object, ...]]:
+    for segment, outcome in row.evaluated:
+        window, draw = segment.window, segment.draw
+        yield (
+            segment.index, segment.attempt, segment.label, draw.x, window.command,
+            window.start_ns, window.end_ns, outcome.samples,
+            outcome.psi if outcome.valid else None, draw.weight, outcome.valid,
+            '' if outcome.code is None else outcome.code.key, outcome.reason,
+        )  # fmt: skip
+
+
+def write_json(file: Path, done: Sequence[Reevaluation]) -> None:
+    """Write every test and every result, each with what was changed against the recording.
+
+    :raises OutputError: it cannot be written
+    """
+    content = {
+        'software': f'repsq_ros {__version__}',
+        'reevaluations': [_document(each) for each in done],
+    }
+    try:
+        file.write_text(json.dumps(_finite(content), indent=1, allow_nan=False), 'utf-8')
+    except OSError as error:
+        raise OutputError.unwritable(file, error) from None
+
+
+def _document(done: Reevaluation) -> dict[str, object]:
+    measures = [
+        {
+            'measure': str(row.variant.measure or ''),
+            'tests': [dict(zip(OF_TEST, line, strict=True)) for line in _tests_of(row)],
+        }
+        for row in _one_of_each_measure(done)
+    ]
+    results = [
+        {
+            're-evaluation': True,
+            'changed': list(row.variant.changed),
+            'gamma': row.variant.specification.gamma,
+            'rule': row.variant.specification.tester.stopping.name,
+            'measure': str(row.variant.measure or ''),
+            'unfinished': '' if row.folded is None else row.folded.unfinished,
+            'result': (
+                None
+                if row.folded is None or row.folded.result is None
+                else row.folded.result.document(row.variant.specification)
+            ),
+        }
+        for row in done.rows
+    ]
+    return {
+        'bag': str(done.bag),
+        'campaign': done.campaign_id,
+        'notes': list(done.notes),
+        'losses': list(done.losses),
+        'files': [{'file': file, 'sha256': digest} for file, digest in done.digests],
+        'error': done.error,
+        'measures': measures,
+        'results': results,
+    }
+
+
+def _finite(value: object) -> object:
+    """Return plain values with infinities and NaN as text: JSON knows none."""
+    if isinstance(value, dict):
+        return {key: _finite(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(each) for each in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    return value
+
+
+def _write_rows(file: Path, header: Sequence[str], lines: Iterator[tuple[object, ...]]) -> None:
+    try:
+        with file.open('w', encoding='utf-8', newline='') as opened:
+            writer = csv.writer(opened)
+            writer.writerow(header)
+            writer.writerows(lines)
+    except OSError as error:
+        raise OutputError.unwritable(file, error) from None

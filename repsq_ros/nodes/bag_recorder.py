@@ -1,0 +1,263 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Recorder: keeps what is said on some topics, as it came, for as long as it is let."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from queue import SimpleQueue
+from threading import Thread
+from typing import NamedTuple, Protocol
+
+from rclpy.clock import Clock, ClockType
+from rclpy.parameter import Parameter
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.subscription import Subscription
+from rclpy.topic_endpoint_info import TopicEndpointInfo
+
+from repsq_ros.errors import MissingError, OutputError, RepsqError
+from repsq_ros.nodes.input_subscription import AT_ONCE, NO_EVENTS, message_class
+from repsq_ros.nodes.runtime import CampaignNode
+
+LOOK = 0.25  # [s] between two looks for topics that have come
+TELL = 10.0  # [s] between two lines that tell how it goes
+DEPTH = 10_000  # messages that wait while this process is busy
+FLUSH = 2.0  # [s] after which what was heard is on the disk
+LARGEST_BACKLOG = 2**29  # [bytes] that wait for the disk; more is no delay any more
+
+
+class Sink(Protocol):
+    """Where messages go to."""
+
+    counts: dict[str, int]
+
+    def add(self, topic: str, kind: str, profile: Mapping[str, object] | None = None) -> None:
+        """Begin with a topic."""
+
+    def write(self, topic: str, kind: str, log_ns: int, data: bytes) -> None:
+        """Write one message."""
+
+    def flush(self) -> None:
+        """Bring all to the disk."""
+
+    def close(self) -> None:
+        """End it."""
+
+
+class _RawMessage(NamedTuple):
+    topic: str
+    kind: str
+    log_ns: int
+    data: bytes
+
+
+class _NewTopic(NamedTuple):
+    topic: str
+    kind: str
+    profile: Mapping[str, object]
+
+
+class _Writing(Thread):
+    """Writes beside the executor: a disk that is slow holds up no subscription."""
+
+    def __init__(self, sink: Sink) -> None:
+        super().__init__(name='writing', daemon=True)
+        self.sink = sink
+        self.error: RepsqError | None = None
+        self.queue: SimpleQueue[_RawMessage | _NewTopic | None] = SimpleQueue()
+        self.taken = self.written = 0  # [bytes]
+        self._flushed = time.monotonic()
+
+    @property
+    def backlog(self) -> int:
+        """Return how many bytes wait."""
+        return self.taken - self.written
+
+    def run(self) -> None:
+        """Write until told to end; after an error what comes is only counted."""
+        while (item := self.queue.get()) is not None:
+            if self.error is not None:
+                continue
+            try:
+                self._take(item)
+            except RepsqError as error:
+                self.error = error
+            except Exception as error:  # of the writer's library: the thread must not die silently
+                self.error = OutputError(f'the recording cannot be written: {error!r}')
+        try:
+            self.sink.close()
+        except RepsqError as error:
+            self.error = self.error or error
+
+    def _take(self, item: _RawMessage | _NewTopic) -> None:
+        if isinstance(item, _NewTopic):
+            self.sink.add(*item)
+            return
+        self.sink.write(*item)
+        self.written += len(item.data)
+        now = time.monotonic()
+        if now - self._flushed > FLUSH:
+            self._flushed = now
+            self.sink.flush()
+
+
+class BagRecorder(CampaignNode):
+    """Subscribes to each wanted topic as soon as somebody publishes on it.
+
+    Messages are kept as they came, unread. It asks for no more than all publishers of a topic
+    offer, as rosbag2 does, and keeps the last ones only: nobody ever waits for it.
+
+    :param wanted: topics with their types; '' for whatever it is
+    :param simulated: the time of the recording is that of /clock
+    """
+
+    def __init__(self, wanted: Mapping[str, str], sink: Sink, simulated: bool = False) -> None:
+        sim_time = Parameter('use_sim_time', Parameter.Type.BOOL, simulated)
+        super().__init__('repsq_recorder', parameter_overrides=[sim_time])
+        self._wanted, self._simulated = wanted, simulated
+        self._subscriptions_of: dict[str, tuple[Subscription, QoSProfile]] = {}
+        self._told: set[str] = set()
+        self._writing = _Writing(sink)
+        self._writing.start()
+        steady = Clock(clock_type=ClockType.STEADY_TIME)
+        self.create_timer(LOOK, self._look, clock=steady)
+        self.create_timer(TELL, self._tell, clock=steady)
+        self._look()
+
+    @property
+    def unheard(self) -> list[str]:
+        """Return the topics whose type is known, and on which nothing was said."""
+        counts = self._writing.sink.counts
+        return [topic for topic, kind in self._wanted.items() if kind and not counts.get(topic)]
+
+    def _look(self) -> None:
+        if self._writing.error is not None:
+            raise self._writing.error
+        if self._writing.backlog > LARGEST_BACKLOG:
+            raise OutputError(
+                f'{self._writing.backlog >> 20} MiB wait for the disk, expected one that keeps up'
+            )
+        for topic, expected in self._wanted.items():
+            publishers = self.get_publishers_info_by_topic(topic)
+            if publishers:
+                self._follow(topic, expected, publishers)
+
+    def _follow(self, topic: str, expected: str, publishers: list[TopicEndpointInfo]) -> None:
+        kinds = sorted({each.topic_type for each in publishers})
+        kind = expected or kinds[0]
+        for other in kinds:
+            if other != kind:
+                self._tell_once(f'{topic}: {other} is not recorded, but {kind}')
+        offered = [each.qos_profile for each in publishers if each.topic_type == kind]
+        if not offered:
+            return
+        asked = _asked_of(offered)
+        known = self._subscriptions_of.get(topic)
+        if known is not None:
+            subscription, before = known
+            if (asked.reliability, asked.durability) == (before.reliability, before.durability):
+                return
+            if _weaker(before, asked):
+                return
+            self.destroy_subscription(subscription)
+        try:
+            made = self._subscribe(topic, kind, asked)
+        except MissingError as error:
+            self._tell_once(f'{topic}: not recorded: {error}')
+            return
+        if known is None:
+            self._writing.queue.put(_NewTopic(topic, kind, _profile_of(offered[0])))
+        self._subscriptions_of[topic] = (made, asked)
+
+    def _subscribe(self, topic: str, kind: str, profile: QoSProfile) -> Subscription:
+        def keep(data: bytes, info: Mapping[str, int]) -> None:
+            self._keep(topic, kind, data, info)
+            # What has come meanwhile is taken in with it, as in nodes/input_subscription.py.
+            for _ in range(AT_ONCE):
+                taken = made.handle.take_message(made.msg_type, True)
+                if taken is None:
+                    return
+                self._keep(topic, kind, *taken)
+
+        made = self.create_subscription(
+            message_class(kind), topic, keep, profile, raw=True, event_callbacks=NO_EVENTS
+        )
+        return made
+
+    def _keep(self, topic: str, kind: str, data: bytes, info: Mapping[str, int]) -> None:
+        if self._simulated:
+            log_ns = self.get_clock().now().nanoseconds
+        else:
+            log_ns = info['received_timestamp'] or time.time_ns()
+        self._writing.taken += len(data)
+        self._writing.queue.put(_RawMessage(topic, kind, log_ns, data))
+
+    def _tell(self) -> None:
+        counts = self._writing.sink.counts
+        silent = f'; nothing yet on {", ".join(self.unheard)}' if self.unheard else ''
+        self.get_logger().info(
+            f'{sum(counts.values())} messages of {len(counts)} topics recorded{silent}'
+        )
+
+    def _tell_once(self, text: str) -> None:
+        if text not in self._told:
+            self._told.add(text)
+            self.get_logger().warning(text)
+
+    def shut_down(self, reason: str) -> None:
+        """Write what has been heard, and the index."""
+        self._writing.queue.put(None)
+        self._writing.join()
+        if self._writing.error is not None:
+            self.exit_code = self._writing.error.exit_code
+            self.get_logger().error(str(self._writing.error))
+
+
+def _asked_of(offered: list[QoSProfile]) -> QoSProfile:
+    """Return the most that all publishers of a topic offer."""
+    reliable = all(each.reliability == ReliabilityPolicy.RELIABLE for each in offered)
+    kept = all(each.durability == DurabilityPolicy.TRANSIENT_LOCAL for each in offered)
+    return QoSProfile(
+        depth=DEPTH,
+        reliability=ReliabilityPolicy.RELIABLE if reliable else ReliabilityPolicy.BEST_EFFORT,
+        durability=DurabilityPolicy.TRANSIENT_LOCAL if kept else DurabilityPolicy.VOLATILE,
+    )
+
+
+def _weaker(before: QoSProfile, asked: QoSProfile) -> bool:
+    """Tell whether what is subscribed already takes all that is offered by now."""
+    takes_any = before.reliability == ReliabilityPolicy.BEST_EFFORT
+    takes_volatile = before.durability == DurabilityPolicy.VOLATILE
+    reliability = takes_any or bool(asked.reliability == before.reliability)
+    return reliability and (takes_volatile or bool(asked.durability == before.durability))
+
+
+def _profile_of(offered: QoSProfile) -> dict[str, object]:
+    return {
+        'history': _word(offered.history.name, 'KEEP_LAST'),
+        'depth': offered.depth,
+        'reliability': offered.reliability.name.lower(),
+        'durability': offered.durability.name.lower(),
+        'liveliness': offered.liveliness.name.lower(),
+        'deadline': offered.deadline.nanoseconds,
+        'lifespan': offered.lifespan.nanoseconds,
+        'liveliness_lease_duration': offered.liveliness_lease_duration.nanoseconds,
+    }
+
+
+def _word(name: str, usual: str) -> str:
+    """Return a policy's name; publishers do not tell their history over the network."""
+    return (usual if name == 'UNKNOWN' else name).lower()

@@ -1,0 +1,217 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Writing recordings as rosbag2 does: mcap with whole definitions, metadata.yaml beside."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from repsq_ros.errors import MissingError, OutputError
+
+LIMIT = 2**31 - 1  # of a time in s: rosbag2's word for no limit
+
+REMEDY = (
+    "recording needs rosbags, not installed here: pip install 'rosbags>=0.11.7' (or make "
+    'environment)'
+)
+
+
+class BagWriter:
+    """A new recording: one mcap file in a folder of its own.
+
+    :raises OutputError: the folder is there already, or cannot be written
+    :raises MissingError: rosbags is not installed
+    """
+
+    def __init__(self, path: Path) -> None:
+        try:
+            from rosbags.rosbag2 import StoragePlugin, Writer
+        except ImportError:
+            raise MissingError(REMEDY) from None
+        if path.exists():
+            raise OutputError(f'output {path}: found it there already, expected a new folder')
+        self._path = path
+        self._writer: Any = Writer(path, version=9, storage_plugin=StoragePlugin.MCAP)
+        self._definitions = InstalledDefinitions()
+        self._connections: dict[tuple[str, str], Any] = {}
+        self.counts: dict[str, int] = {}
+        try:
+            self._writer.open()
+        except OSError as error:
+            raise OutputError.unwritable(path, error) from None
+
+    def add(self, topic: str, kind: str, profile: Mapping[str, Any] | None = None) -> None:
+        """Begin with a topic.
+
+        :param kind: its type, e.g. nav_msgs/msg/Odometry
+        :param profile: the quality of service that its publishers offer, as `qos_of` takes it
+        :raises MissingError: nobody knows the definition of the type
+        """
+        if (topic, kind) in self._connections:
+            return
+        store = self._definitions.store_with(kind)
+        profiles = [] if profile is None else [qos_of(profile)]
+        self._connections[topic, kind] = self._writer.add_connection(
+            topic, kind, typestore=store, offered_qos_profiles=profiles
+        )
+        self.counts.setdefault(topic, 0)
+
+    def write(self, topic: str, kind: str, log_ns: int, data: bytes) -> None:
+        """Write one message of a topic that has begun.
+
+        :raises OutputError: the disk is full
+        """
+        try:
+            self._writer.write(self._connections[topic, kind], log_ns, data)
+        except OSError as error:
+            raise self._unwritable(error) from None
+        self.counts[topic] += 1
+
+    def flush(self) -> None:
+        """Bring all to the disk: who is killed after that has lost nothing before it.
+
+        :raises OutputError: the disk is full
+        """
+        storage = self._writer.storage
+        try:
+            if storage.chunk.msgs:
+                storage.close_chunk()
+            storage.bio.flush()
+        except OSError as error:
+            raise self._unwritable(error) from None
+
+    def close(self) -> None:
+        """Write index and metadata.yaml.
+
+        :raises OutputError: the disk is full
+        """
+        try:
+            self._writer.close()
+        except OSError as error:
+            raise self._unwritable(error) from None
+
+    def _unwritable(self, error: OSError) -> OutputError:
+        return OutputError(
+            f'output {self._path}: {error.strerror}, expected room for the recording; what was '
+            'written is there, without an index: mcap recover'
+        )
+
+    def __enter__(self) -> BagWriter:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+class InstalledDefinitions:
+    """Definitions of messages: as they are installed, else as Jazzy has them."""
+
+    def __init__(self) -> None:
+        from rosbags.typesys import Stores, get_typestore
+
+        self._store: Any = get_typestore(Stores.ROS2_JAZZY)
+
+    def store_with(self, kind: str) -> Any:
+        """Return a store that knows a type and all types within it.
+
+        :raises MissingError: nobody knows it
+        """
+        from rosbags.typesys import get_types_from_msg
+
+        found: dict[str, Any] = {}
+        due = [kind]
+        while due:
+            name = due.pop()
+            if name in found or name in self._store.fielddefs:
+                continue
+            file = _definition_file(name)
+            if file is None:
+                raise MissingError(
+                    f'found no definition of {name} (share/{name}.msg in AMENT_PREFIX_PATH), '
+                    'expected its package to be installed, and its workspace sourced'
+                )
+            found |= get_types_from_msg(file.read_text(encoding='utf-8'), name)
+            due += _types_in(found[name])
+        if found:
+            self._store.register(found)
+        return self._store
+
+
+def _definition_file(name: str) -> Path | None:
+    # ROS from wheels lies in the virtual environment itself.
+    for prefix in (*os.environ.get('AMENT_PREFIX_PATH', '').split(os.pathsep), sys.prefix):
+        file = Path(prefix) / 'share' / f'{name}.msg'
+        if prefix and file.is_file():
+            return file
+    return None
+
+
+def _types_in(definition: Any) -> list[str]:
+    """Return the names of the types of a message's fields."""
+    found = []
+
+    def look(node: Any) -> None:
+        if isinstance(node, str) and '/msg/' in node:
+            found.append(node)
+        elif isinstance(node, list | tuple):
+            for each in node:
+                look(each)
+
+    look(definition[1])
+    return found
+
+
+def qos_of(profile: Mapping[str, Any]) -> Any:
+    """Return a quality of service as a recording keeps it.
+
+    :param profile: names of history, reliability, durability and liveliness in lower case; depth;
+        deadline, lifespan and lease of liveliness in ns
+    """
+    from rosbags.interfaces import (
+        Qos,
+        QosDurability,
+        QosHistory,
+        QosLiveliness,
+        QosReliability,
+        QosTime,
+    )
+
+    def time(name: str) -> Any:
+        seconds, nanoseconds = divmod(int(profile[name]), 1_000_000_000)
+        if seconds > LIMIT:
+            return QosTime(LIMIT, 999_999_999)
+        return QosTime(seconds, nanoseconds)
+
+    return Qos(
+        QosHistory[profile['history'].upper()],
+        int(profile['depth']),
+        QosReliability[profile['reliability'].upper()],
+        QosDurability[profile['durability'].upper()],
+        time('deadline'),
+        time('lifespan'),
+        QosLiveliness[profile['liveliness'].upper()],
+        time('liveliness_lease_duration'),
+        False,
+    )

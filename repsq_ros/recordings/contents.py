@@ -1,0 +1,146 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Which files make up a recording, and what its metadata.yaml says of them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path, PurePath
+from typing import Any
+
+import yaml
+
+from repsq_ros.errors import BagError
+
+SUFFIXES = ('.mcap', '.db3')
+PACKED = '.zstd'  # behind them: packed as a whole
+METADATA = 'metadata.yaml'
+POINTER = b'version https://git-lfs'
+
+
+@dataclass
+class RecordedFiles:
+    """The files of one recording."""
+
+    path: Path
+    files: list[Path]
+    counts: dict[str, int] = field(default_factory=dict)  # messages of each topic, as told
+    qos: dict[str, str] = field(default_factory=dict)  # of each topic, as told
+    packed_messages: bool = False  # each message is packed by itself
+    notes: list[str] = field(default_factory=list)  # what was found amiss, one line each
+
+
+def files_of(path: Path, recover: bool) -> RecordedFiles:
+    """Return the files of a folder with its metadata.yaml, or the one file that is given.
+
+    :param recover: read what lies there, whatever the metadata says
+    :raises BagError: there is nothing, or not all that should be
+    """
+    if not path.exists():
+        raise BagError(f'{path}: does not exist, expected a folder or file of a recording')
+    if not path.is_dir():
+        return RecordedFiles(path, [path])
+    there = sorted((file for file in path.iterdir() if _is_storage(file)), key=_by_number)
+    metadata = path / METADATA
+    if not metadata.exists():
+        if recover and there:
+            note = f'{path}: found no {METADATA}; {len(there)} files are read as they lie there'
+            return RecordedFiles(path, there, notes=[note])
+        remedy = 'a folder that ros2 bag record has written'
+        if there:
+            names = ', '.join(file.name for file in there)
+            remedy = f'ros2 bag reindex {path}, or --recover, or give one file: {names}'
+        raise BagError(f'{path}: found no {METADATA}, expected a recorded bag: {remedy}')
+    try:
+        return _listed(path, metadata, there, recover)
+    except BagError as error:
+        if not (recover and there):
+            raise
+        note = f'{error}; {len(there)} files are read as they lie there'
+        return RecordedFiles(path, there, notes=[note])
+
+
+def _listed(path: Path, metadata: Path, there: list[Path], recover: bool) -> RecordedFiles:
+    try:
+        told = yaml.safe_load(metadata.read_text())['rosbag2_bagfile_information']
+        names = [PurePath(name).name for name in told['relative_file_paths']]
+        topics = [
+            (each['topic_metadata'], int(each['message_count']))
+            for each in told['topics_with_message_count']
+        ]
+        counts = {str(topic['name']): count for topic, count in topics}
+        qos = {str(topic['name']): _qos(topic) for topic, _ in topics}
+        mode = str(told.get('compression_mode') or '').lower()
+    except (yaml.YAMLError, OSError, UnicodeDecodeError) as error:
+        raise BagError(_unreadable(path, ' '.join(str(error).split())[:120])) from None
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise BagError(_unreadable(path, f'{type(error).__name__} {error}')) from None
+    found = RecordedFiles(path, [], counts, qos, mode == 'message')
+    for name in names:
+        file = path / name
+        if not file.exists() and (path / (name + PACKED)).exists():
+            file = path / (name + PACKED)
+        if file.exists():
+            found.files.append(file)
+        elif recover:
+            found.notes.append(f'{file}: listed in {METADATA}, and not there')
+        else:
+            raise BagError(
+                f'{path}: cannot be read ({name} is listed in {METADATA}, and not there), '
+                'expected the whole recording: fetch the file, or --recover'
+            )
+    for file in there:
+        if file not in found.files and file.stem not in names:
+            note = f'{file}: not listed in {METADATA}'
+            if recover:
+                found.files.append(file)
+                found.notes.append(f'{note}; read all the same')
+            else:
+                found.notes.append(f'{note}, not read: ros2 bag reindex {path}, or --recover')
+    found.files.sort(key=lambda file: names.index(file.name) if file.name in names else len(names))
+    return found
+
+
+def _unreadable(path: Path, why: str) -> str:
+    return (
+        f'{path}: cannot be read ({METADATA}: {why}), expected what ros2 bag record writes: '
+        f'ros2 bag reindex {path}, or --recover'
+    )
+
+
+def _qos(topic: dict[str, Any]) -> str:
+    offered = topic.get('offered_qos_profiles') or ''
+    return offered if isinstance(offered, str) else yaml.safe_dump(offered)
+
+
+def _is_storage(file: Path) -> bool:
+    return file.suffix in SUFFIXES or (file.suffix == PACKED and file.stem.endswith(SUFFIXES))
+
+
+def _by_number(file: Path) -> list[str]:
+    """Sort bag_10 behind bag_9."""
+    return [part.zfill(12) for part in re.split(r'(\d+)', file.name)]
+
+
+def objection_to(file: Path) -> str:
+    """Return why a file cannot hold a recording at all, with the remedy; '': it may."""
+    size = file.stat().st_size
+    if not size:
+        return 'empty, expected a recording: was it copied while it was written?'
+    with file.open('rb') as opened:
+        if opened.read(len(POINTER)) == POINTER:
+            return 'a pointer of Git LFS, not the recording: git lfs pull'
+    return ''

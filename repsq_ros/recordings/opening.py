@@ -1,0 +1,138 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""One file of a recording, opened by what it is."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from repsq_ros.recordings.contents import PACKED, objection_to
+from repsq_ros.recordings.mcap_records import DamagedError
+from repsq_ros.recordings.mcap_storage import McapStorage
+from repsq_ros.recordings.ros1_storage import Ros1Storage
+from repsq_ros.recordings.slab import EMPTY, Channel, Piece, Slab, of_messages
+from repsq_ros.recordings.sqlite_storage import SqliteStorage, beside_of
+from repsq_ros.recordings.storage import Storage
+
+KINDS: dict[str, Any] = {'.mcap': McapStorage, '.db3': SqliteStorage, '.bag': Ros1Storage}
+
+
+def opened(file: Path, recover: bool, packed_messages: bool) -> Storage:
+    """Open a file.
+
+    :param packed_messages: each message in it is packed by zstd
+    :raises DamagedError: it cannot be read
+    """
+    try:
+        objection = objection_to(file)
+    except OSError as error:
+        raise DamagedError(error.strerror or 'not to be opened') from None
+    if objection:
+        raise DamagedError(objection)
+    if file.suffix == PACKED:
+        return _Unpacked(file, recover)
+    if file.suffix not in KINDS:
+        raise DamagedError(f'found {file.suffix or "no ending"}, expected .mcap, .db3 or .bag')
+    storage: Storage = KINDS[file.suffix](file, recover)
+    return _UnpackedMessages(storage) if packed_messages else storage
+
+
+def with_beside(file: Path) -> list[Path]:
+    """Return a file and those that belong to it."""
+    return [file, *(beside_of(file) if file.suffix == '.db3' else [])]
+
+
+def _zstd() -> Any:
+    if sys.version_info >= (3, 14):
+        from compression import zstd
+    else:
+        from backports import zstd
+    return zstd
+
+
+class _Wrapped:
+    """A storage that is read through another one."""
+
+    def __init__(self, inner: Storage, path: Path) -> None:
+        self._inner, self.path = inner, path
+
+    @property
+    def damage(self) -> list[str]:
+        return self._inner.damage
+
+    @property
+    def counts(self) -> dict[int, int] | None:
+        return self._inner.counts
+
+    @property
+    def channels(self) -> dict[int, Channel]:
+        return self._inner.channels
+
+    def pieces(self, wanted: set[int]) -> Iterator[Piece]:
+        return self._inner.pieces(wanted)
+
+    def close(self) -> None:
+        self._inner.close()
+
+
+class _Unpacked(_Wrapped):
+    """A file that is packed as a whole, unpacked beside."""
+
+    def __init__(self, path: Path, recover: bool) -> None:
+        self._folder = tempfile.TemporaryDirectory()
+        try:
+            plain = Path(self._folder.name) / path.stem
+            with _zstd().open(path, 'rb') as packed, plain.open('wb') as file:
+                shutil.copyfileobj(packed, file)
+            super().__init__(opened(plain, recover, False), path)
+        except (EOFError, OSError, _zstd().ZstdError) as error:
+            self._folder.cleanup()
+            raise DamagedError(f'cannot be unpacked ({error})') from None
+
+    def close(self) -> None:
+        super().close()
+        self._folder.cleanup()
+
+
+class _UnpackedMessages(_Wrapped):
+    """A file whose messages are packed one by one."""
+
+    def __init__(self, inner: Storage) -> None:
+        super().__init__(inner, inner.path)
+
+    def pieces(self, wanted: set[int]) -> Iterator[Piece]:
+        for piece in super().pieces(wanted):
+            yield Piece(piece.start_ns, partial(self._load, piece))
+
+    @staticmethod
+    def _load(piece: Piece) -> Slab:
+        slab, unpack = piece.load(), _zstd().decompress
+        if not len(slab):
+            return EMPTY
+        try:
+            return of_messages([
+                (number, log_ns, unpack(slab.raw(row)))
+                for row, (number, log_ns) in enumerate(
+                    zip(slab.channels.tolist(), slab.log_ns.tolist(), strict=True)
+                )
+            ])  # fmt: skip
+        except _zstd().ZstdError as error:
+            raise DamagedError(f'a message that cannot be unpacked ({error})') from None

@@ -1,0 +1,115 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Types of messages, from the definitions that a recording holds, or from those of Jazzy."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from repsq_ros.errors import BagError, MissingError
+from repsq_ros.recordings.slab import Channel
+
+IDL = re.compile(r'^={80}\nIDL: [^\n]*\n', re.MULTILINE)
+MISSING = (
+    'reading a bag needs rosbags, not installed here: pip install '
+    "'rosbags>=0.11.7' (or make environment)"
+)
+
+
+class RecordedTypes:
+    """Type stores, one for each definition.
+
+    :raises MissingError: the reader is not installed
+    """
+
+    def __init__(self) -> None:
+        try:
+            from rosbags.typesys import Stores, get_typestore
+        except ImportError:
+            raise MissingError(MISSING) from None
+        self._usual = get_typestore(Stores.ROS2_JAZZY)
+        self._stores: dict[tuple[str, str], Any] = {}
+
+    def store_of(self, channel: Channel) -> Any:
+        """Return the type store that knows the type of a channel.
+
+        :raises BagError: the type is not known, or its definition not understood
+        """
+        key = (channel.type, channel.definition)
+        if key not in self._stores:
+            self._stores[key] = self._made(channel)
+        return self._stores[key]
+
+    def _made(self, channel: Channel) -> Any:
+        from rosbags.typesys import Stores, TypesysError, get_typestore
+
+        store = self._usual
+        if channel.definition:
+            try:
+                types = _types_of(channel)
+                store = get_typestore(Stores.EMPTY)
+                store.register(types)
+            except (TypesysError, KeyError, ValueError) as error:
+                why = ' '.join(str(error).split())[:120]
+                raise BagError(
+                    f'{channel.topic}: the definition of {channel.type} in the recording is not '
+                    f'understood ({why}), expected .msg or .idl text'
+                ) from None
+        if channel.encoding not in ('cdr', 'ros1'):
+            raise BagError(
+                f'{channel.topic}: found messages in {channel.encoding!r}, expected those of ROS '
+                '(cdr): convert the recording first'
+            )
+        unknown = _unknown(channel.type, store.fielddefs, set())
+        if unknown and channel.definition:
+            raise BagError(
+                f'{channel.topic}: the definition of {channel.type} in the recording is not '
+                f'understood (it has no {unknown}), expected .msg or .idl text'
+            )
+        if unknown:
+            raise BagError(
+                f'{channel.topic}: found the type {channel.type}, which neither the recording nor '
+                'ROS 2 Jazzy defines: record it with a rosbag2 that keeps definitions (mcap)'
+            )
+        return store
+
+
+def _unknown(name: str, fields: Any, seen: set[str]) -> str:
+    """Return a type that is needed for another one and not defined; '': all are."""
+    if name not in fields:
+        return name
+    seen.add(name)
+    for _, (_, what) in fields[name][1]:
+        inner = what
+        while isinstance(inner, tuple) and isinstance(inner[0], tuple):
+            inner = inner[0][1]  # of an array: what it is an array of
+        if isinstance(inner, str) and inner not in seen:
+            unknown = _unknown(inner, fields, seen)
+            if unknown:
+                return unknown
+    return ''
+
+
+def _types_of(channel: Channel) -> Any:
+    from rosbags.typesys import get_types_from_idl, get_types_from_msg
+
+    if channel.syntax == 'ros2msg':
+        return get_types_from_msg(channel.definition, channel.type)
+    parts = IDL.split(channel.definition)
+    types: dict[str, Any] = {}
+    for part in parts[1:] if len(parts) > 1 else parts:
+        types.update(get_types_from_idl(part))
+    return types

@@ -1,0 +1,289 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""A recording, whatever it is made of: messages and columns out, and nothing lost in silence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from itertools import chain
+from pathlib import Path
+from types import TracebackType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from repsq_ros.errors import BagError
+from repsq_ros.recordings.contents import RecordedFiles, files_of
+from repsq_ros.recordings.digests import digest_of
+from repsq_ros.recordings.mcap_records import DamagedError
+from repsq_ros.recordings.opening import opened, with_beside
+from repsq_ros.recordings.recorded_types import RecordedTypes
+from repsq_ros.recordings.slab import Channel, Piece, Slab, in_order, merged
+from repsq_ros.recordings.storage import Storage
+from repsq_ros.recordings.table import Decoder, Table
+from repsq_ros.recordings.tally import Tally, told_counts
+
+
+class BagMessage(NamedTuple):
+    """One message of a bag."""
+
+    topic: str
+    log_ns: int  # when it was recorded
+    message: Any  # or its bytes, where these were asked for
+
+
+class RecordedTopic(NamedTuple):
+    """A topic of a recording, with one type; a topic of two types is there twice."""
+
+    topic: str
+    type: str
+    messages: int | None  # how many, as the recording itself says; None: it does not
+    qos: str  # what its publishers offered, as told; empty: not told
+
+
+class Recording:
+    """Recordings, opened for reading: folders with metadata.yaml, or .mcap, .db3, .bag files.
+
+    :param path: one, or several that are read as one
+    :param recover: use everything that can be read of what is damaged; `losses` tell what could
+        not. Without it, damage is an error.
+    :raises BagError: not there, not a recording, damaged
+    :raises MissingError: the reader is not installed
+    """
+
+    def __init__(self, path: Path | Sequence[Path], recover: bool = False) -> None:
+        self.paths = [path] if isinstance(path, Path) else list(path)
+        if not self.paths:
+            raise BagError('found no recording, expected at least one')
+        self.path = self.paths[0]
+        self._recover = recover
+        self._told: list[str] = []
+        self._definitions = RecordedTypes()
+        self._channels: list[Channel] = []  # those that differ, of all files
+        self._decoders: dict[int, Decoder] = {}
+        self._numbers: list[dict[int, int]] = []  # of each file: its number to that above
+        self._storages: list[Storage] = []
+        self._sources: list[RecordedFiles] = []
+        try:
+            for each in self.paths:
+                self._add(files_of(each, recover))
+        except OSError as error:
+            self.close()
+            raise self._unreadable(error) from None
+        except BaseException:
+            self.close()
+            raise
+
+    def _add(self, source: RecordedFiles) -> None:
+        self._sources.append(source)
+        self._told += source.notes
+        for file in source.files:
+            try:
+                storage = opened(file, self._recover, source.packed_messages)
+            except DamagedError as error:
+                self._lose(file, error, len(source.files) > 1)
+                continue
+            numbers = {}
+            for number, channel in storage.channels.items():
+                if channel not in self._channels:
+                    self._channels.append(channel)
+                numbers[number] = self._channels.index(channel)
+            self._storages.append(storage)
+            self._numbers.append(numbers)
+
+    def _lose(self, file: Path, error: DamagedError, others: bool) -> None:
+        """Go on without a file, if there are others and that is wanted."""
+        if not (self._recover and others):
+            raise BagError(damage_line(file, str(error), self._recover)) from None
+        self._told.append(f'{file}: not read: {error}')
+
+    def __enter__(self) -> Recording:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close all files."""
+        for storage in self._storages:
+            storage.close()
+
+    # What is there ------------------------------------------------------------------------------
+
+    def topics(self) -> dict[str, str]:
+        """Return the types of the topics in the bag; of a topic of several types, one."""
+        return {channel.topic: channel.type for channel in self._channels}
+
+    @property
+    def streams(self) -> list[RecordedTopic]:
+        """Topics with their types, counts and qualities of service, by name."""
+        counts = told_counts(self._storages, self._sources)
+        found: dict[tuple[str, str], RecordedTopic] = {}
+        for channel in self._channels:
+            key = (channel.topic, channel.type)
+            told = next(
+                (s.qos[channel.topic] for s in self._sources if channel.topic in s.qos), ''
+            )
+            if key not in found:
+                number = None if counts is None else counts[key]
+                found[key] = RecordedTopic(*key, number, channel.qos or told)
+        return [found[key] for key in sorted(found)]
+
+    def require(self, topic: str, *types: str) -> None:
+        """Check that a topic is there, with one of the given types."""
+        found = sorted({channel.type for channel in self._channels if channel.topic == topic})
+        if not found:
+            there = ', '.join(sorted(self.topics())) or 'nothing'
+            raise BagError(
+                f'{self.path}: found no topic {topic}, expected one of those there: {there}'
+            )
+        if len(found) > 1:
+            raise BagError(
+                f'{self.path}: found {" and ".join(found)} on {topic}, expected one type'
+            )
+        if found[0] not in types:
+            raise BagError(
+                f'{self.path}: found {found[0]} on {topic}, expected {" or ".join(types)}'
+            )
+
+    @property
+    def losses(self) -> list[str]:
+        """What could not be read so far, or does not fit together, one line each."""
+        damage = [f'{s.path}: {each}' for s in self._storages for each in s.damage]
+        return list(dict.fromkeys([*self._told, *damage]))
+
+    @property
+    def digests(self) -> dict[str, str]:
+        """SHA-256 of every file that was given, by its path."""
+        files = [file for source in self._sources for file in source.files]
+        return {str(file): digest_of(file) for each in files for file in with_beside(each)}
+
+    # What is in it ------------------------------------------------------------------------------
+
+    def messages(self, *topics: str, raw: bool = False) -> Iterator[BagMessage]:
+        """Yield the messages of some topics in the order in which they were recorded.
+
+        :param raw: their bytes in place of the messages
+        :raises BagError: damage, or a type that is not known
+        """
+        for slab in self._slabs(topics):
+            channels, log_ns = slab.channels.tolist(), slab.log_ns.tolist()
+            for row, number in enumerate(channels):
+                data, topic = slab.raw(row), self._channels[number].topic
+                if raw:
+                    yield BagMessage(topic, log_ns[row], data)
+                    continue
+                decoder = self._decoder(number)
+                try:
+                    message = decoder.message(data)
+                except BagError:
+                    raise
+                except Exception as error:  # readers made from definitions fail in many ways
+                    self._spoiled(topic, log_ns[row], error)
+                    continue
+                yield BagMessage(topic, log_ns[row], message)
+
+    def arrays(self, *topics: str) -> Iterator[Table]:
+        """Yield the messages of some topics as tables, in log order within a topic.
+
+        :raises BagError: damage, or a type that is not known
+        """
+        return chain.from_iterable(self.stretches(*topics))
+
+    def stretches(self, *topics: str) -> Iterator[list[Table]]:
+        """Yield the messages of some topics, one stretch of the recording after the other.
+
+        A stretch has one table for each topic and type; what follows it was recorded later than
+        all of them. No more of the recording is in memory than one.
+
+        :raises BagError: damage, or a type that is not known
+        """
+        for slab in self._slabs(topics):
+            numbers = np.flatnonzero(np.bincount(slab.channels)).tolist()
+            yield [
+                Table(
+                    self._decoder(number),
+                    slab if len(numbers) == 1 else slab.take(slab.channels == number),
+                    self._spoiled,
+                )
+                for number in numbers
+            ]
+
+    def _decoder(self, number: int) -> Decoder:
+        if number not in self._decoders:
+            self._decoders[number] = Decoder(self._channels[number], self._definitions)
+        return self._decoders[number]
+
+    def _spoiled(self, topic: str, log_ns: int, error: Exception) -> None:
+        """Tell of a message that cannot be read."""
+        why = ' '.join(str(error).split())[:120] or type(error).__name__
+        line = f'{self.path}: a message on {topic}, recorded at {log_ns} ns, is damaged ({why})'
+        if not self._recover:
+            raise BagError(f'{line}, expected a whole one; --recover leaves it out') from None
+        self._told.append(line)
+
+    def _slabs(self, topics: Iterable[str]) -> Iterator[Slab]:
+        wanted = set(topics)
+        tally = Tally(wanted)
+        sources = [self._pieces(place, wanted, tally) for place in range(len(self._storages))]
+        yield from in_order(merged(sources))
+        self._told += tally.contradictions(self._storages, self._sources)
+
+    def _pieces(self, place: int, wanted: set[str], tally: Tally) -> Iterator[Piece]:
+        """Yield a file's pieces, with the channels' numbers of all files."""
+        storage, numbers = self._storages[place], self._numbers[place]
+        own = {number for number, each in storage.channels.items() if each.topic in wanted}
+        if not own:
+            return
+        everywhere = np.zeros(max(numbers) + 1, dtype=np.int64)
+        everywhere[list(numbers)] = list(numbers.values())
+
+        def load(piece: Piece) -> Slab:
+            try:
+                slab = piece.load()
+            except DamagedError as error:
+                raise self._damaged(storage, error) from None
+            except OSError as error:
+                raise self._unreadable(error) from None
+            tally.count(place, slab.channels)
+            return slab.of_channels(everywhere[slab.channels])
+
+        try:
+            for piece in storage.pieces(own):
+                yield Piece(piece.start_ns, partial(load, piece))
+        except DamagedError as error:
+            raise self._damaged(storage, error) from None
+
+    def _unreadable(self, error: OSError) -> BagError:
+        where = error.filename or self.path
+        return BagError(f'{where}: cannot be read ({error.strerror}), expected a recording')
+
+    def _damaged(self, storage: Storage, error: DamagedError) -> BagError:
+        return BagError(damage_line(storage.path, str(error), self._recover))
+
+
+def damage_line(file: Path, damage: str, recover: bool) -> str:
+    """Return the one line about a damaged file."""
+    line = f'{file}: cannot be read ({damage}), expected a whole recording'
+    if recover or 'lfs' in damage:
+        return line
+    remedy = {'.mcap': 'mcap recover', '.db3': 'sqlite3 .recover'}.get(file.suffix, '')
+    return f'{line}: {remedy}, or --recover' if remedy else line

@@ -1,0 +1,100 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Samples of inputs from a recording, in columns, by the readers that the nodes use."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from repsq_ros.measurement.columns import (
+    SampleColumns,
+    columns_of,
+    columns_of_samples,
+    together,
+)
+from repsq_ros.measurement.inputs import Input
+from repsq_ros.messages.sensor_messages import Reader, reader_of
+from repsq_ros.recordings.recording import Recording
+from repsq_ros.recordings.slab import NONE, Integers
+from repsq_ros.recordings.table import Table
+
+
+def sample_columns(
+    recording: Recording, inputs: Mapping[str, tuple[str, Input]]
+) -> Iterator[dict[str, SampleColumns]]:
+    """Yield the samples of several inputs, one stretch of the recording after the other.
+
+    :param inputs: by any name: the topic and the input
+    :returns: the samples of each, by the same names, where the stretch has some
+    :raises BagError: a topic is missing, or not of the input's type
+    """
+    for topic, source in inputs.values():
+        recording.require(topic, source.type)
+    readers = {name: reader_of(source) for name, (_, source) in inputs.items()}
+    for tables in recording.stretches(*(topic for topic, _ in inputs.values())):
+        by_topic = {table.topic: table for table in tables}
+        found = {
+            name: columns_from(by_topic[topic], readers[name])
+            for name, (topic, _) in inputs.items()
+            if topic in by_topic
+        }
+        yield {name: columns for name, columns in found.items() if columns is not None}
+
+
+def sample_times(recording: Recording, topic: str, source: Input) -> tuple[Integers, Integers]:
+    """Return the stamps of all samples of an input, and when each was recorded, (n,) [ns].
+
+    :raises BagError: the topic is missing, or not of the input's type
+    """
+    stamps: list[Integers] = [NONE]
+    logs: list[Integers] = [NONE]
+    for found in sample_columns(recording, {'': (topic, source)}):
+        for columns in found.values():
+            stamps.append(columns.stamps)
+            logs.append(NONE if columns.logs is None else columns.logs)
+    return np.concatenate(stamps), np.concatenate(logs)
+
+
+def columns_from(table: Table, read: Reader) -> SampleColumns | None:
+    """Return the samples of a table; None: it says nothing of the body."""
+    parts = []
+    singly = [table.others]
+    for rows, message in table.alike:
+        try:
+            sample: Any = read(message, table.log_ns[rows])  # type: ignore[arg-type]
+        except (TypeError, ValueError):
+            singly.append(rows)  # not to be said of all together
+            continue
+        if sample is not None:
+            parts.append((rows, columns_of(sample, len(rows))))
+    rows = np.concatenate(singly)
+    if len(rows):
+        said, samples = [], []
+        for row in rows.tolist():
+            message = table.message(row)
+            sample = None if message is None else read(message, int(table.log_ns[row]))
+            if sample is not None:
+                said.append(row)
+                samples.append(sample)
+        if samples:
+            parts.append((np.array(said, dtype=np.int64), columns_of_samples(samples)))
+    if not parts:
+        return None
+    places = np.sort(np.concatenate([rows for rows, _ in parts]))
+    return replace(together(parts, len(table)), logs=table.log_ns[places])

@@ -1,0 +1,200 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The campaigns in a recording with the package's own topics, each followed as it was live."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+from repsq_ros import topics
+from repsq_ros.campaign.attempts import Attempts
+from repsq_ros.campaign.records import Case, TestRecord
+from repsq_ros.errors import BagError
+from repsq_ros.measurement.reasons import Code, Fault
+from repsq_ros.measurement.recorder import Key, Window
+from repsq_ros.messages import campaign_messages
+from repsq_ros.protocols.phases import Phase, Span
+from repsq_ros.recordings.bag import Bag
+from repsq_ros.replay.bag_topics import TopicNames
+from repsq_ros.replay.segments import Segment
+from repsq_ros.sampling.proposals import Draw
+
+# What only who was there could see: a sensor's topic with two publishers, two specifications.
+SEEN_LIVE = {code.key: code for code in (Code.PUBLISHERS, Code.SPECIFICATIONS)}
+UNDECIDED = 'recording ends'
+
+
+class _HeardPhase(NamedTuple):
+    """One phase as it was recorded; their order is the one in which they were announced.
+
+    Messages of equal log stamps (of a recording by a simulated clock, or one that was converted)
+    may have changed places. Attempts follow one another, whatever the clocks did.
+    """
+
+    key: Key
+    log_ns: int
+    start_ns: int
+    order: int  # of its phase within an instant
+    span: Span
+    test: Any
+
+
+@dataclass
+class RecordedCampaign:
+    """One campaign in a recording."""
+
+    campaign_id: str
+    digest: str = ''
+    segments: list[Segment] = field(default_factory=list)
+    ending: str = UNDECIDED  # how it ended, in words
+    stamp_lead_ns: int = 0  # of the log's clock before that of the phases, about (median)
+
+    def __str__(self) -> str:
+        """Describe it for who has to choose."""
+        tests = len({segment.index for segment in self.segments})
+        return (
+            f'{self.campaign_id!r} ({tests} tests, {len(self.segments)} attempts, {self.ending}, '
+            f'specification {self.digest[:12]})'
+        )
+
+
+def campaigns_in(bag: Bag, names: TopicNames | None = None) -> list[RecordedCampaign]:
+    """Return the campaigns of a recording, in the order of their first phase.
+
+    :param names: of the topics in it; None: as they are
+    :raises BagError: the topics are missing
+    """
+    names = names or TopicNames.of('', ())
+    command_topic = names(topics.TEST_COMMAND)
+    phase_topic = names(topics.TEST_PHASE)
+    measurement_topic = names(topics.TEST_MEASUREMENT)
+    bag.require(command_topic, 'repsq_ros/msg/TestCommand')
+    bag.require(phase_topic, 'repsq_ros/msg/TestPhase')
+    heard: dict[str, list[_HeardPhase]] = {}
+    cases: dict[str, dict[Key, Any]] = {}
+    live: dict[str, dict[Key, TestRecord]] = {}
+    for item in bag.messages(command_topic, phase_topic, measurement_topic):
+        message = item.message
+        if item.topic == phase_topic:
+            phase = _heard(bag, item.log_ns, message)
+            heard.setdefault(phase.test.campaign_id, []).append(phase)
+        elif item.topic == command_topic:
+            cases.setdefault(message.campaign_id, {})[message.index, message.attempt] = message
+        else:
+            record = campaign_messages.test_record_of(message)
+            key = (record.index, record.attempt)
+            live.setdefault(message.campaign_id, {}).setdefault(key, record)
+    return [
+        _follow(name, phases, cases.get(name, {}), live.get(name, {}))
+        for name, phases in heard.items()
+    ]
+
+
+def choose(campaigns: list[RecordedCampaign], wanted: str, file: object) -> RecordedCampaign:
+    """Return the one that is wanted, or the only one.
+
+    :param wanted: its name; '' for the only one there is
+    :raises BagError: there are several, or none of that name; those there are listed
+    """
+    found = [each for each in campaigns if wanted in ('', each.campaign_id)]
+    if len(found) == 1:
+        return found[0]
+    if not campaigns:
+        raise BagError(f'{file}: found no phase of a campaign, expected at least one')
+    there = ', '.join(map(str, campaigns))
+    if not wanted:
+        raise BagError(
+            f'{file}: found {len(campaigns)} campaigns, expected one, or --campaign with one of '
+            f'{there}'
+        )
+    raise BagError(f'{file}: found no campaign {wanted!r}, expected one of {there}')
+
+
+def _heard(bag: Bag, log_ns: int, message: Any) -> _HeardPhase:
+    try:
+        span = campaign_messages.span_of(message)
+    except ValueError as error:
+        raise BagError(f'{bag.path}: found a {error} in a {topics.TEST_PHASE}') from None
+    final = span.broken_off or span.phase in (Phase.SKIPPED, Phase.DONE, Phase.ABORTED)
+    order = (2 if final else 1 if span.phase in (Phase.IDLE, Phase.PAUSED) else 0, span.step)
+    return _HeardPhase(
+        (span.index, span.attempt), log_ns, span.start_ns, 1000 * order[0] + order[1], span,
+        campaign_messages.test_of(message),
+    )  # fmt: skip
+
+
+def _follow(
+    name: str,
+    phases: Sequence[_HeardPhase],
+    commands: Mapping[Key, Any],
+    live: Mapping[Key, TestRecord],
+) -> RecordedCampaign:
+    """Follow one campaign through its phases, in their order."""
+    last = max(phases, key=lambda each: (each.log_ns, each.order)).span
+    ending = UNDECIDED
+    if last.phase in (Phase.DONE, Phase.ABORTED):
+        ending = f'{last.phase.name.lower()}{": " if last.reason else ""}{last.reason}'
+    leads = sorted(each.log_ns - each.start_ns for each in phases)
+    campaign = RecordedCampaign(name, ending=ending, stamp_lead_ns=leads[len(leads) // 2])
+    attempts, segments = Attempts(), dict[Key, Segment]()
+    for each in sorted(phases, key=lambda each: each[:4]):
+        case = _case_of(each, commands)
+        if case is None:
+            continue
+        campaign.digest = campaign.digest or _digest_of(each, commands)
+        record = attempts.hear(case, each.span)
+        if record is not None:
+            segments[each.key] = _ended(record)
+            attempts.close(each.key)
+        for key in attempts.over:
+            attempt = attempts.close(key)
+            if attempt is not None:
+                segments[key] = _measured(key, attempt.case.draw, attempt.window, live.get(key))
+    # Version 0.1.0 announced no phase of what was skipped; others may not be in the recording.
+    ended = [each for each in live.values() if each.skipped or each.broken_off]
+    segments |= {(record.index, record.attempt): _ended(record) for record in ended}
+    campaign.segments = [segments[key] for key in sorted(segments)]
+    return campaign
+
+
+def _case_of(heard: _HeardPhase, commands: Mapping[Key, Any]) -> Case | None:
+    """Return the attempt that a phase belongs to; None: the campaign has none left."""
+    whole = hasattr(heard.test, 'weight_bound')  # a phase of version 0.1.0 does not tell it
+    test = heard.test if whole else commands.get(heard.key)
+    return None if test is None else campaign_messages.case_of(test)
+
+
+def _digest_of(heard: _HeardPhase, commands: Mapping[Key, Any]) -> str:
+    told = commands.get(heard.key, heard.test)
+    return str(getattr(told, 'specification_digest', ''))
+
+
+def _ended(record: TestRecord) -> Segment:
+    instant = record.window_end_ns
+    draw = Draw(record.x, math.nan, math.nan, record.weight_bound, record.weight)
+    return Segment(
+        record.index, record.attempt, '', draw, Window(instant, instant, (), instant), record
+    )
+
+
+def _measured(key: Key, draw: Draw, window: Window, live: TestRecord | None) -> Segment:
+    segment = Segment(*key, '', draw, window, live=live)
+    code = SEEN_LIVE.get(live.code) if live is not None else None
+    if live is None or code is None:
+        return segment
+    return replace(segment, objection=Fault(code, live.reason))
