@@ -26,7 +26,8 @@ PACKAGE = ROOT / 'repsq_ros'
 FLOORS = [
     ['cli', 'api'],
     ['console'],
-    ['studies'],
+    ['report'],
+    ['studies', 'certificate'],
     ['nodes', 'replay', 'launching'],
     ['messages', 'sensor_messages'],
     ['campaign'],
@@ -36,7 +37,7 @@ FLOORS = [
     ['errors', 'timebase', 'seeds', 'topics'],
 ]
 LEAVES = {*FLOORS[-1], ''}
-CORE = {room for floor in FLOORS[5:-1] for room in floor} | {'studies'}
+CORE = {room for floor in FLOORS[6:-1] for room in floor} | {'studies', 'certificate', 'report'}
 
 # From which rooms each may import: fewer than the floors would allow.
 ROOMS = {
@@ -56,6 +57,12 @@ ROOMS = {
     ),
     'messages': LEAVES | {'campaign', 'measurement', 'protocols', 'sampling'},
     'sensor_messages': LEAVES | {'measurement'},
+    'certificate': LEAVES | {'estimation', 'sampling', 'specification', 'campaign'},
+    'report': (
+        LEAVES
+        | {'sampling', 'estimation', 'measurement', 'protocols', 'specification', 'campaign'}
+        | {'certificate', 'studies'}
+    ),
     'launching': LEAVES,
     'replay': (
         LEAVES
@@ -70,6 +77,7 @@ ROOMS = {
         LEAVES
         | {'sampling', 'estimation', 'measurement', 'subjects', 'specification', 'campaign'}
         | {'replay', 'sensor_messages', 'nodes', 'studies', 'launching', 'protocols'}
+        | {'certificate', 'report'}
     ),
     'cli': LEAVES | {'console'},
     'api': (LEAVES | {'sampling', 'measurement', 'subjects', 'specification', 'campaign'}),
