@@ -79,7 +79,8 @@ def _pairs(
         if psi.size:
             marks = axes.scatter(
                 campaign.x[order, i], campaign.x[order, j], c=psi[order], s=_sizes(psi[order]),
-                cmap=SHADES, vmin=low, vmax=high, edgecolors=BLACK, linewidths=0.25,
+                cmap=SHADES, vmin=low, vmax=high, edgecolors=BLACK,
+                linewidths=0.25 if psi.size < MANY else 0.0,
                 rasterized=psi.size * len(pairs) > MANY,
             )  # fmt: skip
         if len(campaign.x_lost):
@@ -96,7 +97,10 @@ def _pairs(
         axes.axis('off')
     if marks is not None:
         used = list(panels[: len(pairs)])
-        made.colorbar(marks, ax=used, label=f'{unit_of_psi(campaign)}: larger marks are higher')
+        made.colorbar(
+            marks, ax=used, label=f'{unit_of_psi(campaign)}: larger marks are higher',
+            shrink=1.0 / shape[0], aspect=15, anchor=(0.0, 1.0),
+        )  # fmt: skip
     else:
         panels[0].text(
             0.5, 0.5, 'no test has been counted', ha='center', color=GREY,
@@ -108,7 +112,7 @@ def _sizes(psi: Array) -> Array:
     """Return the area of each mark."""
     low, span = float(psi.min()), float(np.ptp(psi))
     share = (psi - low) / span if span > 0.0 else np.full(psi.shape, 0.5)
-    crowd = 1.0 if psi.size < 400 else 0.5
+    crowd = min(max(250.0 / psi.size, 0.08), 1.0)
     return crowd * (SMALLEST + (LARGEST - SMALLEST) * share)
 
 

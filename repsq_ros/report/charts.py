@@ -16,6 +16,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import Any
 
@@ -73,7 +74,7 @@ def chart_of_estimate(campaign: Gathered) -> str:
             [last.n], [last.mean], yerr=gamma, color=RED, capsize=4, linewidth=1.6,
             marker='s', markersize=4, label=f'+- gamma = {gamma:g}',
         )  # fmt: skip
-        text = f'stopped after {last.n}' if last.stopped else f'{last.n} tests so far'
+        text = f'stopped after {last.n}' if last.stopped else f'so far {last.n}'
         axes.axvline(last.n, color=BLACK, linestyle=':', linewidth=1.0)
         axes.set_title(text, loc='right')
         late = slice(len(kept) // 3, None)  # early intervals are as wide as the range
@@ -124,7 +125,7 @@ def _bins(values: Array) -> Array:
         width = (high - low) / 4
         return np.array([low - width, low + width, high - width, high + width])
     count = min(max(int(math.sqrt(values.size)), 5), MOST_BINS)
-    return np.linspace(low, high, count + 1)
+    return np.asarray(np.linspace(low, high, count + 1), dtype=np.float64)
 
 
 def chart_of_sessions(campaign: Gathered) -> str:
@@ -160,7 +161,7 @@ def chart_of_sessions(campaign: Gathered) -> str:
         axes.set_ylim(*_limits(psi, 2 * campaign.specification.gamma))
         axes.set_xlabel('test')
         axes.set_ylabel(unit_of_psi(campaign))
-        axes.legend(loc='best')
+        axes.legend(loc='lower center', bbox_to_anchor=(0.45, 1.0), ncols=2)
 
     return figure(draw)
 
@@ -204,7 +205,7 @@ def chart_of_partition(campaign: Gathered) -> str:
         ends = [result.cell_lower, result.cell_upper, result.estimate, result.value]
         low, high = min(ends) - CELLS_BESIDE * width, max(ends) + CELLS_BESIDE * width
         low, high = max(low, edges[0] - 0.1 * width), min(high, edges[-1] + 0.1 * width)
-        for cell, (left, right) in enumerate(zip(edges, edges[1:], strict=False)):
+        for cell, (left, right) in enumerate(itertools.pairwise(edges)):
             if right <= low or left >= high:
                 continue
             own = cell == result.cell
@@ -212,8 +213,8 @@ def chart_of_partition(campaign: Gathered) -> str:
                 left, right, facecolor=ORANGE if own else 'white', alpha=0.45 if own else 1.0,
                 edgecolor=GREY, linewidth=1.0, hatch='..' if own else '',
             )  # fmt: skip
-            middle = (max(left, low) + min(right, high)) / 2
-            axes.text(middle, 0.92, f'{cell}', ha='center', color=BLACK, fontsize=9)
+            place = max(left, low) + 0.06 * width
+            axes.text(place, 0.92, f'{cell}', color=BLACK, fontsize=9, clip_on=True)
         axes.axvline(result.value, color=BLACK, linewidth=2.0, label=f'result {result.value:.6g}')
         lower, upper = max(result.lower, low), min(result.upper, high)
         if lower <= upper:

@@ -170,9 +170,7 @@ def _plain(test: TestRecord) -> str:
 
 def _cases(tests: tuple[TestRecord, ...], dimensions: int) -> Array:
     # A record of another program may lack its case: its place stays empty.
-    rows = [
-        test.x if len(test.x) == dimensions else (math.nan,) * dimensions for test in tests
-    ]
+    rows = [test.x if len(test.x) == dimensions else (math.nan,) * dimensions for test in tests]
     return np.array(rows, dtype=np.float64).reshape(len(rows), dimensions)
 
 

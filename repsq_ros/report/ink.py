@@ -44,9 +44,7 @@ STYLE = {
 }
 
 
-def figure(
-    draw: Callable[[Any], None], height: float = 3.2, width: float = WIDTH
-) -> str:
+def figure(draw: Callable[[Any], None], height: float = 3.2, width: float = WIDTH) -> str:
     """Return a figure as the data URI of an SVG.
 
     :param draw: gets the figure of matplotlib
