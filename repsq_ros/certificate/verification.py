@@ -183,7 +183,7 @@ def _held_against(certificate: dict[str, Any], recounted: Recount) -> Finding:
     left_out = (*ISSUED, 'files', 'digest', 'signature')
     said = {key: value for key, value in certificate.items() if key not in left_out}
     expected = {key: value for key, value in again.items() if key not in left_out}
-    return Finding('certificate, counted anew', _told(differences(said, expected)))
+    return Finding('certificate, counted anew', told(differences(said, expected)))
 
 
 def _of_tests(file: Path, recounted: Recount) -> Finding:
@@ -208,7 +208,7 @@ def _of_tests(file: Path, recounted: Recount) -> Finding:
             for name, one, two in zip(header, row, other, strict=True)
             if not (one == two or (name in COMPUTED and _near(one, two)))
         ]
-    return Finding(f'{TESTS}, counted anew', _told(problems), f'{len(expected) - 1} rows')
+    return Finding(f'{TESTS}, counted anew', told(problems), f'{len(expected) - 1} rows')
 
 
 def _near(one: str, two: str) -> bool:
@@ -233,20 +233,20 @@ def _of_yaml(file: Path, again: str, left_out: tuple[str, ...] = ()) -> Finding:
         for each in (found, expected):
             for key in left_out:
                 each.pop(key, None)
-    return Finding(what, _told(differences(found, expected)))
+    return Finding(what, told(differences(found, expected)))
 
 
 def differences(found: object, expected: object, where: str = '') -> list[str]:
     """Return where two contents differ, numbers by more than another machine's rounding."""
     if isinstance(found, dict) and isinstance(expected, dict):
-        told = []
+        places = []
         for key in [*expected, *(key for key in found if key not in expected)]:
             place = f'{where}.{key}' if where else str(key)
             if key not in found or key not in expected:
-                told.append(f'{place}: {"found none" if key in expected else "not expected"}')
+                places.append(f'{place}: {"found none" if key in expected else "not expected"}')
             else:
-                told += differences(found[key], expected[key], place)
-        return told
+                places += differences(found[key], expected[key], place)
+        return places
     if isinstance(found, list) and isinstance(expected, list):
         if len(found) != len(expected):
             return [f'{where}: found {len(found)}, expected {len(expected)}']
@@ -264,7 +264,8 @@ def _same_value(found: object, expected: object) -> bool:
     return type(found) is type(expected) and found == expected
 
 
-def _told(problems: Sequence[str]) -> str:
+def told(problems: Sequence[str]) -> str:
+    """Return problems in one line, the first ones."""
     more = f'; and {len(problems) - SHOWN} more' if len(problems) > SHOWN else ''
     return '; '.join(problems[:SHOWN]) + more
 
@@ -306,7 +307,7 @@ def _of_bag(bag: Path, certificate: dict[str, Any]) -> Finding:
                 problems.append(f'{name}: its SHA-256 is another one, it changed')
     except BagError as error:
         return Finding(what, str(error))
-    return Finding(what, _told(problems), f'{len(entry["files"])} files, SHA-256 as certified')
+    return Finding(what, told(problems), f'{len(entry["files"])} files, SHA-256 as certified')
 
 
 def _names(entry: dict[str, Any]) -> set[str]:

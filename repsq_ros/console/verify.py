@@ -20,8 +20,11 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
+from repsq_ros.campaign.journal import JOURNAL
+from repsq_ros.campaign.recount import recount
 from repsq_ros.certificate.signature import read_public
 from repsq_ros.certificate.verification import SIGNATURE, Finding, verify
+from repsq_ros.console.recorded_psi import recorded_psi
 
 CHANGED = 9  # exit code: as of CertificateError
 NOT_SIGNED_SO = 10  # exit code: only the signature does not fit
@@ -46,6 +49,11 @@ def run(arguments: argparse.Namespace) -> int:
     """Print every check; 0: all hold, 9: something changed, 10: the signature alone."""
     key = None if arguments.key is None else read_public(arguments.key)
     checks = verify(arguments.target, arguments.bag, key)
+    folder: Path = arguments.target if arguments.target.is_dir() else arguments.target.parent
+    if arguments.bag and (folder / JOURNAL).exists() and not any(c.problem for c in checks):
+        # Where something has changed already, that is told, and no further work is done.
+        recounted = recount(folder)
+        checks += [recorded_psi(recounted, bag) for bag in arguments.bag]
     show_checks(checks)
     failed = [check for check in checks if check.problem]
     if not failed:
