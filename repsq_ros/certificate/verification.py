@@ -51,6 +51,8 @@ if TYPE_CHECKING:
 
 ROUNDING = 1e-9  # relative: logarithms of another machine may differ in their last digits
 SIGNATURE = 'signature'  # name of that check
+ABSENT = 'is not there'  # a certificate misses it, where there is one
+COUNTED = 'counted anew from the journal'
 COMPUTED = {'mean', 'half_width'}  # columns of tests.csv that the journal does not hold
 SHOWN = 5  # differences that are told of one file
 
@@ -151,26 +153,27 @@ def _of_campaign(folder: Path, certificate: dict[str, Any] | None) -> list[Findi
     """Check what follows from a journal."""
     try:
         recounted = recount(folder)
-        result = recounted.finished()
     except RepsqError as error:
-        return [Finding('counted anew from the journal', str(error))]
+        return [Finding(COUNTED, str(error))]
     torn = ''
     if recounted.torn:
         torn = f'{recounted.torn} bytes behind the last whole line'
+    lines = f'{len(recounted.entries)} lines, head {recounted.head[:12]}'
     checks = [
-        Finding(
-            f'{JOURNAL}, line by line', torn,
-            f'{len(recounted.entries)} lines, head {recounted.head[:12]}',
-        )
-    ]  # fmt: skip
-    checks.append(_of_tests(folder / TESTS, recounted))
-    document = result.document(recounted.specification)
+        Finding(f'{JOURNAL}, line by line', torn, lines),
+        _of_tests(folder / TESTS, recounted),
+    ]
+    if recounted.result is None:
+        ended = certificate is not None or (folder / RESULT).exists()
+        text = f'{len(recounted.history.tests)} tests without a result'
+        return [*checks, Finding(COUNTED, text if ended else '', f'{text}: not at its end yet')]
+    document = recounted.result.document(recounted.specification)
     document['sessions'] = list(recounted.history.sessions)
     checks.append(_of_yaml(folder / RESULT, yaml.safe_dump(document), ('software',)))
     if recounted.specification.partition is None:
         with TemporaryDirectory() as temporary:
             again = Path(temporary) / REPLICATION
-            leave_replication(recounted.specification, result, again)
+            leave_replication(recounted.specification, recounted.result, again)
             checks.append(_of_yaml(folder / REPLICATION, again.read_text(encoding='utf-8')))
     if certificate is not None:
         checks.append(_held_against(certificate, recounted))
@@ -190,6 +193,8 @@ def _of_tests(file: Path, recounted: Recount) -> Finding:
     """Hold the table of the tests against the journal."""
     try:
         found = list(csv.reader(io.StringIO(file.read_text(encoding='utf-8'))))
+    except FileNotFoundError:
+        return Finding(f'{TESTS}, counted anew', note=ABSENT)
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         return Finding(f'{TESTS}, counted anew', f'cannot be read: {error}')
     lines = [tests_header(recounted.specification)]
@@ -226,6 +231,8 @@ def _of_yaml(file: Path, again: str, left_out: tuple[str, ...] = ()) -> Finding:
     what = f'{file.name}, computed anew'
     try:
         found = yaml.safe_load(file.read_text(encoding='utf-8'))
+    except FileNotFoundError:
+        return Finding(what, note=ABSENT)
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         return Finding(what, f'cannot be read: {" ".join(str(error).split())}')
     expected = yaml.safe_load(again)

@@ -21,7 +21,6 @@ from pathlib import Path
 
 from repsq_ros.campaign.recount import Recount
 from repsq_ros.certificate.verification import ROUNDING, Finding, told
-from repsq_ros.errors import RepsqError
 from repsq_ros.recordings.bag import Bag
 from repsq_ros.replay.evaluation import evaluate, read_samples
 from repsq_ros.replay.segments import own_segments
@@ -32,22 +31,18 @@ def recorded_psi(recounted: Recount, bag: Path) -> Finding:
 
     Topics are those of the specification, not remapped: `repsq reevaluate` takes more.
 
+    :raises BagError: the recording cannot be read, or holds another campaign
     :raises MissingError: the reader of bags is not installed
     """
     what, specification = f'psi anew from {bag.name}', recounted.specification
     measure = specification.measure
-    try:
-        with Bag(bag) as opened:
-            segments = own_segments(opened, '', specification.digest)
-            samples = read_samples(opened, f'/{measure.input.topic.lstrip("/")}', measure.input)
-            conditions = {
-                condition.name: read_samples(opened, f'/{source.topic.lstrip("/")}', source)
-                for condition, source in zip(
-                    measure.conditions, measure.condition_inputs, strict=True
-                )
-            }
-    except RepsqError as error:
-        return Finding(what, f'cannot be computed: {error}')
+    with Bag(bag) as opened:
+        segments = own_segments(opened, '', specification.digest)
+        samples = read_samples(opened, f'/{measure.input.topic.lstrip("/")}', measure.input)
+        conditions = {
+            condition.name: read_samples(opened, f'/{source.topic.lstrip("/")}', source)
+            for condition, source in zip(measure.conditions, measure.condition_inputs, strict=True)
+        }
     evaluated = evaluate(specification, samples, segments, conditions)
     found = {(each.segment.index, each.segment.attempt): each for each in evaluated}
     problems, held = [], 0

@@ -49,12 +49,14 @@ def run(arguments: argparse.Namespace) -> int:
     """Print every check; 0: all hold, 9: something changed, 10: the signature alone."""
     key = None if arguments.key is None else read_public(arguments.key)
     checks = verify(arguments.target, arguments.bag, key)
+    show_checks(checks)
     folder: Path = arguments.target if arguments.target.is_dir() else arguments.target.parent
     if arguments.bag and (folder / JOURNAL).exists() and not any(c.problem for c in checks):
         # Where something has changed already, that is told, and no further work is done.
         recounted = recount(folder)
-        checks += [recorded_psi(recounted, bag) for bag in arguments.bag]
-    show_checks(checks)
+        of_bags = [recorded_psi(recounted, bag) for bag in arguments.bag]
+        show_checks(of_bags)
+        checks += of_bags
     failed = [check for check in checks if check.problem]
     if not failed:
         print(f'whole     {arguments.target}: {len(checks)} checks hold')

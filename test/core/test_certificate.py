@@ -81,8 +81,17 @@ def replace_in(file, old, new, count=1):
 
 
 def test_an_unchanged_campaign_is_whole(base, capsys):
-    options = ['--bag', base / 'bag', '--key', base / 'lab.key.pub']
-    assert verified(base, capsys, *options) == (0, [])
+    assert verified(base, capsys, '--key', base / 'lab.key.pub') == (0, [])
+
+
+def test_a_recording_with_the_right_bytes_that_holds_no_campaign_cannot_be_counted_anew(
+    base, capsys
+):  # fmt: skip
+    pytest.importorskip('rosbags')
+    assert main(['verify', str(base / 'lab'), '--bag', str(base / 'bag')]) == 4
+    told = capsys.readouterr()
+    assert re.search(r'^ok recording bag +2 files, SHA-256 as certified', told.out, re.M)
+    assert 'cannot be read' in told.err
 
 
 def test_a_certificate_alone_is_checked_by_itself(base, tmp_path, capsys):
@@ -424,8 +433,13 @@ def test_attempts_that_were_lost_are_certified_too(tmp_path, content, write):
 
 def test_without_a_result_there_is_nothing_to_certify(tmp_path, content, write, capsys):
     folder = leave_folder(tmp_path / 'lab', write(content), records_of([0.5] * 3))
-    assert main(['certify', str(folder)]) == 9
-    assert '3 tests without a result' in capsys.readouterr().out
+    assert main(['certify', str(folder)]) == 7
+    assert 'found 3 tests without a result' in capsys.readouterr().err
+    assert not (folder / CERTIFICATE).exists()
+    assert main(['verify', str(folder)]) == 0  # under way, and unchanged
+    assert '3 tests without a result: not at its end yet' in capsys.readouterr().out
+    (folder / RESULT).write_text('value: 0.5\n')
+    assert main(['verify', str(folder)]) == 9
     assert main(['verify', str(tmp_path)]) == 9
     assert 'found neither journal.jsonl nor certificate.json' in capsys.readouterr().err
 
