@@ -79,8 +79,8 @@ def tests_row(record: TestRecord, estimate: EstimateRecord) -> str:
     reason = record.reason.replace('"', "'")
     return (
         f'{record.index},{record.attempt},{int(record.valid)},'
-        f'{",".join(map(repr, record.x))},{record.psi!r},{record.weight!r},'
-        f'{record.weight_bound!r},{record.samples},{estimate.mean!r},'
+        f'{",".join(repr(float(value)) for value in record.x)},{record.psi!r},'
+        f'{record.weight!r},{record.weight_bound!r},{record.samples},{estimate.mean!r},'
         f'{estimate.half_width!r},"{reason}"'
     )
 

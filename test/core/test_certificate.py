@@ -286,6 +286,30 @@ def test_an_edited_certificate_is_found_by_its_digest(base, capsys):
     assert (CERTIFICATE, 'its content is not that of its digest: it was edited') in failed
 
 
+@pytest.mark.parametrize('name', ['lab', 'issued', 'software', 'bags', 'sessions', 'rule'])
+def test_the_digest_is_of_every_member(name, base, capsys):
+    def change(content):
+        content.pop('signature')
+        if name in ('lab', 'issued'):
+            content[name] += ' '
+        elif name == 'rule':
+            content[name]['statement'] += ' '
+        elif name == 'software':
+            content[name]['numpy'] += '1'
+        elif name == 'bags':
+            content[name][0]['name'] += 'x'
+        else:
+            content[name].append(
+                {**dict.fromkeys(('date', 'note', 'software', 'machine'), ''), 'versions': {},
+                 'clock': {}, 'mean': content['mean']}
+            )  # fmt: skip
+
+    edited(base, change)
+    code, failed = verified(base, capsys)
+    assert code == 9
+    assert failed[0] == (CERTIFICATE, 'its content is not that of its digest: it was edited')
+
+
 def test_one_that_was_given_a_fitting_digest_by_its_signature_and_by_the_journal(base, capsys):
     edited(base, a_better_value, again=True)
     code, failed = verified(base, capsys)
@@ -472,6 +496,19 @@ def test_what_is_published_is_enough_elsewhere(base, tmp_path, capsys):
     replace_in(target / REPLICATION, b'gain: 6.0', b'gain: 5.0')
     assert main(['verify', str(target)]) == 9
     assert 'replication.yaml, its digest' in capsys.readouterr().out
+
+
+def test_a_published_specification_is_held_to_its_digest(content, write, tmp_path, capsys):
+    """Its partition was given: replication.yaml is no file of the campaign's own folder."""
+    content['tester'].update(stopping={'rule': 'fixed', 'tests': 4})
+    folder = leave_folder(tmp_path / 'campaign', write(content), records_of([0.3] * 4))
+    target = tmp_path / 'published'
+    assert main(['publish', str(folder), '--output', str(target)]) == 0
+    assert main(['verify', str(target)]) == 0
+    replace_in(target / REPLICATION, b'gain: 6.0', b'gain: 5.0')
+    capsys.readouterr()
+    assert main(['verify', str(target)]) == 9
+    assert re.search(r'^-  replication.yaml, its digest +FAILS', capsys.readouterr().out, re.M)
 
 
 def test_tables_and_own_classes_travel_along(content, tmp_path, capsys):
