@@ -40,6 +40,7 @@ from repsq_ros.campaign.folder import (
 from repsq_ros.campaign.journal import JOURNAL
 from repsq_ros.campaign.recount import Recount, recount
 from repsq_ros.certificate.canonical import sha256_of, written_form
+from repsq_ros.certificate.differences import ROUNDING, differences, told
 from repsq_ros.certificate.document import CERTIFICATE, ISSUED, bag_files, make_document
 from repsq_ros.certificate.issuing import content_digest, read_certificate
 from repsq_ros.certificate.signature import signature_problem
@@ -49,12 +50,10 @@ from repsq_ros.specification.load import load
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-ROUNDING = 1e-9  # relative: logarithms of another machine may differ in their last digits
 SIGNATURE = 'signature'  # name of that check
 ABSENT = 'is not there'  # a certificate misses it, where there is one
 COUNTED = 'counted anew from the journal'
 COMPUTED = {'mean', 'half_width'}  # columns of tests.csv that the journal does not hold
-SHOWN = 5  # differences that are told of one file
 
 
 @dataclass(frozen=True)
@@ -241,40 +240,6 @@ def _of_yaml(file: Path, again: str, left_out: tuple[str, ...] = ()) -> Finding:
             for key in left_out:
                 each.pop(key, None)
     return Finding(what, told(differences(found, expected)))
-
-
-def differences(found: object, expected: object, where: str = '') -> list[str]:
-    """Return where two contents differ, numbers by more than another machine's rounding."""
-    if isinstance(found, dict) and isinstance(expected, dict):
-        places = []
-        for key in [*expected, *(key for key in found if key not in expected)]:
-            place = f'{where}.{key}' if where else str(key)
-            if key not in found or key not in expected:
-                places.append(f'{place}: {"found none" if key in expected else "not expected"}')
-            else:
-                places += differences(found[key], expected[key], place)
-        return places
-    if isinstance(found, list) and isinstance(expected, list):
-        if len(found) != len(expected):
-            return [f'{where}: found {len(found)}, expected {len(expected)}']
-        pairs = enumerate(zip(found, expected, strict=True))
-        return [text for k, (a, b) in pairs for text in differences(a, b, f'{where}[{k}]')]
-    if _same_value(found, expected):
-        return []
-    return [f'{where}: found {found!r}, the journal gives {expected!r}']
-
-
-def _same_value(found: object, expected: object) -> bool:
-    if isinstance(found, float) and isinstance(expected, float):
-        both_nan = math.isnan(found) and math.isnan(expected)
-        return both_nan or math.isclose(found, expected, rel_tol=ROUNDING, abs_tol=ROUNDING)
-    return type(found) is type(expected) and found == expected
-
-
-def told(problems: Sequence[str]) -> str:
-    """Return problems in one line, the first ones."""
-    more = f'; and {len(problems) - SHOWN} more' if len(problems) > SHOWN else ''
-    return '; '.join(problems[:SHOWN]) + more
 
 
 def _of_replication(folder: Path, certificate: dict[str, Any]) -> list[Finding]:

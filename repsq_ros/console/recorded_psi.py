@@ -20,7 +20,8 @@ import math
 from pathlib import Path
 
 from repsq_ros.campaign.recount import Recount
-from repsq_ros.certificate.verification import ROUNDING, Finding, told
+from repsq_ros.certificate.differences import ROUNDING, told
+from repsq_ros.certificate.verification import Finding
 from repsq_ros.recordings.bag import Bag
 from repsq_ros.replay.evaluation import evaluate, read_samples
 from repsq_ros.replay.segments import own_segments
