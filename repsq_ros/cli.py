@@ -23,6 +23,7 @@ from typing import Protocol
 
 from repsq_ros import __version__
 from repsq_ros.console import (
+    certify,
     check,
     compare,
     compare_subjects,
@@ -30,12 +31,16 @@ from repsq_ros.console import (
     import_poses,
     inspect,
     iso9283,
+    keygen,
     plan,
+    publish,
     record,
     reevaluate,
+    report,
     run,
     simulate,
     study,
+    verify,
 )
 from repsq_ros.errors import RepsqError
 
@@ -62,6 +67,11 @@ COMMANDS: dict[str, tuple[Command, str]] = {
         compare_subjects,
         'tell which of two subjects does better, from two campaigns on the same cases',
     ),
+    'certify': (certify, 'write the certificate of a campaign, with its recordings and signed'),
+    'verify': (verify, 'compute a campaign anew and tell whether anything in it was changed'),
+    'publish': (publish, 'make the folder that a replicator needs, with the certificate'),
+    'report': (report, 'write a page that shows campaigns, for people'),
+    'keygen': (keygen, 'make the keys with which a lab signs its certificates'),
     'inspect': (inspect, 'tell rate, jitter, gaps, clocks and noise of each topic in a bag'),
     'import-poses': (import_poses, "turn a measuring device's CSV of poses into SI and headers"),
     'iso9283': (iso9283, 'accuracy, repeatability and drift of the poses in a table'),

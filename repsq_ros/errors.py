@@ -69,6 +69,12 @@ class JournalError(RepsqError):
     exit_code = 7
 
 
+class CertificateError(RepsqError):
+    """A certificate, or the campaign that it is of, is not what it was when it was issued."""
+
+    exit_code = 9
+
+
 class OutputError(RepsqError):
     """Results cannot be written where they were asked for."""
 

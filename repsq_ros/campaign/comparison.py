@@ -20,15 +20,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from repsq_ros.campaign.campaign import LARGEST_COUNT, Campaign
-from repsq_ros.campaign.contract import check_contract
-from repsq_ros.campaign.folder import SPECIFICATION
-from repsq_ros.campaign.history import read_history
-from repsq_ros.campaign.journal import JOURNAL
 from repsq_ros.campaign.records import TestRecord
+from repsq_ros.campaign.recount import recount
 from repsq_ros.campaign.result import Result
-from repsq_ros.errors import JournalError
 from repsq_ros.estimation.moments import EmpiricalBernstein
-from repsq_ros.specification.load import load
 from repsq_ros.specification.model import Specification
 
 
@@ -57,21 +52,9 @@ def finished_campaign(folder: Path) -> FinishedCampaign:
     :raises SpecificationError: its specification cannot be read
     :raises JournalError: no journal, a damaged one, one of another contract, or without a result
     """
-    specification, file = load(folder / SPECIFICATION), folder / JOURNAL
-    history = read_history(file)
-    if history is None:
-        raise JournalError(f'{file}: found no line, expected the journal of a campaign')
-    check_contract(history, file, specification)
-    campaign = Campaign(specification)
-    for test in history.tests:
-        campaign.add(test)
-    if not campaign.stopped:
-        raise JournalError(
-            f'{file}: found {len(history.tests)} tests without a result, expected a campaign that '
-            'has ended'
-        )
-    result = campaign.result(history.campaign_id)
-    return FinishedCampaign(folder, specification, history.seed, history.tests, result)
+    found = recount(folder)
+    history, result = found.history, found.finished()
+    return FinishedCampaign(folder, found.specification, history.seed, history.tests, result)
 
 
 def paper_count(campaign: FinishedCampaign) -> PaperCount:

@@ -69,6 +69,33 @@ def read_tests(folder: Path, names: tuple[str, ...]) -> list[TestRecord]:
     return records
 
 
+def tests_header(specification: Specification) -> str:
+    """Return the first line of tests.csv."""
+    return f'index,attempt,valid,{",".join(specification.box.names)},{COLUMNS}'
+
+
+def tests_row(record: TestRecord, estimate: EstimateRecord) -> str:
+    """Return the line of one attempt in tests.csv."""
+    reason = record.reason.replace('"', "'")
+    return (
+        f'{record.index},{record.attempt},{int(record.valid)},'
+        f'{",".join(repr(float(value)) for value in record.x)},{record.psi!r},'
+        f'{record.weight!r},{record.weight_bound!r},{record.samples},{estimate.mean!r},'
+        f'{estimate.half_width!r},"{reason}"'
+    )
+
+
+def leave_replication(specification: Specification, result: Result, target: Path) -> None:
+    """Write what the replicators of an anchored initiator run.
+
+    :raises OSError: a file cannot be read or written
+    """
+    write_replication(
+        Path(specification.file), target, result.value, specification.cells.half_width,
+        result.as_initiator(specification.accuracy.c),
+    )  # fmt: skip
+
+
 class CampaignFolder:
     """Writes the tests of a campaign, each as it is counted: an abort loses none.
 
@@ -90,8 +117,7 @@ class CampaignFolder:
             ) from None
         except OSError as error:
             raise OutputError.unwritable(folder, error) from None
-        names = ','.join(specification.box.names)
-        self._write_line(f'index,attempt,valid,{names},{COLUMNS}')
+        self._write_line(tests_header(specification))
 
     def _write_line(self, line: str) -> None:
         try:
@@ -109,13 +135,7 @@ class CampaignFolder:
 
     def add(self, record: TestRecord, estimate: EstimateRecord) -> None:
         """Write one test, to the disk."""
-        reason = record.reason.replace('"', "'")
-        self._write_line(
-            f'{record.index},{record.attempt},{int(record.valid)},'
-            f'{",".join(map(repr, record.x))},{record.psi!r},{record.weight!r},'
-            f'{record.weight_bound!r},{record.samples},{estimate.mean!r},'
-            f'{estimate.half_width!r},"{reason}"'
-        )
+        self._write_line(tests_row(record, estimate))
 
     def finish(self, result: Result) -> Path:
         """Write the result, and what replicators need where it is not the specification itself.
@@ -135,11 +155,7 @@ class CampaignFolder:
             partial.write_text(text, encoding='utf-8')
             partial.replace(path)
             if specification.partition is None:
-                write_replication(
-                    Path(specification.file), self._folder / REPLICATION, result.value,
-                    specification.cells.half_width,
-                    result.as_initiator(specification.accuracy.c),
-                )  # fmt: skip
+                leave_replication(specification, result, self._folder / REPLICATION)
         except OSError as error:
             raise self._full(error) from None
         return path

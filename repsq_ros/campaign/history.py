@@ -17,6 +17,7 @@
 from __future__ import annotations
 
 import ctypes
+import os
 import platform
 import time
 from collections.abc import Sequence
@@ -68,6 +69,7 @@ def session(note: str, parameters: dict[str, object]) -> dict[str, object]:
             'python': platform.python_version(),
             'numpy': numpy.__version__,
             'scipy': scipy.__version__,
+            'ros': os.environ.get('ROS_DISTRO', ''),  # empty: not known
         },
         'machine': f'{platform.system()} {platform.release()} {platform.machine()}',
     }

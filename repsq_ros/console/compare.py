@@ -17,10 +17,17 @@
 from __future__ import annotations
 
 import argparse
+import math
+from collections.abc import Sequence
 from pathlib import Path
 
-from repsq_ros.campaign.comparison import FinishedCampaign, finished_campaign, paper_count
+from repsq_ros.campaign.comparison import paper_count
+from repsq_ros.campaign.drift import DriftFinding, drift_between
+from repsq_ros.certificate.lab import LabResult, drift_between_labs, read_lab
+from repsq_ros.console.round_robin import round_robin
 from repsq_ros.errors import ParameterError
+from repsq_ros.estimation.precision import welch_p
+from repsq_ros.studies.pairs import paired_difference
 
 DIFFERENT = 8  # exit code
 
@@ -31,55 +38,128 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         'campaigns',
         type=Path,
         nargs='+',
-        metavar='FOLDER',
-        help='folders of two or more campaigns',
+        metavar='CAMPAIGN',
+        help='two or more: folders of campaigns, published folders, or certificates',
     )
+    parser.add_argument(
+        '--table', action='store_true',
+        help='the table of a round robin, as by default from three labs on',
+    )  # fmt: skip
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the values side by side; the exit code is 0 where they are the same, else 8."""
-    folders: list[Path] = arguments.campaigns
-    if len(folders) < 2:
-        raise ParameterError('campaigns', f'{len(folders)}', 'two folders at least')
-    campaigns = [finished_campaign(folder) for folder in folders]
-    _require_one_contract(campaigns)
-    width = max(len(str(folder)) for folder in folders)
-    for each in campaigns:
-        tester, result = each.specification.tester, each.result
-        print(
-            f'{each.folder!s:{width}}  {result.value!r} from {result.n} tests: estimate '
-            f'{result.estimate:.6g} +- {result.half_width:.4g}, proposal {tester.proposal.kind}, '
-            f'rule {result.rule}, seed {each.seed}'
-        )
-    values = {each.result.value for each in campaigns}
+    paths: list[Path] = arguments.campaigns
+    if len(paths) < 2:
+        raise ParameterError('campaigns', f'{len(paths)}', 'two folders at least')
+    labs = [read_lab(path) for path in paths]
+    if any(lab.measured != labs[0].measured for lab in labs):
+        _require_one_contract(labs)
+    width = max(len(str(path)) for path in paths)
+    for lab in labs:
+        print(f'{lab.path!s:{width}}  {_line(lab)}')
+    if len({lab.digest for lab in labs}) > 1:
+        # The same was measured, on partitions of their own: values cannot be held together.
+        _tell_means(labs)
+        _require_one_contract(labs)
+    values = {lab.result['value'] for lab in labs}
     same = len(values) == 1
     if same:
         print(f'same      {values.pop()!r}, to the last digit')
     else:
         print(f'DIFFERENT {" and ".join(map(repr, sorted(values)))}')
-    for sentence in dict.fromkeys(each.result.agreement for each in campaigns):
+    for sentence in dict.fromkeys(lab.content['promise']['agreement'] for lab in labs):
         print(f'promise   {sentence}')
-    print(f'paper     {_paper(campaigns)}')
+    plug_in = [float(lab.content['promise']['p_same']) for lab in labs]
+    if not all(map(math.isnan, plug_in)):
+        told = ', '.join('not told' if math.isnan(p) else f'{p:.2f}' for p in plug_in)
+        print(f'p_same    {told} (of each: another run returns its cell; plug-in, no guarantee)')
+    _tell_means(labs)
+    if arguments.table or len(labs) > 2:
+        print(round_robin(labs))
+    print(f'paper     {_paper(labs)}')
     return 0 if same else DIFFERENT
 
 
-def _require_one_contract(campaigns: list[FinishedCampaign]) -> None:
-    first = campaigns[0]
-    for each in campaigns[1:]:
-        if each.result.replication_digest != first.result.replication_digest:
+def _line(lab: LabResult) -> str:
+    result, campaign = lab.result, lab.content['campaign']
+    return (
+        f'{result["value"]!r} from {result["n"]} tests: estimate {result["estimate"]:.6g} +- '
+        f'{float(result["half_width"]):.4g}, proposal {campaign["proposal"]}, rule '
+        f'{result["rule"]}, seed {campaign["seed"]}'
+    )
+
+
+def _require_one_contract(labs: Sequence[LabResult]) -> None:
+    first = labs[0]
+    for each in labs[1:]:
+        if each.digest != first.digest:
             raise ParameterError(
                 'campaigns',
-                f'{first.folder} and {each.folder}, whose values are no values of one partition '
-                f'(digests {first.result.replication_digest[:12]} and '
-                f'{each.result.replication_digest[:12]})',
+                f'{first.path} and {each.path}, whose values are no values of one partition '
+                f'(digests {first.digest[:12]} and {each.digest[:12]}: not comparable)',
                 "campaigns of one contract: a replicator runs the initiator's replication.yaml",
             )
 
 
-def _paper(campaigns: list[FinishedCampaign]) -> str:
+def _tell_means(labs: Sequence[LabResult]) -> None:
+    """Print whether means differ between sessions and between labs, and by how much."""
+    for lab in labs:
+        sessions = lab.sessions
+        if len(sessions) > 1:
+            found = drift_between(sessions)
+            names = [f'session {k}' for k in range(1, len(sessions) + 1)]
+            print(f'drift     {lab.path}: {_drift(found, names)}')
+    p = welch_p([lab.summary for lab in labs])
+    usual = '' if math.isnan(p) else f"; Welch's test, approximate: p = {p:.3f}"
+    print(f'drift     {_drift(drift_between_labs(labs), [str(lab.path) for lab in labs])}{usual}')
+    if len(labs) == 2:
+        print(f'A - B     {_difference(*labs)}')
+
+
+def _drift(found: DriftFinding, names: Sequence[str]) -> str:
+    level = f'tested at level {found.level:.4g}'
+    if not found.apart:
+        return f'none found between {len(names)} {_kind(names)} ({level})'
+    pairs = ', '.join(f'{names[i]} and {names[j]}' for i, j in found.apart)
+    return f'FOUND between {pairs} ({level})'
+
+
+def _kind(names: Sequence[str]) -> str:
+    return 'sessions' if names[0].startswith('session 1') else 'labs'
+
+
+def _difference(a: LabResult, b: LabResult) -> str:
+    """Say where the difference of two means lies: by pairs where the cases were the same."""
+    if a.campaign is not None and b.campaign is not None:
+        c = a.campaign.specification.accuracy.c
+        try:
+            found = paired_difference(
+                a.campaign.specification, a.campaign.tests, b.campaign.tests, c
+            )
+        except ParameterError:
+            found = None  # other cases
+        if found is not None and not found.broken:
+            return (
+                f'in [{found.lower:.4g}, {found.upper:.4g}] with probability {1 - c:g}, by '
+                f'{found.pairs} pairs of the same cases (repsq compare-subjects says more)'
+            )
+    one, other = a.mean, b.mean
+    lower, upper = one.lower - other.upper, one.upper - other.lower
+    if not (math.isfinite(lower) and math.isfinite(upper)):
+        return 'not told: no interval holds for one of them'
+    return (
+        f'in [{lower:.4g}, {upper:.4g}] with probability {(1 - one.c) * (1 - other.c):.4g}, by '
+        'the interval of each'
+    )
+
+
+def _paper(labs: Sequence[LabResult]) -> str:
     """Say how many tests the paper's rule takes on the same data."""
-    counts = [paper_count(each) for each in campaigns]
-    taken = ' + '.join(str(each.result.n) for each in campaigns)
+    taken = ' + '.join(str(lab.result['n']) for lab in labs)
+    counts = [paper_count(lab.campaign) for lab in labs if lab.campaign is not None]
+    if len(counts) < len(labs):
+        return f'How many tests its rule takes in place of {taken}, a certificate does not say.'
     if not all(count.tests for count in counts):
         return f'How many tests its rule takes in place of {taken} is not known.'
     reached = all(count.reached for count in counts)

@@ -23,10 +23,9 @@ from pathlib import Path
 from repsq_ros.campaign.folder import read_tests
 from repsq_ros.errors import BagError, ParameterError
 from repsq_ros.estimation.difference import Verdict
-from repsq_ros.estimation.stopping import Bounds
 from repsq_ros.specification.load import load
 from repsq_ros.specification.model import Specification
-from repsq_ros.studies.pairs import Compared, check_comparable, compare_pairs, pair_up
+from repsq_ros.studies.pairs import Compared, check_comparable, paired_difference
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -59,16 +58,12 @@ def run(arguments: argparse.Namespace) -> int:
         raise ParameterError('margin', f'{arguments.margin:g}', 'a finite number >= 0')
     names = first.box.names
     a, b = (read_tests(folder, names) for folder in (arguments.a, arguments.b))
-    pairs = pair_up(first, a, b, arguments.assume_independent)
-    if not pairs:
+    found = paired_difference(first, a, b, c, arguments.margin, arguments.assume_independent)
+    if found is None:
         raise BagError(
             f'{arguments.a}, {arguments.b}: found no case that both are over with, expected one '
             'at least'
         )
-    measure = first.measure
-    width = (measure.upper - measure.lower) * first.make_proposal().largest_weight_bound
-    aim = arguments.margin or first.accuracy.gamma
-    found = compare_pairs(pairs, Bounds(-width, width), aim, c, arguments.margin)
     _show(arguments, first, found, c)
     return 0
 

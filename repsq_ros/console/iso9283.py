@@ -216,6 +216,13 @@ def _show(table: PoseTable, found: list[Quantities], relative: str) -> None:
     off = [each.accuracy.position for each in found if each.accuracy]
     if off and not relative and min(off) > ANOTHER_FRAME:
         print('note      all poses are far from their goals: goals of another frame? --fit')
+    for name, text in lines_of(found):
+        print(f'{name:27s}  {text}')
+
+
+def lines_of(found: list[Quantities]) -> list[tuple[str, str]]:
+    """Return each quantity of the standard with what all poses come to."""
+    lines = []
     for name, values, unit in (
         ('AP  accuracy', [q.accuracy.position for q in found if q.accuracy], 'mm'),
         ('RP  repeatability', [q.repeatability.position for q in found if q.repeatability], 'mm'),
@@ -224,17 +231,31 @@ def _show(table: PoseTable, found: list[Quantities], relative: str) -> None:
         ('vAP variation by direction', [q.variation for q in found if q.variation is not None],
          'mm'),
     ):  # fmt: skip
+        text = f'not told: {_LACKING[name[:3].strip()]}'
         if values:
-            print(
-                f'{name:27s}  {np.mean(values):.4f} {unit} on average, {max(values):.4f} at most, '
-                f'of {len(values)} poses'
+            text = (
+                f'{np.mean(values):.4f} {unit} on average, {max(values):.4f} at most, of '
+                f'{len(values)} poses'
             )
-        else:
-            print(f'{name:27s}  not told: {_LACKING[name[:3].strip()]}')
+        lines.append((name, text))
     turns = [q.repeatability.orientation for q in found if q.repeatability]
     if turns:
         a, b, c = (math.degrees(max(t[k] for t in turns if t is not None)) for k in range(3))
-        print(f'RP of a, b, c                +-{a:.4f}, {b:.4f}, {c:.4f} degrees at most')
+        lines.append(('RP of a, b, c', f'+-{a:.4f}, {b:.4f}, {c:.4f} degrees at most'))
+    return lines
+
+
+def lines_of_table(file: Path, series: int = 10) -> list[tuple[str, str]]:
+    """Return what a table of poses comes to, as `repsq iso9283` prints it.
+
+    :param series: cycles of one series, for the drift
+    :raises BagError: it is no table of poses
+    """
+    table = read_imported(file)
+    asked = argparse.Namespace(series=series, directions=1, fit=False)
+    found = [quantities(each, asked) for each in grouped(table, None)]
+    poses = f'{len(found)}, {len(table.rows)} cycles, {len(table.dropped)} rows dropped'
+    return [('poses', poses), *lines_of(found)]
 
 
 _LACKING = {

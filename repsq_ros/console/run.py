@@ -29,11 +29,21 @@ from typing import Any
 from repsq_ros.campaign.folder import RESULT, SPECIFICATION, TESTS
 from repsq_ros.campaign.history import read_history
 from repsq_ros.campaign.journal import JOURNAL
+from repsq_ros.campaign.recount import recount
 from repsq_ros.campaign.result import Result
 from repsq_ros.campaign.result_text import result_text
+from repsq_ros.certificate.document import CERTIFICATE, make_document
+from repsq_ros.certificate.issuing import issue
 from repsq_ros.console.live import LiveLine
 from repsq_ros.console.processes import ProcessGroup
-from repsq_ros.errors import CampaignError, JournalError, MissingError, OutputError, ParameterError
+from repsq_ros.errors import (
+    CampaignError,
+    JournalError,
+    MissingError,
+    OutputError,
+    ParameterError,
+    RepsqError,
+)
 from repsq_ros.launching.campaign_nodes import NodeDescription, campaign_nodes, monitor_node
 from repsq_ros.simulation.build import SUBJECTS, make_subject, usual_subject
 from repsq_ros.simulation.in_process import require_fit
@@ -161,7 +171,7 @@ def run(arguments: argparse.Namespace) -> int:
     if results:
         print()
         print(result_text(results[0]))
-        print(f'files     {folder / RESULT}, {folder / TESTS}')
+        print(f'files     {folder / RESULT}, {folder / TESTS}, {_certify(folder)}')
         return code
     kept = folder / TESTS
     if kept.exists():
@@ -171,6 +181,17 @@ def run(arguments: argparse.Namespace) -> int:
             file=sys.stderr,
         )
     return code or INTERRUPTED
+
+
+def _certify(folder: Path) -> str:
+    """Write the certificate, not signed; returns its name, or why there is none."""
+    file = folder / CERTIFICATE
+    try:
+        if file.exists() and b'"signature"' in file.read_bytes():
+            return f'{file} (signed before: left as it is)'
+        return str(issue(make_document(recount(folder)), folder))
+    except (RepsqError, OSError) as error:
+        return f'no certificate ({error})'  # the result stands all the same
 
 
 def _as_before(arguments: argparse.Namespace) -> str:

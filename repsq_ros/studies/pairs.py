@@ -144,6 +144,30 @@ def _range(tests: Sequence[TestRecord], psi: Bounds, assume_independent: bool) -
     return Bounds(counted.psi, counted.psi)
 
 
+def paired_difference(
+    specification: Specification,
+    a: Sequence[TestRecord],
+    b: Sequence[TestRecord],
+    c: float,
+    margin: float = 0.0,
+    assume_independent: bool = False,
+) -> Compared | None:
+    """Return the difference of two campaigns' means, case by case; None where they share none.
+
+    :param specification: of A
+    :param c: probability that the interval misses the difference
+    :raises ParameterError: the cases are not the same
+    """
+    pairs = pair_up(specification, a, b, assume_independent)
+    if not pairs:
+        return None
+    measure = specification.measure
+    width = measure.upper - measure.lower
+    width *= specification.make_proposal().largest_weight_bound
+    aim = margin or specification.accuracy.gamma
+    return compare_pairs(pairs, Bounds(-width, width), aim, c, margin)
+
+
 def compare_pairs(
     pairs: Sequence[Pair], whole: Bounds, aim: float, c: float, margin: float
 ) -> Compared:

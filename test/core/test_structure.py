@@ -27,7 +27,8 @@ PACKAGE = ROOT / 'repsq_ros'
 FLOORS = [
     ['cli', 'api'],
     ['console'],
-    ['studies'],
+    ['report'],
+    ['studies', 'certificate'],
     ['nodes', 'replay', 'launching'],
     ['simulation', 'recordings'],
     ['messages'],
@@ -38,7 +39,9 @@ FLOORS = [
     ['errors', 'timebase', 'seeds', 'topics'],
 ]
 LEAVES = {*FLOORS[-1], ''}
-CORE = {room for floor in FLOORS[6:-1] for room in floor} | {'simulation', 'studies'}
+CORE = {room for floor in FLOORS[6:-1] for room in floor} | {
+    'simulation', 'studies', 'certificate', 'report'
+}  # fmt: skip
 
 # From which rooms each may import: fewer than the floors would allow.
 ROOMS = {
@@ -50,6 +53,11 @@ ROOMS = {
     'specification': LEAVES | {'sampling', 'estimation', 'measurement', 'protocols'},
     'campaign': LEAVES | {'sampling', 'estimation', 'measurement', 'protocols', 'specification'},
     'messages': LEAVES | {'campaign', 'measurement', 'protocols', 'sampling'},
+    'certificate': LEAVES | {'estimation', 'sampling', 'specification', 'campaign'},
+    'report': (
+        LEAVES
+        | {'sampling', 'estimation', 'measurement', 'specification', 'campaign', 'certificate'}
+    ),
     'recordings': LEAVES | {'measurement', 'messages'},
     'simulation': LEAVES | {'measurement', 'protocols', 'specification', 'campaign'},
     'studies': (
@@ -71,6 +79,7 @@ ROOMS = {
         LEAVES
         | {'sampling', 'estimation', 'measurement', 'simulation', 'specification', 'campaign'}
         | {'replay', 'recordings', 'messages', 'nodes', 'studies', 'launching', 'protocols'}
+        | {'certificate', 'report'}
     ),
     'cli': LEAVES | {'console'},
     'api': (LEAVES | {'sampling', 'measurement', 'simulation', 'specification', 'campaign'}),

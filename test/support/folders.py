@@ -25,8 +25,11 @@ from repsq_ros.specification.copies import copy_specification
 from repsq_ros.specification.load import load
 
 
-def leave_folder(folder, file, tests, seed=1, tester_file=None):
-    """Leave what `repsq run` leaves of a campaign with these tests; the result where it ended."""
+def leave_folder(folder, file, tests, seed=1, tester_file=None, sessions=()):
+    """Leave what `repsq run` leaves of a campaign with these tests; the result where it ended.
+
+    :param sessions: numbers of tests before which a session begins
+    """
     folder.mkdir(parents=True)
     if tester_file is not None:
         copy_specification(file, folder / SPECIFICATION, tester_file)
@@ -34,7 +37,9 @@ def leave_folder(folder, file, tests, seed=1, tester_file=None):
     specification = load(file)
     logbook = Logbook(folder, specification, folder.name, seed)
     kept, campaign = CampaignFolder(folder, specification), Campaign(specification)
-    for test in tests:
+    for place, test in enumerate(tests):
+        if place in sessions:
+            logbook.begin_session('', {})
         logbook.write(TEST, line_of_test(test))
         estimate = campaign.add(test)
         if estimate is not None:

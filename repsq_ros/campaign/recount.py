@@ -1,0 +1,105 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""A campaign's folder, counted anew from its journal: what every later look at it starts from."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from repsq_ros.campaign.campaign import Campaign
+from repsq_ros.campaign.contract import check_contract
+from repsq_ros.campaign.folder import SPECIFICATION
+from repsq_ros.campaign.history import SESSION, TEST, History, fold
+from repsq_ros.campaign.journal import JOURNAL, Entry, read_journal
+from repsq_ros.campaign.records import Counted, TestRecord
+from repsq_ros.campaign.result import Result
+from repsq_ros.errors import JournalError
+from repsq_ros.specification.load import load
+from repsq_ros.specification.model import Specification
+
+
+@dataclass(frozen=True)
+class SessionRecord:
+    """One start of the scheduler, and the attempts that were journalled before the next one."""
+
+    content: dict[str, Any]  # of its line in the journal; empty: tests that no session precedes
+    tests: tuple[TestRecord, ...]
+
+
+@dataclass(frozen=True)
+class Recount:
+    """What a folder's journal comes to, under the specification beside it."""
+
+    folder: Path
+    specification: Specification
+    history: History
+    entries: tuple[Entry, ...]
+    head: str  # digest of the journal's last whole line
+    torn: int  # bytes behind that line
+    counted: tuple[Counted, ...]  # attempts that were due, each with the estimate after it
+    result: Result | None  # None: the campaign has not come to its end
+
+    @property
+    def sessions(self) -> tuple[SessionRecord, ...]:
+        """Return the sessions, those without a test included."""
+        starts = [i for i, entry in enumerate(self.entries) if entry.event == SESSION]
+        bounds = [0, *starts, len(self.entries)]
+        tests = iter(self.history.tests)
+        found = []
+        for place, (begin, end) in enumerate(itertools.pairwise(bounds)):
+            count = sum(entry.event == TEST for entry in self.entries[begin:end])
+            content = self.entries[begin].content if place else {}
+            if place or count:
+                found.append(SessionRecord(content, tuple(next(tests) for _ in range(count))))
+        return tuple(found)
+
+    def finished(self) -> Result:
+        """Return the result.
+
+        :raises JournalError: the campaign has none
+        """
+        if self.result is None:
+            raise JournalError(
+                f'{self.folder / JOURNAL}: found {len(self.history.tests)} tests without a '
+                'result, expected a campaign that has ended'
+            )
+        return self.result
+
+
+def recount(folder: Path) -> Recount:
+    """Count a campaign anew.
+
+    :raises SpecificationError: its specification cannot be read
+    :raises JournalError: no journal, a damaged one, or one of another contract
+    """
+    specification, file = load(folder / SPECIFICATION), folder / JOURNAL
+    entries, head, whole = read_journal(file)
+    history = fold(str(file), entries)
+    if history is None:
+        raise JournalError(f'{file}: found no line, expected the journal of a campaign')
+    check_contract(history, file, specification)
+    campaign = Campaign(specification, forecasts=False)
+    counted = []
+    for test in history.tests:
+        estimate = campaign.add(test)
+        if estimate is not None:
+            counted.append(Counted(test, estimate))
+    return Recount(
+        folder, specification, history, tuple(entries), head, file.stat().st_size - whole,
+        tuple(counted), campaign.result(history.campaign_id) if campaign.stopped else None,
+    )  # fmt: skip

@@ -1,0 +1,57 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Two contents held against each other: where they differ, in words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+ROUNDING = 1e-9  # relative: logarithms of another machine may differ in their last digits
+SHOWN = 5  # differences that are told of one file
+
+
+def differences(found: object, expected: object, where: str = '') -> list[str]:
+    """Return where two contents differ, numbers by more than another machine's rounding."""
+    if isinstance(found, dict) and isinstance(expected, dict):
+        places = []
+        for key in [*expected, *(key for key in found if key not in expected)]:
+            place = f'{where}.{key}' if where else str(key)
+            if key not in found or key not in expected:
+                places.append(f'{place}: {"found none" if key in expected else "not expected"}')
+            else:
+                places += differences(found[key], expected[key], place)
+        return places
+    if isinstance(found, list) and isinstance(expected, list):
+        if len(found) != len(expected):
+            return [f'{where}: found {len(found)}, expected {len(expected)}']
+        pairs = enumerate(zip(found, expected, strict=True))
+        return [text for k, (a, b) in pairs for text in differences(a, b, f'{where}[{k}]')]
+    if _same_value(found, expected):
+        return []
+    return [f'{where}: found {found!r}, the journal gives {expected!r}']
+
+
+def _same_value(found: object, expected: object) -> bool:
+    if isinstance(found, float) and isinstance(expected, float):
+        both_nan = math.isnan(found) and math.isnan(expected)
+        return both_nan or math.isclose(found, expected, rel_tol=ROUNDING, abs_tol=ROUNDING)
+    return type(found) is type(expected) and found == expected
+
+
+def told(problems: Sequence[str]) -> str:
+    """Return problems in one line, the first ones."""
+    more = f'; and {len(problems) - SHOWN} more' if len(problems) > SHOWN else ''
+    return '; '.join(problems[:SHOWN]) + more

@@ -1,0 +1,182 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The content of a certificate: everything a stranger needs to hold a lab to its result."""
+
+from __future__ import annotations
+
+import platform
+import time
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy
+import scipy
+
+from repsq_ros import __version__
+from repsq_ros.campaign.drift import intervals_of_sessions, mean_interval
+from repsq_ros.campaign.folder import REPLICATION, RESULT, SPECIFICATION, TESTS
+from repsq_ros.campaign.journal import JOURNAL
+from repsq_ros.campaign.recount import Recount
+from repsq_ros.certificate.canonical import plain, sha256_of
+from repsq_ros.errors import BagError
+from repsq_ros.specification.copies import companions
+
+CERTIFICATE = 'certificate.json'
+FORMAT = 1  # of the certificate
+TYPE = 'repsq_ros campaign certificate'
+PROMISE = ('accurate', 'guarantee', 'agreement', 'objection', 'provisos', 'p_same')
+IDENTITY = ('campaign_id', 'specification_digest', 'replication_digest')  # said elsewhere
+ISSUED = ('issued', 'software', 'bags', 'lab')  # what no journal says
+
+
+def make_document(
+    recounted: Recount, bags: Sequence[dict[str, object]] = (), lab: str = ''
+) -> dict[str, Any]:
+    """Return the content of a campaign's certificate, without digest and signature.
+
+    :param bags: as `bag_entry` describes them
+    :param lab: who issues it
+    :raises JournalError: the campaign has no result
+    """
+    document = {
+        'format': FORMAT,
+        'type': TYPE,
+        **counted_content(recounted),
+        'files': file_digests(recounted),
+        'bags': list(bags),
+        'lab': lab,
+        'issued': time.strftime('%Y-%m-%dT%H:%M:%S%z'),
+        'software': {
+            'repsq_ros': __version__,
+            'python': platform.python_version(),
+            'numpy': numpy.__version__,
+            'scipy': scipy.__version__,
+        },
+    }
+    made = plain(document)
+    assert isinstance(made, dict)
+    return made
+
+
+def counted_content(recounted: Recount) -> dict[str, object]:
+    """Return what follows from specification and journal alone.
+
+    :raises JournalError: the campaign has no result
+    """
+    specification, history = recounted.specification, recounted.history
+    result = recounted.finished()
+    published = result.published(specification)
+    tester, accuracy = specification.tester, specification.accuracy
+    told = asdict(result)
+    partition = published.partition
+    sessions = recounted.sessions
+    of_sessions = intervals_of_sessions(specification, [each.tests for each in sessions])
+    return {
+        'campaign': {
+            'id': history.campaign_id,
+            'seed': history.seed,
+            'proposal': tester.proposal.kind,
+            'control': tester.control is not None,
+            'max_tests': tester.max_tests,
+        },
+        'specification': {
+            'name': specification.name,
+            'digest': specification.digest,
+            'replication_digest': result.replication_digest,
+            'shared': published.shared(),
+        },
+        'partition': {
+            'type': published.cells.kind,
+            'edges': list(partition.edges) if partition is not None else [],
+            'anchor': partition.anchor if partition is not None else None,
+        },
+        'rule': {
+            'name': result.rule,
+            'statement': tester.stopping.statement,
+            'gamma': specification.gamma,
+            'c': accuracy.c,
+            'beta': accuracy.beta,
+            'runs': accuracy.runs,
+            'selection': accuracy.selection,
+        },
+        'promise': {name: told[name] for name in PROMISE},
+        'result': {
+            name: value for name, value in told.items() if name not in (*PROMISE, *IDENTITY)
+        },
+        'mean': asdict(mean_interval(specification, history.tests, accuracy.c)),
+        'sessions': [
+            {**_session(each.content), 'mean': asdict(interval)}
+            for each, interval in zip(sessions, of_sessions, strict=True)
+        ],
+        'journal': {
+            'format': history.format,
+            'lines': len(recounted.entries),
+            'head': recounted.head,
+        },
+    }
+
+
+def _session(content: dict[str, Any]) -> dict[str, object]:
+    """Return what is kept of a session's line; a version that did not write it leaves it empty."""
+    return {
+        'date': str(content.get('date', '')),
+        'note': str(content.get('note', '')),
+        'software': str(content.get('software', '')),
+        'versions': content.get('versions', {}),
+        'machine': str(content.get('machine', '')),
+        'clock': content.get('clock', {}),
+    }
+
+
+def certified_files(folder: Path) -> list[str]:
+    """Return the names of the files that a certificate vouches for, as far as they are there."""
+    named = [SPECIFICATION, JOURNAL, TESTS, RESULT, REPLICATION]
+    beside = [str(name) for name in companions(folder / SPECIFICATION)]
+    return [name for name in dict.fromkeys([*named, *beside]) if (folder / name).is_file()]
+
+
+def file_digests(recounted: Recount) -> dict[str, str]:
+    """Return the SHA-256 of each file that a certificate vouches for."""
+    folder = recounted.folder
+    return {name: sha256_of(folder / name) for name in certified_files(folder)}
+
+
+def bag_entry(bag: Path) -> dict[str, object]:
+    """Return what a certificate says of a recording: each of its files.
+
+    :param bag: the folder of a rosbag2 recording, or one file
+    :raises BagError: not there, or empty
+    """
+    files = bag_files(bag)
+    return {
+        'name': bag.name,
+        'files': [
+            {'name': name, 'bytes': path.stat().st_size, 'sha256': sha256_of(path)}
+            for name, path in files.items()
+        ],
+    }
+
+
+def bag_files(bag: Path) -> dict[str, Path]:
+    """Return the files of a recording by their names, in order.
+
+    :raises BagError: not there, or empty
+    """
+    paths = [bag] if bag.is_file() else sorted(each for each in bag.rglob('*') if each.is_file())
+    if not paths:
+        raise BagError(f'{bag}: found no file, expected a recording')
+    return {path.name if path == bag else str(path.relative_to(bag)): path for path in paths}

@@ -1,0 +1,123 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What one lab returned, from its campaign's folder or from its certificate alike."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from repsq_ros.campaign.comparison import FinishedCampaign
+from repsq_ros.campaign.drift import DriftFinding, MeanInterval, drift_between, mean_interval
+from repsq_ros.campaign.journal import JOURNAL
+from repsq_ros.campaign.recount import recount
+from repsq_ros.certificate.canonical import plain
+from repsq_ros.certificate.document import CERTIFICATE, counted_content
+from repsq_ros.certificate.issuing import content_digest, read_certificate
+from repsq_ros.errors import CertificateError
+from repsq_ros.estimation.precision import LabSummary
+
+MEASURED = ('target', 'protocol', 'measure')  # of the contract: what a mean speaks about
+
+
+@dataclass(frozen=True)
+class LabResult:
+    """One lab's campaign."""
+
+    path: Path
+    content: dict[str, Any]  # of the certificate that it has, or would have
+    campaign: FinishedCampaign | None  # None: of a certificate, which holds no tests
+
+    @property
+    def result(self) -> dict[str, Any]:
+        """Return the fields of its result."""
+        return dict(self.content['result'])
+
+    @property
+    def digest(self) -> str:
+        """Digest of what all who share its partition run."""
+        return str(self.content['specification']['replication_digest'])
+
+    @property
+    def measured(self) -> list[object]:
+        """Return what its mean speaks about."""
+        shared = self.content['specification']['shared']
+        return [shared[part] for part in MEASURED]
+
+    @property
+    def mean(self) -> MeanInterval:
+        """Where the mean of its tests lies."""
+        return _interval(self.content['mean'])
+
+    @property
+    def sessions(self) -> list[MeanInterval]:
+        """Where the mean of each session with a test lies."""
+        found = [_interval(each['mean']) for each in self.content['sessions']]
+        return [each for each in found if each.n]
+
+    @property
+    def summary(self) -> LabSummary:
+        """Return count, mean and spread of its tests."""
+        mean = self.mean
+        return LabSummary(mean.n, mean.mean, mean.standard_deviation)
+
+
+def read_lab(path: Path) -> LabResult:
+    """Return what a lab returned.
+
+    :param path: folder of a campaign, or one that was published, or a certificate
+    :raises SpecificationError: the specification of a campaign cannot be read
+    :raises JournalError: its journal is damaged, of another contract, or without a result
+    :raises CertificateError: the certificate cannot be read, or was edited
+    """
+    file = path if path.is_file() else path / CERTIFICATE
+    if not path.is_file() and ((path / JOURNAL).exists() or not file.exists()):
+        found = recount(path)
+        history, result = found.history, found.finished()
+        content = plain(counted_content(found))
+        assert isinstance(content, dict)
+        campaign = FinishedCampaign(
+            path, found.specification, history.seed, history.tests, result
+        )  # fmt: skip
+        return LabResult(path, content, campaign)
+    content, _ = read_certificate(file)
+    if content_digest(content) != content['digest']:
+        raise CertificateError(f'{file}: its content is not that of its digest: it was edited')
+    return LabResult(path, content, None)
+
+
+def _interval(content: dict[str, Any]) -> MeanInterval:
+    """Return an interval as it was before it became JSON: with numbers for words."""
+    return MeanInterval(
+        int(content['n']),
+        *(float(content[name]) for name in ('mean', 'standard_deviation', 'lower', 'upper', 'c')),
+    )
+
+
+def drift_between_labs(labs: Sequence[LabResult]) -> DriftFinding:
+    """Tell whether labs measured different means: at c, or, of certificates, at k c."""
+    intervals = [lab.mean for lab in labs]
+    campaigns = [lab.campaign for lab in labs]
+    if all(campaign is not None for campaign in campaigns):
+        intervals = [
+            mean_interval(
+                campaign.specification, campaign.tests,
+                campaign.specification.accuracy.c / len(labs),
+            )
+            for campaign in campaigns if campaign is not None
+        ]  # fmt: skip
+    return drift_between(intervals)

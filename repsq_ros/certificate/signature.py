@@ -1,0 +1,161 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""A lab's signature under its certificates: Ed25519 (RFC 8032), keys as PEM files."""
+
+from __future__ import annotations
+
+import base64
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from repsq_ros.certificate.canonical import canonical
+from repsq_ros.errors import MissingError, OutputError, ParameterError
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import (
+        Ed25519PrivateKey,
+        Ed25519PublicKey,
+    )
+
+ALGORITHM = 'Ed25519'
+PUBLIC = '.pub'  # suffix of the public key beside the private one
+EXTRA = "pip install 'repsq_ros[certificate]', or make environment"
+
+
+def _need_cryptography() -> None:
+    try:
+        import cryptography  # noqa: F401 (whether it is there)
+    except ImportError:
+        raise MissingError(f'keys and signatures need cryptography: {EXTRA}') from None
+
+
+def make_keys(file: Path) -> Path:
+    """Write a new private key, readable by its owner alone, and beside it the public one.
+
+    :returns: the file of the public key
+    :raises OutputError: there is something already, or it cannot be written
+    :raises MissingError: cryptography is not installed
+    """
+    _need_cryptography()
+    from cryptography.hazmat.primitives import serialization
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+    key, public = Ed25519PrivateKey.generate(), file.with_name(file.name + PUBLIC)
+    for path in (file, public):
+        if path.exists():
+            raise OutputError(f'output {path}: found a file, expected none: keys are never lost')
+    private = key.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8,
+        serialization.NoEncryption(),
+    )  # fmt: skip
+    try:
+        descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, 'wb') as opened:
+            opened.write(private)
+        public.write_bytes(
+            key.public_key().public_bytes(
+                serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
+            )
+        )
+    except OSError as error:
+        raise OutputError(
+            f'output {file}: {error.strerror}, expected a file that can be written'
+        ) from None
+    return public
+
+
+def read_private(file: Path) -> Ed25519PrivateKey:
+    """Return the private key of a PEM file.
+
+    :raises ParameterError: it holds none
+    """
+    _need_cryptography()
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+    from cryptography.hazmat.primitives.serialization import load_pem_private_key
+
+    try:
+        key = load_pem_private_key(_content(file), None)
+    except (ValueError, TypeError):
+        key = None
+    if not isinstance(key, Ed25519PrivateKey):
+        raise ParameterError('key', f'{file}, which is none', 'a private key of repsq keygen')
+    return key
+
+
+def read_public(file: Path) -> Ed25519PublicKey:
+    """Return the public key of a PEM file.
+
+    :raises ParameterError: it holds none
+    """
+    _need_cryptography()
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+    from cryptography.hazmat.primitives.serialization import load_pem_public_key
+
+    try:
+        key = load_pem_public_key(_content(file))
+    except (ValueError, TypeError):
+        key = None
+    if not isinstance(key, Ed25519PublicKey):
+        raise ParameterError('key', f'{file}, which is none', f'the {PUBLIC} file of a lab')
+    return key
+
+
+def _content(file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except OSError as error:
+        raise ParameterError('key', f'{file}: {error.strerror}', 'a file of a key') from None
+
+
+def sign(document: dict[str, Any], key: Ed25519PrivateKey) -> dict[str, str]:
+    """Return the signature of a document that carries none."""
+    return {
+        'algorithm': ALGORITHM,
+        'public_key': _text(key.public_key().public_bytes_raw()),
+        'value': _text(key.sign(canonical(document))),
+    }
+
+
+def signature_problem(
+    document: dict[str, Any], signature: dict[str, str], key: Ed25519PublicKey | None
+) -> str:
+    """Say what is wrong with a signature; '' where it is that of this document.
+
+    :param document: without it
+    :param key: whose it has to be; None: that of the key which the signature names
+    :raises MissingError: cryptography is not installed
+    """
+    _need_cryptography()
+    from cryptography.exceptions import InvalidSignature
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+    try:
+        named = base64.b64decode(signature['public_key'], validate=True)
+        value = base64.b64decode(signature['value'], validate=True)
+        own = Ed25519PublicKey.from_public_bytes(named)
+    except ValueError:
+        return 'neither key nor signature can be read'
+    if key is not None and key.public_bytes_raw() != named:
+        return f'made with another key ({signature["public_key"]})'
+    try:
+        own.verify(value, canonical(document))
+    except InvalidSignature:
+        return 'not of this content'
+    return ''
+
+
+def _text(data: bytes) -> str:
+    return base64.b64encode(data).decode('ascii')

@@ -1,0 +1,70 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""psi of every test of a recording, held against what a journal says of it."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+from repsq_ros.campaign.recount import Recount
+from repsq_ros.certificate.differences import ROUNDING, told
+from repsq_ros.certificate.verification import Finding
+from repsq_ros.recordings.bag import Bag
+from repsq_ros.replay.evaluation import evaluate, read_samples
+from repsq_ros.replay.segments import own_segments
+
+
+def recorded_psi(recounted: Recount, bag: Path) -> Finding:
+    """Compute psi of every test anew from a recording of the campaign.
+
+    Topics are those of the specification, not remapped: `repsq reevaluate` takes more.
+
+    :raises BagError: the recording cannot be read, or holds another campaign
+    :raises MissingError: the reader of bags is not installed
+    """
+    what, specification = f'psi anew from {bag.name}', recounted.specification
+    measure = specification.measure
+    with Bag(bag) as opened:
+        segments = own_segments(opened, '', specification.digest)
+        samples = read_samples(opened, f'/{measure.input.topic.lstrip("/")}', measure.input)
+        conditions = {
+            condition.name: read_samples(opened, f'/{source.topic.lstrip("/")}', source)
+            for condition, source in zip(measure.conditions, measure.condition_inputs, strict=True)
+        }
+    evaluated = evaluate(specification, samples, segments, conditions)
+    found = {(each.segment.index, each.segment.attempt): each for each in evaluated}
+    problems, held = [], 0
+    for test in recounted.history.tests:
+        if test.skipped or test.broken_off:
+            continue  # nothing was measured
+        name = f'test {test.index}, attempt {test.attempt}'
+        each = found.get((test.index, test.attempt))
+        if each is None:
+            problems.append(f'{name}: not in the recording')
+        elif each.outcome.valid != test.valid:
+            words = {True: 'VALID', False: 'INVALID'}
+            problems.append(
+                f'{name}: {words[each.outcome.valid]} in the recording, {words[test.valid]} in '
+                'the journal'
+            )
+        elif test.valid and not math.isclose(each.outcome.psi, test.psi, rel_tol=ROUNDING):
+            problems.append(
+                f'{name}: psi is {each.outcome.psi!r} in the recording, {test.psi!r} in the '
+                'journal'
+            )
+        else:
+            held += 1
+    return Finding(what, told(problems), f'{held} tests')

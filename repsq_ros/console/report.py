@@ -1,0 +1,114 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""repsq report: a page that shows campaigns, for people."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import io
+import re
+from dataclasses import replace
+from pathlib import Path
+
+from repsq_ros.console import inspect
+from repsq_ros.console.iso9283 import lines_of_table
+from repsq_ros.errors import OutputError, ParameterError
+from repsq_ros.report.browser import find_browser, print_pdf
+from repsq_ros.report.gathered import AuditedTopic, gather
+from repsq_ros.report.page import render
+
+NAME = 'report.html'
+OWN = ('repsq_ros/', 'rcl_interfaces/', 'rosgraph_msgs/')  # types of no sensor
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the command line."""
+    parser.add_argument(
+        'campaigns', type=Path, nargs='+', metavar='CAMPAIGN',
+        help='folders of campaigns, finished or not; several are shown side by side',
+    )  # fmt: skip
+    parser.add_argument(
+        '--output', type=Path, metavar='FILE',
+        help=f'the page (default: {NAME} in the first folder); one that is there is replaced',
+    )  # fmt: skip
+    parser.add_argument('--pdf', action='store_true', help='print it to a PDF beside it as well')
+    parser.add_argument(
+        '--bag', type=Path, help='a recording of the first campaign: its sensors are audited'
+    )
+    parser.add_argument(
+        '--poses', type=Path, metavar='TABLE',
+        help='attained poses of the first campaign, as for repsq iso9283',
+    )  # fmt: skip
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write the page."""
+    folders: list[Path] = arguments.campaigns
+    file: Path = arguments.output or folders[0] / NAME
+    if arguments.pdf:
+        find_browser()  # what is missing is said before the work
+        if file.suffix == '.pdf':
+            raise ParameterError('output', f'{file}', 'the name of the page; the PDF is beside it')
+    campaigns = [gather(folder) for folder in folders]
+    names = [campaign.name for campaign in campaigns]
+    if len(set(names)) < len(names):  # lab1/campaign, lab2/campaign
+        campaigns = [
+            replace(campaign, name='/'.join(folder.resolve().parts[-2:]))
+            for campaign, folder in zip(campaigns, folders, strict=True)
+        ]
+    if arguments.bag is not None or arguments.poses is not None:
+        bag, poses = arguments.bag, arguments.poses
+        campaigns[0] = replace(
+            campaigns[0],
+            audits=() if bag is None else audits_of(bag),
+            poses=() if poses is None else tuple(lines_of_table(poses)),
+        )
+    page = render(campaigns)
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(page, encoding='utf-8')
+    except OSError as error:
+        raise OutputError(
+            f'output {file}: {error.strerror}, expected a file that can be written'
+        ) from None
+    print(f'written   {file} ({file.stat().st_size / 1e6:.1f} MB)')
+    if arguments.pdf:
+        target = file.with_suffix('.pdf')
+        target.unlink(missing_ok=True)
+        print_pdf(file, target)
+        print(f'printed   {target}')
+    return 0
+
+
+def audits_of(bag: Path) -> tuple[AuditedTopic, ...]:
+    """Return the audit of each sensor's topic in a recording, as `repsq inspect` tells it.
+
+    :raises BagError: it cannot be read
+    :raises MissingError: the reader of bags is not installed
+    """
+    told = io.StringIO()
+    with contextlib.redirect_stdout(told):
+        inspect.run(argparse.Namespace(bag=bag, topic=[], rate=0.0))
+    found = []
+    for block in told.getvalue().strip().split('\n\n'):
+        title, *lines = block.splitlines()
+        topic = re.match(r'\S+  \((\S+)\)$', title)
+        if topic is None or topic[1].startswith(OWN):
+            continue
+        pairs = [re.split(r' {2,}', line.strip(), maxsplit=1) for line in lines]
+        rows = tuple((pair[0], pair[1] if len(pair) > 1 else '') for pair in pairs)
+        found.append(AuditedTopic(title, rows))
+    return tuple(found)

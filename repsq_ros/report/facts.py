@@ -1,0 +1,182 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What a report says of a campaign in words and numbers, as rows of two or more cells."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from repsq_ros.campaign.folder import REPLICATION, SPECIFICATION
+from repsq_ros.report.gathered import Gathered
+
+Row = tuple[str, ...]
+
+
+def number(value: float, digits: int = 6) -> str:
+    """Return a number for readers."""
+    if math.isnan(value):
+        return 'not known'
+    if math.isinf(value):
+        return 'no bound' if value > 0 else 'no bound below'
+    return f'{value:.{digits}g}'
+
+
+def headline(campaign: Gathered) -> tuple[str, str]:
+    """Return the value, large, and one line below it."""
+    result, latest = campaign.result, campaign.latest
+    unit = campaign.specification.measure.unit
+    unit = '' if unit in ('', '1') else f' {unit}'
+    if result is not None:
+        return (
+            f'{result.value:.6g}{unit}',
+            f'cell {result.cell}, from {result.cell_lower:.6g} to {result.cell_upper:.6g}; '
+            f'{result.n} tests, outcome: {result.outcome}',
+        )
+    if latest is None or not latest.n:
+        lost = len(campaign.lost)
+        return 'no result', f'no test has been counted; {lost} attempts were lost'
+    return (
+        'no result yet',
+        f'the estimate stands at {latest.mean:.6g}{unit} +- {number(latest.half_width, 4)} after '
+        f'{latest.n} tests',
+    )
+
+
+def promise(campaign: Gathered) -> list[str]:
+    """Return what is promised, a sentence each."""
+    result = campaign.result
+    if result is None:
+        return ['Nothing is promised: the campaign has not come to its end.']
+    told = [result.guarantee, result.agreement]
+    if not math.isnan(result.p_same):
+        told.append(
+            f'A second lab would return the same value with probability {result.p_same:.2f}: an '
+            'estimate from these tests, no guarantee.'
+        )
+    return told
+
+
+def counts(campaign: Gathered) -> list[Row]:
+    """Return the numbers of the campaign."""
+    latest, specification = campaign.latest, campaign.specification
+    lost = len(campaign.lost)
+    rows: list[Row] = [('tests counted', str(len(campaign.counted)))]
+    if latest is not None:
+        rows += [
+            ('INVALID, broken off, skipped',
+             f'{latest.invalid}, {latest.broken_off}, {latest.skipped}'),
+            ('estimate', number(latest.mean)),
+            ('interval', f'{number(latest.lower)} to {number(latest.upper)}'),
+            ('half-width, asked for', f'{number(latest.half_width, 4)}, {latest.gamma:g}'),
+            ('rule', latest.rule),
+        ]  # fmt: skip
+    elif lost:
+        rows.append(('attempts lost', str(lost)))
+    accuracy = specification.accuracy
+    rows += [
+        ('c, beta', f'{accuracy.c:g}, {accuracy.beta:g}'),
+        (
+            'proposal, seed',
+            f'{specification.tester.proposal.kind}, {campaign.recounted.history.seed}',
+        ),
+    ]
+    result = campaign.result
+    if result is not None:
+        rows += [
+            ('distance to the nearest edge', number(result.edge_distance, 4)),
+            ('what lost tests can hide', number(result.selection_bound, 4)),
+        ]
+    return rows
+
+
+def weights(campaign: Gathered) -> list[Row]:
+    """Return what is to be said of the weights."""
+    latest = campaign.latest
+    if latest is None or not latest.n:
+        return []
+    if campaign.specification.make_proposal().unweighted:
+        return [('weights', 'all 1: cases were drawn from the target itself')]
+    proposal = campaign.specification.make_proposal()
+    origin = 'computed from p and q' if proposal.proven else 'declared, not proven'
+    return [
+        ('largest weight', number(latest.largest_weight, 4)),
+        ('bound', f'{number(proposal.largest_weight_bound, 4)} ({origin})'),
+        ('effective sample size', f'{latest.effective_sample_size:.1f} of {latest.n}'),
+    ]
+
+
+def sessions(campaign: Gathered) -> list[Row]:
+    """Return a row for each session: when, tests, mean, interval, clock, software, note."""
+    rows: list[Row] = []
+    for each, mean in zip(campaign.sessions, campaign.of_sessions, strict=True):
+        clock = each.content.get('clock', {}).get('synchronized')
+        words = {True: 'synchronized', False: 'NOT synchronized'}
+        began = str(each.content.get('date', 'not recorded'))[:16].replace('T', ' ')
+        rows.append((
+            began, str(mean.n), number(mean.mean, 4),
+            f'{number(mean.lower, 4)} to {number(mean.upper, 4)}', words.get(clock, 'not known'),
+            str(each.content.get('software', '')), str(each.content.get('note', '')),
+        ))  # fmt: skip
+    return rows
+
+
+def drift(campaign: Gathered) -> str:
+    """Say whether sessions differ."""
+    if len(campaign.sessions) < 2:
+        return ''
+    found = campaign.drift
+    if found.apart:
+        pairs = ', '.join(f'{i + 1} and {j + 1}' for i, j in found.apart)
+        return f'Drift: sessions {pairs} have different means (tested at level {found.level:.3g}).'
+    return f'No drift was found between sessions (tested at level {found.level:.3g}).'
+
+
+def events(campaign: Gathered) -> Sequence[str]:
+    """Return everything out of the ordinary that stands on the result."""
+    return campaign.result.events if campaign.result is not None else ()
+
+
+def needed(campaign: Gathered) -> list[Row]:
+    """Return what a second lab needs to repeat the campaign."""
+    specification, result = campaign.specification, campaign.result
+    folder = campaign.recounted.folder
+    file = REPLICATION if (folder / REPLICATION).exists() else SPECIFICATION
+    digest = result.replication_digest if result is not None else specification.digest
+    return [
+        ('specification', f'{file} in {campaign.name}/, or the folder that repsq publish makes'),
+        ('its digest', digest),
+        ('journal', f'{len(campaign.recounted.entries)} lines, head {campaign.recounted.head}'),
+        ('the second lab', f'repsq run {file} --tester tester.yaml --output second'),
+        ('then', f'repsq compare {campaign.name} second'),
+        ('to check this campaign', f'repsq verify {campaign.name}'),
+    ]
+
+
+def cells(campaign: Gathered) -> list[Row]:
+    """Return the cell of the result and its neighbours."""
+    result = campaign.result
+    if result is None:
+        return []
+    partition = result.published(campaign.specification).partition
+    if partition is None:
+        return []
+    edges = partition.edges
+    rows: list[Row] = []
+    for cell in range(max(result.cell - 1, 0), min(result.cell + 2, len(edges) - 1)):
+        value = partition.quantize((edges[cell] + edges[cell + 1]) / 2).value
+        word = 'result' if cell == result.cell else 'neighbour'
+        rows.append((str(cell), number(edges[cell]), number(edges[cell + 1]), repr(value), word))
+    return rows

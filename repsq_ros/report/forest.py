@@ -1,0 +1,84 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Several campaigns in one figure: each estimate with its interval, over the cells."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from repsq_ros.campaign.drift import MeanInterval
+from repsq_ros.report.charts import unit_of_psi
+from repsq_ros.report.gathered import Gathered
+from repsq_ros.report.ink import BLACK, BLUE, GREY, RED, figure
+
+
+def chart_of_campaigns(campaigns: Sequence[Gathered], intervals: Sequence[MeanInterval]) -> str:
+    """Draw the campaigns one below the other.
+
+    :param intervals: where the mean of each campaign lies
+    """
+
+    def draw(made: Any) -> None:
+        axes = made.subplots()
+        low, high = _ends(campaigns, intervals)
+        edges = {edge for each in campaigns for edge in _edges(each)}
+        for place, edge in enumerate(sorted(edge for edge in edges if low <= edge <= high)):
+            axes.axvline(
+                edge, color=GREY, linewidth=0.8, linestyle='--',
+                label='edge of a cell' if place == 0 else '',
+            )  # fmt: skip
+        for place, (each, interval) in enumerate(zip(campaigns, intervals, strict=True)):
+            lower, upper = max(interval.lower, low), min(interval.upper, high)
+            axes.plot(
+                [lower, upper], [-place] * 2, color=BLUE, linewidth=3.0,
+                label='interval of the mean' if place == 0 else '',
+            )  # fmt: skip
+            axes.plot(
+                [interval.mean], [-place], 'D', color=RED, markersize=6,
+                label='mean' if place == 0 else '',
+            )  # fmt: skip
+            if each.result is not None:
+                axes.plot(
+                    [each.result.value], [-place], '|', color=BLACK, markersize=22,
+                    markeredgewidth=2.0, label='result' if place == 0 else '',
+                )  # fmt: skip
+        axes.set_xlim(low, high)
+        axes.set_ylim(-len(campaigns) + 0.4, 0.6)
+        axes.set_yticks([-k for k in range(len(campaigns))])
+        axes.set_yticklabels([each.name[:24] for each in campaigns])
+        axes.set_xlabel(unit_of_psi(campaigns[0]))
+        axes.legend(loc='upper center', bbox_to_anchor=(0.4, -0.25), ncols=2)
+
+    return figure(draw, 1.8 + 0.4 * len(campaigns), 6.0)
+
+
+def _edges(campaign: Gathered) -> tuple[float, ...]:
+    """Return the edges that a campaign's result was held against."""
+    result, specification = campaign.result, campaign.specification
+    published = specification if result is None else result.published(specification)
+    return () if published.partition is None else published.partition.edges
+
+
+def _ends(campaigns: Sequence[Gathered], intervals: Sequence[MeanInterval]) -> tuple[float, float]:
+    values = [each.result.value for each in campaigns if each.result is not None]
+    measure = campaigns[0].specification.measure
+    for interval in intervals:
+        values += [interval.mean, max(interval.lower, measure.lower)]
+        values.append(min(interval.upper, measure.upper))
+    finite = [value for value in values if math.isfinite(value)] or [0.0, 1.0]
+    room = 0.15 * (max(finite) - min(finite)) or 0.5
+    return min(finite) - room, max(finite) + room

@@ -1,0 +1,161 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The page: one HTML file that holds everything, figures included."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from repsq_ros import __version__
+from repsq_ros.campaign.drift import MeanInterval, drift_between, mean_interval
+from repsq_ros.errors import MissingError
+from repsq_ros.report import facts
+from repsq_ros.report.case_charts import chart_of_cases
+from repsq_ros.report.charts import (
+    chart_of_estimate,
+    chart_of_partition,
+    chart_of_psi,
+    chart_of_sessions,
+    chart_of_weights,
+)
+from repsq_ros.report.forest import chart_of_campaigns
+from repsq_ros.report.gathered import Gathered
+from repsq_ros.report.ink import EXTRA
+
+TEMPLATE = Path(__file__).with_name('report.html')
+SHOWN = 200  # lines of a list
+
+
+def render(campaigns: Sequence[Gathered]) -> str:
+    """Return the report of one campaign, or of several side by side.
+
+    :raises MissingError: jinja2 or matplotlib is not installed
+    """
+    try:
+        from jinja2 import Environment, StrictUndefined
+    except ImportError:
+        raise MissingError(f'a report needs jinja2: {EXTRA}') from None
+    environment = Environment(
+        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    template = environment.from_string(TEMPLATE.read_text(encoding='utf-8'))
+    return template.render(
+        cards=[_card(each) for each in campaigns],
+        side=_side_by_side(campaigns) if len(campaigns) > 1 else None,
+        made=time.strftime('%Y-%m-%d %H:%M'),
+        version=__version__,
+        most=SHOWN,
+    )
+
+
+def _card(campaign: Gathered) -> dict[str, object]:
+    value, below = facts.headline(campaign)
+    specification = campaign.specification
+    return {
+        'name': campaign.name,
+        'campaign': campaign.recounted.history.campaign_id,
+        'specification': specification.name,
+        'finished': campaign.result is not None,
+        'accurate': campaign.result is not None and campaign.result.accurate,
+        'value': value,
+        'below': below,
+        'promise': facts.promise(campaign),
+        'counts': facts.counts(campaign),
+        'cells': facts.cells(campaign),
+        'weights': facts.weights(campaign),
+        'sessions': facts.sessions(campaign),
+        'drift': facts.drift(campaign),
+        'reasons': campaign.reasons(),
+        'events': facts.events(campaign),
+        'stops': campaign.stops(),
+        'samples': campaign.samples(),
+        'audits': campaign.audits,
+        'poses': campaign.poses,
+        'needed': facts.needed(campaign),
+        'torn': campaign.recounted.torn,
+        'dimensions': len(specification.box.names),
+        'estimate': chart_of_estimate(campaign),
+        'psi': chart_of_psi(campaign),
+        'over_tests': chart_of_sessions(campaign),
+        'cases': chart_of_cases(campaign),
+        'weight': chart_of_weights(campaign),
+        'partition': chart_of_partition(campaign),
+    }
+
+
+def _side_by_side(campaigns: Sequence[Gathered]) -> dict[str, object]:
+    """Return what several campaigns say together."""
+    intervals = [
+        mean_interval(
+            each.specification, [one.record for one in each.recounted.counted],
+            each.specification.accuracy.c / len(campaigns),
+        )
+        for each in campaigns
+    ]  # fmt: skip
+    digests = {
+        each.result.replication_digest if each.result else each.specification.digest
+        for each in campaigns
+    }
+    rows = [
+        [name, *(cell for cell in values)]
+        for name, values in _rows(campaigns, intervals)
+    ]  # fmt: skip
+    found = drift_between(intervals)
+    apart = ', '.join(f'{campaigns[i].name} and {campaigns[j].name}' for i, j in found.apart)
+    level = f'tested at level {found.level:.3g}'
+    return {
+        'verdict': _verdict(campaigns, digests),
+        'drift': (
+            f'Different means: {apart} ({level}).' if apart
+            else f'No difference between the means was found ({level}).'
+        ),
+        'rows': rows,
+        'chart': chart_of_campaigns(campaigns, intervals),
+    }  # fmt: skip
+
+
+def _verdict(campaigns: Sequence[Gathered], digests: set[str]) -> str:
+    results = [each.result for each in campaigns]
+    if any(result is None for result in results):
+        return 'Not comparable yet: a campaign has no result.'
+    if len(digests) > 1:
+        told = ', '.join(sorted(digest[:12] for digest in digests))
+        return f'Not comparable: values of different partitions or contracts (digests {told}).'
+    values = {result.value for result in results if result is not None}
+    if len(values) == 1:
+        return f'The same value to the last digit: {values.pop()!r}.'
+    return f'Different values: {", ".join(map(repr, sorted(values)))}.'
+
+
+def _rows(
+    campaigns: Sequence[Gathered], intervals: Sequence[MeanInterval]
+) -> list[tuple[str, list[str]]]:
+    """Return the table's rows: a name, and a cell for each campaign."""
+    results = [each.result for each in campaigns]
+    return [
+        ('result', [repr(r.value) if r else '-' for r in results]),
+        ('tests', [str(len(each.counted)) for each in campaigns]),
+        ('mean of psi w', [facts.number(each.mean) for each in intervals]),
+        ('interval of the mean',
+         [f'{facts.number(i.lower, 4)} to {facts.number(i.upper, 4)}' for i in intervals]),
+        ('outcome', [r.outcome if r else 'not ended' for r in results]),
+        ('rule', [each.specification.tester.stopping.name for each in campaigns]),
+        ('proposal', [each.specification.tester.proposal.kind for each in campaigns]),
+        ('seed', [str(each.recounted.history.seed) for each in campaigns]),
+        ('attempts lost', [str(len(each.lost)) for each in campaigns]),
+        ('promised accuracy', [('yes' if r.accurate else 'no') if r else '-' for r in results]),
+    ]  # fmt: skip

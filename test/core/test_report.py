@@ -1,0 +1,332 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The report of a campaign: whatever the campaign is like, a page that says so."""
+
+import math
+import re
+import shutil
+import subprocess
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+import yaml
+from conftest import ROOT
+from support.folders import leave_folder, records_of, simulate_folder
+
+from repsq_ros.campaign.folder import REPLICATION, RESULT, SPECIFICATION
+from repsq_ros.campaign.logbook import Logbook
+from repsq_ros.campaign.records import TestRecord
+from repsq_ros.cli import main
+from repsq_ros.errors import MissingError
+from repsq_ros.report import browser, facts
+from repsq_ros.report.gathered import gather
+from repsq_ros.report.page import render
+from repsq_ros.specification.load import load
+
+pytest.importorskip('jinja2')
+pytest.importorskip('matplotlib')
+
+DEMO = ROOT / 'config' / 'g1_locomotion.yaml'
+SIX = ('x', 'y', 'z', 'roll', 'pitch', 'yaw')
+
+
+class Page(HTMLParser):
+    """The text of a page, its pictures, and whether all that opens closes."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.words, self.pictures, self._open = [], [], []
+        self.feed(text)
+        assert not self._open, self._open
+        self.text = ' '.join(' '.join(self.words).split())
+
+    def handle_starttag(self, tag, attrs):
+        if tag == 'img':
+            self.pictures.append(dict(attrs))
+        elif tag not in ('meta', 'br'):
+            self._open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self._open.pop() == tag
+
+    def handle_data(self, data):
+        if self._open[-1:] != ['style']:
+            self.words.append(data)
+
+
+def shown(*folders):
+    return Page(render([gather(folder) for folder in folders]))
+
+
+def of_dimensions(count):
+    """Return a specification whose cases have one dimension, or the six of a pose."""
+    if count == 6:
+        content = yaml.safe_load((ROOT / 'config' / 'ur10e_positioning.yaml').read_text())
+        for name in SIX[3:]:
+            content['target']['dimensions'][name] = {'unit': 'rad', 'lower': -0.1, 'upper': 0.1}
+        return content
+    content = yaml.safe_load(DEMO.read_text())
+    names = list(content['target']['dimensions'])[:count]
+    content['target']['dimensions'] = {
+        name: content['target']['dimensions'][name] for name in names
+    }
+    return content
+
+
+def drawn_tests(specification, psi, seed=1):
+    """Return VALID tests on cases of the proposal, with these psi."""
+    proposal, found = specification.make_proposal(), []
+    for index, value in enumerate(psi):
+        draw = proposal.draw(index, seed)
+        found.append(
+            TestRecord(index, 0, float(value), draw.weight, True, samples=150, x=draw.x,
+                       weight_bound=draw.weight_bound)
+        )  # fmt: skip
+    return found
+
+
+CAMPAIGNS = {
+    'no test': (3, 0, 0.5),
+    'one test': (3, 1, 0.5),
+    'three tests': (3, 3, 0.5),
+    '5000 tests': (3, 5000, 0.5),
+    'psi is constant': (3, 40, 0.0),
+    'one dimension': (1, 60, 0.5),
+    'two dimensions': (2, 60, 0.5),
+    'six dimensions': (6, 60, 0.1),
+}
+
+
+@pytest.mark.parametrize('name', CAMPAIGNS)
+def test_a_page_for_every_campaign(name, write, tmp_path, recwarn):
+    dimensions, count, spread = CAMPAIGNS[name]
+    content = of_dimensions(dimensions)
+    content['tester'].update(
+        stopping={'rule': 'fixed', 'tests': max(count, 2)}, max_tests=max(count, 2)
+    )
+    specification = load(write(content))
+    low = 0.1 if dimensions == 6 else 0.25
+    psi = low + spread * np.random.default_rng(1).random(count)
+    folder = leave_folder(
+        tmp_path / 'lab', write(content), drawn_tests(specification, psi), sessions=(0,)
+    )
+    text = render([gather(folder)])
+    page = Page(text)
+    assert len(page.pictures) == (5 if count > 1 else 4)
+    assert all(each['src'].startswith('data:image/svg+xml;base64,') for each in page.pictures)
+    assert all(each['alt'] for each in page.pictures)
+    assert len(text) < 6_000_000
+    assert 'http' not in re.sub(r'data:[^"]*', '', text)  # nothing is fetched from elsewhere
+    assert 'nan' not in page.text
+    assert f'tests counted {count} ' in page.text
+    if count > 1:
+        result = yaml.safe_load((folder / RESULT).read_text())
+        assert f'{result["value"]:.6g}' in page.text
+        assert result['guarantee'] in page.text
+        assert result['agreement'] in page.text
+        assert result['replication_digest'] in page.text
+    else:
+        assert 'Nothing is promised: the campaign has not come to its end.' in page.text
+    assert not [str(each.message) for each in recwarn if 'repsq' in str(each.filename)]
+
+
+def test_a_campaign_in_which_every_test_is_invalid(content, write, tmp_path):
+    tests = [
+        TestRecord(0, k, math.nan, 1.0, False, f'gap of 0.{k} s', x=(0.1, 0.1, 0.1), code='gap')
+        for k in range(7)
+    ]
+    page = shown(leave_folder(tmp_path / 'lab', write(content), tests))
+    assert 'no test has been counted; 7 attempts were lost' in page.text
+    assert 'INVALID gap 7' in page.text
+    assert 'INVALID, broken off, skipped 7, 0, 0' in page.text
+
+
+def test_what_was_lost_and_what_held_the_campaign_is_listed(content, write, tmp_path):
+    content['tester'].update(stopping={'rule': 'fixed', 'tests': 3})
+    tests = records_of([0.2, 0.3, 0.9, 0.4])
+    tests[1:1] = [
+        TestRecord(1, 0, math.nan, 1.0, False, 'rigid body <lost>', x=(0.1, 0.1, 0.1)),
+        TestRecord(1, 1, math.nan, 1.0, False, 'a cable', x=(0.1, 0.1, 0.1), broken_off=True),
+    ]
+    tests[3] = TestRecord(1, 2, math.nan, 1.0, False, 'slippery', x=(0.1,) * 3, skipped=True)
+    folder = tmp_path / 'lab'
+    leave_folder(folder, write(content), tests)
+    logbook = Logbook(folder, load(folder / SPECIFICATION), 'lab', 1, resume=True)
+    logbook.write('pause', {'reason': 'the battery & more', 'broken_off': False})
+    logbook.close()
+    page = shown(folder)
+    for words in ('INVALID rigid body <lost> 1', 'broken off a cable 1', 'skipped slippery 1',
+                  'paused: the battery & more', 'Events on the result'):  # fmt: skip
+        assert words in page.text
+    assert '<lost>' not in render([gather(folder)])  # escaped
+
+
+def test_sessions_their_clocks_and_drift(content, write, tmp_path):
+    content['tester'].update(stopping={'rule': 'fixed', 'tests': 200})
+    random = np.random.default_rng(2)
+    psi = [*random.beta(2, 5, 100), *random.beta(6, 2, 100)]
+    page = shown(
+        leave_folder(tmp_path / 'lab', write(content), records_of(psi), sessions=(0, 100))
+    )
+    assert 'Drift: sessions 1 and 2 have different means (tested at level 0.05).' in page.text
+    assert re.search(r'synchronized|not known', page.text)
+    assert page.text.count('repsq_ros 0.') >= 3
+
+
+def test_weights_and_their_worth(tmp_path):
+    first = simulate_folder(tmp_path / 'a', DEMO)
+    second = simulate_folder(
+        tmp_path / 'b', first / REPLICATION, ROOT / 'config' / 'replicator.yaml'
+    )
+    page = shown(second)
+    result = yaml.safe_load((second / RESULT).read_text())
+    assert f'effective sample size {result["effective_sample_size"]:.1f} of {result["n"]}' in (
+        page.text
+    )
+    assert f'bound {result["weight_bound"]:.4g} (computed from p and q)' in page.text
+    assert len(page.pictures) == 6
+    together = shown(first, second)
+    assert 'The same value to the last digit: 0.497008292188575.' in together.text
+    assert 'No difference between the means was found (tested at level 0.05).' in together.text
+    assert len(together.pictures) == 5 + 6 + 1
+    main(['report', str(first), str(second)])
+    assert Page((first / 'report.html').read_text()).text.replace('Made', '')
+
+
+@pytest.mark.parametrize(
+    ('psi', 'partition', 'told'),
+    [
+        ((0.44, 0.56), {'alpha': 0.1}, 'Different values: 0.45, 0.55'),
+        ((0.44, 0.44), {'type': 'anchored'}, 'Not comparable: values of different partitions'),
+    ],
+)
+def test_campaigns_side_by_side_are_told_apart(psi, partition, told, content, write, tmp_path):
+    content['tester'].update(stopping={'rule': 'fixed', 'tests': 4})
+    content['partition'] = partition
+    folders = []
+    for place, value in enumerate(psi):
+        content['measure']['gain'] = 6.0 + (place if partition.get('type') else 0)
+        folders.append(
+            leave_folder(tmp_path / f'lab{place}', write(content), records_of([value] * 4))
+        )
+    assert told in shown(*folders).text
+
+
+def test_two_folders_of_one_name_are_told_apart(content, write, tmp_path, capsys):
+    content['tester'].update(stopping={'rule': 'fixed', 'tests': 4})
+    for lab in ('one', 'two'):
+        leave_folder(tmp_path / lab / 'campaign', write(content), records_of([0.5] * 4))
+    folders = [str(tmp_path / lab / 'campaign') for lab in ('one', 'two')]
+    assert main(['report', *folders, '--output', str(tmp_path / 'out' / 'r.html')]) == 0
+    text = (tmp_path / 'out' / 'r.html').read_text()
+    assert 'one/campaign' in text
+    assert 'two/campaign' in text
+
+
+def test_the_neighbours_of_the_result_are_its_neighbours(content, write, tmp_path):
+    content['tester'].update(stopping={'rule': 'fixed', 'tests': 4})
+    content['partition'] = {'alpha': 0.1}
+    for value, cells in ((0.44, ['3', '4', '5']), (0.04, ['0', '1']), (0.99, ['8', '9'])):
+        folder = leave_folder(tmp_path / f'{value}', write(content), records_of([value] * 4))
+        rows = facts.cells(gather(folder))
+        assert [row[0] for row in rows] == cells
+        (own,) = (row for row in rows if row[-1] == 'result')
+        assert float(own[1]) <= value < float(own[2])
+
+
+def test_poses_are_reported_by_the_standards_quantities(content, write, tmp_path):
+    content['tester'].update(stopping={'rule': 'fixed', 'tests': 4})
+    folder = leave_folder(tmp_path / 'lab', write(content), records_of([0.5] * 4))
+    table = tmp_path / 'poses.csv'
+    rows = [f'{0.001 * k},0,0,0,0,0,1,0,0,0,0,0,0,1' for k in (-1, 1, -1, 1)]
+    names = 'x,y,z,qx,qy,qz,qw'
+    goal = ','.join(f'goal_{name}' for name in names.split(','))
+    table.write_text('\n'.join([f'{names},{goal}', *rows]) + '\n')
+    assert main(['report', str(folder), '--poses', str(table)]) == 0
+    page = Page((folder / 'report.html').read_text())
+    # Attained 1 mm to either side of the goal: AP 0, RP = 1 + 3 * 0 mm.
+    assert 'ISO 9283' in page.text
+    assert 'AP accuracy 0.0000 mm on average' in page.text
+    assert 'RP repeatability 1.0000 mm on average' in page.text
+
+
+def test_the_sensors_of_a_recording_are_audited(content, write, tmp_path, recordings):
+    content['tester'].update(stopping={'rule': 'fixed', 'tests': 4})
+    folder = leave_folder(tmp_path / 'lab', write(content), records_of([0.5] * 4))
+    bag = recordings / 'optitrack_static_mcap'
+    assert main(['report', str(folder), '--bag', str(bag)]) == 0
+    page = Page((folder / 'report.html').read_text())
+    assert '/vrpn_client_node/IndexFinger/pose (geometry_msgs/msg/PoseStamped)' in page.text
+    assert re.search(r'rate 99\.\d+ Hz', page.text)
+
+
+def test_what_cannot_be_reported_is_said_in_one_line(content, write, tmp_path, capsys):
+    assert main(['report', str(tmp_path / 'nowhere')]) == 2
+    folder = leave_folder(tmp_path / 'lab', write(content), records_of([0.5] * 4))
+    assert main(['report', str(folder), '--output', '/proc/none/r.html']) == 6
+    (folder / 'journal.jsonl').unlink()
+    assert main(['report', str(folder)]) == 7
+    assert len(capsys.readouterr().err.splitlines()) == 3
+
+
+# In a browser ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def chromium():
+    try:
+        return browser.find_browser()
+    except MissingError:
+        pytest.skip('no browser is installed')
+
+
+def test_without_a_browser_a_pdf_is_refused_before_the_work(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv('PATH', str(tmp_path))
+    assert main(['report', str(tmp_path), '--pdf']) == 5
+    assert 'apt install chromium' in capsys.readouterr().err
+
+
+def test_the_page_is_seen_in_a_browser_wide_and_narrow(chromium, tmp_path):
+    """The picture's parts are where they belong: nothing stands beyond the right edge."""
+    matplotlib_image = pytest.importorskip('matplotlib.image')
+    folder = simulate_folder(tmp_path / 'lab', DEMO)
+    assert main(['report', str(folder)]) == 0
+    for width in (500, 1200):
+        picture = tmp_path / f'{width}.png'
+        browser.take_screenshot(folder / 'report.html', picture, width, 2600)
+        pixels = matplotlib_image.imread(picture)[:, :, :3]
+        assert pixels.shape[:2] == (2600, width)
+        assert (pixels[:, -8:] > 0.98).all()  # the margin is white
+        ink = (pixels.min(axis=2) < 0.6).mean()
+        assert 0.01 < ink < 0.2
+        # The blue of the estimate and the hatched cell's orange have been drawn.
+        for colour in ((0.0, 0.447, 0.698), (0.835, 0.369, 0.0)):
+            assert (np.abs(pixels - colour).max(axis=2) < 0.02).sum() > 50
+
+
+def test_the_page_is_printed(chromium, tmp_path):
+    folder = simulate_folder(tmp_path / 'lab', DEMO)
+    assert main(['report', str(folder), '--pdf']) == 0
+    pdf = folder / 'report.pdf'
+    assert pdf.read_bytes()[:5] == b'%PDF-'
+    if shutil.which('pdftotext'):
+        told = subprocess.run(
+            ['pdftotext', '-layout', str(pdf), '-'], capture_output=True, text=True, check=True
+        ).stdout
+        result = yaml.safe_load((folder / RESULT).read_text())
+        assert f'{result["value"]:.6g}' in told
+        assert 'To repeat it' in told
+        assert result['replication_digest'] in ''.join(told.split())
