@@ -21,6 +21,7 @@ TEST_COMMAND = 'repsq/test_command'
 TEST_PHASE = 'repsq/test_phase'
 TEST_MEASUREMENT = 'repsq/test_measurement'
 ESTIMATE = 'repsq/estimate'
+COUNTED_TEST = 'repsq/counted_test'
 EXTERNAL_CASE = 'repsq/external_case'
 QUANTIZED_RESULT = 'repsq/quantized_result'
 

@@ -43,6 +43,7 @@ RECORDED = (
     topics.TEST_PHASE,
     topics.TEST_MEASUREMENT,
     topics.ESTIMATE,
+    topics.COUNTED_TEST,
     topics.QUANTIZED_RESULT,
 )
 

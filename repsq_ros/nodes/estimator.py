@@ -27,8 +27,9 @@ from repsq_ros.campaign.contract import check_contract
 from repsq_ros.campaign.folder import CampaignFolder
 from repsq_ros.campaign.history import History, read_history
 from repsq_ros.campaign.journal import JOURNAL
+from repsq_ros.campaign.records import Counted
 from repsq_ros.campaign.result_text import result_text
-from repsq_ros.msg import Estimate, QuantizedResult, TestMeasurement
+from repsq_ros.msg import CountedTest, Estimate, QuantizedResult, TestMeasurement
 from repsq_ros.nodes import qos, translate
 from repsq_ros.nodes.heartbeat import Pulse
 from repsq_ros.nodes.parameters import Parameters
@@ -54,6 +55,7 @@ class Estimator(CampaignNode):
         if output is not None:
             self._folder = CampaignFolder(output, specification, history is not None)
         self._estimates = self.create_publisher(Estimate, topics.ESTIMATE, qos.RECORD)
+        self._counted = self.create_publisher(CountedTest, topics.COUNTED_TEST, qos.WHOLE)
         self._results = self.create_publisher(
             QuantizedResult, topics.QUANTIZED_RESULT, qos.LATCHED
         )
@@ -79,8 +81,11 @@ class Estimator(CampaignNode):
         self._campaign_id = history.campaign_id
         for record in history.tests:
             estimate = self._campaign.add(record)
-            if estimate is not None and self._folder is not None:
+            if estimate is None:
+                continue
+            if self._folder is not None:
                 self._folder.add(record, estimate)
+            self._tell_counted(Counted(record, estimate), Time())
         latest = self._campaign.latest
         if latest is not None:
             self.get_logger().info(f'{len(history.tests)} tests counted from the journal')
@@ -126,8 +131,17 @@ class Estimator(CampaignNode):
         self._estimates.publish(
             translate.estimate_of(estimate, self._campaign_id, message.header.stamp)
         )
+        self._tell_counted(Counted(record, estimate), message.header.stamp)
         if estimate.stopped:
             self._finish(message.header.stamp)
+
+    def _tell_counted(self, counted: Counted, stamp: Time) -> None:
+        """Say what was counted, and keep it for who joins late."""
+        self._counted.publish(
+            translate.counted_test_of(
+                counted, self._campaign_id, self._specification.digest, stamp
+            )
+        )
 
     def _finish(self, stamp: Time) -> None:
         result = self._campaign.result(self._campaign_id)

@@ -28,9 +28,16 @@ from geometry_msgs.msg import PoseStamped, Twist, TwistStamped
 from nav_msgs.msg import Odometry
 from sensor_msgs.msg import Range
 
-from repsq_ros.campaign.records import Case, EstimateRecord, TestRecord
+from repsq_ros.campaign.records import Case, Counted, EstimateRecord, TestRecord
 from repsq_ros.campaign.result import Result
-from repsq_ros.msg import Estimate, QuantizedResult, TestCommand, TestMeasurement, TestPhase
+from repsq_ros.msg import (
+    CountedTest,
+    Estimate,
+    QuantizedResult,
+    TestCommand,
+    TestMeasurement,
+    TestPhase,
+)
 from repsq_ros.protocols.phases import Span
 from repsq_ros.protocols.straight_line import Pose
 from repsq_ros.specification.model import Specification
@@ -163,6 +170,14 @@ def estimate_of(estimate: EstimateRecord, campaign_id: str, stamp: Time) -> Esti
     message = _filled(Estimate(campaign_id=campaign_id), estimate)
     message.header.stamp = stamp
     return message
+
+
+def counted_test_of(counted: Counted, campaign_id: str, digest: str, stamp: Time) -> CountedTest:
+    """Turn an attempt that was counted, with the estimate after it, into its message."""
+    return CountedTest(
+        measurement=test_measurement_of(counted.record, campaign_id, digest, ''),
+        estimate=estimate_of(counted.estimate, campaign_id, stamp),
+    )
 
 
 def quantized_result_of(result: Result, stamp: Time) -> QuantizedResult:
