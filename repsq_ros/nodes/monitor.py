@@ -23,13 +23,14 @@ from geometry_msgs.msg import TransformStamped
 from rclpy.clock import Clock, ClockType
 from visualization_msgs.msg import MarkerArray
 
-from repsq_ros import messages, topics
+from repsq_ros import topics
 from repsq_ros.errors import MissingError
 from repsq_ros.measurement.catalogue import TF
+from repsq_ros.messages import campaign_messages
 from repsq_ros.msg import CountedTest, QuantizedResult, TestCommand
 from repsq_ros.nodes import qos
 from repsq_ros.nodes.glance import BodyGlance
-from repsq_ros.nodes.inputs import message_class
+from repsq_ros.nodes.input_subscription import message_class
 from repsq_ros.nodes.markers import MarkerSheet
 from repsq_ros.nodes.parameters import Parameters
 from repsq_ros.nodes.phase_subscription import subscribe_to_phases
@@ -114,11 +115,11 @@ class Monitor(CampaignNode):
         self._stale = True
 
     def _hear_counted(self, message: CountedTest) -> None:
-        self._story.hear_counted(message.estimate.campaign_id, messages.counted_of(message))
+        self._story.hear_counted(message.estimate.campaign_id, campaign_messages.counted_of(message))
         self._stale = True
 
     def _hear_result(self, message: QuantizedResult) -> None:
-        self._story.hear_result(message.campaign_id, messages.result_of(message))
+        self._story.hear_result(message.campaign_id, campaign_messages.result_of(message))
         self._stale = True
 
     def _look(self) -> None:
