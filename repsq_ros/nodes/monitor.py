@@ -36,7 +36,7 @@ from repsq_ros.nodes.parameters import Parameters
 from repsq_ros.nodes.phase_subscription import subscribe_to_phases
 from repsq_ros.nodes.runtime import CampaignNode, run_node
 from repsq_ros.protocols.phases import Span
-from repsq_ros.views.motion import Glimpses
+from repsq_ros.views.glimpses import Glimpses
 from repsq_ros.views.show import Show, body_input
 from repsq_ros.views.story import CampaignStory, CaseHeard
 
@@ -115,7 +115,9 @@ class Monitor(CampaignNode):
         self._stale = True
 
     def _hear_counted(self, message: CountedTest) -> None:
-        self._story.hear_counted(message.estimate.campaign_id, campaign_messages.counted_of(message))
+        self._story.hear_counted(
+            message.estimate.campaign_id, campaign_messages.counted_of(message)
+        )
         self._stale = True
 
     def _hear_result(self, message: QuantizedResult) -> None:

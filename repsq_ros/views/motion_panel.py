@@ -22,8 +22,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from repsq_ros.protocols.command_space import COMPONENTS, UNITS, Command, CommandSpace
+from repsq_ros.views.glimpses import Trail
 from repsq_ros.views.letters import fitted
-from repsq_ros.views.motion import Trail
 from repsq_ros.views.panels import RIGHT_COLUMN, RIGHT_END, Panel
 from repsq_ros.views.shapes import (
     CYAN,

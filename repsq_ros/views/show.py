@@ -23,11 +23,11 @@ from repsq_ros.measurement.inputs import Input
 from repsq_ros.protocols.command_space import CommandSpace
 from repsq_ros.sampling.proposals import Proposal
 from repsq_ros.specification.model import Specification
-from repsq_ros.views.cases import CaseDots
-from repsq_ros.views.motion import Trail
+from repsq_ros.views.board import Board
+from repsq_ros.views.case_dots import CaseDots
+from repsq_ros.views.glimpses import Trail
 from repsq_ros.views.motion_panel import motion_panel, motion_still
 from repsq_ros.views.psi_axis import psi_axis
-from repsq_ros.views.scene import Board
 from repsq_ros.views.shapes import Dots, Lines, Shape
 from repsq_ros.views.stage import Stage, stage_heard, stage_of
 from repsq_ros.views.story import CampaignStory

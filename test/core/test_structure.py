@@ -50,9 +50,7 @@ ROOMS = {
     'campaign': LEAVES | {'sampling', 'estimation', 'measurement', 'protocols', 'specification'},
     'messages': LEAVES | {'campaign', 'measurement', 'protocols', 'sampling'},
     'recordings': LEAVES | {'measurement', 'messages'},
-    'views': (
-        LEAVES | {'sampling', 'measurement', 'protocols', 'specification', 'campaign'}
-    ),
+    'views': (LEAVES | {'sampling', 'measurement', 'protocols', 'specification', 'campaign'}),
     'simulation': LEAVES | {'measurement', 'protocols', 'specification', 'campaign'},
     'studies': (
         LEAVES
@@ -70,7 +68,16 @@ ROOMS = {
     'console': (
         LEAVES
         | {'sampling', 'estimation', 'measurement', 'simulation', 'specification', 'campaign'}
-        | {'replay', 'recordings', 'messages', 'nodes', 'studies', 'launching', 'protocols', 'views'}
+        | {
+            'replay',
+            'recordings',
+            'messages',
+            'nodes',
+            'studies',
+            'launching',
+            'protocols',
+            'views',
+        }
     ),
     'cli': LEAVES | {'console'},
     'api': (LEAVES | {'sampling', 'measurement', 'simulation', 'specification', 'campaign'}),

@@ -21,7 +21,7 @@ from collections.abc import Iterator
 
 from repsq_ros.sampling.proposals import Proposal
 from repsq_ros.views import densities, panels
-from repsq_ros.views.cases import HOLLOW, LOST, LOST_COLOURS, SIZES, CaseDots, hollow_mark
+from repsq_ros.views.case_dots import HOLLOW, LOST, LOST_COLOURS, SIZES, CaseDots, hollow_mark
 from repsq_ros.views.letters import fitted, plain, width_of
 from repsq_ros.views.panels import RIGHT_COLUMN, RIGHT_END, Panel, pair_panels
 from repsq_ros.views.shapes import (
