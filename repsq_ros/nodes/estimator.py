@@ -139,9 +139,7 @@ class Estimator(CampaignNode):
     def _tell_counted(self, counted: Counted, stamp: Time) -> None:
         """Say what was counted, and keep it for who joins late."""
         self._counted.publish(
-            translate.counted_test_of(
-                counted, self._campaign_id, self._specification.digest, stamp
-            )
+            translate.counted_test_of(counted, self._specification, self._campaign_id, stamp)
         )
 
     def _finish(self, stamp: Time) -> None:

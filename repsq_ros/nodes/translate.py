@@ -172,10 +172,14 @@ def estimate_of(estimate: EstimateRecord, campaign_id: str, stamp: Time) -> Esti
     return message
 
 
-def counted_test_of(counted: Counted, campaign_id: str, digest: str, stamp: Time) -> CountedTest:
+def counted_test_of(
+    counted: Counted, specification: Specification, campaign_id: str, stamp: Time
+) -> CountedTest:
     """Turn an attempt that was counted, with the estimate after it, into its message."""
     return CountedTest(
-        measurement=test_measurement_of(counted.record, campaign_id, digest, ''),
+        names=list(specification.box.names),
+        units=list(specification.box.units),
+        measurement=test_measurement_of(counted.record, campaign_id, specification.digest, ''),
         estimate=estimate_of(counted.estimate, campaign_id, stamp),
     )
 

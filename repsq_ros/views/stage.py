@@ -16,6 +16,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -60,22 +61,27 @@ def stage_of(specification: Specification) -> Stage:
 
 
 def stage_heard(story: CampaignStory) -> Stage | None:
-    """Return the stage that what was heard makes, None before a case was heard of."""
-    case = story.case
-    if case is None or not case.x:
+    """Return the stage that what was heard makes, None before a test was heard of."""
+    points = [c.record.x for c in story.counted]
+    if story.case is not None:
+        points.append(story.case.x)
+    points = [x for x in points if x and all(map(math.isfinite, x))]
+    if not points:
         return None
-    points = [c.record.x for c in story.counted if len(c.record.x) == len(case.x)] + [case.x]
-    names = case.names or tuple(f'x{k}' for k in range(len(case.x)))
-    units = case.units or ('?',) * len(case.x)
+    points = [x for x in points if len(x) == len(points[-1])]
+    count = len(points[-1])
+    names = story.names if len(story.names) == count else [f'x{k + 1}' for k in range(count)]
+    units = story.units if len(story.units) == count else ['?'] * count
     dimensions = tuple(
         Dimension(name, unit, *around(min(values), max(values)))
         for name, unit, values in zip(names, units, zip(*points, strict=True), strict=True)
     )
     psi = [c.record.psi for c in story.counted if c.record.valid]
     weights = [c.record.weight for c in story.counted]
+    weights += [] if story.case is None else [story.case.weight]
     return Stage(
         story.campaign_id, dimensions, _reach(psi, story), '', (),
-        any(w != 1.0 for w in (*weights, case.weight)),
+        any(w != 1.0 for w in weights),
         remark='no specification given: ranges are those seen; no cells, no density',
     )  # fmt: skip
 
@@ -86,8 +92,3 @@ def _reach(psi: Sequence[float], story: CampaignStory) -> tuple[float, float]:
     if story.result is not None:
         values += [story.result.cell_lower, story.result.cell_upper]
     return around(min(values, default=0.0), max(values, default=1.0))
-
-
-def case_shown(x: Sequence[float], dimensions: int) -> bool:
-    """Tell whether a case belongs on a stage: one of another specification does not."""
-    return len(x) == dimensions

@@ -42,6 +42,9 @@ class CampaignStory:
     """Takes in what is told, in any order between topics; another campaign begins a new story."""
 
     campaign_id: str = ''
+    names: tuple[str, ...] = ()  # of the dimensions of a case
+    units: tuple[str, ...] = ()
+    digest: str = ''  # of the specification in force
     counted: list[Counted] = field(default_factory=list)  # in the order of the attempts
     case: CaseHeard | None = None
     span: Span | None = None
@@ -54,6 +57,8 @@ class CampaignStory:
             return
         self.campaign_id = campaign_id
         self.chapter += 1
+        self.names = self.units = ()
+        self.digest = ''
         self.counted, self._keys = [], set()
         self.case = self.span = self.result = None
 
@@ -61,10 +66,27 @@ class CampaignStory:
         """Take in a phase and its case."""
         self._enter(campaign_id)
         self.case, self.span = case, span
+        self._hear_names(case.names, case.units, case.digest)
 
-    def hear_counted(self, campaign_id: str, counted: Counted) -> None:
-        """Take in an attempt that was counted; what was heard before changes nothing."""
+    def _hear_names(self, names: tuple[str, ...], units: tuple[str, ...], digest: str) -> None:
+        self.names, self.units = names or self.names, units or self.units
+        self.digest = digest or self.digest
+
+    def hear_counted(
+        self,
+        campaign_id: str,
+        counted: Counted,
+        names: tuple[str, ...] = (),
+        units: tuple[str, ...] = (),
+        digest: str = '',
+    ) -> None:
+        """Take in an attempt that was counted; what was heard before changes nothing.
+
+        :param names: of the dimensions of its case
+        :param digest: of the specification in force
+        """
         self._enter(campaign_id)
+        self._hear_names(names, units, digest)
         key = (counted.record.index, counted.record.attempt)
         if key in self._keys:
             return

@@ -48,17 +48,13 @@ def text_panel(stage: Stage | None, story: CampaignStory, remarks: list[str]) ->
     room = RIGHT_END - RIGHT_COLUMN
     lines = [*_phase(story), *_counts(story), *_lost(story)]
     said = [stage.remark] if stage is not None and stage.remark and story.result is None else []
-    if stage is not None and stage.digest and _digest_of(story) not in ('', stage.digest):
+    if stage is not None and stage.digest and story.digest not in ('', stage.digest):
         lines.append(('SPECIFICATION differs from that of the campaign', RED))
     for remark in [*remarks, *said]:
         lines += [(each, GREY) for each in wrapped(plain(remark), HEIGHT, room, 2)]
     for place, (text, colour) in enumerate(lines[:LINES]):
         fit = fitted(plain(text), HEIGHT, room)
         yield Text(('panel', place), fit, RIGHT_COLUMN, TOP - PITCH * place, HEIGHT, colour)
-
-
-def _digest_of(story: CampaignStory) -> str:
-    return story.case.digest if story.case is not None else ''
 
 
 def _phase(story: CampaignStory) -> Iterator[Line]:
