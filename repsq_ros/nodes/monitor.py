@@ -32,13 +32,14 @@ from repsq_ros.nodes import qos
 from repsq_ros.nodes.glance import BodyGlance
 from repsq_ros.nodes.input_subscription import message_class
 from repsq_ros.nodes.markers import MarkerSheet
+from repsq_ros.nodes.onlooker import case_heard
 from repsq_ros.nodes.parameters import Parameters
 from repsq_ros.nodes.phase_subscription import subscribe_to_phases
 from repsq_ros.nodes.runtime import CampaignNode, run_node
 from repsq_ros.protocols.phases import Span
 from repsq_ros.views.glimpses import Glimpses
 from repsq_ros.views.show import Show, body_input
-from repsq_ros.views.story import CampaignStory, CaseHeard
+from repsq_ros.views.story import CampaignStory
 
 REFRESH = 0.25  # [s] between two messages, at most
 GLANCE = 0.05  # [s] between two looks at the robot
@@ -107,11 +108,7 @@ class Monitor(CampaignNode):
     # Messages of different topics come in any order, above all to one who joins late.
 
     def _hear_phase(self, test: TestCommand, span: Span) -> None:
-        case = CaseHeard(
-            test.index, test.attempt, tuple(test.names), tuple(test.units), tuple(test.x),
-            test.weight, test.specification_digest,
-        )  # fmt: skip
-        self._story.hear_phase(test.campaign_id, case, span)
+        self._story.hear_phase(test.campaign_id, case_heard(test), span)
         self._stale = True
 
     def _hear_counted(self, message: CountedTest) -> None:
