@@ -35,7 +35,9 @@ from repsq_ros.nodes import qos, translate
 from repsq_ros.nodes.heartbeat import Pulse
 from repsq_ros.nodes.parameters import Parameters
 from repsq_ros.nodes.runtime import CampaignNode, run_node
+from repsq_ros.nodes.self_diagnosis import SelfDiagnosis
 from repsq_ros.nodes.watches.rivals import Rivals
+from repsq_ros.views.health import estimator_health
 
 
 class Estimator(CampaignNode):
@@ -64,6 +66,8 @@ class Estimator(CampaignNode):
             self._catch_up(history)
         self._rivals = Rivals(self, {topics.TEST_MEASUREMENT: ('measurement',)})
         self.create_subscription(TestMeasurement, topics.TEST_MEASUREMENT, self._hear, qos.RECORD)
+        self._refused = 0  # measurements that were not counted
+        SelfDiagnosis(self, lambda: estimator_health(self._campaign.latest, self._refused))
         self._pulse = Pulse(self, 'estimator')
         self._pulse.say(True, '')
 
@@ -96,8 +100,10 @@ class Estimator(CampaignNode):
 
     def _hear(self, message: TestMeasurement) -> None:
         if not self._rivals.alone(topics.TEST_MEASUREMENT):
+            self._refused += 1
             return
         if message.specification_digest != self._specification.digest:
+            self._refused += 1
             self.get_logger().error(
                 f'test {message.index} not counted: its specification digest is '
                 f'{message.specification_digest[:12]}, expected '
@@ -107,6 +113,7 @@ class Estimator(CampaignNode):
         if not self._campaign_id:
             self._campaign_id = message.campaign_id
         if message.campaign_id != self._campaign_id:
+            self._refused += 1
             self.get_logger().error(
                 f'test {message.index} not counted: it belongs to campaign '
                 f'{message.campaign_id!r}, not to {self._campaign_id!r}'

@@ -36,8 +36,10 @@ from repsq_ros.nodes.onlooker import case_heard
 from repsq_ros.nodes.parameters import Parameters
 from repsq_ros.nodes.phase_subscription import subscribe_to_phases
 from repsq_ros.nodes.runtime import CampaignNode, run_node
+from repsq_ros.nodes.self_diagnosis import SelfDiagnosis
 from repsq_ros.protocols.phases import Span
 from repsq_ros.views.glimpses import Glimpses
+from repsq_ros.views.health import Level
 from repsq_ros.views.show import Show, body_input
 from repsq_ros.views.story import CampaignStory
 
@@ -71,9 +73,18 @@ class Monitor(CampaignNode):
                 kind, topic, callback, profile, qos_overriding_options=qos.OVERRIDABLE
             )
         subscribe_to_phases(self, self._hear_phase)
+        SelfDiagnosis(self, self._health)
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self.create_timer(GLANCE, self._look, clock=steady)
         self.create_timer(REFRESH, self._tell, clock=steady)
+
+    def _health(self) -> tuple[Level, str]:
+        own = '' if self._specification is None else self._specification.digest
+        if own and self._story.digest not in ('', own):
+            return Level.ERROR, 'its specification differs from that of the campaign'
+        return (
+            (Level.WARN, self._remarks[0]) if self._remarks else (Level.OK, 'shows all it hears')
+        )
 
     def _look_for_body(self) -> None:
         """Subscribe to what tells where the robot is."""

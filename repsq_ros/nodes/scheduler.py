@@ -42,10 +42,12 @@ from repsq_ros.nodes.operator import Operator
 from repsq_ros.nodes.parameters import Parameters
 from repsq_ros.nodes.runtime import CampaignNode, run_node
 from repsq_ros.nodes.scheduler_settings import SchedulerSettings
+from repsq_ros.nodes.self_diagnosis import SelfDiagnosis
 from repsq_ros.nodes.supervisor import Supervisor
 from repsq_ros.nodes.watches.readiness import Readiness
 from repsq_ros.protocols.phases import Phase, Span
 from repsq_ros.timebase import whole_second_after
+from repsq_ros.views.health import scheduler_health
 
 ASK_AGAIN = 2.0  # [s] without an answer
 LINGER = 1.0  # [s] of zero commands after the last test
@@ -66,7 +68,6 @@ class Scheduler(CampaignNode):
             self, parameters, self._resume, self._pause, self._skip, self._abort, self._confirm
         )
         parameters.finish()
-
         self._fault = ''  # that ends the campaign
         self._began = self._phase_since = time.monotonic()
         self._asked = 0.0  # [s], steady: when an answer was asked for again
@@ -102,6 +103,9 @@ class Scheduler(CampaignNode):
             self._body = InputSubscription(self, specification.feedback, self._hear_body, False)
         self._pulse = Pulse(self, 'scheduler', self._supervisor.look)
         self._pulse.say(True, '')
+        SelfDiagnosis(
+            self, lambda: scheduler_health(self._conductor.span, self._readiness.against)
+        )
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self.create_timer(1.0 / settings.command_rate, self._tick, clock=steady)
 

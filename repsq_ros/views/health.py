@@ -17,7 +17,7 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from repsq_ros.campaign.records import EstimateRecord
@@ -42,13 +42,13 @@ class Health:
     text: str
 
 
-def scheduler_health(span: Span | None, against: Sequence[str]) -> tuple[Level, str]:
+def scheduler_health(span: Span | None, against: Callable[[], Sequence[str]]) -> tuple[Level, str]:
     """Return how a scheduler is.
 
-    :param against: what speaks against beginning, where it has not begun
+    :param against: tells what speaks against beginning; asked where it has not begun
     """
     if span is None:
-        waits = '; '.join(against)
+        waits = '; '.join(against())
         return (Level.WARN, f'not yet: {waits}') if waits else (Level.OK, 'about to begin')
     if span.phase is Phase.ABORTED:
         return Level.ERROR, f'aborted: {span.reason}'

@@ -105,8 +105,7 @@ def _standing(story: CampaignStory) -> tuple[Level, str]:
         if story.result is not None:
             return Level.OK, 'done'
         return Level.WARN, 'nothing is heard of the scheduler'
-    level, text = scheduler_health(story.span, ())
-    return level, text
+    return scheduler_health(story.span, list)
 
 
 def _case_text(names: Sequence[str], x: Sequence[float]) -> str:
@@ -171,7 +170,7 @@ def _left(
     counted: Sequence[Counted], battery_minutes: float | None
 ) -> tuple[tuple[str, str], ...]:
     tests, each = tests_left(counted), seconds_per_test(counted)
-    if tests == 0:
+    if counted and counted[-1].estimate.stopped:
         return ()
     time = seconds_left(counted)
     rows = [

@@ -20,16 +20,19 @@ import math
 import pytest
 import yaml
 from conftest import ROOT, short_campaign
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from support.graph import graph
 from visualization_msgs.msg import Marker, MarkerArray
 
 from repsq_ros import topics
 from repsq_ros.msg import CountedTest
 from repsq_ros.nodes import qos
+from repsq_ros.nodes.diagnostics import TOPIC
 from repsq_ros.nodes.markers import MarkerSheet
 from repsq_ros.views.panels import AXIS_LEFT, AXIS_RIGHT
 from repsq_ros.views.shapes import Dots, Text
 
+OK, WARN, ERROR = DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR
 NEEDED = {
     'title', 'axes', 'labels', 'legend', 'cases', 'panel', 'motion', 'psi', 'cells', 'interval',
     'estimate', 'result',
@@ -250,3 +253,42 @@ def test_no_message_is_large_and_all_is_said_again_to_who_joins():
     assert set().union(*(names(sheet.message([])) for _ in range(25))) == {
         ('cases', number) for number in range(60)
     }
+
+
+# Diagnostics -------------------------------------------------------------------------------------
+
+
+def test_every_node_says_how_it_is(nodes, write, short):
+    """The levels that docs/nodes.md names, of each node, from before the start to the end."""
+    heard = {}
+
+    def hear(message):
+        for each in message.status:
+            heard.setdefault(each.name, []).append((each.level, each.message))
+
+    node = nodes.listener.node
+    node.create_subscription(DiagnosticArray, TOPIC, hear, qos.DIAGNOSTICS)
+    file = write(short)
+
+    def said(name, level, text=''):
+        return any(told == level and text in said for told, said in heard.get(f'{name}: node', []))
+
+    nodes.start('guard', {'use_sim_time': True})
+    nodes.start('measurement', {'specification': str(file), 'use_sim_time': True})
+    nodes.listener.until(lambda: said('guard', WARN, 'no sign of life'))
+    nodes.listener.until(lambda: said('measurement', WARN, 'waits for something on /odom'))
+    nodes.process('measurement').terminate()
+    nodes.wait('measurement')
+    nodes.start('monitor', {'specification': str(file), 'use_sim_time': True})
+    nodes.start_campaign(
+        file, {'speed': 0.0, 'seed': 7}, seed=7, guard=True, attended=True, autostart=True
+    )
+    nodes.listener.until(lambda: nodes.listener.heard[topics.TEST_MEASUREMENT])
+    nodes.call('pause')
+    nodes.listener.until(lambda: said('scheduler', ERROR, 'held until ~/resume: by the operator'))
+    nodes.listener.until(lambda: said('guard', OK, 'watches the scheduler'))
+    for name, text in (
+        ('measurement', 'measures'), ('estimator', 'tests counted'), ('scheduler', 'test '),
+        ('monitor', 'shows all it hears'), ('simulated_robot', 'lives through its time'),
+    ):  # fmt: skip
+        nodes.listener.until(lambda name=name, text=text: said(name, OK, text))
