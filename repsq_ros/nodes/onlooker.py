@@ -113,6 +113,8 @@ class Onlooker:
             event = name.endswith(': test')  # told when it happens, and not again
             if age > FORGOTTEN:
                 continue
+            if name.endswith(': node') and health.level is Level.OK and age <= STALE:
+                continue  # its heartbeat says as much
             old = age > STALE and not event
             found.append(Health(name, Level.STALE, f'silent for {age:.0f} s') if old else health)
         return sorted(found, key=lambda each: (-each.level, each.name))

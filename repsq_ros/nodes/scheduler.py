@@ -101,13 +101,12 @@ class Scheduler(CampaignNode):
             self.create_subscription(kind, topic, hear, qos.RECORD)
         if specification.feedback is not None:
             self._body = InputSubscription(self, specification.feedback, self._hear_body, False)
-        self._pulse = Pulse(self, 'scheduler', self._supervisor.look)
-        self._pulse.say(True, '')
+        Pulse(self, 'scheduler', self._supervisor.look).say(True, '')
         SelfDiagnosis(
             self, lambda: scheduler_health(self._conductor.span, self._readiness.against)
         )
-        steady = Clock(clock_type=ClockType.STEADY_TIME)
-        self.create_timer(1.0 / settings.command_rate, self._tick, clock=steady)
+        period, steady = 1.0 / settings.command_rate, Clock(clock_type=ClockType.STEADY_TIME)
+        self.create_timer(period, self._tick, clock=steady)
 
     # Events --------------------------------------------------------------------------------------
 
@@ -137,8 +136,7 @@ class Scheduler(CampaignNode):
             self._try_to_begin()
         self._step(self._time.now_ns())
         self._publish_command()
-        if self._conductor.finished and time.monotonic() - self._phase_since > LINGER:
-            self.finished = True
+        self.finished = self._conductor.finished and time.monotonic() - self._phase_since > LINGER
 
     # The way through -----------------------------------------------------------------------------
 

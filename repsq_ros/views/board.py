@@ -190,7 +190,7 @@ class Board:
                     places.append(strip.place(*((along, share) if upright else (share, along))))
                 key = ('density', 2 * dimension + kind)
                 yield Lines(key, tuple(places), 2.0, colour, 0.1, strip=True)
-            x, y = (strip.left, strip.top + 2.0) if upright else (strip.right, strip.top + 9.0)
+            x, y = (strip.left if upright else strip.right), strip.top + 10.0
             align = 'left' if upright else 'right'
             yield Text(
                 ('density', 100 + dimension), 'density: q, p grey' if upright else 'q, p',

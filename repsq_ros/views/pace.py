@@ -19,7 +19,8 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from statistics import median
+
+import numpy as np
 
 from repsq_ros.campaign.records import Counted
 
@@ -38,7 +39,7 @@ def seconds_per_test(counted: Sequence[Counted]) -> float:
     if not steps:
         return math.nan
     valid = sum(c.record.valid for c in counted[-LOOKED_AT:])
-    return median(steps) * 1e-9 * len(counted[-LOOKED_AT:]) / max(valid, 1)
+    return float(np.median(steps)) * 1e-9 * len(counted[-LOOKED_AT:]) / max(valid, 1)
 
 
 def tests_left(counted: Sequence[Counted]) -> int | None:

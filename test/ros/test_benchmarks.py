@@ -35,6 +35,11 @@ BENCHMARKS = {
         [r'200 messages on each of 3 topics', r'missed by the node, measured\s+0 in 1 windows of',
          r'tests without an answer\s+0\n', rf'node / bare subscriber{NUMBER}'],
     ),
+    'monitor_messages.py': (
+        ['--tests', '200'],
+        [rf'200 tests in three panels:{NUMBER} ms of processor',
+         rf'in each message:{NUMBER} ms; ratio{NUMBER}'],
+    ),
     'simulated_campaigns.py': (
         ['--pairs', '4', '--reference-pairs', '2'],
         [rf'one by one{NUMBER} ms:{NUMBER} x as fast',

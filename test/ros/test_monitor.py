@@ -91,7 +91,9 @@ def shown(tmp_path_factory):
         nodes.wait('monitor')
         viewer.markers.clear()
         nodes.start('monitor', {'use_sim_time': True})
-        nodes.listener.until(lambda: viewer.cases() == 3 * result.n)
+        nodes.listener.until(
+            lambda: viewer.cases() == 3 * result.n and viewer.of('labels') and viewer.of('result')
+        )
         second = dict(viewer.markers)
         published = dict(node.get_topic_names_and_types())
         return late, second, result, published
@@ -151,7 +153,8 @@ def test_views_name_only_topics_and_frames_that_are_published(shown):
     assert view['Global Options']['Fixed Frame'] in frames
     layout = (ROOT / 'config' / 'foxglove.json').read_text()
     for panel in json.loads(layout)['configById'].values():
-        for name in (*panel.get('topics', {}), *([panel['topicPath']] * ('topicPath' in panel))):
+        named = [*panel.get('topics', {}), panel.get('topicPath'), panel.get('topicToRender')]
+        for name in filter(None, named):
             assert name in published, name
         for path in panel.get('paths', ()):
             assert path['value'].split('.')[0] in published, path
@@ -280,9 +283,7 @@ def test_every_node_says_how_it_is(nodes, write, short):
     nodes.process('measurement').terminate()
     nodes.wait('measurement')
     nodes.start('monitor', {'specification': str(file), 'use_sim_time': True})
-    nodes.start_campaign(
-        file, {'speed': 0.0, 'seed': 7}, seed=7, guard=True, attended=True, autostart=True
-    )
+    nodes.start_campaign(file, {'speed': 0.0, 'seed': 7}, seed=7, attended=True)
     nodes.listener.until(lambda: nodes.listener.heard[topics.TEST_MEASUREMENT])
     nodes.call('pause')
     nodes.listener.until(lambda: said('scheduler', ERROR, 'held until ~/resume: by the operator'))
