@@ -32,7 +32,7 @@ from repsq_ros.nodes import qos
 from repsq_ros.nodes.glance import BodyGlance
 from repsq_ros.nodes.input_subscription import message_class
 from repsq_ros.nodes.markers import MarkerSheet
-from repsq_ros.nodes.onlooker import case_heard
+from repsq_ros.nodes.onlooker import case_heard, tell_counted
 from repsq_ros.nodes.parameters import Parameters
 from repsq_ros.nodes.phase_subscription import subscribe_to_phases
 from repsq_ros.nodes.runtime import CampaignNode, run_node
@@ -123,9 +123,7 @@ class Monitor(CampaignNode):
         self._stale = True
 
     def _hear_counted(self, message: CountedTest) -> None:
-        self._story.hear_counted(
-            message.estimate.campaign_id, campaign_messages.counted_of(message)
-        )
+        tell_counted(self._story, message)
         self._stale = True
 
     def _hear_result(self, message: QuantizedResult) -> None:

@@ -50,6 +50,17 @@ def case_heard(test: TestCommand) -> CaseHeard:
     )  # fmt: skip
 
 
+def tell_counted(story: CampaignStory, message: CountedTest) -> None:
+    """Tell a story of an attempt that was counted."""
+    story.hear_counted(
+        message.estimate.campaign_id,
+        campaign_messages.counted_of(message),
+        tuple(message.names),
+        tuple(message.units),
+        message.measurement.specification_digest,
+    )
+
+
 class Onlooker:
     """Keeps what is heard."""
 
@@ -74,11 +85,7 @@ class Onlooker:
         self.story.hear_phase(test.campaign_id, case_heard(test), span)
 
     def _hear_counted(self, message: CountedTest) -> None:
-        self.story.hear_counted(
-            message.estimate.campaign_id, campaign_messages.counted_of(message),
-            tuple(message.names), tuple(message.units),
-            message.measurement.specification_digest,
-        )  # fmt: skip
+        tell_counted(self.story, message)
 
     def _hear_result(self, message: QuantizedResult) -> None:
         self.story.hear_result(message.campaign_id, campaign_messages.result_of(message))

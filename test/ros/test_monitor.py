@@ -283,7 +283,7 @@ def test_every_node_says_how_it_is(nodes, write, short):
     nodes.process('measurement').terminate()
     nodes.wait('measurement')
     nodes.start('monitor', {'specification': str(file), 'use_sim_time': True})
-    nodes.start_campaign(file, {'speed': 0.0, 'seed': 7}, seed=7, attended=True)
+    nodes.start_campaign(file, {'speed': 2.0, 'seed': 7}, seed=7, attended=True)
     nodes.listener.until(lambda: nodes.listener.heard[topics.TEST_MEASUREMENT])
     nodes.call('pause')
     nodes.listener.until(lambda: said('scheduler', ERROR, 'held until ~/resume: by the operator'))
