@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -69,8 +70,12 @@ def run(arguments: argparse.Namespace) -> int:
         else:
             _follow(console, board)
     if arguments.svg is not None:
+        # Without rich's fonts: a picture loads nothing from elsewhere.
+        picture = re.sub(
+            r'@font-face \{.*?\}\s*', '', console.export_svg(title='repsq watch'), flags=re.DOTALL
+        )
         try:
-            console.save_svg(str(arguments.svg), title='repsq watch')
+            arguments.svg.write_text(picture, encoding='utf-8')
         except OSError as error:
             raise OutputError.unwritable(arguments.svg, error) from None
     return 0

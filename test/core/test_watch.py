@@ -264,6 +264,7 @@ def test_once_prints_and_keeps_a_picture(folder, capsys, monkeypatch):
     assert '3 of about' in out or 'tests' in out
     assert 'psi 0.6' in out
     assert picture.read_text().startswith('<svg')
+    assert 'https://cdn' not in picture.read_text()
     assert main(['watch', str(folder), '--once', '--battery-minutes', '0']) == 2
     assert main(['watch', str(folder), '--once', '--svg', str(folder / 'no' / 'x.svg')]) == 6
 
