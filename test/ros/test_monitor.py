@@ -16,6 +16,10 @@
 
 import json
 import math
+import os
+import signal
+import subprocess
+import sys
 
 import pytest
 import yaml
@@ -25,10 +29,12 @@ from support.graph import graph
 from visualization_msgs.msg import Marker, MarkerArray
 
 from repsq_ros import topics
-from repsq_ros.msg import CountedTest
+from repsq_ros.msg import CountedTest, TestPhase
 from repsq_ros.nodes import qos
 from repsq_ros.nodes.diagnostics import TOPIC
 from repsq_ros.nodes.markers import MarkerSheet
+from repsq_ros.nodes.onlooker import Onlooker
+from repsq_ros.views.health import Level
 from repsq_ros.views.panels import AXIS_LEFT, AXIS_RIGHT
 from repsq_ros.views.shapes import Dots, Text
 
@@ -293,3 +299,31 @@ def test_every_node_says_how_it_is(nodes, write, short):
         ('monitor', 'shows all it hears'), ('simulated_robot', 'lives through its time'),
     ):  # fmt: skip
         nodes.listener.until(lambda name=name, text=text: said(name, OK, text))
+
+
+def test_watch_shows_a_running_campaign_its_nodes_and_its_sensors(nodes, write, short):
+    """Also what was counted before somebody began to watch."""
+    rich = pytest.importorskip('rich')
+    assert rich
+    file = write(short)
+    nodes.start_campaign(
+        file, {'speed': 5.0, 'seed': 7}, seed=7, attended=True, guard=True, look_around=0.0
+    )
+    kept = nodes.listener.heard[topics.TEST_MEASUREMENT]
+    nodes.listener.until(lambda: len(kept) >= 3)
+    nodes.call('pause')
+    nodes.listener.phase(TestPhase.PAUSED)
+    onlooker = Onlooker(nodes.listener.node)
+    nodes.listener.until(lambda: len(onlooker.story.counted) >= 3 and onlooker.story.span)
+    nodes.listener.until(lambda: all(peer.level is Level.OK for peer in onlooker.peers()))
+    nodes.listener.until(lambda: any('/odom' in each.name for each in onlooker.health()))
+    nodes.signal('guard', signal.SIGKILL)
+    nodes.listener.until(lambda: onlooker.peers()[1].level is Level.STALE)
+    shown = subprocess.run(
+        [sys.executable, '-m', 'repsq_ros.cli', 'watch', '--once'],
+        env={**os.environ, 'COLUMNS': '140'}, capture_output=True, text=True, check=False,
+        timeout=60,
+    )  # fmt: skip
+    assert shown.returncode == 0, shown.stderr
+    for words in ('held until ~/resume: by the operator', 'psi ', 'linear_x', '/odom', 'STALE'):
+        assert words in shown.stdout
