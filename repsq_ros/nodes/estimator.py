@@ -36,6 +36,7 @@ from repsq_ros.nodes.heartbeat import Pulse
 from repsq_ros.nodes.parameters import Parameters
 from repsq_ros.nodes.runtime import CampaignNode, run_node
 from repsq_ros.nodes.self_diagnosis import SelfDiagnosis
+from repsq_ros.nodes.watches.held_back import HeldBack
 from repsq_ros.nodes.watches.rivals import Rivals
 from repsq_ros.views.health import estimator_health
 
@@ -64,8 +65,11 @@ class Estimator(CampaignNode):
         )
         if history is not None:
             self._catch_up(history)
-        self._rivals = Rivals(self, {topics.TEST_MEASUREMENT: ('measurement',)})
-        self.create_subscription(TestMeasurement, topics.TEST_MEASUREMENT, self._hear, qos.RECORD)
+        rivals = Rivals(self, {topics.TEST_MEASUREMENT: ('measurement',)})
+        held_back = HeldBack(self, rivals, topics.TEST_MEASUREMENT, self._hear)
+        self.create_subscription(
+            TestMeasurement, topics.TEST_MEASUREMENT, held_back.take, qos.RECORD
+        )
         self._refused = 0  # measurements that were not counted
         SelfDiagnosis(self, lambda: estimator_health(self._campaign.latest, self._refused))
         self._pulse = Pulse(self, 'estimator')
@@ -99,9 +103,6 @@ class Estimator(CampaignNode):
                 self._finish(Time())
 
     def _hear(self, message: TestMeasurement) -> None:
-        if not self._rivals.alone(topics.TEST_MEASUREMENT):
-            self._refused += 1
-            return
         if message.specification_digest != self._specification.digest:
             self._refused += 1
             self.get_logger().error(
