@@ -26,12 +26,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from repsq_ros.errors import MissingError, OutputError, ParameterError
+from repsq_ros.studies.costs import Budget
 from repsq_ros.views.folder_story import FolderStory
 from repsq_ros.views.health import Health, Level
 from repsq_ros.views.watch_board import WatchBoard, watch_board
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
+
+Changes = Callable[[int, float], int]  # of the battery, for tests that take so many s each
 
 PERIOD = 1.0  # [s] between two looks
 COLOURS = {Level.OK: 'green', Level.WARN: 'yellow', Level.ERROR: 'red', Level.STALE: 'magenta'}
@@ -61,7 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
     with _source(arguments.folder) as look:
 
         def board() -> WatchBoard:
-            return look(battery, max(console.width - NARROW, 8))
+            return look(_changes(battery), max(console.width - NARROW, 8))
 
         if arguments.once:
             if arguments.folder is None:
@@ -79,6 +82,13 @@ def run(arguments: argparse.Namespace) -> int:
         except OSError as error:
             raise OutputError.unwritable(arguments.svg, error) from None
     return 0
+
+
+def _changes(battery_minutes: float | None) -> Changes | None:
+    """Return what tells how often a battery has to be changed, as `repsq plan` counts it."""
+    if battery_minutes is None:
+        return None
+    return lambda tests, seconds: Budget(seconds, battery_minutes).battery_changes(tests)
 
 
 def _console(record: bool) -> Console:
@@ -122,15 +132,15 @@ def _wait(board: Callable[[], WatchBoard], seconds: float) -> None:
 
 
 @contextmanager
-def _source(folder: Path | None) -> Iterator[Callable[[float | None, int], WatchBoard]]:
+def _source(folder: Path | None) -> Iterator[Callable[[Changes | None, int], WatchBoard]]:
     """Give the function that looks and returns the board, for a battery and a width."""
     if folder is not None:
         told = FolderStory(folder)
 
-        def look(battery: float | None, width: int) -> WatchBoard:
+        def look(changes: Changes | None, width: int) -> WatchBoard:
             told.look()
             return watch_board(
-                told.story, standing=told.standing, battery_minutes=battery, width=width
+                told.story, standing=told.standing, battery_changes=changes, width=width
             )
 
         yield look
@@ -143,11 +153,11 @@ def _source(folder: Path | None) -> Iterator[Callable[[float | None, int], Watch
             f'({error}). Without ROS: repsq watch FOLDER'
         ) from None
     with looking_on() as onlooker:
-        yield lambda battery, width: watch_board(
+        yield lambda changes, width: watch_board(
             onlooker.story,
             peers=onlooker.peers(),
             sensors=onlooker.health(),
-            battery_minutes=battery,
+            battery_changes=changes,
             width=width,
         )
 

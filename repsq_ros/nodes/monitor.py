@@ -111,7 +111,7 @@ class Monitor(CampaignNode):
             return
         transform = TransformStamped(child_frame_id=f'{frame}_board')
         transform.header.frame_id = frame
-        transform.header.stamp = self.get_clock().now().to_msg()
+        transform.header.stamp.sec = 1  # it holds at all times; 0 is a time that tf2 never finds
         transform.transform.rotation.w = 1.0
         self._frames = self.create_publisher(kind, TF_STATIC, qos.LATCHED)
         self._frames.publish(kind(transforms=[transform]))

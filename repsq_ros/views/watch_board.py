@@ -17,7 +17,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from repsq_ros.campaign.records import Counted, TestRecord
@@ -65,14 +65,14 @@ def watch_board(
     standing: Health | None = None,
     peers: Sequence[Health] = (),
     sensors: Sequence[Health] = (),
-    battery_minutes: float | None = None,
+    battery_changes: Callable[[int, float], int] | None = None,
     remarks: Sequence[str] = (),
     width: int = 60,
 ) -> WatchBoard:
     """Return what is to be shown of a story.
 
     :param standing: where the campaign is, if not as the phase heard last says
-    :param battery_minutes: that one battery lasts; None: not said
+    :param battery_changes: of so many tests that take so many s each; None: nobody asks
     :param width: blocks of a line
     """
     if standing is None:
@@ -94,7 +94,7 @@ def watch_board(
         tuple(_test_line(c.record, story.names) for c in story.counted[: -TESTS_SHOWN - 1 : -1]),
         tuple(peers),
         tuple(sensors),
-        _left(story.counted, battery_minutes),
+        _left(story.counted, battery_changes),
         _result(story),
         tuple(said),
     )
@@ -160,14 +160,8 @@ def _test_line(record: TestRecord, names: Sequence[str]) -> TestLine:
     return TestLine(number, _case_text(names, record.x), f'{word}: {record.reason}', level)
 
 
-def battery_changes(tests: int, test_seconds: float, battery_minutes: float) -> int:
-    """Return how often a battery has to be changed; it begins full, and no test is cut."""
-    each = max(math.floor(battery_minutes * 60.0 / test_seconds), 1)
-    return max(math.ceil(tests / each) - 1, 0)
-
-
 def _left(
-    counted: Sequence[Counted], battery_minutes: float | None
+    counted: Sequence[Counted], battery_changes: Callable[[int, float], int] | None
 ) -> tuple[tuple[str, str], ...]:
     tests, each = tests_left(counted), seconds_per_test(counted)
     if counted and counted[-1].estimate.stopped:
@@ -178,13 +172,10 @@ def _left(
         ('time left', 'unknown' if math.isnan(time) else
          f'about {duration_text(time)} of robot time, {each:.1f} s a test'),
     ]  # fmt: skip
-    if battery_minutes is not None:
+    if battery_changes is not None:
         known = tests is not None and not math.isnan(each)
-        changes = battery_changes(tests or 0, each, battery_minutes) if known else None
-        rows.append(
-            ('battery changes', 'unknown' if changes is None else
-             f'about {changes}, {battery_minutes:g} min each')
-        )  # fmt: skip
+        changes = f'about {battery_changes(tests or 0, each)}' if known else 'unknown'
+        rows.append(('battery changes', changes))
     return tuple(rows)
 
 

@@ -27,6 +27,7 @@ from repsq_ros.campaign.history import CASE, PAUSE, SESSION, TEST, line_of_test
 from repsq_ros.campaign.journal import JOURNAL, Journal
 from repsq_ros.campaign.records import Counted, TestRecord
 from repsq_ros.cli import main
+from repsq_ros.console.watch import _changes
 from repsq_ros.errors import JournalError
 from repsq_ros.protocols.phases import Phase, Span
 from repsq_ros.views.folder_story import FolderStory
@@ -39,7 +40,7 @@ from repsq_ros.views.health import (
 )
 from repsq_ros.views.sparkline import BLOCKS, sparkline
 from repsq_ros.views.story import CampaignStory
-from repsq_ros.views.watch_board import TESTS_SHOWN, battery_changes, watch_board
+from repsq_ros.views.watch_board import TESTS_SHOWN, watch_board
 
 G1 = ROOT / 'config' / 'g1_locomotion.yaml'
 
@@ -61,7 +62,7 @@ def test_any_number_of_tests_can_be_shown(tests, dimensions, kind):
     told = story(
         tests, dimensions, psi=0.4 if kind == 'constant' else None, valid=kind != 'invalid'
     )
-    board = watch_board(told, battery_minutes=60.0, width=50)
+    board = watch_board(told, battery_changes=lambda tests, seconds: tests // 30, width=50)
     assert len(board.tests) == min(tests, TESTS_SHOWN)
     shown = screen(board)
     assert 'test 0' in shown if not tests else f'{tests - 1}' in shown
@@ -102,25 +103,17 @@ def test_the_newest_test_is_the_first_line_with_its_reason():
 
 
 def test_time_and_battery_changes_left():
-    board = watch_board(story(20, 3), battery_minutes=4.0)
     # 80 tests of 8 s: 30 on one battery, so two changes.
+    changes = _changes(4.0)
+    board = watch_board(story(20, 3), battery_changes=changes)
     assert dict(board.left) == {
         'tests left': 'about 80',
         'time left': 'about 10 min 40 s of robot time, 8.0 s a test',
-        'battery changes': 'about 2, 4 min each',
+        'battery changes': 'about 2',
     }
-    assert dict(watch_board(story(1, 3), battery_minutes=4.0).left) == {
+    assert dict(watch_board(story(1, 3), battery_changes=changes).left) == {
         'tests left': 'about 99', 'time left': 'unknown', 'battery changes': 'unknown',
     }  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ('tests', 'seconds', 'minutes', 'changes'),
-    [(0, 8.0, 4.0, 0), (30, 8.0, 4.0, 0), (31, 8.0, 4.0, 1), (60, 8.0, 4.0, 1), (61, 8.0, 4.0, 2),
-     (3, 60.0, 0.5, 2)],
-)  # fmt: skip
-def test_no_test_is_cut_by_a_change_of_the_battery(tests, seconds, minutes, changes):
-    assert battery_changes(tests, seconds, minutes) == changes
 
 
 def test_sparklines():
