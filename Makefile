@@ -26,7 +26,7 @@ demo:
 	.venv/bin/repsq compare $(DEMO)/initiator $(DEMO)/replicator
 
 environment:
-	@$(PYTHON) tools/set_up.py bags sim report certificate dev
+	@$(PYTHON) tools/set_up.py bags sim report certificate watch dev
 
 lint: environment
 	.venv/bin/ruff check .

@@ -32,7 +32,13 @@ from repsq_ros.launching.campaign_nodes import replay_nodes
 from repsq_ros.replay.bag_topics import require_replayable
 
 DISCOVERY = '5.0'  # [s] for the listeners to find the player before it plays
-LEFT_OUT = ('/clock', '/repsq/test_measurement', '/repsq/estimate', '/repsq/quantized_result')
+LEFT_OUT = (
+    '/clock',
+    '/repsq/test_measurement',
+    '/repsq/estimate',
+    '/repsq/counted_test',
+    '/repsq/quantized_result',
+)
 
 BAG = LaunchArgument('bag', 'Folder of the rosbag2 recording')
 SPECIFICATION = arguments.specification(

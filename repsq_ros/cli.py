@@ -41,6 +41,7 @@ from repsq_ros.console import (
     simulate,
     study,
     verify,
+    watch,
 )
 from repsq_ros.errors import RepsqError
 
@@ -62,6 +63,7 @@ COMMANDS: dict[str, tuple[Command, str]] = {
     'study': (study, 'tests and agreement of every stopping rule, on laws with known means'),
     'fit': (fit, 'fit a proposal for importance sampling to a pilot campaign'),
     'run': (run, 'run a campaign on the robot, or with --simulate on a simulated one'),
+    'watch': (watch, 'show a running campaign, or a folder, on the terminal'),
     'compare': (compare, 'say whether campaigns returned the same value, and what was promised'),
     'compare-subjects': (
         compare_subjects,

@@ -21,11 +21,14 @@ TEST_COMMAND = 'repsq/test_command'
 TEST_PHASE = 'repsq/test_phase'
 TEST_MEASUREMENT = 'repsq/test_measurement'
 ESTIMATE = 'repsq/estimate'
+COUNTED_TEST = 'repsq/counted_test'
 EXTERNAL_CASE = 'repsq/external_case'
 QUANTIZED_RESULT = 'repsq/quantized_result'
 
 # What the package says of a campaign: with the sensors, all that is needed to compute it again.
-RECORDED = (TEST_COMMAND, TEST_PHASE, TEST_MEASUREMENT, ESTIMATE, QUANTIZED_RESULT)
+RECORDED = (
+    TEST_COMMAND, TEST_PHASE, TEST_MEASUREMENT, ESTIMATE, COUNTED_TEST, QUANTIZED_RESULT
+)  # fmt: skip
 
 EMERGENCY_STOP = 'emergency_stop'
 BATTERY = 'battery_state'

@@ -24,7 +24,7 @@ import math
 from dataclasses import replace
 from typing import Any
 
-from repsq_ros.campaign.records import Case, EstimateRecord, TestRecord
+from repsq_ros.campaign.records import Case, Counted, EstimateRecord, TestRecord
 from repsq_ros.campaign.result import Result
 from repsq_ros.measurement.reasons import Code
 from repsq_ros.protocols.phases import Phase, Span
@@ -99,6 +99,11 @@ def draw_of(message: Any) -> Draw:
 def estimate_record_of(message: Any) -> EstimateRecord:
     """Turn the message of an estimate back into the estimate."""
     return EstimateRecord(**_values(EstimateRecord, message))
+
+
+def counted_of(message: Any) -> Counted:
+    """Turn the message of an attempt that was counted back into it."""
+    return Counted(test_record_of(message.measurement), estimate_record_of(message.estimate))
 
 
 def result_of(message: Any) -> Result:

@@ -27,15 +27,18 @@ from repsq_ros.campaign.contract import check_contract
 from repsq_ros.campaign.folder import CampaignFolder
 from repsq_ros.campaign.history import History, read_history
 from repsq_ros.campaign.journal import JOURNAL
+from repsq_ros.campaign.records import Counted
 from repsq_ros.campaign.result_text import result_text
 from repsq_ros.messages import campaign_messages
-from repsq_ros.msg import Estimate, QuantizedResult, TestMeasurement
+from repsq_ros.msg import CountedTest, Estimate, QuantizedResult, TestMeasurement
 from repsq_ros.nodes import qos, translate
 from repsq_ros.nodes.heartbeat import Pulse
 from repsq_ros.nodes.held_back import HeldBack
 from repsq_ros.nodes.parameters import Parameters
 from repsq_ros.nodes.runtime import CampaignNode, run_node
+from repsq_ros.nodes.self_diagnosis import SelfDiagnosis
 from repsq_ros.nodes.watches.rivals import Rivals
+from repsq_ros.views.health import estimator_health
 
 
 class Estimator(CampaignNode):
@@ -56,6 +59,7 @@ class Estimator(CampaignNode):
         if output is not None:
             self._folder = CampaignFolder(output, specification, history is not None)
         self._estimates = self.create_publisher(Estimate, topics.ESTIMATE, qos.RECORD)
+        self._counted = self.create_publisher(CountedTest, topics.COUNTED_TEST, qos.WHOLE)
         self._results = self.create_publisher(
             QuantizedResult, topics.QUANTIZED_RESULT, qos.LATCHED
         )
@@ -66,6 +70,8 @@ class Estimator(CampaignNode):
         self.create_subscription(
             TestMeasurement, topics.TEST_MEASUREMENT, held_back.take, qos.RECORD
         )
+        self._refused = 0  # measurements that were not counted
+        SelfDiagnosis(self, lambda: estimator_health(self._campaign.latest, self._refused))
         self._pulse = Pulse(self, 'estimator')
         self._pulse.say(True, '')
 
@@ -84,8 +90,11 @@ class Estimator(CampaignNode):
         self._campaign_id = history.campaign_id
         for record in history.tests:
             estimate = self._campaign.add(record)
-            if estimate is not None and self._folder is not None:
+            if estimate is None:
+                continue
+            if self._folder is not None:
                 self._folder.add(record, estimate)
+            self._tell_counted(Counted(record, estimate), Time())
         latest = self._campaign.latest
         if latest is not None:
             self.get_logger().info(f'{len(history.tests)} tests counted from the journal')
@@ -95,6 +104,7 @@ class Estimator(CampaignNode):
 
     def _hear(self, message: TestMeasurement) -> None:
         if message.specification_digest != self._specification.digest:
+            self._refused += 1
             self.get_logger().error(
                 f'test {message.index} not counted: its specification digest is '
                 f'{message.specification_digest[:12]}, expected '
@@ -104,6 +114,7 @@ class Estimator(CampaignNode):
         if not self._campaign_id:
             self._campaign_id = message.campaign_id
         if message.campaign_id != self._campaign_id:
+            self._refused += 1
             self.get_logger().error(
                 f'test {message.index} not counted: it belongs to campaign '
                 f'{message.campaign_id!r}, not to {self._campaign_id!r}'
@@ -129,8 +140,15 @@ class Estimator(CampaignNode):
         self._estimates.publish(
             translate.estimate_of(estimate, self._campaign_id, message.header.stamp)
         )
+        self._tell_counted(Counted(record, estimate), message.header.stamp)
         if estimate.stopped:
             self._finish(message.header.stamp)
+
+    def _tell_counted(self, counted: Counted, stamp: Time) -> None:
+        """Say what was counted, and keep it for who joins late."""
+        self._counted.publish(
+            translate.counted_test_of(counted, self._specification, self._campaign_id, stamp)
+        )
 
     def _finish(self, stamp: Time) -> None:
         result = self._campaign.result(self._campaign_id)

@@ -30,8 +30,10 @@ from repsq_ros.nodes.heartbeat import Pulse
 from repsq_ros.nodes.parameters import Parameters
 from repsq_ros.nodes.phase_subscription import subscribe_to_phases
 from repsq_ros.nodes.runtime import CampaignNode, run_node
+from repsq_ros.nodes.self_diagnosis import SelfDiagnosis
 from repsq_ros.nodes.watches.peers import Peers
 from repsq_ros.protocols.phases import Phase, Span
+from repsq_ros.views.health import Level, guard_health
 
 RATE = 20.0  # [Hz] of stop commands
 AT_REST = (Phase.DONE, Phase.ABORTED, Phase.PAUSED)
@@ -61,6 +63,10 @@ class Guard(CampaignNode):
         subscribe_to_phases(self, self._hear_phase)
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self.create_timer(1.0 / RATE, self._tick, clock=steady)
+        SelfDiagnosis(self, self._health)
+
+    def _health(self) -> tuple[Level, str]:
+        return guard_health(self._watched, self._left > 0, self._interventions)
 
     def _hear_phase(self, test: TestCommand, span: Span) -> None:
         self._phase = span.phase

@@ -12,166 +12,160 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What the monitor shows in RViz: cases coloured by psi, the interval on the cells, a text panel.
 
-Everything is drawn in one frame, in metres: the cases in a cube of edge 1 m, the range of psi as
-an axis of 1 m length beside it.
+"""Shapes as markers for RViz: few at a time, however many tests there are.
+
+A marker stays in RViz until it is replaced. So a message carries what moves, the groups of cases
+that have grown, and some of what has been sent before: who joins late, or has lost a message, has
+everything after some messages more.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import OrderedDict
+from collections.abc import Iterable
 
 from geometry_msgs.msg import Point, Vector3
 from std_msgs.msg import ColorRGBA
 from visualization_msgs.msg import Marker, MarkerArray
 
-from repsq_ros.campaign.records import EstimateRecord
-from repsq_ros.campaign.result import Result
-from repsq_ros.specification.model import Specification
+from repsq_ros.views.shapes import (
+    SHADES,
+    Colour,
+    Dots,
+    Key,
+    Lines,
+    Plate,
+    Shape,
+    Text,
+    colour_of_shade,
+)
 
-CORNERS = (-0.5, 0.5)
-AXIS_X, AXIS_Y = -0.5, -0.75  # where the axis of psi begins
-# From low to high psi: dark blue, teal, yellow; told apart by brightness alone, too.
-COLOURS = ((0.27, 0.00, 0.33), (0.13, 0.57, 0.55), (0.99, 0.91, 0.14))
-GREY = (0.6, 0.6, 0.6)
-WHITE = (1.0, 1.0, 1.0)
-ORANGE = (1.0, 0.55, 0.1)
-
-
-def colour_of(fraction: float) -> ColorRGBA:
-    """Return the colour of a value between 0 and 1; values outside take the nearer end."""
-    place = min(max(fraction, 0.0), 1.0) * (len(COLOURS) - 1)
-    lower = min(int(place), len(COLOURS) - 2)
-    share = place - lower
-    r, g, b = (
-        (1 - share) * low + share * high
-        for low, high in zip(COLOURS[lower], COLOURS[lower + 1], strict=True)
-    )
-    return ColorRGBA(r=r, g=g, b=b, a=1.0)
+PIXEL = 0.01  # [m] in the frame: config/repsq.rviz shows 100 pixels a metre
+AT_ONCE = 1500  # points at most, about, that are said again in one message
+TEXT_POINTS = 20  # a line of text costs as much as so many points
 
 
-def _rgba(colour: tuple[float, float, float], alpha: float = 1.0) -> ColorRGBA:
-    return ColorRGBA(r=colour[0], g=colour[1], b=colour[2], a=alpha)
+def _rgba(colour: Colour) -> ColorRGBA:
+    r, g, b, a = colour
+    return ColorRGBA(r=float(r), g=float(g), b=float(b), a=float(a))
 
 
-class Scene:
-    """Builds the markers of one campaign."""
+PALETTE = [_rgba(colour_of_shade(shade)) for shade in (*range(SHADES), -1)]  # -1: white
 
-    def __init__(self, specification: Specification, frame: str) -> None:
-        self._specification = specification
+
+def _point(x: float, y: float, z: float) -> Point:
+    return Point(x=float(x * PIXEL), y=float(y * PIXEL), z=float(z))
+
+
+class MarkerSheet:
+    """Keeps the markers that last, and makes messages of them and of what moves."""
+
+    def __init__(self, frame: str) -> None:
         self._frame = frame
+        self._kept: dict[Key, Marker] = {}
+        self._due: OrderedDict[Key, None] = OrderedDict()  # to be said before long
+        self._grown: dict[Key, None] = {}  # to be said at once
+        self._moving: set[Key] = set()  # that were said last
+        self._gone: set[Key] = set()
+        self._wiped = True
 
-    def markers(
-        self,
-        tests: Sequence[tuple[tuple[float, ...], float]],
-        estimate: EstimateRecord | None,
-        result: Result | None,
-        text: str,
-    ) -> MarkerArray:
-        """Return all markers.
+    def wipe(self) -> None:
+        """Begin anew: the next message takes away all that was there."""
+        self._kept.clear()
+        self._due.clear()
+        self._grown.clear()
+        self._moving.clear()
+        self._gone.clear()
+        self._wiped = True
 
-        :param tests: (x, psi) of each valid test
+    def keep(self, shapes: Iterable[Shape]) -> None:
+        """Take in shapes that stay as they are."""
+        for shape in shapes:
+            self._kept[shape.key] = self._marker(shape)
+            self._due[shape.key] = None
+
+    def grow(self, shape: Dots | Lines) -> None:
+        """Take in a group of cases that has grown."""
+        known = self._kept.get(shape.key)
+        if isinstance(shape, Dots) and known is not None:
+            self._fill(known, shape, len(known.points))
+        else:
+            self._kept[shape.key] = self._marker(shape)
+        self._grown[shape.key] = None
+
+    def say_all_again(self) -> None:
+        """Hear that somebody has joined."""
+        self._due.update(dict.fromkeys(self._kept))
+
+    @property
+    def owes(self) -> bool:
+        """Tell whether something waits that has not been said."""
+        return bool(self._due or self._grown or self._wiped)
+
+    def message(self, moving: Iterable[Shape]) -> MarkerArray:
+        """Return the next message.
+
+        :param moving: shapes that are said in every message; one that is missing is taken away
         """
-        markers = [self._box(), self._cases(tests), self._cells(), self._text(text)]
-        if estimate is not None and estimate.n > 0:
-            markers += [self._interval(estimate), self._estimate(estimate)]
-        if result is not None:
-            markers.append(self._result(result))
-        return MarkerArray(markers=markers)
+        markers = [self._of(('', 0), Marker.ARROW, Marker.DELETEALL)] * self._wiped
+        said = [self._marker(shape) for shape in moving]
+        keys = {(marker.ns, marker.id) for marker in said}
+        self._gone = (self._gone | self._moving) - keys
+        markers += [self._of(key, Marker.POINTS, Marker.DELETE) for key in sorted(self._gone)]
+        markers += said + [self._kept[key] for key in self._grown]
+        self._due.update(dict.fromkeys(self._grown))  # and once more later
+        self._moving, self._wiped, self._grown = keys, False, {}
+        return MarkerArray(markers=markers + self._again())
 
-    def _marker(self, name: str, kind: int, scale: tuple[float, float, float]) -> Marker:
-        marker = Marker(ns=name, id=0, type=kind, action=Marker.ADD)
+    def _again(self) -> list[Marker]:
+        """Return some of what waits; where nothing does, all of it waits anew."""
+        if not self._due:
+            self._due.update(dict.fromkeys(self._kept))
+        again, points = [], 0
+        while self._due and points < AT_ONCE:
+            marker = self._kept[self._due.popitem(last=False)[0]]
+            points += max(len(marker.points), TEXT_POINTS)
+            again.append(marker)
+        return again
+
+    # Shapes --------------------------------------------------------------------------------------
+
+    def _of(self, key: Key, kind: int, action: int = Marker.ADD) -> Marker:
+        marker = Marker(ns=key[0], id=int(key[1]), type=kind, action=action)
         # No stamp: RViz shows it whatever the time, simulated or not.
         marker.header.frame_id = self._frame
         marker.pose.orientation.w = 1.0
-        marker.scale = Vector3(x=scale[0], y=scale[1], z=scale[2])
         return marker
 
-    def _box(self) -> Marker:
-        marker = self._marker('box', Marker.LINE_LIST, (0.004, 0.0, 0.0))
-        marker.color = _rgba(GREY, 0.6)
-        for a in CORNERS:
-            for b in CORNERS:
-                for low_high in (
-                    [Point(x=c, y=a, z=b) for c in CORNERS],
-                    [Point(x=a, y=c, z=b) for c in CORNERS],
-                    [Point(x=a, y=b, z=c) for c in CORNERS],
-                ):
-                    marker.points += low_high
+    def _marker(self, shape: Shape) -> Marker:
+        if isinstance(shape, Text):
+            marker = self._of(shape.key, Marker.TEXT_VIEW_FACING)
+            marker.text, marker.scale.z = shape.text, shape.height * PIXEL
+            marker.color = _rgba(shape.colour)
+            marker.pose.position = _point(shape.middle, shape.y, shape.z)
+        elif isinstance(shape, Lines):
+            kind = Marker.LINE_STRIP if shape.strip else Marker.LINE_LIST
+            marker = self._of(shape.key, kind)
+            marker.scale.x, marker.color = shape.width * PIXEL, _rgba(shape.colour)
+            marker.points = [_point(x, y, shape.z) for x, y in shape.places]
+        elif isinstance(shape, Plate):
+            marker = self._of(shape.key, Marker.CUBE)
+            marker.scale = Vector3(
+                x=float(shape.width * PIXEL), y=float(shape.height * PIXEL), z=0.001
+            )
+            marker.color = _rgba(shape.colour)
+            marker.pose.position = _point(shape.x, shape.y, shape.z)
+        else:
+            marker = self._of(shape.key, Marker.CUBE_LIST if shape.square else Marker.SPHERE_LIST)
+            size = shape.size * PIXEL
+            marker.scale = Vector3(x=size, y=size, z=size if not shape.square else 0.001)
+            marker.color = PALETTE[-1]
+            self._fill(marker, shape, 0)
         return marker
 
-    def _place(self, x: Sequence[float]) -> Point:
-        """Scale a case to the cube; dimensions beyond the third are not shown."""
-        dimensions = self._specification.box.dimensions
-        shown = [
-            (value - d.lower) / (d.upper - d.lower) - 0.5
-            for d, value in zip(dimensions, x, strict=True)
-        ][:3]
-        shown += [0.0] * (3 - len(shown))
-        return Point(x=shown[0], y=shown[1], z=shown[2])
-
-    def _cases(self, tests: Sequence[tuple[tuple[float, ...], float]]) -> Marker:
-        marker = self._marker('cases', Marker.SPHERE_LIST, (0.03, 0.03, 0.03))
-        marker.color = _rgba(WHITE)
-        values = [psi for _, psi in tests]
-        # The whole scale for the values that occurred: they are often near each other.
-        lowest, spread = (
-            min(values, default=0.0),
-            max(values, default=0.0) - min(values, default=0),
-        )
-        for x, psi in tests:
-            marker.points.append(self._place(x))
-            marker.colors.append(colour_of((psi - lowest) / spread if spread > 0 else 0.5))
-        if not tests:  # RViz complains of an empty list
-            marker.action = Marker.DELETE
-        return marker
-
-    def _on_axis(self, psi: float, height: float) -> Point:
-        measure = self._specification.measure
-        place = min(max((psi - measure.lower) / (measure.upper - measure.lower), 0.0), 1.0)
-        return Point(x=AXIS_X + place, y=AXIS_Y, z=height)
-
-    def _cells(self) -> Marker:
-        marker = self._marker('cells', Marker.LINE_LIST, (0.004, 0.0, 0.0))
-        marker.color = _rgba(GREY)
-        cells, measure = self._specification.partition, self._specification.measure
-        # An anchored partition is laid by its initiator's result alone.
-        edges = (measure.lower, measure.upper) if cells is None else cells.edges
-        for edge in edges:
-            marker.points += [self._on_axis(edge, -0.56), self._on_axis(edge, -0.44)]
-        marker.points += [self._on_axis(edges[0], -0.5), self._on_axis(edges[-1], -0.5)]
-        return marker
-
-    def _interval(self, estimate: EstimateRecord) -> Marker:
-        marker = self._marker('interval', Marker.LINE_LIST, (0.015, 0.0, 0.0))
-        marker.color = _rgba(ORANGE, 0.8)
-        marker.points = [
-            self._on_axis(estimate.lower, -0.5),
-            self._on_axis(estimate.upper, -0.5),
-        ]
-        return marker
-
-    def _estimate(self, estimate: EstimateRecord) -> Marker:
-        marker = self._marker('estimate', Marker.SPHERE, (0.035, 0.035, 0.035))
-        marker.color = _rgba(WHITE)
-        marker.pose.position = self._on_axis(estimate.mean, -0.5)
-        return marker
-
-    def _result(self, result: Result) -> Marker:
-        marker = self._marker('result', Marker.CUBE, (0.0, 0.02, 0.12))
-        lower, upper = (
-            self._on_axis(result.cell_lower, -0.5),
-            self._on_axis(result.cell_upper, -0.5),
-        )
-        marker.color = _rgba(ORANGE, 0.4)
-        marker.scale.x = upper.x - lower.x
-        marker.pose.position = Point(x=(lower.x + upper.x) / 2, y=AXIS_Y, z=-0.5)
-        return marker
-
-    def _text(self, text: str) -> Marker:
-        marker = self._marker('text', Marker.TEXT_VIEW_FACING, (0.0, 0.0, 0.06))
-        marker.color = _rgba(WHITE)
-        marker.text = text
-        marker.pose.position = Point(x=0.0, y=0.0, z=0.85)
-        return marker
+    @staticmethod
+    def _fill(marker: Marker, dots: Dots, first: int) -> None:
+        """Append the dots from one on."""
+        marker.points.extend(_point(x, y, dots.z) for x, y in dots.places[first:])
+        marker.colors.extend(PALETTE[shade] for shade in dots.shades[first:])

@@ -41,8 +41,10 @@ from repsq_ros.nodes.input_subscription import InputSubscription
 from repsq_ros.nodes.parameters import Parameters
 from repsq_ros.nodes.phase_subscription import subscribe_to_phases
 from repsq_ros.nodes.runtime import CampaignNode, run_node
+from repsq_ros.nodes.self_diagnosis import SelfDiagnosis
 from repsq_ros.protocols.phases import Phase, Span
 from repsq_ros.timebase import to_nanoseconds
+from repsq_ros.views.health import Level
 
 PATIENCE = 0.1  # [s] between two looks for windows whose last sample does not come
 OVERDUE_NS = 5_000_000_000  # after a test, for a sensor whose stamps stay behind
@@ -76,6 +78,7 @@ class Measurement(CampaignNode):
         subscribe_to_phases(self, self._hear_phase)
         self._listen()
         self._pulse = Pulse(self, 'measurement')
+        SelfDiagnosis(self, self._health)
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self.create_timer(PATIENCE, self._look, clock=steady)
         self.create_timer(PERIOD, self._diagnose, clock=steady)
@@ -155,6 +158,10 @@ class Measurement(CampaignNode):
         if not unheard and not (measure.of_readings or heard):
             unheard = [self._watched[0].topic]
         return f'something on {", ".join(unheard)}' if unheard else ''
+
+    def _health(self) -> tuple[Level, str]:
+        waits_for = self._waits_for()
+        return (Level.WARN, f'waits for {waits_for}') if waits_for else (Level.OK, 'measures')
 
     def _look(self) -> None:
         """Measure with what is there when a test is over and no sample of it can be hoped for.

@@ -12,113 +12,154 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Monitor: a campaign as markers for RViz."""
+
+"""Monitor: a campaign as markers for RViz or Foxglove."""
 
 from __future__ import annotations
 
 import sys
 
+from geometry_msgs.msg import TransformStamped
 from rclpy.clock import Clock, ClockType
 from visualization_msgs.msg import MarkerArray
 
 from repsq_ros import topics
-from repsq_ros.campaign.records import EstimateRecord
-from repsq_ros.campaign.result import Result
+from repsq_ros.errors import MissingError
+from repsq_ros.measurement.catalogue import TF
 from repsq_ros.messages import campaign_messages
-from repsq_ros.msg import Estimate, QuantizedResult, TestCommand, TestMeasurement
+from repsq_ros.msg import CountedTest, QuantizedResult, TestCommand
 from repsq_ros.nodes import qos
-from repsq_ros.nodes.markers import Scene
+from repsq_ros.nodes.glance import BodyGlance
+from repsq_ros.nodes.input_subscription import message_class
+from repsq_ros.nodes.markers import MarkerSheet
+from repsq_ros.nodes.onlooker import case_heard, tell_counted
 from repsq_ros.nodes.parameters import Parameters
 from repsq_ros.nodes.phase_subscription import subscribe_to_phases
 from repsq_ros.nodes.runtime import CampaignNode, run_node
+from repsq_ros.nodes.self_diagnosis import SelfDiagnosis
 from repsq_ros.protocols.phases import Span
+from repsq_ros.views.glimpses import Glimpses
+from repsq_ros.views.health import Level
+from repsq_ros.views.show import Show, body_input
+from repsq_ros.views.story import CampaignStory
 
-REFRESH = 0.5  # [s] between two publications, at most
+REFRESH = 0.25  # [s] between two messages, at most
+GLANCE = 0.05  # [s] between two looks at the robot
+TF_STATIC = '/tf_static'
 
 
 class Monitor(CampaignNode):
-    """Listens to the records of a campaign and shows them."""
+    """Listens to a campaign and shows it."""
 
     def __init__(self) -> None:
         super().__init__('monitor')
         parameters = Parameters(self)
-        self._specification = parameters.specification()
+        self._specification = specification = parameters.specification_if_given()
         frame = parameters.text('frame', 'repsq', 'frame in which everything is drawn')
         parameters.finish()
-        self._scene = Scene(self._specification, frame)
-        self._tests: dict[int, tuple[tuple[float, ...], float]] = {}  # x, psi of valid tests
-        self._estimate: EstimateRecord | None = None
-        self._result: Result | None = None
-        self._span: Span | None = None
-        self._campaign_id = ''
-        self._stale = True
-        self._markers = self.create_publisher(MarkerArray, '~/markers', qos.LATCHED)
+        self._story, self._show = CampaignStory(), Show(specification)
+        self._sheet = MarkerSheet(frame)
+        self._remarks: list[str] = []
+        self._glance: BodyGlance | None = None
+        self._look_for_body()
+        self._stale, self._audience = True, 0
+        self._markers = self.create_publisher(MarkerArray, '~/markers', qos.MARKERS)
+        self._publish_frame(frame)
         for kind, topic, callback, profile in (
-            (TestMeasurement, topics.TEST_MEASUREMENT, self._hear_measurement, qos.RECORD),
-            (Estimate, topics.ESTIMATE, self._hear_estimate, qos.RECORD),
+            (CountedTest, topics.COUNTED_TEST, self._hear_counted, qos.WHOLE),
             (QuantizedResult, topics.QUANTIZED_RESULT, self._hear_result, qos.LATCHED),
         ):
             self.create_subscription(
                 kind, topic, callback, profile, qos_overriding_options=qos.OVERRIDABLE
             )
         subscribe_to_phases(self, self._hear_phase)
-        self.create_timer(REFRESH, self._show, clock=Clock(clock_type=ClockType.STEADY_TIME))
+        SelfDiagnosis(self, self._health)
+        steady = Clock(clock_type=ClockType.STEADY_TIME)
+        self.create_timer(GLANCE, self._look, clock=steady)
+        self.create_timer(REFRESH, self._tell, clock=steady)
 
-    def _enter(self, campaign_id: str) -> None:
-        """Note that a campaign was heard of; another one than before clears the scene."""
-        self._stale = True
-        if campaign_id != self._campaign_id:
-            self._campaign_id = campaign_id
-            self._tests.clear()
-            self._estimate = self._result = self._span = None
+    def _health(self) -> tuple[Level, str]:
+        own = '' if self._specification is None else self._specification.digest
+        if own and self._story.digest not in ('', own):
+            return Level.ERROR, 'its specification differs from that of the campaign'
+        return (
+            (Level.WARN, self._remarks[0]) if self._remarks else (Level.OK, 'shows all it hears')
+        )
+
+    def _look_for_body(self) -> None:
+        """Subscribe to what tells where the robot is."""
+        specification = self._specification
+        if specification is None:
+            return
+        source = body_input(specification)
+        if source is None:
+            self._remarks.append('no input tells where the robot is')
+            return
+        self._glimpses = Glimpses(source)
+        try:
+            self._glance = BodyGlance(self, source)
+        except MissingError as error:
+            self.get_logger().warning(f'the robot is not shown: {error}')
+            self._remarks.append(f'the robot is not shown: {source.type} is not installed')
+
+    def _publish_frame(self, frame: str) -> None:
+        """Say that the frame exists, which RViz wants to know of /tf."""
+        try:
+            kind = message_class(TF)
+        except MissingError as error:
+            self.get_logger().warning(f'no frame is published for RViz: {error}')
+            return
+        transform = TransformStamped(child_frame_id=f'{frame}_board')
+        transform.header.frame_id = frame
+        transform.header.stamp.sec = 1  # it holds at all times; 0 is a time that tf2 never finds
+        transform.transform.rotation.w = 1.0
+        self._frames = self.create_publisher(kind, TF_STATIC, qos.LATCHED)
+        self._frames.publish(kind(transforms=[transform]))
 
     # Messages of different topics come in any order, above all to one who joins late.
 
     def _hear_phase(self, test: TestCommand, span: Span) -> None:
-        self._enter(test.campaign_id)
-        self._span = span
+        self._story.hear_phase(test.campaign_id, case_heard(test), span)
+        self._stale = True
 
-    def _hear_measurement(self, message: TestMeasurement) -> None:
-        self._enter(message.campaign_id)
-        if message.valid:
-            self._tests[message.index] = (tuple(message.x), message.psi)
-
-    def _hear_estimate(self, message: Estimate) -> None:
-        self._enter(message.campaign_id)
-        self._estimate = campaign_messages.estimate_record_of(message)
+    def _hear_counted(self, message: CountedTest) -> None:
+        tell_counted(self._story, message)
+        self._stale = True
 
     def _hear_result(self, message: QuantizedResult) -> None:
-        self._enter(message.campaign_id)
-        self._result = campaign_messages.result_of(message)
+        self._story.hear_result(message.campaign_id, campaign_messages.result_of(message))
+        self._stale = True
 
-    def _show(self) -> None:
-        if not self._stale:
+    def _look(self) -> None:
+        """Take a glimpse of the robot, if it is at a test."""
+        sample = None if self._glance is None else self._glance.newest()
+        span = self._story.span
+        if sample is None or span is None or self._story.under_test is None:
+            return
+        assert self._specification is not None
+        self._glimpses.begin((span.index, span.attempt))
+        rest = self._specification.protocol.rest
+        self._glimpses.add(sample, span.command_at(sample.stamp_ns, rest))
+        self._stale = True
+
+    def _tell(self) -> None:
+        """Publish what has changed, if somebody listens."""
+        audience = self._markers.get_subscription_count()
+        if audience > self._audience:
+            self._sheet.say_all_again()
+            self._stale = True
+        self._audience = audience
+        if not audience or not (self._stale or self._sheet.owes):
             return
         self._stale = False
-        tests = list(self._tests.values())
-        self._markers.publish(
-            self._scene.markers(tests, self._estimate, self._result, self._text())
-        )
-
-    def _text(self) -> str:
-        """Return the text panel."""
-        lines = [f'{self._specification.name}   {self._campaign_id}']
-        if self._span is not None:
-            span = self._span
-            lines.append(f'test {span.index}, attempt {span.attempt}: {span.phase.name}')
-            if span.reason:
-                lines.append(span.reason)
-        if self._estimate is not None:
-            e = self._estimate
-            lines.append(f'{e.n} tests of about {e.expected_n}, {e.invalid} INVALID')
-            lines.append(f'estimate {e.mean:.4f} +- {e.half_width:.4f}, to reach {e.gamma:g}')
-        if self._tests:
-            values = [psi for _, psi in self._tests.values()]
-            low, high = min(values), max(values)
-            lines.append(f'colours: psi from {low:.3f} (dark) to {high:.3f} (bright)')
-        if self._result is not None:
-            lines.append(f'RESULT {self._result.value:.4f}')
-        return '\n'.join(lines)
+        trail = self._glimpses.trail() if self._glance is not None else None
+        change = self._show.change(self._story, trail, self._remarks)
+        if change.anew:
+            self._sheet.wipe()
+        self._sheet.keep(change.still)
+        for group in change.grown:
+            self._sheet.grow(group)
+        self._markers.publish(self._sheet.message(change.moving))
 
 
 def main() -> int:

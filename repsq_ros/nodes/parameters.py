@@ -124,6 +124,11 @@ class Parameters:
             raise ParameterError('specification', 'nothing', 'the path of a test specification')
         return load(Path(file).expanduser())
 
+    def specification_if_given(self) -> Specification | None:
+        """Read the test specification, or none where the parameter is empty."""
+        file = self.text('specification', '', 'path of the test specification (YAML); empty: none')
+        return load(Path(file).expanduser()) if file else None
+
     def seed(self, specification: Specification) -> int:
         """Return the seed: the parameter, or where it is -1 the specification's."""
         value = self.whole('seed', -1, "seed; -1: the specification's", at_least=-1)

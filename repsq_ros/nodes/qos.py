@@ -32,6 +32,20 @@ RECORD = QoSProfile(
     durability=DurabilityPolicy.TRANSIENT_LOCAL,
 )
 
+# All that a campaign has counted, for who joins late: none has so many tests.
+WHOLE = QoSProfile(
+    depth=20_000,
+    reliability=ReliabilityPolicy.RELIABLE,
+    durability=DurabilityPolicy.TRANSIENT_LOCAL,
+)
+
+# Markers: RViz keeps what it was told; who joins late is told all of it anew.
+MARKERS = QoSProfile(
+    depth=20,
+    reliability=ReliabilityPolicy.RELIABLE,
+    durability=DurabilityPolicy.TRANSIENT_LOCAL,
+)
+
 # Heartbeats: sending a lost one again would hold back those that follow.
 HEARTBEAT = QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT)
 

@@ -43,10 +43,12 @@ from repsq_ros.nodes.operator import Operator
 from repsq_ros.nodes.parameters import Parameters
 from repsq_ros.nodes.runtime import CampaignNode, run_node
 from repsq_ros.nodes.scheduler_settings import SchedulerSettings
+from repsq_ros.nodes.self_diagnosis import SelfDiagnosis
 from repsq_ros.nodes.supervisor import Supervisor
 from repsq_ros.nodes.watches.readiness import Readiness
 from repsq_ros.protocols.phases import Phase, Span
 from repsq_ros.timebase import whole_second_after
+from repsq_ros.views.health import scheduler_health
 
 ASK_AGAIN = 2.0  # [s] without an answer
 LINGER = 1.0  # [s] of zero commands after the last test
@@ -67,7 +69,6 @@ class Scheduler(CampaignNode):
             self, parameters, self._resume, self._pause, self._skip, self._abort, self._confirm
         )
         parameters.finish()
-
         self._fault = ''  # that ends the campaign
         self._began = self._phase_since = time.monotonic()
         self._asked = 0.0  # [s], steady: when an answer was asked for again
@@ -102,10 +103,12 @@ class Scheduler(CampaignNode):
             self.create_subscription(kind, topic, held_back.take, qos.RECORD)
         if specification.feedback is not None:
             self._body = InputSubscription(self, specification.feedback, self._hear_body, False)
-        self._pulse = Pulse(self, 'scheduler', self._supervisor.look)
-        self._pulse.say(True, '')
-        steady = Clock(clock_type=ClockType.STEADY_TIME)
-        self.create_timer(1.0 / settings.command_rate, self._tick, clock=steady)
+        Pulse(self, 'scheduler', self._supervisor.look).say(True, '')
+        SelfDiagnosis(
+            self, lambda: scheduler_health(self._conductor.span, self._readiness.against)
+        )
+        period, steady = 1.0 / settings.command_rate, Clock(clock_type=ClockType.STEADY_TIME)
+        self.create_timer(period, self._tick, clock=steady)
 
     # Events --------------------------------------------------------------------------------------
 
@@ -132,8 +135,7 @@ class Scheduler(CampaignNode):
             self._try_to_begin()
         self._step(self._time.now_ns())
         self._publish_command()
-        if self._conductor.finished and time.monotonic() - self._phase_since > LINGER:
-            self.finished = True
+        self.finished = self._conductor.finished and time.monotonic() - self._phase_since > LINGER
 
     # The way through -----------------------------------------------------------------------------
 

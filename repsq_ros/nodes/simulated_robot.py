@@ -37,6 +37,7 @@ from repsq_ros.nodes.heartbeat import PERIOD
 from repsq_ros.nodes.parameters import Parameters
 from repsq_ros.nodes.phase_subscription import subscribe_to_phases
 from repsq_ros.nodes.runtime import CampaignNode, run_node
+from repsq_ros.nodes.self_diagnosis import SelfDiagnosis
 from repsq_ros.nodes.simulated_interfaces import SensorTopics, make_command_input
 from repsq_ros.nodes.watches.peers import Peers
 from repsq_ros.protocols.phases import Span
@@ -44,9 +45,11 @@ from repsq_ros.simulation.build import SUBJECTS, make_subject
 from repsq_ros.simulation.simulated_sensors import SENSORS
 from repsq_ros.simulation.simulation import Simulation
 from repsq_ros.timebase import NANOSECONDS, to_seconds
+from repsq_ros.views.health import Level
 
 EPOCH_NS = NANOSECONDS  # simulated time begins at 1 s: tf2 never finds a transform stamped 0
 HOLD = 0.05  # [s] between two repetitions of a clock that stands still
+WAITED_LONG = 2.0  # [s] of holding that is out of the ordinary
 PATIENCE = 5.0  # [s] of holding after which the reason is told
 GIVE_UP = 2.0  # [s] without signs of life from the scheduler after which it is gone
 IDLE_SPEED = 0.1  # simulated s in each real s before tests of a simulation as fast as possible
@@ -99,6 +102,7 @@ class SimulatedRobot(CampaignNode):
         self._clock_told = 0.0  # when /clock was published last
         self._looked = 0.0  # when messages were looked for last
 
+        SelfDiagnosis(self, self._health)
         self._clock_topic = (
             None if self._system_clock else self.create_publisher(Clock, '/clock', 10)
         )
@@ -107,6 +111,12 @@ class SimulatedRobot(CampaignNode):
         self._peers = Peers(self, 'scheduler')
         self.create_timer(PERIOD, self._look, clock=RosClock(clock_type=ClockType.STEADY_TIME))
         subscribe_to_phases(self, self._hear_phase, of_anybody=True)
+
+    def _health(self) -> tuple[Level, str]:
+        held = self._held_since is not None and time.monotonic() - self._held_since > WAITED_LONG
+        if held:
+            return Level.WARN, f'its time is held at {to_seconds(self._now_ns):.3f} s'
+        return Level.OK, 'lives through its time'
 
     # Events --------------------------------------------------------------------------------------
 

@@ -25,10 +25,17 @@ from typing import Any
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import PoseStamped, Twist, TwistStamped
 
-from repsq_ros.campaign.records import Case, EstimateRecord, TestRecord
+from repsq_ros.campaign.records import Case, Counted, EstimateRecord, TestRecord
 from repsq_ros.campaign.result import Result
 from repsq_ros.measurement.catalogue import CATALOGUE
-from repsq_ros.msg import Estimate, QuantizedResult, TestCommand, TestMeasurement, TestPhase
+from repsq_ros.msg import (
+    CountedTest,
+    Estimate,
+    QuantizedResult,
+    TestCommand,
+    TestMeasurement,
+    TestPhase,
+)
 from repsq_ros.protocols.phases import Span
 from repsq_ros.protocols.straight_line import ToolPose
 from repsq_ros.simulation.simulated_sensors import SENSORS, SensorReading, sample_of
@@ -141,6 +148,18 @@ def estimate_of(estimate: EstimateRecord, campaign_id: str, stamp: Time) -> Esti
     message = _filled(Estimate(campaign_id=campaign_id), estimate)
     message.header.stamp = stamp
     return message
+
+
+def counted_test_of(
+    counted: Counted, specification: Specification, campaign_id: str, stamp: Time
+) -> CountedTest:
+    """Turn an attempt that was counted, with the estimate after it, into its message."""
+    return CountedTest(
+        names=list(specification.box.names),
+        units=list(specification.box.units),
+        measurement=test_measurement_of(counted.record, campaign_id, specification.digest, ''),
+        estimate=estimate_of(counted.estimate, campaign_id, stamp),
+    )
 
 
 def quantized_result_of(result: Result, stamp: Time) -> QuantizedResult:

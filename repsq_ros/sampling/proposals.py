@@ -102,6 +102,16 @@ class MonteCarlo:
     def __init__(self, target: Distribution) -> None:
         self._target = target
 
+    @property
+    def target(self) -> Distribution:
+        """Return p."""
+        return self._target
+
+    @property
+    def distribution(self) -> Distribution:
+        """Return the q in force: p."""
+        return self._target
+
     def ready(self, index: int) -> bool:
         """Tell whether a case can be drawn: always."""
         return True
@@ -157,6 +167,16 @@ class Weighted:
     weight_bound: float
     _target: Distribution
     _proposal: Distribution  # in force
+
+    @property
+    def target(self) -> Distribution:
+        """Return p."""
+        return self._target
+
+    @property
+    def distribution(self) -> Distribution:
+        """Return the q in force."""
+        return self._proposal
 
     def ready(self, index: int) -> bool:
         """Tell whether a case can be drawn: always."""

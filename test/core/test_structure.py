@@ -31,7 +31,7 @@ FLOORS = [
     ['studies', 'certificate'],
     ['nodes', 'replay', 'launching'],
     ['simulation', 'recordings'],
-    ['messages'],
+    ['messages', 'views'],
     ['campaign'],
     ['specification'],
     ['protocols'],
@@ -39,8 +39,8 @@ FLOORS = [
     ['errors', 'timebase', 'seeds', 'topics'],
 ]
 LEAVES = {*FLOORS[-1], ''}
-CORE = {room for floor in FLOORS[6:-1] for room in floor} | {
-    'simulation', 'studies', 'certificate', 'report'
+CORE = {room for floor in FLOORS[7:-1] for room in floor} | {
+    'simulation', 'studies', 'certificate', 'report', 'views'
 }  # fmt: skip
 
 # From which rooms each may import: fewer than the floors would allow.
@@ -59,6 +59,7 @@ ROOMS = {
         | {'sampling', 'estimation', 'measurement', 'specification', 'campaign', 'certificate'}
     ),
     'recordings': LEAVES | {'measurement', 'messages'},
+    'views': (LEAVES | {'sampling', 'measurement', 'protocols', 'specification', 'campaign'}),
     'simulation': LEAVES | {'measurement', 'protocols', 'specification', 'campaign'},
     'studies': (
         LEAVES
@@ -73,13 +74,13 @@ ROOMS = {
     'nodes': (
         LEAVES
         | {'sampling', 'estimation', 'measurement', 'protocols', 'simulation', 'specification'}
-        | {'campaign', 'messages', 'msg'}
+        | {'campaign', 'messages', 'msg', 'views'}
     ),
     'console': (
         LEAVES
         | {'sampling', 'estimation', 'measurement', 'simulation', 'specification', 'campaign'}
         | {'replay', 'recordings', 'messages', 'nodes', 'studies', 'launching', 'protocols'}
-        | {'certificate', 'report'}
+        | {'certificate', 'report', 'views'}
     ),
     'cli': LEAVES | {'console'},
     'api': (LEAVES | {'sampling', 'measurement', 'simulation', 'specification', 'campaign'}),

@@ -40,6 +40,11 @@ BENCHMARKS = {
         [rf'20 commands found in arrays:{NUMBER} ms,{NUMBER} x the time',
          rf'each of 200:{NUMBER} x as long as each of 20', rf'evaluated:{NUMBER} s,{NUMBER} x'],
     ),
+    'monitor_messages.py': (
+        ['--tests', '200'],
+        [rf'200 tests in three panels:{NUMBER} ms of processor',
+         rf'in each message:{NUMBER} ms; ratio{NUMBER}'],
+    ),
     'simulated_campaigns.py': (
         ['--pairs', '4', '--reference-pairs', '2'],
         [rf'one by one{NUMBER} ms:{NUMBER} x as fast',

@@ -29,8 +29,8 @@ from repsq_ros.nodes.input_subscription import NO_EVENTS, message_class, rivals_
 from repsq_ros.timebase import to_seconds
 
 
-class _Unattended(CallbackGroup):
-    """Keeps subscriptions from the executor: the watch takes their messages itself."""
+class Unattended(CallbackGroup):
+    """Keeps subscriptions from the executor: who made them takes their messages itself."""
 
     def can_execute(self, entity: object) -> bool:
         """Return False: no executor may take their messages."""
@@ -68,7 +68,7 @@ class SensorWatch:
         self._node, self._now_ns, self._timeout = node, now_ns, timeout
         self._heard: dict[str, tuple[float, int]] = {}  # steady [s], campaign's time [ns]
         self._topics = {node.resolve_topic_name(each.topic): each.type for each in inputs}
-        unattended = _Unattended()
+        unattended = Unattended()
         self._subscriptions: dict[str, Subscription] = {
             topic: node.create_subscription(
                 message_class(kind), topic, lambda _: None, qos.NEWEST,

@@ -1,0 +1,237 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""repsq watch: a running campaign, or a folder, on a terminal."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import re
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from repsq_ros.errors import MissingError, OutputError, ParameterError
+from repsq_ros.studies.costs import Budget
+from repsq_ros.views.folder_story import FolderStory
+from repsq_ros.views.health import Health, Level
+from repsq_ros.views.watch_board import WatchBoard, watch_board
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+
+Changes = Callable[[int, float], int]  # of the battery, for tests that take so many s each
+
+PERIOD = 1.0  # [s] between two looks
+COLOURS = {Level.OK: 'green', Level.WARN: 'yellow', Level.ERROR: 'red', Level.STALE: 'magenta'}
+NARROW = 40  # columns that names and frames take beside a line of blocks
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the command line."""
+    parser.add_argument(
+        'folder', type=Path, nargs='?', metavar='FOLDER',
+        help='folder of a campaign, running or not; left out: the campaign that runs on this '
+        'ROS domain',
+    )  # fmt: skip
+    parser.add_argument('--battery-minutes', type=float, help='minutes that one battery lasts')
+    parser.add_argument(
+        '--once', action='store_true', help='show it once: of nodes, what is heard within 3 s'
+    )
+    parser.add_argument('--svg', type=Path, metavar='FILE', help='write what is shown last, too')
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Show a campaign until Ctrl-C."""
+    battery = arguments.battery_minutes
+    if battery is not None and not (math.isfinite(battery) and battery > 0):
+        raise ParameterError('battery-minutes', f'{battery:g}', 'a finite number > 0')
+    console = _console(record=arguments.svg is not None)
+    with _source(arguments.folder) as look:
+
+        def board() -> WatchBoard:
+            return look(_changes(battery), max(console.width - NARROW, 8))
+
+        if arguments.once:
+            if arguments.folder is None:
+                _wait(board, 3.0)
+            console.print(render(board()))
+        else:
+            _follow(console, board)
+    if arguments.svg is not None:
+        # Without rich's fonts: a picture loads nothing from elsewhere.
+        picture = re.sub(
+            r'@font-face \{.*?\}\s*', '', console.export_svg(title='repsq watch'), flags=re.DOTALL
+        )
+        try:
+            arguments.svg.write_text(picture, encoding='utf-8')
+        except OSError as error:
+            raise OutputError.unwritable(arguments.svg, error) from None
+    return 0
+
+
+def _changes(battery_minutes: float | None) -> Changes | None:
+    """Return what tells how often a battery has to be changed, as `repsq plan` counts it."""
+    if battery_minutes is None:
+        return None
+    return lambda tests, seconds: Budget(seconds, battery_minutes).battery_changes(tests)
+
+
+def _console(record: bool) -> Console:
+    try:
+        from rich.console import Console
+    except ImportError:
+        raise MissingError(
+            "repsq watch needs rich: pip install 'repsq_ros[watch]', or pip install rich"
+        ) from None
+    return Console(record=record)
+
+
+def _follow(console: Console, board: Callable[[], WatchBoard]) -> None:
+    """Show it again and again on the whole terminal; elsewhere, when something has changed."""
+    from rich.live import Live
+
+    shown = board()
+    try:
+        if console.is_terminal:
+            with Live(render(shown), console=console, screen=True, auto_refresh=False) as live:
+                while True:
+                    time.sleep(PERIOD)
+                    shown = board()
+                    live.update(render(shown), refresh=True)
+        while True:
+            console.print(render(shown))
+            before = shown
+            while shown == before:
+                time.sleep(PERIOD)
+                shown = board()
+    except KeyboardInterrupt:
+        # The last look stays on the terminal.
+        console.print(render(shown))
+
+
+def _wait(board: Callable[[], WatchBoard], seconds: float) -> None:
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        board()
+        time.sleep(0.1)
+
+
+@contextmanager
+def _source(folder: Path | None) -> Iterator[Callable[[Changes | None, int], WatchBoard]]:
+    """Give the function that looks and returns the board, for a battery and a width."""
+    if folder is not None:
+        told = FolderStory(folder)
+
+        def look(changes: Changes | None, width: int) -> WatchBoard:
+            told.look()
+            return watch_board(
+                told.story, standing=told.standing, battery_changes=changes, width=width
+            )
+
+        yield look
+        return
+    try:
+        from repsq_ros.nodes.onlooker import looking_on
+    except ImportError as error:
+        raise MissingError(
+            f'repsq watch without a folder needs ROS 2 and the built messages of this package '
+            f'({error}). Without ROS: repsq watch FOLDER'
+        ) from None
+    with looking_on() as onlooker:
+        yield lambda changes, width: watch_board(
+            onlooker.story,
+            peers=onlooker.peers(),
+            sensors=onlooker.health(),
+            battery_changes=changes,
+            width=width,
+        )
+
+
+# On the screen -----------------------------------------------------------------------------------
+
+
+def render(board: WatchBoard) -> RenderableType:
+    """Return a board as rich draws it."""
+    from rich.console import Group
+    from rich.panel import Panel
+    from rich.text import Text
+
+    parts: list[Any] = [_summary(board)]
+    if board.tests:
+        parts.append(_tests(board))
+    both = [
+        _healths(title, healths)
+        for title, healths in (('nodes', board.peers), ('sensors and diagnostics', board.sensors))
+        if healths
+    ]
+    parts += both
+    parts += [Text(remark, style='yellow') for remark in board.remarks]
+    if board.result:
+        parts.append(
+            Panel(Text('\n'.join(board.result)), title='result', border_style='green', expand=True)
+        )
+    return Panel(Group(*parts), title=Text(f' {board.title} '), expand=True)
+
+
+def _summary(board: WatchBoard) -> RenderableType:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table.grid(padding=(0, 2))
+    table.add_column(style='dim', no_wrap=True)
+    table.add_column()
+    table.add_row('phase', Text(board.standing.text, style=COLOURS[board.standing.level]))
+    table.add_row('case', Text(board.case))
+    for name, value in board.numbers:
+        table.add_row(name, Text(value, style='bold' if name == 'estimate' else ''))
+    if board.estimate_line.strip():
+        table.add_row('', Text(f'{board.estimate_line}  estimate', style='cyan'))
+    if board.half_width_line.strip():
+        table.add_row('', Text(f'{board.half_width_line}  half-width', style='blue'))
+    for name, value in board.left:
+        table.add_row(name, Text(value))
+    return table
+
+
+def _tests(board: WatchBoard) -> RenderableType:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(expand=True, box=None, header_style='dim', padding=(0, 2, 0, 0))
+    table.add_column('test', no_wrap=True)
+    table.add_column('case', ratio=1)
+    table.add_column('outcome', ratio=1)
+    for line in board.tests:
+        style = '' if line.level is Level.OK else COLOURS[line.level]
+        table.add_row(line.number, Text(line.case), Text(line.outcome, style=style))
+    return table
+
+
+def _healths(title: str, healths: tuple[Health, ...]) -> RenderableType:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(expand=True, box=None, header_style='dim', padding=(0, 2, 0, 0))
+    table.add_column(title, ratio=1)
+    table.add_column('', no_wrap=True)
+    table.add_column('', ratio=2)
+    for each in healths:
+        table.add_row(
+            Text(each.name), Text(each.level.name, style=COLOURS[each.level]), Text(each.text)
+        )
+    return table

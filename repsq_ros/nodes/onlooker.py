@@ -1,0 +1,157 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Onlooker: hears a campaign, its nodes and its sensors from outside, for `repsq watch`."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import rclpy
+from diagnostic_msgs.msg import DiagnosticArray
+from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
+from rclpy.node import Node
+
+from repsq_ros import topics
+from repsq_ros.messages import campaign_messages
+from repsq_ros.msg import CountedTest, Heartbeat, QuantizedResult, TestCommand
+from repsq_ros.nodes import qos
+from repsq_ros.nodes.diagnostics import TOPIC
+from repsq_ros.nodes.phase_subscription import subscribe_to_phases
+from repsq_ros.protocols.phases import Span
+from repsq_ros.views.health import Health, Level
+from repsq_ros.views.story import CampaignStory, CaseHeard
+
+ROLES = ('scheduler', 'guard', 'measurement', 'estimator')
+SILENT = 1.0  # [s] after which a peer is not there: nothing depends on it here
+STALE = 3.5  # [s] after which a diagnosis is old: each comes once a second
+FORGOTTEN = 60.0  # [s] after which it is not shown any more
+
+
+def case_heard(test: TestCommand) -> CaseHeard:
+    """Return the case of a phase."""
+    return CaseHeard(
+        test.index, test.attempt, tuple(test.names), tuple(test.units), tuple(test.x),
+        test.weight, test.specification_digest,
+    )  # fmt: skip
+
+
+def tell_counted(story: CampaignStory, message: CountedTest) -> None:
+    """Tell a story of an attempt that was counted."""
+    story.hear_counted(
+        message.estimate.campaign_id,
+        campaign_messages.counted_of(message),
+        tuple(message.names),
+        tuple(message.units),
+        message.measurement.specification_digest,
+    )
+
+
+class Onlooker:
+    """Keeps what is heard."""
+
+    def __init__(self, node: Node) -> None:
+        self.story = CampaignStory()
+        self._beats: dict[str, tuple[float, Heartbeat]] = {}
+        self._diagnoses: dict[str, tuple[float, Health]] = {}
+        subscribe_to_phases(node, self._hear_phase)
+        node.create_subscription(CountedTest, topics.COUNTED_TEST, self._hear_counted, qos.WHOLE)
+        node.create_subscription(
+            QuantizedResult, topics.QUANTIZED_RESULT, self._hear_result, qos.LATCHED
+        )
+        node.create_subscription(DiagnosticArray, TOPIC, self._hear_diagnoses, qos.DIAGNOSTICS)
+        for role in ROLES:
+            node.create_subscription(
+                Heartbeat, f'{topics.HEARTBEAT}/{role}',
+                lambda beat, role=role: self._beats.update({role: (time.monotonic(), beat)}),
+                qos.HEARTBEAT,
+            )  # fmt: skip
+
+    def _hear_phase(self, test: TestCommand, span: Span) -> None:
+        self.story.hear_phase(test.campaign_id, case_heard(test), span)
+
+    def _hear_counted(self, message: CountedTest) -> None:
+        tell_counted(self.story, message)
+
+    def _hear_result(self, message: QuantizedResult) -> None:
+        self.story.hear_result(message.campaign_id, campaign_messages.result_of(message))
+
+    def _hear_diagnoses(self, message: DiagnosticArray) -> None:
+        for status in message.status:
+            level = Level(min(int.from_bytes(status.level, 'little'), Level.STALE))
+            self._diagnoses[status.name] = (
+                time.monotonic(), Health(status.name, level, status.message)
+            )  # fmt: skip
+
+    def peers(self) -> list[Health]:
+        """Return how the nodes are."""
+        now, found = time.monotonic(), []
+        for role in ROLES:
+            heard = self._beats.get(role)
+            if heard is None:
+                found.append(Health(role, Level.STALE, 'never heard'))
+            elif now - heard[0] > SILENT:
+                found.append(Health(role, Level.STALE, f'silent for {now - heard[0]:.0f} s'))
+            elif not heard[1].ready:
+                found.append(Health(role, Level.WARN, f'waits for {heard[1].status}'))
+            else:
+                found.append(Health(role, Level.OK, 'ready'))
+        return found
+
+    def health(self) -> list[Health]:
+        """Return what /diagnostics tells, the worst first; what is old is told as such."""
+        now, found = time.monotonic(), []
+        for name, (heard, health) in self._diagnoses.items():
+            age = now - heard
+            event = name.endswith(': test')  # told when it happens, and not again
+            if age > FORGOTTEN:
+                continue
+            if name.endswith(': node') and health.level is Level.OK and age <= STALE:
+                continue  # its heartbeat says as much
+            old = age > STALE and not event
+            found.append(Health(name, Level.STALE, f'silent for {age:.0f} s') if old else health)
+        return sorted(found, key=lambda each: (-each.level, each.name))
+
+
+@contextmanager
+def looking_on() -> Iterator[Onlooker]:
+    """Give an onlooker that hears in a thread of its own."""
+    context = rclpy.Context()
+    rclpy.init(context=context)
+    node = rclpy.create_node('repsq_onlooker', context=context)
+    executor = SingleThreadedExecutor(context=context)
+    executor.add_node(node)
+    onlooker = Onlooker(node)
+    ended = threading.Event()
+
+    def hear() -> None:
+        while not ended.is_set():
+            try:
+                executor.spin_once(timeout_sec=0.1)
+            except ExternalShutdownException:
+                return
+
+    thread = threading.Thread(target=hear, daemon=True)
+    thread.start()
+    try:
+        yield onlooker
+    finally:
+        ended.set()
+        thread.join()
+        executor.shutdown()
+        node.destroy_node()
+        rclpy.shutdown(context=context)

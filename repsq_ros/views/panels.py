@@ -1,0 +1,90 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Where things are on the board: a window of 1280 x 900 leaves RViz some 1248 x 808 to draw on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from repsq_ros.views.shapes import Place
+
+HALF_WIDTH, HALF_HEIGHT = 616.0, 396.0  # nothing is drawn beyond
+LEFT, TOP = -608.0, 352.0  # of the case panels; the title is above
+RIGHT_COLUMN, RIGHT_END = 60.0, 608.0
+AXIS_LEFT, AXIS_RIGHT, AXIS_Y = -590.0, 590.0, -336.0  # of psi
+GAP = 16.0
+STRIP = 40.0  # of a density beside a panel
+LABELS_LEFT, LABELS_BELOW = 92.0, 44.0
+CASES = (LEFT + LABELS_LEFT, -218.0, 30.0 - STRIP - 8.0, TOP - STRIP - 8.0)
+
+
+@dataclass(frozen=True)
+class Panel:
+    """A rectangle with an axis to the right and one upwards."""
+
+    left: float
+    bottom: float
+    right: float
+    top: float
+    x_range: tuple[float, float] = (0.0, 1.0)
+    y_range: tuple[float, float] = (0.0, 1.0)
+
+    def place(self, x: float, y: float) -> Place:
+        """Return where a pair of values is; one out of range is at the rim."""
+        return (
+            self.left + _share(x, self.x_range) * (self.right - self.left),
+            self.bottom + _share(y, self.y_range) * (self.top - self.bottom),
+        )
+
+
+def _share(value: float, limits: tuple[float, float]) -> float:
+    lower, upper = limits
+    share = (value - lower) / (upper - lower)
+    return min(max(0.0, share), 1.0)  # NaN becomes 0
+
+
+@dataclass(frozen=True)
+class PairPanel:
+    """The panel of two dimensions of the cases; with one dimension alone, of it and psi."""
+
+    panel: Panel
+    column: int  # dimension to the right
+    row: int  # dimension upwards; beyond the last one: psi
+
+
+def pair_panels(
+    ranges: tuple[tuple[float, float], ...], psi: tuple[float, float]
+) -> list[PairPanel]:
+    """Return the panels of all pairs, as the lower half of a table: columns first.
+
+    :param ranges: (lower, upper) of each dimension
+    :param psi: range shown upwards where there is one dimension alone
+    """
+    shown = (*ranges, psi) if len(ranges) == 1 else ranges
+    count = len(shown) - 1
+    left, bottom, right, top = CASES
+    wide, high = (right - left + GAP) / count, (top - bottom + GAP) / count
+    return [
+        PairPanel(
+            Panel(
+                left + column * wide, top - row * high + GAP,
+                left + (column + 1) * wide - GAP, top - (row - 1) * high,
+                shown[column], shown[row],
+            ),
+            column, row,
+        )
+        for row in range(1, len(shown))
+        for column in range(row)
+    ]  # fmt: skip

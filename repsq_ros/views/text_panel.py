@@ -1,0 +1,103 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The panel of text: short lines at fixed places."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from repsq_ros.protocols.phases import Phase
+from repsq_ros.views.letters import fitted, plain, wrapped
+from repsq_ros.views.pace import time_left_text
+from repsq_ros.views.panels import LEFT, RIGHT_COLUMN, RIGHT_END, TOP
+from repsq_ros.views.shapes import CYAN, GREY, ORANGE, RED, WHITE, Colour, Shape, Text
+from repsq_ros.views.stage import Stage
+from repsq_ros.views.story import CampaignStory
+
+HEIGHT, PITCH = 16.0, 23.0
+LINES = 9
+Line = tuple[str, Colour]
+
+
+def title(stage: Stage | None, story: CampaignStory) -> Iterator[Shape]:
+    """Give the line above everything: what is tested, and the name of the campaign."""
+    names = [stage.title] if stage is not None else []
+    names += [story.campaign_id or 'no campaign heard of yet']
+    text = plain('  -  '.join(dict.fromkeys(names)))
+    yield Text(('title', 0), fitted(text, 19.0, 1150.0), LEFT, TOP + 28.0, 19.0)
+
+
+def text_panel(stage: Stage | None, story: CampaignStory, remarks: list[str]) -> Iterator[Shape]:
+    """Give the lines of the panel.
+
+    :param remarks: what the monitor itself cannot show, and why
+    """
+    room = RIGHT_END - RIGHT_COLUMN
+    lines = [*_phase(story), *_counts(story), *_lost(story)]
+    said = [stage.remark] if stage is not None and stage.remark and story.result is None else []
+    if stage is not None and stage.digest and story.digest not in ('', stage.digest):
+        lines.append(('SPECIFICATION differs from that of the campaign', RED))
+    for remark in [*remarks, *said]:
+        lines += [(each, GREY) for each in wrapped(plain(remark), HEIGHT, room, 2)]
+    for place, (text, colour) in enumerate(lines[:LINES]):
+        fit = fitted(plain(text), HEIGHT, room)
+        yield Text(('panel', place), fit, RIGHT_COLUMN, TOP - PITCH * place, HEIGHT, colour)
+
+
+def _phase(story: CampaignStory) -> Iterator[Line]:
+    span, room = story.span, RIGHT_END - RIGHT_COLUMN
+    if span is None:
+        yield ('waiting for a first phase', GREY)
+        return
+    if span.phase in (Phase.DONE, Phase.ABORTED):
+        yield (span.phase.name, WHITE if span.phase is Phase.DONE else RED)
+    else:
+        held = span.phase is Phase.PAUSED
+        attempt = f', attempt {span.attempt}' if span.attempt else ''
+        yield (f'test {span.index}{attempt}: {span.phase.name}', ORANGE if held else WHITE)
+    if span.reason:
+        yield from ((each, ORANGE) for each in wrapped(plain(span.reason), HEIGHT, room, 2))
+    case = story.under_test
+    if case is not None and not span.reason:
+        pairs = [f'{name} {value:.3g}' for name, value in zip(case.names, case.x, strict=False)]
+        yield ('case: ' + ', '.join(pairs), GREY)
+
+
+def _counts(story: CampaignStory) -> Iterator[Line]:
+    e = story.latest
+    if e is None:
+        yield ('no test counted yet', GREY)
+        return
+    about = f' of about {e.expected_n}' if e.expected_n else ''
+    yield (f'{e.n} tests{about}, {time_left_text(story.counted)}', WHITE)
+    if e.n:
+        reach = f'{e.half_width:.4f}' if math.isfinite(e.half_width) else 'unknown'
+        yield (f'estimate {e.mean:.4f} +- {reach}, to reach {e.gamma:g}', CYAN)
+    if story.unheard:
+        yield (f'{story.unheard} attempts were counted before and are not shown', ORANGE)
+    if e.note:
+        room = RIGHT_END - RIGHT_COLUMN
+        yield from ((each, ORANGE) for each in wrapped(plain(e.note), HEIGHT, room, 2))
+
+
+def _lost(story: CampaignStory) -> Iterator[Line]:
+    e = story.latest
+    if e is None or not (e.invalid or e.skipped or e.broken_off):
+        return
+    yield (f'{e.invalid} INVALID, {e.broken_off} broken off, {e.skipped} skipped', ORANGE)
+    last = next((c.record for c in reversed(story.counted) if not c.record.valid), None)
+    if last is not None:
+        yield (f'last: {last.index}.{last.attempt} {last.reason}', GREY)

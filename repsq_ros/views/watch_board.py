@@ -1,0 +1,191 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What `repsq watch` shows, as lines of text: the same from nodes and from a folder."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from repsq_ros.campaign.records import Counted, TestRecord
+from repsq_ros.views.health import Health, Level, scheduler_health
+from repsq_ros.views.pace import duration_text, seconds_left, seconds_per_test, tests_left
+from repsq_ros.views.sparkline import sparkline
+from repsq_ros.views.story import CampaignStory
+
+TESTS_SHOWN = 8
+
+
+@dataclass(frozen=True)
+class TestLine:
+    """One attempt."""
+
+    __test__ = False  # not a test class, whatever its name says to pytest
+
+    number: str  # index, and the attempt where it is not the first
+    case: str
+    outcome: str
+    level: Level
+
+
+@dataclass(frozen=True)
+class WatchBoard:
+    """Everything that is shown."""
+
+    title: str
+    standing: Health  # where the campaign is
+    case: str
+    numbers: tuple[tuple[str, str], ...]  # what, and its value
+    estimate_line: str  # estimates so far, as blocks
+    half_width_line: str
+    tests: tuple[TestLine, ...]  # the newest first
+    peers: tuple[Health, ...]
+    sensors: tuple[Health, ...]
+    left: tuple[tuple[str, str], ...]
+    result: tuple[str, ...]  # lines; none before the end
+    remarks: tuple[str, ...]
+
+
+def watch_board(
+    story: CampaignStory,
+    *,
+    standing: Health | None = None,
+    peers: Sequence[Health] = (),
+    sensors: Sequence[Health] = (),
+    battery_changes: Callable[[int, float], int] | None = None,
+    remarks: Sequence[str] = (),
+    width: int = 60,
+) -> WatchBoard:
+    """Return what is to be shown of a story.
+
+    :param standing: where the campaign is, if not as the phase heard last says
+    :param battery_changes: of so many tests that take so many s each; None: nobody asks
+    :param width: blocks of a line
+    """
+    if standing is None:
+        standing = Health('campaign', *_standing(story))
+    means = [c.estimate.mean if c.estimate.n else math.nan for c in story.counted]
+    widths = [c.estimate.half_width for c in story.counted]
+    said = list(remarks)
+    if story.unheard:
+        said.append(f'{story.unheard} attempts were counted before and are not shown')
+    if story.latest is not None and story.latest.note:
+        said.append(story.latest.note)
+    return WatchBoard(
+        story.campaign_id or 'no campaign heard of yet',
+        standing,
+        _case_under_test(story),
+        _numbers(story),
+        sparkline(means, width),
+        sparkline(widths, width),
+        tuple(_test_line(c.record, story.names) for c in story.counted[: -TESTS_SHOWN - 1 : -1]),
+        tuple(peers),
+        tuple(sensors),
+        _left(story.counted, battery_changes),
+        _result(story),
+        tuple(said),
+    )
+
+
+def _standing(story: CampaignStory) -> tuple[Level, str]:
+    if story.span is None:
+        if story.result is not None:
+            return Level.OK, 'done'
+        return Level.WARN, 'nothing is heard of the scheduler'
+    return scheduler_health(story.span, list)
+
+
+def _case_text(names: Sequence[str], x: Sequence[float]) -> str:
+    if not x:
+        return '-'
+    shown = names if len(names) == len(x) else [f'x{k + 1}' for k in range(len(x))]
+    return ', '.join(f'{name} {value:.3g}' for name, value in zip(shown, x, strict=True))
+
+
+def _case_under_test(story: CampaignStory) -> str:
+    case = story.under_test
+    if case is None:
+        return '-'
+    weight = '' if case.weight == 1.0 else f', weight {case.weight:.3g}'
+    return f'{_case_text(case.names or story.names, case.x)}{weight}'
+
+
+def _numbers(story: CampaignStory) -> tuple[tuple[str, str], ...]:
+    e = story.latest
+    if e is None:
+        return (('tests', 'none counted yet'),)
+    about = f' of about {e.expected_n}' if e.expected_n and not e.stopped else ''
+    rows = [('tests', f'{e.n}{about}')]
+    lost = ((e.invalid, 'INVALID'), (e.broken_off, 'broken off'), (e.skipped, 'skipped'))
+    if any(count for count, _ in lost):
+        rows.append(('gave nothing', ', '.join(f'{n} {word}' for n, word in lost if n)))
+    if e.n:
+        rows.append(('estimate', f'{e.mean:.5g} +- {_finite(e.half_width)}, to reach {e.gamma:g}'))
+        rows.append(('interval', f'{_finite(e.lower)} to {_finite(e.upper)} ({e.rule})'))
+    if e.n and e.largest_weight != 1.0:
+        rows.append(
+            ('weights', f'largest {e.largest_weight:.3g}, worth {e.effective_sample_size:.0f} '
+             'tests of weight 1')
+        )  # fmt: skip
+    return tuple(rows)
+
+
+def _finite(value: float) -> str:
+    return f'{value:.4g}' if math.isfinite(value) else 'unknown'
+
+
+def _test_line(record: TestRecord, names: Sequence[str]) -> TestLine:
+    number = f'{record.index}.{record.attempt}' if record.attempt else f'{record.index}'
+    if record.valid:
+        weight = '' if record.weight == 1.0 else f', weight {record.weight:.3g}'
+        return TestLine(
+            number, _case_text(names, record.x), f'psi {record.psi:.4g}{weight}', Level.OK
+        )
+    word, level = 'INVALID', Level.ERROR
+    if record.skipped or record.broken_off:
+        word, level = ('skipped' if record.skipped else 'broken off'), Level.WARN
+    return TestLine(number, _case_text(names, record.x), f'{word}: {record.reason}', level)
+
+
+def _left(
+    counted: Sequence[Counted], battery_changes: Callable[[int, float], int] | None
+) -> tuple[tuple[str, str], ...]:
+    tests, each = tests_left(counted), seconds_per_test(counted)
+    if counted and counted[-1].estimate.stopped:
+        return ()
+    time = seconds_left(counted)
+    rows = [
+        ('tests left', 'unknown' if tests is None else f'about {tests}'),
+        ('time left', 'unknown' if math.isnan(time) else
+         f'about {duration_text(time)} of robot time, {each:.1f} s a test'),
+    ]  # fmt: skip
+    if battery_changes is not None:
+        known = tests is not None and not math.isnan(each)
+        changes = f'about {battery_changes(tests or 0, each)}' if known else 'unknown'
+        rows.append(('battery changes', changes))
+    return tuple(rows)
+
+
+def _result(story: CampaignStory) -> tuple[str, ...]:
+    r = story.result
+    if r is None:
+        return ()
+    lines = [
+        f'{r.value!r} from {r.n} tests: estimate {r.estimate:.6g} +- {r.half_width:.4g}',
+        r.guarantee,
+        r.agreement,
+    ]
+    return tuple(line for line in lines if line)
