@@ -62,7 +62,7 @@ def load(file: str | Path, tester_file: Path | None = None) -> Specification:
     cells = read_partition(top.section('partition'), accuracy, measure.lower, measure.upper)
     psi = (measure.lower, measure.upper)
     own = top if tester_file is None else read(tester_file)
-    tester = read_tester(own.section('tester'), target, accuracy.gamma, psi)
+    tester = read_tester(own.section('tester'), target, accuracy, psi)
     if isinstance(tester.stopping, CertifiedCell) and cells.partition is None:
         raise own.fail(
             'tester.stopping.rule', "text 'certified_cell'", 'another rule: the initiator of an '
