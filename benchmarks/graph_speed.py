@@ -32,9 +32,9 @@ from pathlib import Path
 
 import yaml
 
-from repsq_ros.campaign.in_process import run_in_process
+from repsq_ros.simulation.build import make_subject
+from repsq_ros.simulation.in_process import run_in_process
 from repsq_ros.specification.load import load
-from repsq_ros.subjects.build import make_subject
 from repsq_ros.timebase import to_seconds
 
 SPECIFICATION = Path(__file__).resolve().parent.parent / 'config' / 'g1_locomotion.yaml'

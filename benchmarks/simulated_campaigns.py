@@ -31,8 +31,8 @@ from collections.abc import Callable
 from pathlib import Path
 from unittest import mock
 
-from repsq_ros.studies import simulate
-from repsq_ros.studies.simulate import Plan, Run, run_plan
+from repsq_ros.studies import repeated_campaigns
+from repsq_ros.studies.repeated_campaigns import Plan, Run, run_plan
 
 SPECIFICATION = Path(__file__).parents[1] / 'config' / 'paper' / 'g1_locomotion.yaml'
 RULE = 'stopping: {rule: empirical_bernstein, range_power: 1, form: paper}'
@@ -63,7 +63,9 @@ def main() -> None:
         plan = Plan(str(file), str(file), 'beta:0.47,0.28', seed=1)
         few = arguments.reference_pairs
         seconds, found = processor_seconds(lambda: run_plan(plan, arguments.pairs))
-        with mock.patch.object(simulate, 'side_by_side', lambda specification, law: False):
+        with mock.patch.object(
+            repeated_campaigns, 'side_by_side', lambda specification, law: False
+        ):
             reference, alone = processor_seconds(lambda: run_plan(plan, few))
     each, its = seconds / arguments.pairs, reference / few
     tests = sum(run.n for pair in found for run in pair) / (2 * len(found))

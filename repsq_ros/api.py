@@ -19,20 +19,20 @@ Everything else in the package may move from one version to the next. No ROS is 
 
 from repsq_ros.campaign.campaign import Campaign
 from repsq_ros.campaign.folder import read_tests
-from repsq_ros.campaign.in_process import run_in_process
 from repsq_ros.campaign.records import EstimateRecord, TestRecord
 from repsq_ros.campaign.result import Result
 from repsq_ros.errors import RepsqError
-from repsq_ros.measurement import iso9283
+from repsq_ros.measurement import performance_criteria as iso9283
 from repsq_ros.measurement.measure import Quantity
 from repsq_ros.measurement.track import Series, Track
 from repsq_ros.measurement.window import Seen, UnmeasurableError, Window
 from repsq_ros.sampling.box import Box, Dimension
 from repsq_ros.sampling.distributions import Distribution
+from repsq_ros.simulation.build import make_subject
+from repsq_ros.simulation.in_process import run_in_process
+from repsq_ros.simulation.subject import BodyState, SensorNoise, Subject
 from repsq_ros.specification.load import load
 from repsq_ros.specification.model import Specification
-from repsq_ros.subjects.build import make_subject
-from repsq_ros.subjects.subject import BodyState, SensorNoise, Subject
 
 __all__ = [
     'BodyState',

@@ -21,7 +21,7 @@ import enum
 import numpy as np
 
 
-class Stream(enum.IntEnum):
+class RandomStream(enum.IntEnum):
     """What a stream of random numbers is for; the values are part of the format."""
 
     CASE = 0
@@ -35,7 +35,7 @@ class Stream(enum.IntEnum):
     TOOL_POSE = 8
 
 
-def generator(seed: int, stream: Stream, *key: int) -> np.random.Generator:
+def generator(seed: int, stream: RandomStream, *key: int) -> np.random.Generator:
     """Return the generator of one stream, e.g. (seed, CASE, index).
 
     :param seed: the campaign's seed, >= 0

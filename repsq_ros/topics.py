@@ -31,19 +31,5 @@ COMMAND_VELOCITY = 'cmd_vel'
 SPORT_REQUEST = 'api/sport/request'
 SCRIPT_COMMAND = 'urscript_interface/script_command'
 TARGET_FRAME = 'target_frame'
-TOOL_POSE = 'tool_pose'
 INSTRUCTION = 'repsq/instruction'
 HEARTBEAT = 'repsq/heartbeat'  # / name of the node
-
-ODOMETRY = 'odom'
-MOCAP_POSE = 'mocap/pose'
-GAUGE = 'gauge'
-SPEED_SCALING = 'condition/speed_scaling'
-
-SENSOR = {
-    'odometry': ODOMETRY,
-    'mocap': MOCAP_POSE,
-    'tool_pose': TOOL_POSE,
-    'gauge': GAUGE,
-    'speed_scaling': SPEED_SCALING,
-}

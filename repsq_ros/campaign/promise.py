@@ -23,9 +23,9 @@ from repsq_ros.campaign.result import Outcome
 from repsq_ros.estimation.reproducible_query import ReproducibleQuery
 from repsq_ros.estimation.stopping import StoppingRule, Validity
 from repsq_ros.sampling.proposals import Dependence, Proposal
-from repsq_ros.specification.accuracy import Accuracy
+from repsq_ros.specification.accuracy_section import RequiredAccuracy
 from repsq_ros.specification.model import Specification
-from repsq_ros.specification.partition import PartitionChoice
+from repsq_ros.specification.partition_section import PartitionChoice
 
 ROUNDING = 1.0 - 1e-12  # 2 gamma by another way may be a digit more
 
@@ -35,7 +35,7 @@ class Facts:
     """All that the sentences follow from. Defaults: a campaign that will go as it should."""
 
     rule: StoppingRule
-    accuracy: Accuracy  # its gamma is the tester's own
+    accuracy: RequiredAccuracy  # its gamma is the tester's own
     cells: PartitionChoice
     dependence: Dependence = Dependence.INDEPENDENT
     weight_bound: float = 1.0

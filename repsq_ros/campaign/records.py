@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from repsq_ros.measurement.measure import Outcome
+from repsq_ros.measurement.measure import Evaluation
 from repsq_ros.measurement.recorder import Key, Window
 from repsq_ros.sampling.proposals import Draw
 
@@ -67,7 +67,7 @@ def record_of(
     key: Key,
     draw: Draw,
     window: Window,
-    outcome: Outcome,
+    outcome: Evaluation,
 ) -> TestRecord:
     """Make the record of a test from its case and from what its window gave.
 

@@ -21,7 +21,7 @@ from dataclasses import asdict, dataclass
 
 from repsq_ros import __version__
 from repsq_ros.specification.model import Specification
-from repsq_ros.specification.partition import Initiator
+from repsq_ros.specification.partition_section import Initiator
 
 
 class Outcome(enum.Enum):

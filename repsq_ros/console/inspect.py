@@ -28,8 +28,8 @@ from repsq_ros.measurement.catalogue import CATALOGUE, TF, MessageKind
 from repsq_ros.measurement.inputs import Input
 from repsq_ros.measurement.samples import BodySample
 from repsq_ros.measurement.track import track_of
-from repsq_ros.replay.bag import Bag
-from repsq_ros.sensor_messages import Reader, bodies_of, reader_of
+from repsq_ros.messages.sensor_messages import Reader, bodies_of, reader_of
+from repsq_ros.recordings.bag import Bag
 from repsq_ros.timebase import from_time
 
 

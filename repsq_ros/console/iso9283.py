@@ -28,7 +28,7 @@ from transforms3d.euler import quat2euler
 
 from repsq_ros.console.iso9283_figures import draw
 from repsq_ros.errors import BagError, OutputError, ParameterError
-from repsq_ros.measurement.iso9283 import (
+from repsq_ros.measurement.performance_criteria import (
     Accuracy,
     Drift,
     Repeatability,

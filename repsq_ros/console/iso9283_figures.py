@@ -21,8 +21,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from repsq_ros.console.executor import EXTRA
 from repsq_ros.errors import MissingError
+from repsq_ros.studies.executor import EXTRA
 
 Array = NDArray[np.float64]
 

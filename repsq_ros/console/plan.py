@@ -27,9 +27,7 @@ from repsq_ros.estimation.binomial import Binomial
 from repsq_ros.estimation.stopping import Bounds
 from repsq_ros.specification.load import load
 from repsq_ros.specification.model import Specification
-from repsq_ros.studies.counts import Count, count_tests
-from repsq_ros.studies.foretold import altered, foretell
-from repsq_ros.studies.plan import (
+from repsq_ros.studies.costs import (
     Budget,
     Known,
     Offer,
@@ -41,6 +39,8 @@ from repsq_ros.studies.plan import (
     reachable_gamma,
     rules_of,
 )
+from repsq_ros.studies.counts import Count, count_tests
+from repsq_ros.studies.foretold import altered, foretell
 from repsq_ros.studies.spread import (
     AT_LEAST_FOR_CONTROL,
     FEW,

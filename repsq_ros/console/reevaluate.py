@@ -23,8 +23,8 @@ from pathlib import Path
 from repsq_ros.campaign.result_text import result_text
 from repsq_ros.errors import BagError, ParameterError
 from repsq_ros.estimation.accumulator import Accumulator
-from repsq_ros.replay.bag import Bag
-from repsq_ros.replay.reevaluate import Evaluated, evaluate, fold, read_samples
+from repsq_ros.recordings.bag import Bag
+from repsq_ros.replay.evaluation import Evaluated, evaluate, fold, read_samples
 from repsq_ros.replay.segments import command_segments, own_segments
 from repsq_ros.specification.load import load
 from repsq_ros.timebase import to_nanoseconds, to_seconds

@@ -28,7 +28,6 @@ from typing import Any
 
 from repsq_ros.campaign.folder import RESULT, SPECIFICATION, TESTS
 from repsq_ros.campaign.history import read_history
-from repsq_ros.campaign.in_process import require_fit
 from repsq_ros.campaign.journal import JOURNAL
 from repsq_ros.campaign.result import Result
 from repsq_ros.campaign.result_text import result_text
@@ -36,10 +35,11 @@ from repsq_ros.console.live import LiveLine
 from repsq_ros.console.processes import ProcessGroup
 from repsq_ros.errors import CampaignError, JournalError, MissingError, OutputError, ParameterError
 from repsq_ros.launching.campaign_nodes import NodeDescription, campaign_nodes, monitor_node
+from repsq_ros.simulation.build import SUBJECTS, make_subject, usual_subject
+from repsq_ros.simulation.in_process import require_fit
 from repsq_ros.specification.copies import copy_specification
 from repsq_ros.specification.load import load
 from repsq_ros.specification.model import Specification
-from repsq_ros.subjects.build import SUBJECTS, make_subject, usual_subject
 
 RESULT_TIMEOUT = 5.0  # [s] after the scheduler's end for the result to arrive
 INTERRUPTED = 130  # exit code after Ctrl-C, as of a shell's commands
@@ -214,7 +214,7 @@ def _nodes(
     arguments: argparse.Namespace, specification: Specification, campaign_id: str, folder: Path
 ) -> list[NodeDescription]:
     """List the nodes in the order of their start."""
-    from repsq_ros.nodes.robot_command import TYPES
+    from repsq_ros.nodes.commands.robot_command import TYPES
 
     seed = specification.tester.seed if arguments.seed is None else arguments.seed
     settings: dict[str, object] = {

@@ -20,16 +20,16 @@ import argparse
 import math
 from pathlib import Path
 
-from repsq_ros.console.executor import open_executor
-from repsq_ros.console.figures import draw_runs, require_writable
 from repsq_ros.errors import ParameterError
+from repsq_ros.simulation.build import SUBJECTS, make_subject
 from repsq_ros.specification.load import load
 from repsq_ros.specification.model import Specification
+from repsq_ros.studies.executor import open_executor
+from repsq_ros.studies.figures import draw_runs, require_writable
 from repsq_ros.studies.foretold import foretell
 from repsq_ros.studies.laws import EXPECTED, read_law
-from repsq_ros.studies.simulate import Plan, run_plan
+from repsq_ros.studies.repeated_campaigns import Plan, run_plan
 from repsq_ros.studies.summary import Summary, summarize
-from repsq_ros.subjects.build import SUBJECTS, make_subject
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -21,10 +21,10 @@ from collections.abc import Callable
 from concurrent.futures import Executor
 from typing import TypeVar
 
-from repsq_ros.console.executor import open_executor
 from repsq_ros.console.simulate import add_executor_arguments
 from repsq_ros.errors import ParameterError
 from repsq_ros.studies.case_rules import CASES, GAINS, Taken, study_cases, study_pairs
+from repsq_ros.studies.executor import open_executor
 from repsq_ros.studies.rules import BETA, SCENARIOS, C, Row, study_scenario
 
 STUDIES = ('rules',)

@@ -29,14 +29,14 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from repsq_ros.estimation.moments import MomentProgress
-from repsq_ros.estimation.stopping import Question, Validity
+from repsq_ros.estimation.moments import MomentRule
+from repsq_ros.estimation.stopping import Validity
 
 LONGEST = 40.0  # L + t beyond which no robot makes so many tests
 
 
 @dataclass(frozen=True)
-class DivergenceSized:
+class DivergenceSized(MomentRule):
     """Stops after exp(L + t) tests.
 
     :param divergence: L = KL(p || q), an upper bound of it
@@ -78,14 +78,6 @@ class DivergenceSized:
         """Return the half-width (see MomentRule.half_width); before n nothing is said."""
         return self.mean_error / c if n >= self.tests else math.inf
 
-    def half_width_after_losses(self, n: int, variance: float, question: Question) -> float:
-        """Return the half-width (see MomentRule.half_width_after_losses)."""
-        return self.half_width(n, variance, question.bounds.width, question.c)
-
     def reached(self, n: int, mean: float, half_width: float, gamma: float) -> bool:
         """Stop at the given number of cases."""
         return n >= self.tests
-
-    def begin(self, question: Question) -> MomentProgress:
-        """Begin a campaign."""
-        return MomentProgress(self, question)

@@ -21,14 +21,14 @@ from dataclasses import dataclass
 
 from scipy.special import stdtrit
 
-from repsq_ros.estimation.moments import MomentProgress
-from repsq_ros.estimation.stopping import Question, Validity
+from repsq_ros.estimation.moments import MomentRule
+from repsq_ros.estimation.stopping import Validity
 
 CYCLES = 30  # of ISO 9283, for pose accuracy and repeatability
 
 
 @dataclass(frozen=True)
-class IsoCycles:
+class IsoCycles(MomentRule):
     """Stops after `cycles` tests, whatever they show.
 
     The half-width is Student's, t_{1-c/2, n-1} s / sqrt(n): it would hold for readings of one
@@ -51,14 +51,6 @@ class IsoCycles:
             return math.inf
         return float(stdtrit(n - 1, 1.0 - c / 2.0)) * math.sqrt(variance / (n - 1))
 
-    def half_width_after_losses(self, n: int, variance: float, question: Question) -> float:
-        """Return the half-width (see MomentRule.half_width_after_losses)."""
-        return self.half_width(n, variance, question.bounds.width, question.c)
-
     def reached(self, n: int, mean: float, half_width: float, gamma: float) -> bool:
         """Stop at the given number of cycles."""
         return n >= self.cycles
-
-    def begin(self, question: Question) -> MomentProgress:
-        """Begin a campaign."""
-        return MomentProgress(self, question)

@@ -20,7 +20,6 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
 
 from scipy.special import ndtri
 
@@ -31,13 +30,15 @@ from repsq_ros.estimation.stopping import Bounds, Question, Validity
 LARGEST_N = 2**62
 
 
-class MomentRule(Protocol):
-    """What these rules have in common."""
+class MomentRule(ABC):
+    """What these rules share: they stop at half-width <= gamma, unless they say otherwise."""
 
     @property
+    @abstractmethod
     def name(self) -> str:
         """Return the rule's name."""
 
+    @abstractmethod
     def half_width(self, n: int, variance: float, z_range: float, c: float) -> float:
         """Return the half-width of the interval around the mean.
 
@@ -50,6 +51,7 @@ class MomentRule(Protocol):
 
     def reached(self, n: int, mean: float, half_width: float, gamma: float) -> bool:
         """Tell whether to stop."""
+        return half_width <= gamma
 
     def half_width_after_losses(self, n: int, variance: float, question: Question) -> float:
         """Return the half-width where lost tests may have moved n.
@@ -57,26 +59,6 @@ class MomentRule(Protocol):
         :param n: cases that are over, those without a value included
         :param variance: the largest that they can have had
         """
-
-
-class _MomentRule(ABC):
-    """What the rules share: they stop at half-width <= gamma, unless they say otherwise."""
-
-    @abstractmethod
-    def half_width(self, n: int, variance: float, z_range: float, c: float) -> float:
-        """Return the half-width (see MomentRule.half_width)."""
-
-    @property
-    @abstractmethod
-    def name(self) -> str:
-        """Return the rule's name."""
-
-    def reached(self, n: int, mean: float, half_width: float, gamma: float) -> bool:
-        """Stop at half-width <= gamma."""
-        return half_width <= gamma
-
-    def half_width_after_losses(self, n: int, variance: float, question: Question) -> float:
-        """Return the half-width (see MomentRule.half_width_after_losses)."""
         return self.half_width(n, variance, question.bounds.width, question.c)
 
     def begin(self, question: Question) -> MomentProgress:
@@ -172,7 +154,7 @@ def smallest_n(rule: MomentRule, gamma: float, variance: float, z_range: float, 
 
 
 @dataclass(frozen=True)
-class EmpiricalBernstein(_MomentRule):
+class EmpiricalBernstein(MomentRule):
     """Empirical Bernstein bound.
 
     half-width = sqrt(2 s^2 ln(k/c)/n) + 7 R^power ln(k/c) / (3 (n - 1)).
@@ -223,7 +205,7 @@ class EmpiricalBernstein(_MomentRule):
 
 
 @dataclass(frozen=True)
-class Hoeffding(_MomentRule):
+class Hoeffding(MomentRule):
     """Hoeffding's bound: half-width = R sqrt(ln(2/c) / (2 n)); the variance plays no part.
 
     With a range known before each draw it holds for adaptive proposals as well (Azuma 1967).
@@ -256,7 +238,7 @@ class Hoeffding(_MomentRule):
 
 
 @dataclass(frozen=True)
-class FixedN(_MomentRule):
+class FixedN(MomentRule):
     """A number of tests fixed beforehand, as standards such as ISO 9283 have it.
 
     Its interval is the two-sided empirical Bernstein bound at that n; whether it is within gamma
@@ -283,7 +265,7 @@ class FixedN(_MomentRule):
 
 
 @dataclass(frozen=True)
-class RelativeHalfWidth(_MomentRule):
+class RelativeHalfWidth(MomentRule):
     """The usual stop of accelerated risk assessment: z_{1-c/2} s / (sqrt(n) r_n) <= relative.
 
     By the central limit theorem, looked at after every test: no guarantee. `at_least` tests keep

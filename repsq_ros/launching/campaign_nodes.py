@@ -24,6 +24,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from repsq_ros import topics
+from repsq_ros.simulation.simulated_sensors import SENSORS
 
 Settings = Mapping[str, object]
 
@@ -44,8 +45,8 @@ TAKES = {
 
 # Parameters of nodes in simulation: no sample may be lost, however fast it runs.
 RELIABLE: dict[str, object] = {
-    f'qos_overrides./{topic}.subscription.reliability': 'reliable'
-    for topic in topics.SENSOR.values()
+    f'qos_overrides./{sensor.topic}.subscription.reliability': 'reliable'
+    for sensor in SENSORS.values()
 }
 # Of a measurement node besides: a packet that was lost is sent again after up to 3 s, and
 # simulated time waits for it.

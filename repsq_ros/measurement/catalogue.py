@@ -31,6 +31,7 @@ class MessageKind(NamedTuple):
 
 
 TF = 'tf2_msgs/msg/TFMessage'
+TOOL_POSE = 'tool_pose'  # topic of an arm's own pose, told as PoseStamped
 POSE = ('position', 'orientation')
 POSE_TWIST = (*POSE, 'twist')
 

@@ -22,7 +22,6 @@ from dataclasses import asdict, dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from repsq_ros import topics
 from repsq_ros.measurement.samples import Quaternion, Vector
 
 STAMPS = ('header', 'receive')
@@ -83,19 +82,6 @@ class Input:
         if self.unit == EITHER_SHARE:
             values = np.where(values > 1.0, values / 100.0, values)
         return values * self.scale * self.sign * self.calibration
-
-    @property
-    def sensor(self) -> str:
-        """Name of the simulated sensor that gives the same, or ''."""
-        known = {
-            'nav_msgs/msg/Odometry': 'odometry',
-            'geometry_msgs/msg/PoseStamped': 'mocap',
-            'sensor_msgs/msg/Range': 'gauge',
-        }
-        by_topic = {topics.TOOL_POSE: 'tool_pose', topics.SPEED_SCALING: 'speed_scaling'}
-        if self.topic in by_topic:
-            return by_topic[self.topic]
-        return '' if self.field else known.get(self.type, '')
 
     def describe(self) -> dict[str, object]:
         """Return what two labs have to share; the topic's name is each lab's own."""

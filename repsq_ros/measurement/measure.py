@@ -34,7 +34,7 @@ from repsq_ros.measurement.window import Observation, Seen, UnmeasurableError, W
 
 
 @dataclass(frozen=True)
-class Outcome:
+class Evaluation:
     """What a window gave: psi, or the reason why it gives none."""
 
     psi: float  # 0 where not valid
@@ -45,9 +45,9 @@ class Outcome:
     code: Code | None = None  # of the reason, for programs
 
     @staticmethod
-    def invalid(reason: str, samples: int = 0, code: Code = Code.OWN) -> Outcome:
+    def invalid(reason: str, samples: int = 0, code: Code = Code.OWN) -> Evaluation:
         """Make the outcome of a test that the instruments spoiled."""
-        return Outcome(0.0, False, reason, samples, code=code)
+        return Evaluation(0.0, False, reason, samples, code=code)
 
 
 class Quantity(Protocol):
@@ -113,11 +113,6 @@ class Measure:
         return self.quantity.unit
 
     @property
-    def source(self) -> str:
-        """The simulated sensor that stands for its input, or '' (none does)."""
-        return self.input.sensor
-
-    @property
     def of_readings(self) -> bool:
         """Tell whether its input is a number over time."""
         return self.quantity.needs == 'reading'
@@ -136,13 +131,13 @@ class Measure:
             ],
         }
 
-    def evaluate(self, observation: Observation) -> Outcome:
+    def evaluate(self, observation: Observation) -> Evaluation:
         """Return psi of a window, or the named reason why there is none."""
         # Numbers of any size may come; what they make of a sum is looked at, not warned of.
         with np.errstate(all='ignore'):
             return self._evaluate(observation)
 
-    def _evaluate(self, observation: Observation) -> Outcome:
+    def _evaluate(self, observation: Observation) -> Evaluation:
         window = observation.window
         count = observation.count
         try:
@@ -152,17 +147,17 @@ class Measure:
                 seen, note = read_body(observation, self.input, self._wanted)
             objection = self._objection(observation)
             if note:
-                return Outcome(self.upper, True, '', count, note)
+                return Evaluation(self.upper, True, '', count, note)
             if objection:
-                return Outcome.invalid(objection.text, count, objection.code)
+                return Evaluation.invalid(objection.text, count, objection.code)
             psi = float(self.quantity.psi(seen, window))
         except UnmeasurableError as error:
             fault = self._objection(observation) or Fault(error.code, str(error))
-            return Outcome.invalid(fault.text, count, fault.code)
+            return Evaluation.invalid(fault.text, count, fault.code)
         if not math.isfinite(psi):
             reason = f'psi is {psi}: the measure gave no finite number'
-            return Outcome.invalid(reason, count, Code.RESULT)
-        return Outcome(psi, True, '', count)
+            return Evaluation.invalid(reason, count, Code.RESULT)
+        return Evaluation(psi, True, '', count)
 
     @property
     def _wanted(self) -> Wanted:

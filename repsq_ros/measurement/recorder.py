@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from repsq_ros.measurement.buffer import KEEP_NS, SampleBuffer
 from repsq_ros.measurement.inputs import Input
-from repsq_ros.measurement.measure import Measure, Outcome
+from repsq_ros.measurement.measure import Evaluation, Measure
 from repsq_ros.measurement.reasons import Code
 from repsq_ros.measurement.samples import Sample
 from repsq_ros.measurement.window import Observation, Window
@@ -92,7 +92,7 @@ class Recorder:
             return ()
         return tuple(key for key, window in self._windows.items() if newest >= window.end_ns)
 
-    def close(self, key: Key) -> tuple[Window, Outcome]:
+    def close(self, key: Key) -> tuple[Window, Evaluation]:
         """Measure an open window with the samples that are there.
 
         :raises KeyError: no such window is open
@@ -103,14 +103,14 @@ class Recorder:
         lost = outcome.code is Code.SILENT and not self._measure.of_readings
         if lost and newest_ns is not None:
             away = to_seconds(newest_ns - window.end_ns)
-            outcome = Outcome.invalid(
+            outcome = Evaluation.invalid(
                 f'{outcome.reason}; the newest stamp is {abs(away):.3f} s '
                 f'{"after" if away >= 0 else "before"} its end: do sensor and scheduler share a '
                 'clock?', outcome.samples, Code.SILENT,
             )  # fmt: skip
         return window, outcome
 
-    def measure(self, window: Window, set_back: int = 0) -> Outcome:
+    def measure(self, window: Window, set_back: int = 0) -> Evaluation:
         """Measure a window with the samples that are there.
 
         :param set_back: how often the sensor's clock had been set back before the window's time

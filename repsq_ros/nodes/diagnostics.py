@@ -26,11 +26,11 @@ from repsq_ros.measurement.audit import audit, audit_body
 from repsq_ros.measurement.buffer import SampleBuffer
 from repsq_ros.measurement.inputs import Input
 from repsq_ros.measurement.limits import Limits
-from repsq_ros.measurement.measure import Outcome
+from repsq_ros.measurement.measure import Evaluation
 from repsq_ros.measurement.samples import BodySample
 from repsq_ros.measurement.track import track_of
 from repsq_ros.nodes import qos
-from repsq_ros.nodes.inputs import InputSubscription
+from repsq_ros.nodes.input_subscription import InputSubscription
 from repsq_ros.timebase import NANOSECONDS
 
 TOPIC = '/diagnostics'
@@ -114,7 +114,7 @@ class Diagnostics:
         message.header.stamp = self._node.get_clock().now().to_msg()
         self._publisher.publish(message)
 
-    def tell_test(self, index: int, attempt: int, outcome: Outcome) -> None:
+    def tell_test(self, index: int, attempt: int, outcome: Evaluation) -> None:
         """Tell of a test that is INVALID, or valid but out of the ordinary."""
         valid, reason = outcome.valid, outcome.reason or outcome.note
         self._invalid += not valid

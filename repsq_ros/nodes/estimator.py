@@ -21,13 +21,14 @@ from pathlib import Path
 
 from builtin_interfaces.msg import Time
 
-from repsq_ros import messages, topics
+from repsq_ros import topics
 from repsq_ros.campaign.campaign import Campaign
 from repsq_ros.campaign.contract import check_contract
 from repsq_ros.campaign.folder import CampaignFolder
 from repsq_ros.campaign.history import History, read_history
 from repsq_ros.campaign.journal import JOURNAL
 from repsq_ros.campaign.result_text import result_text
+from repsq_ros.messages import campaign_messages
 from repsq_ros.msg import Estimate, QuantizedResult, TestMeasurement
 from repsq_ros.nodes import qos, translate
 from repsq_ros.nodes.heartbeat import Pulse
@@ -106,7 +107,7 @@ class Estimator(CampaignNode):
                 f'{message.campaign_id!r}, not to {self._campaign_id!r}'
             )
             return
-        record = messages.test_record_of(message)
+        record = campaign_messages.test_record_of(message)
         estimate = self._campaign.add(record)
         if estimate is None:
             latest = self._campaign.latest

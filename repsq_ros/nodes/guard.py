@@ -25,10 +25,10 @@ import sys
 from rclpy.clock import Clock, ClockType
 
 from repsq_ros.msg import TestCommand
+from repsq_ros.nodes.commands.robot_command import make_stop_command
 from repsq_ros.nodes.heartbeat import Pulse
 from repsq_ros.nodes.parameters import Parameters
 from repsq_ros.nodes.phase_subscription import subscribe_to_phases
-from repsq_ros.nodes.robot_command import make_stop_command
 from repsq_ros.nodes.runtime import CampaignNode, run_node
 from repsq_ros.nodes.watches.peers import Peers
 from repsq_ros.protocols.phases import Phase, Span

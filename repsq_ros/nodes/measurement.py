@@ -23,20 +23,21 @@ from dataclasses import replace
 
 from rclpy.clock import Clock, ClockType
 
-from repsq_ros import messages, topics
+from repsq_ros import topics
 from repsq_ros.campaign.attempts import Attempts
 from repsq_ros.campaign.records import TestRecord, record_of
 from repsq_ros.measurement.buffer import SampleBuffer
 from repsq_ros.measurement.inputs import Input
-from repsq_ros.measurement.measure import Outcome
+from repsq_ros.measurement.measure import Evaluation
 from repsq_ros.measurement.reasons import Code
 from repsq_ros.measurement.recorder import Key, Recorder
 from repsq_ros.measurement.samples import Sample
+from repsq_ros.messages import campaign_messages
 from repsq_ros.msg import TestCommand, TestMeasurement
 from repsq_ros.nodes import qos, translate
 from repsq_ros.nodes.diagnostics import PERIOD, Diagnostics, Watched
 from repsq_ros.nodes.heartbeat import Pulse
-from repsq_ros.nodes.inputs import InputSubscription
+from repsq_ros.nodes.input_subscription import InputSubscription
 from repsq_ros.nodes.parameters import Parameters
 from repsq_ros.nodes.phase_subscription import subscribe_to_phases
 from repsq_ros.nodes.runtime import CampaignNode, run_node
@@ -122,7 +123,7 @@ class Measurement(CampaignNode):
     # Tests ---------------------------------------------------------------------------------------
 
     def _hear_phase(self, test: TestCommand, span: Span) -> None:
-        case = messages.case_of(test)
+        case = campaign_messages.case_of(test)
         if test.campaign_id != self._test.campaign_id:
             self._attempts, self._last = Attempts(), None
         self._test, key = test, (case.index, case.attempt)
@@ -174,14 +175,14 @@ class Measurement(CampaignNode):
             window, outcome = self._recorder.close(key)
             rivals = self._watched[0].subscription.rivals()
             if rivals is not None:
-                outcome = Outcome.invalid(rivals.text, outcome.samples, rivals.code)
+                outcome = Evaluation.invalid(rivals.text, outcome.samples, rivals.code)
             attempt = self._attempts.close(key)
             self._over_since_ns.pop(key, None)
             if attempt is not None:
                 self._tell(key, outcome)
                 self._publish(record_of(key, attempt.case.draw, window, outcome))
 
-    def _tell(self, key: Key, outcome: Outcome) -> None:
+    def _tell(self, key: Key, outcome: Evaluation) -> None:
         """Let people read what is out of the ordinary."""
         if not (outcome.reason or outcome.note):
             return

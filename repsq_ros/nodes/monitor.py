@@ -21,9 +21,10 @@ import sys
 from rclpy.clock import Clock, ClockType
 from visualization_msgs.msg import MarkerArray
 
-from repsq_ros import messages, topics
+from repsq_ros import topics
 from repsq_ros.campaign.records import EstimateRecord
 from repsq_ros.campaign.result import Result
+from repsq_ros.messages import campaign_messages
 from repsq_ros.msg import Estimate, QuantizedResult, TestCommand, TestMeasurement
 from repsq_ros.nodes import qos
 from repsq_ros.nodes.markers import Scene
@@ -84,11 +85,11 @@ class Monitor(CampaignNode):
 
     def _hear_estimate(self, message: Estimate) -> None:
         self._enter(message.campaign_id)
-        self._estimate = messages.estimate_record_of(message)
+        self._estimate = campaign_messages.estimate_record_of(message)
 
     def _hear_result(self, message: QuantizedResult) -> None:
         self._enter(message.campaign_id)
-        self._result = messages.result_of(message)
+        self._result = campaign_messages.result_of(message)
 
     def _show(self) -> None:
         if not self._stale:

@@ -21,9 +21,10 @@ from collections.abc import Callable
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
-from repsq_ros import messages, topics
+from repsq_ros import topics
 from repsq_ros.campaign.records import EstimateRecord
 from repsq_ros.campaign.result import Result
+from repsq_ros.messages import campaign_messages
 from repsq_ros.msg import Estimate, QuantizedResult, TestCommand
 from repsq_ros.nodes import qos
 from repsq_ros.nodes.phase_subscription import subscribe_to_phases
@@ -80,9 +81,9 @@ class Observer(CampaignNode):
 
     def _hear_estimate(self, message: Estimate) -> None:
         if message.campaign_id == self._campaign_id:
-            self._on_estimate(messages.estimate_record_of(message))
+            self._on_estimate(campaign_messages.estimate_record_of(message))
 
     def _hear_result(self, message: QuantizedResult) -> None:
         if message.campaign_id == self._campaign_id:
-            self.result = messages.result_of(message)
+            self.result = campaign_messages.result_of(message)
             self._on_result(self.result)

@@ -20,10 +20,11 @@ from collections.abc import Callable
 
 from rclpy.node import Node
 
-from repsq_ros import messages, topics
+from repsq_ros import topics
+from repsq_ros.messages import campaign_messages
 from repsq_ros.msg import TestCommand, TestPhase
 from repsq_ros.nodes import qos
-from repsq_ros.nodes.inputs import NO_EVENTS
+from repsq_ros.nodes.input_subscription import NO_EVENTS
 from repsq_ros.nodes.watches.rivals import Rivals
 from repsq_ros.protocols.phases import Span
 
@@ -43,7 +44,7 @@ def subscribe_to_phases(
         if not (of_anybody or rivals.alone_or_only(topics.TEST_PHASE)):
             return
         try:
-            span = messages.span_of(message)
+            span = campaign_messages.span_of(message)
         except ValueError as error:
             node.get_logger().error(f'{topics.TEST_PHASE} not understood: {error}')
             return

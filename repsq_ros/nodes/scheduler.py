@@ -21,7 +21,7 @@ import time
 
 from rclpy.clock import Clock, ClockType
 
-from repsq_ros import messages, topics
+from repsq_ros import topics
 from repsq_ros.campaign.conductor import Action, Conductor
 from repsq_ros.campaign.history import RESUME
 from repsq_ros.campaign.logbook import Logbook
@@ -29,16 +29,17 @@ from repsq_ros.campaign.progress import ProgressLines, pause_text
 from repsq_ros.campaign.records import Counted
 from repsq_ros.errors import CampaignError, OutputError, OutputLateError
 from repsq_ros.measurement.samples import Sample
+from repsq_ros.messages import campaign_messages
 from repsq_ros.msg import Estimate, TestMeasurement
 from repsq_ros.nodes import qos
 from repsq_ros.nodes.announcements import STOPS, Announcements
 from repsq_ros.nodes.campaign_clock import CampaignClock
+from repsq_ros.nodes.commands.robot_command import make_robot_command
 from repsq_ros.nodes.external_cases import listen_for_cases
 from repsq_ros.nodes.heartbeat import Pulse
-from repsq_ros.nodes.inputs import InputSubscription
+from repsq_ros.nodes.input_subscription import InputSubscription
 from repsq_ros.nodes.operator import Operator
 from repsq_ros.nodes.parameters import Parameters
-from repsq_ros.nodes.robot_command import make_robot_command
 from repsq_ros.nodes.runtime import CampaignNode, run_node
 from repsq_ros.nodes.scheduler_settings import SchedulerSettings
 from repsq_ros.nodes.supervisor import Supervisor
@@ -108,12 +109,12 @@ class Scheduler(CampaignNode):
 
     def _hear_measurement(self, message: TestMeasurement) -> None:
         if self._is_own(topics.TEST_MEASUREMENT, message.campaign_id):
-            self._conductor.hear_measurement(messages.test_record_of(message))
+            self._conductor.hear_measurement(campaign_messages.test_record_of(message))
             self._step(self._time.now_ns())
 
     def _hear_estimate(self, message: Estimate) -> None:
         if self._is_own(topics.ESTIMATE, message.campaign_id):
-            self._conductor.hear_estimate(messages.estimate_record_of(message))
+            self._conductor.hear_estimate(campaign_messages.estimate_record_of(message))
             self._step(self._time.now_ns())
 
     def _is_own(self, topic: str, campaign_id: str) -> bool:

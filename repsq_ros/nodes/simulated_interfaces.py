@@ -28,14 +28,16 @@ from rclpy.qos import QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import Range
 from std_msgs.msg import Float64, String
 
-from repsq_ros import messages, topics
+from repsq_ros import topics
+from repsq_ros.messages import campaign_messages
 from repsq_ros.nodes import qos, translate
 from repsq_ros.nodes.parameters import Parameters
 from repsq_ros.protocols.command_space import REST, Command
 from repsq_ros.protocols.rotation import angle_between, quaternion_of_rpy
 from repsq_ros.protocols.urscript import FRAME, parse_script
-from repsq_ros.subjects.simulation import SensorReading
-from repsq_ros.subjects.subject import BodyState
+from repsq_ros.simulation.simulated_sensors import SENSORS
+from repsq_ros.simulation.simulation import SensorReading
+from repsq_ros.simulation.subject import BodyState
 
 BASE_TIMEOUT = 0.5  # [s] without a command after which a base on the system's clock stops
 NO_LOSS = QoSProfile(depth=10_000, reliability=ReliabilityPolicy.RELIABLE)
@@ -80,8 +82,8 @@ class Base:
         self._node = node
         self.command: Command = REST['velocity']
         self._heard = time.monotonic()
-        self._odometry = node.create_publisher(Odometry, topics.ODOMETRY, NO_LOSS)
-        self._mocap = node.create_publisher(PoseStamped, topics.MOCAP_POSE, NO_LOSS)
+        self._odometry = node.create_publisher(Odometry, SENSORS['odometry'].topic, NO_LOSS)
+        self._mocap = node.create_publisher(PoseStamped, SENSORS['mocap'].topic, NO_LOSS)
         if stamped:
             node.create_subscription(
                 TwistStamped, topics.COMMAND_VELOCITY,
@@ -93,7 +95,7 @@ class Base:
             node.create_timer(BASE_TIMEOUT / 5, self._watch)
 
     def _hear(self, twist: Twist) -> None:
-        command = messages.command_of_twist(twist)
+        command = campaign_messages.command_of_twist(twist)
         if not all(map(math.isfinite, command)):
             self._node.get_logger().warning(f'cmd_vel {command} is not finite: ignored')
             return
@@ -132,11 +134,17 @@ class ArmTopics:
         self.command: Command = REST['pose']
         node.create_subscription(String, topics.SCRIPT_COMMAND, self._hear, qos.COMMAND)
         self._poses = {
-            'mocap': (node.create_publisher(PoseStamped, topics.MOCAP_POSE, NO_LOSS), 'world'),
-            'tool_pose': (node.create_publisher(PoseStamped, topics.TOOL_POSE, NO_LOSS), FRAME),
+            'mocap': (
+                node.create_publisher(PoseStamped, SENSORS['mocap'].topic, NO_LOSS),
+                'world',
+            ),
+            'tool_pose': (
+                node.create_publisher(PoseStamped, SENSORS['tool_pose'].topic, NO_LOSS),
+                FRAME,
+            ),
         }
-        self._gauge = node.create_publisher(Range, topics.GAUGE, NO_LOSS)
-        self._scaling = node.create_publisher(Float64, topics.SPEED_SCALING, NO_LOSS)
+        self._gauge = node.create_publisher(Range, SENSORS['gauge'].topic, NO_LOSS)
+        self._scaling = node.create_publisher(Float64, SENSORS['speed_scaling'].topic, NO_LOSS)
 
     def _hear(self, message: String) -> None:
         try:

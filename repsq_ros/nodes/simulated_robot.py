@@ -40,8 +40,8 @@ from repsq_ros.nodes.runtime import CampaignNode, run_node
 from repsq_ros.nodes.simulated_interfaces import make_interface
 from repsq_ros.nodes.watches.peers import Peers
 from repsq_ros.protocols.phases import Span
-from repsq_ros.subjects.build import SUBJECTS, make_subject
-from repsq_ros.subjects.simulation import SensorRates, Simulation
+from repsq_ros.simulation.build import SUBJECTS, make_subject
+from repsq_ros.simulation.simulation import SensorRates, Simulation
 from repsq_ros.timebase import NANOSECONDS, to_seconds
 
 EPOCH_NS = NANOSECONDS  # simulated time begins at 1 s: tf2 never finds a transform stamped 0

@@ -32,9 +32,9 @@ from repsq_ros.campaign.records import Case, EstimateRecord, TestRecord
 from repsq_ros.campaign.result import Result
 from repsq_ros.msg import Estimate, QuantizedResult, TestCommand, TestMeasurement, TestPhase
 from repsq_ros.protocols.phases import Span
-from repsq_ros.protocols.straight_line import Pose
+from repsq_ros.protocols.straight_line import ToolPose
+from repsq_ros.simulation.subject import BodyState
 from repsq_ros.specification.model import Specification
-from repsq_ros.subjects.subject import BodyState
 from repsq_ros.timebase import NANOSECONDS
 
 
@@ -104,7 +104,7 @@ def twist_stamped_of(command: tuple[float, ...], stamp_ns: int, frame: str) -> T
     return message
 
 
-def pose_stamped_of(pose: Pose, stamp_ns: int, frame: str) -> PoseStamped:
+def pose_stamped_of(pose: ToolPose, stamp_ns: int, frame: str) -> PoseStamped:
     """Turn the pose of a tool into a PoseStamped."""
     message = PoseStamped()
     message.header.stamp = to_time(stamp_ns)

@@ -24,7 +24,7 @@ from repsq_ros.protocols.rotation import Quaternion, Vector, angle_between, turn
 RADIAN = 1.0  # [m] of path that a turn by one radian is worth
 
 
-class Pose(NamedTuple):
+class ToolPose(NamedTuple):
     """Position [m] and orientation of a tool."""
 
     position: Vector
@@ -74,11 +74,11 @@ class StraightLine:
     :param acceleration: with which it speeds up and brakes [m/s^2], > 0
     """
 
-    def __init__(self, start: Pose, speed: float, acceleration: float) -> None:
+    def __init__(self, start: ToolPose, speed: float, acceleration: float) -> None:
         self._speed, self._acceleration = speed, acceleration
         self._begin_line(start, start)
 
-    def _begin_line(self, start: Pose, end: Pose) -> None:
+    def _begin_line(self, start: ToolPose, end: ToolPose) -> None:
         self._start, self._end, self._stop = start, end, False
         self._length = max(
             math.dist(start.position, end.position),
@@ -87,7 +87,7 @@ class StraightLine:
         self._motion = _from_rest_to_rest(self._length, self._speed, self._acceleration)
         self._offset = self._time = 0.0
 
-    def step(self, target: Pose, seconds: float) -> Pose:
+    def step(self, target: ToolPose, seconds: float) -> ToolPose:
         """Return where the walk is after `seconds`, on its way to a target.
 
         :param target: pose to walk to, its quaternion of norm 1
@@ -111,7 +111,7 @@ class StraightLine:
         self._offset, self._time, self._stop = self._offset + covered, 0.0, True
         self._motion = _Motion([(speed / self._acceleration, speed, -self._acceleration)])
 
-    def _pose(self, time: float) -> Pose:
+    def _pose(self, time: float) -> ToolPose:
         if not self._stop and time >= self._motion.duration:
             return self._end
         covered = self._offset + self._motion.at(time)[0]
@@ -120,4 +120,6 @@ class StraightLine:
             a + fraction * (b - a)
             for a, b in zip(self._start.position, self._end.position, strict=True)
         )
-        return Pose((x, y, z), turned(self._start.orientation, self._end.orientation, fraction))
+        return ToolPose(
+            (x, y, z), turned(self._start.orientation, self._end.orientation, fraction)
+        )

@@ -21,13 +21,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from repsq_ros import messages, topics
+from repsq_ros import topics
 from repsq_ros.campaign.attempts import Attempts
 from repsq_ros.campaign.records import TestRecord
 from repsq_ros.errors import BagError
 from repsq_ros.measurement.recorder import Window
 from repsq_ros.measurement.samples import Sample
-from repsq_ros.replay.bag import Bag
+from repsq_ros.messages import campaign_messages
+from repsq_ros.recordings.bag import Bag
 from repsq_ros.sampling.proposals import Draw
 from repsq_ros.timebase import NANOSECONDS, from_time
 
@@ -67,18 +68,20 @@ def own_segments(bag: Bag, prefix: str, specification_digest: str) -> list[Segme
     # Recordings of version 0.1.0 have the cases on a topic of their own alone, and skipped ones
     # among the measurements.
     cases = {
-        (item.message.index, item.message.attempt): messages.case_of(item.message)
+        (item.message.index, item.message.attempt): campaign_messages.case_of(item.message)
         for item in bag.messages(command_topic)
     }
     attempts, segments = Attempts(), {}
     for item in bag.messages(phase_topic, measurement_topic):
         if item.topic == measurement_topic:
-            record = messages.test_record_of(item.message) if item.message.skipped else None
+            record = (
+                campaign_messages.test_record_of(item.message) if item.message.skipped else None
+            )
         else:
-            test = messages.test_of(item.message)
-            case = messages.case_of(test) if test is not item.message else None
+            test = campaign_messages.test_of(item.message)
+            case = campaign_messages.case_of(test) if test is not item.message else None
             case = case or cases.get((test.index, test.attempt))
-            record = attempts.hear(case, messages.span_of(item.message)) if case else None
+            record = attempts.hear(case, campaign_messages.span_of(item.message)) if case else None
         if record is not None:
             key, instant = (record.index, record.attempt), record.window_end_ns
             draw = Draw(record.x, math.nan, math.nan, record.weight_bound, record.weight)
@@ -112,7 +115,7 @@ def command_segments(
         at_ns = from_time(item.message.header.stamp) if stamped else item.log_ns
         twist = item.message.twist if stamped else item.message
         label = max(((t, text) for t, text in labels.items() if t <= item.log_ns), default=(0, ''))
-        commands.append((at_ns, label[1], messages.command_of_twist(twist)))
+        commands.append((at_ns, label[1], campaign_messages.command_of_twist(twist)))
     if not commands:
         raise BagError(f'{bag.path}: found no message on {command_topic}, expected commands')
     ends = [at_ns for at_ns, _, _ in commands[1:]] + [2**63 - 1]

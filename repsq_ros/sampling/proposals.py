@@ -25,7 +25,7 @@ import numpy as np
 
 from repsq_ros.sampling.distributions import Distribution, FromUniform
 from repsq_ros.sampling.weight_bound import largest_ratio
-from repsq_ros.seeds import Stream, generator
+from repsq_ros.seeds import RandomStream, generator
 
 if TYPE_CHECKING:
     from scipy.stats import qmc
@@ -108,7 +108,7 @@ class MonteCarlo:
 
     def draw(self, index: int, seed: int) -> Draw:
         """Draw x ~ p."""
-        x = self._target.sample(generator(seed, Stream.CASE, index))
+        x = self._target.sample(generator(seed, RandomStream.CASE, index))
         log_p = self._target.logpdf(x)
         return Draw(x, log_p, log_p)
 
@@ -138,7 +138,7 @@ class SobolMonteCarlo(MonteCarlo):
             # Here, since it takes longer than all else that a node imports.
             from scipy.stats import qmc
 
-            scramble = generator(seed, Stream.SOBOL)
+            scramble = generator(seed, RandomStream.SOBOL)
             self._engine = qmc.Sobol(self._uniforms, scramble=True, seed=scramble)
             self._seed, self._next = seed, 0
         if index > self._next:
@@ -164,7 +164,7 @@ class Weighted:
 
     def draw(self, index: int, seed: int) -> Draw:
         """Draw x ~ q."""
-        x = self._proposal.sample(generator(seed, Stream.CASE, index))
+        x = self._proposal.sample(generator(seed, RandomStream.CASE, index))
         return Draw(x, self._target.logpdf(x), self._proposal.logpdf(x), self.weight_bound)
 
 

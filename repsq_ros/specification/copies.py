@@ -23,7 +23,7 @@ from pathlib import Path
 
 import yaml
 
-from repsq_ros.specification.partition import Initiator
+from repsq_ros.specification.partition_section import Initiator
 from repsq_ros.specification.reader import read
 
 

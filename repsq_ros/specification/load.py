@@ -27,14 +27,14 @@ from repsq_ros.measurement.limits import Commanded
 from repsq_ros.protocols.protocol import Protocol
 from repsq_ros.sampling.box import Box, Dimension
 from repsq_ros.sampling.distributions import Distribution
-from repsq_ros.specification.accuracy import read_accuracy
-from repsq_ros.specification.distributions import read_distribution
-from repsq_ros.specification.measure import read_measure
+from repsq_ros.specification.accuracy_section import read_accuracy
+from repsq_ros.specification.distribution_section import read_distribution
+from repsq_ros.specification.measure_section import read_measure
 from repsq_ros.specification.model import FORMAT, Specification
-from repsq_ros.specification.partition import read_partition
-from repsq_ros.specification.protocol import read_protocol
+from repsq_ros.specification.partition_section import read_partition
+from repsq_ros.specification.protocol_section import read_protocol
 from repsq_ros.specification.reader import Section, read, show
-from repsq_ros.specification.tester import read_tester
+from repsq_ros.specification.tester_section import read_tester
 
 
 def load(file: str | Path, tester_file: Path | None = None) -> Specification:

@@ -29,9 +29,9 @@ from repsq_ros.protocols.protocol import Protocol
 from repsq_ros.sampling.box import Box
 from repsq_ros.sampling.distributions import Distribution
 from repsq_ros.sampling.proposals import Proposal
-from repsq_ros.specification.accuracy import Accuracy
-from repsq_ros.specification.partition import Initiator, PartitionChoice
-from repsq_ros.specification.tester import Tester
+from repsq_ros.specification.accuracy_section import RequiredAccuracy
+from repsq_ros.specification.partition_section import Initiator, PartitionChoice
+from repsq_ros.specification.tester_section import Tester
 
 FORMAT = 1
 
@@ -45,7 +45,7 @@ class Specification:
     target: Distribution
     protocol: Protocol
     measure: Measure
-    accuracy: Accuracy
+    accuracy: RequiredAccuracy
     cells: PartitionChoice
     tester: Tester
     feedback: Input | None = None  # tells whether the body has settled, where a phase ends by it

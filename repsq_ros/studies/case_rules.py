@@ -36,7 +36,7 @@ from repsq_ros.sampling.basis import LegendreBasis
 from repsq_ros.sampling.box import Box, Dimension
 from repsq_ros.sampling.distributions import uniform
 from repsq_ros.sampling.proposals import MonteCarlo, Proposal
-from repsq_ros.seeds import Stream, generator
+from repsq_ros.seeds import RandomStream, generator
 from repsq_ros.studies.laws import STEEP_SCALE, Law, read_law
 
 C = 0.05
@@ -92,7 +92,10 @@ def study_cases(place: int, runs: int, seed: int) -> CaseRow:
     """
     power, gamma = CASES[place]
     text = f'steep:{power:g}'
-    law, random = read_law(text, 0.0, 1.0), generator(seed, Stream.STUDY, STREAM_OFFSET + place)
+    law, random = (
+        read_law(text, 0.0, 1.0),
+        generator(seed, RandomStream.STUDY, STREAM_OFFSET + place),
+    )
     seeds = [int(each) for each in random.integers(2**31, size=(4, runs)).ravel()]
     found = []
     for way in range(4):
@@ -124,7 +127,7 @@ def _campaign(
     beside = ControlledAnytime('a regression').begin(question)
     alone = Anytime().begin(question)
     control = RegressionControl(LegendreBasis(TARGET, 2, False), UNIT, gamma, unweighted)
-    noise, progress = generator(seed, Stream.SUBJECT), beside if controlled else alone
+    noise, progress = generator(seed, RandomStream.SUBJECT), beside if controlled else alone
     while not (progress.reached or progress.void or total.n >= CAP):
         draw = proposal.draw(total.n, seed)
         psi = law.draw(draw.x, noise)
@@ -146,7 +149,7 @@ def study_pairs(place: int, runs: int, seed: int) -> PairRow:
     :param place: in GAINS
     """
     gain, whole = GAINS[place], Bounds(-1.0, 1.0)
-    random = generator(seed, Stream.STUDY, STREAM_OFFSET + len(CASES) + place)
+    random = generator(seed, RandomStream.STUDY, STREAM_OFFSET + len(CASES) + place)
     u = random.random((200_000, 3))
     difference = float(np.mean(_steep(u, gain, random) - _steep(u, 1.0, random)))
     ended = []

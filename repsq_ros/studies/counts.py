@@ -27,7 +27,7 @@ from repsq_ros.estimation.forecast import expected_tests
 from repsq_ros.estimation.moments import EmpiricalBernstein
 from repsq_ros.estimation.side_by_side import AnytimeSideBySide
 from repsq_ros.estimation.stopping import Question, StoppingRule
-from repsq_ros.seeds import Stream, generator
+from repsq_ros.seeds import RandomStream, generator
 from repsq_ros.studies.spread import Spread
 
 CAMPAIGNS = 200  # that are simulated; fewer where they are long
@@ -70,7 +70,7 @@ def _summary(n: list[int]) -> Count:
 
 def _anytime(question: Question, spread: Spread, guess: int, c_below: float) -> Count:
     runs = max(20, min(CAMPAIGNS, round(WORK / guess**2)))
-    random, ended = generator(1, Stream.STUDY, guess), []
+    random, ended = generator(1, RandomStream.STUDY, guess), []
     campaigns = AnytimeSideBySide(question, runs, c_below)
     while campaigns.mean.size:
         for z in spread.draw(random, (64, campaigns.mean.size), question.bounds):
@@ -87,7 +87,7 @@ def _anytime(question: Question, spread: Spread, guess: int, c_below: float) -> 
 
 
 def _bernstein(rule: EmpiricalBernstein, question: Question, spread: Spread, guess: int) -> Count:
-    random, size = generator(1, Stream.STUDY, guess), 2 * guess + 64
+    random, size = generator(1, RandomStream.STUDY, guess), 2 * guess + 64
     runs = max(20, min(CAMPAIGNS, round(5e5 / size)))
     z = spread.draw(random, (runs, size), question.bounds)
     n, _ = first_stops(z, rule, question.gamma, question.bounds.width, question.c)

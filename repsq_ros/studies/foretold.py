@@ -22,7 +22,7 @@ from repsq_ros.campaign.promise import facts_of, say
 from repsq_ros.estimation.binomial import Binomial
 from repsq_ros.estimation.stopping import StoppingRule
 from repsq_ros.specification.model import Specification
-from repsq_ros.specification.partition import PartitionChoice
+from repsq_ros.specification.partition_section import PartitionChoice
 
 PROMISED = 'With probability'  # how a sentence begins that promises something
 # Rules that make a number of tests whatever they show, and are as wide as they are.

@@ -28,7 +28,7 @@ from repsq_ros.estimation.anytime import Anytime
 from repsq_ros.estimation.side_by_side import AnytimeSideBySide
 from repsq_ros.estimation.stopping import Bounds, Question
 from repsq_ros.sampling.proposals import MonteCarlo
-from repsq_ros.seeds import Stream, generator
+from repsq_ros.seeds import RandomStream, generator
 from repsq_ros.specification.model import Specification
 from repsq_ros.studies.laws import Law
 
@@ -71,7 +71,7 @@ def _run(specification: Specification, law: Law, seeds: Sequence[int]) -> list[E
     rule = specification.tester.stopping
     assert isinstance(rule, Anytime)
     campaigns = AnytimeSideBySide(question, len(seeds), rule.c_below)
-    noise = [generator(seed, Stream.SUBJECT) for seed in seeds]
+    noise = [generator(seed, RandomStream.SUBJECT) for seed in seeds]
     place: NDArray[np.intp] = np.arange(len(seeds))
     limit = specification.tester.max_tests
     psi: NDArray[np.float64] = np.empty((len(seeds), 0))

@@ -30,7 +30,7 @@ from repsq_ros.estimation.moments import EmpiricalBernstein
 from repsq_ros.estimation.partition import Partition
 from repsq_ros.estimation.side_by_side import AnytimeSideBySide
 from repsq_ros.estimation.stopping import Bounds, Question
-from repsq_ros.seeds import Stream, generator
+from repsq_ros.seeds import RandomStream, generator
 from repsq_ros.studies.laws import Law, read_law
 from repsq_ros.studies.many import TOGETHER
 
@@ -90,7 +90,7 @@ def study_scenario(place: int, runs: int, seed: int) -> Row:
     gamma, bounds = scenario.gamma, Bounds(0.0, scenario.upper)
     alpha = paper_alpha(gamma, C, BETA)
     total = gamma + alpha / 2.0
-    random = generator(seed, Stream.STUDY, place)
+    random = generator(seed, RandomStream.STUDY, place)
     offsets = alpha * (1.0 - random.random(runs // 2))
     partitions = [Partition.almost_uniform(0.0, scenario.upper, alpha, o) for o in offsets]
 

@@ -27,7 +27,7 @@ from repsq_ros.protocols.phases import Phase, Span
 from repsq_ros.sampling.adaptive import Adaptation
 from repsq_ros.sampling.proposals import Draw
 from repsq_ros.specification.load import load
-from repsq_ros.specification.proposal import ProposalChoice
+from repsq_ros.specification.proposal_section import ProposalChoice
 
 SECOND = 1_000_000_000
 REST = (0.0, 0.0, 0.0)

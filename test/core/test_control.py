@@ -41,7 +41,7 @@ from repsq_ros.sampling.marginals import Beta, TruncatedNormal, Uniform, log_den
 from repsq_ros.sampling.polynomial_moments import legendre, legendre_means
 from repsq_ros.specification.load import load
 from repsq_ros.studies.laws import read_law
-from repsq_ros.studies.simulate import Plan, run_plan
+from repsq_ros.studies.repeated_campaigns import Plan, run_plan
 from repsq_ros.studies.summary import summarize
 
 BOX = Box((Dimension('a', 'm', -1.0, 3.0), Dimension('b', 'm', 0.0, 0.1)))

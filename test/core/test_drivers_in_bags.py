@@ -21,8 +21,8 @@ import pytest
 
 from repsq_ros.cli import main
 from repsq_ros.measurement.recorder import Recorder, Window
-from repsq_ros.replay.bag import Bag
-from repsq_ros.replay.reevaluate import read_samples
+from repsq_ros.recordings.bag import Bag
+from repsq_ros.replay.evaluation import read_samples
 from repsq_ros.specification.load import load
 
 pytest.importorskip('rosbags')

@@ -46,7 +46,7 @@ from repsq_ros.measurement.reasons import Code
 from repsq_ros.measurement.recorder import Recorder, Window
 from repsq_ros.measurement.samples import BodySample
 from repsq_ros.measurement.validity import publishers_fault
-from repsq_ros.specification.inputs import input_of_source
+from repsq_ros.specification.input_section import input_of_source
 
 AT = 200  # the first sample in the window, at 100 Hz
 TRUTH = 0.0076

@@ -30,7 +30,7 @@ from repsq_ros.measurement.samples import BodySample
 from repsq_ros.measurement.track import track_of
 from repsq_ros.measurement.tracking_loss import TrackingLoss, soft_linf
 from repsq_ros.measurement.velocity import by_difference, yaw_of
-from repsq_ros.specification.inputs import input_of_source
+from repsq_ros.specification.input_section import input_of_source
 
 SECOND = 1_000_000_000
 ZERO = (0.0, 0.0, 0.0)

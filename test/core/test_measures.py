@@ -21,13 +21,13 @@ from types import SimpleNamespace as N
 import numpy as np
 import pytest
 
-from repsq_ros.campaign.in_process import run_in_process
 from repsq_ros.errors import CampaignError, SpecificationError
 from repsq_ros.measurement.reasons import Code
 from repsq_ros.measurement.recorder import Recorder, Window
-from repsq_ros.sensor_messages import FieldError, reader_of
+from repsq_ros.messages.sensor_messages import FieldError, reader_of
+from repsq_ros.simulation.in_process import run_in_process
+from repsq_ros.simulation.surrogate import Surrogate
 from repsq_ros.specification.load import load
-from repsq_ros.subjects.surrogate import Surrogate
 
 SECOND = 1_000_000_000
 

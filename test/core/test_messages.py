@@ -19,7 +19,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from repsq_ros import messages
+from repsq_ros.messages import campaign_messages
 
 ZERO = SimpleNamespace(sec=0, nanosec=0)
 
@@ -34,7 +34,7 @@ def measurement(**changes):
 
 
 def test_a_measurement_is_read_field_by_field():
-    record = messages.test_record_of(measurement())
+    record = campaign_messages.test_record_of(measurement())
     assert (record.index, record.attempt, record.psi, record.weight) == (3, 1, 0.5, 0.8)
     assert (record.valid, record.skipped, record.samples) == (True, False, 300)
     assert record.window_end_ns == 3_000_000_005
@@ -45,20 +45,20 @@ def test_a_measurement_is_read_field_by_field():
 @pytest.mark.parametrize('numbers', [{'psi': math.nan}, {'psi': math.inf}, {'weight': math.nan}])
 def test_a_number_that_is_none_makes_no_valid_test(numbers):
     """Or else scheduler and estimator go on with different tests."""
-    record = messages.test_record_of(measurement(**numbers))
+    record = campaign_messages.test_record_of(measurement(**numbers))
     assert (record.valid, record.psi, record.code) == (False, 0.0, 'not_finite')
     assert 'expected finite numbers' in record.reason
 
 
 def test_a_weight_bound_of_0_is_none_at_all():
     """An unset field is 0 in ROS: taken as a bound it would make of every weight a violation."""
-    assert messages.test_record_of(measurement(weight_bound=0.0)).weight_bound == math.inf
+    assert campaign_messages.test_record_of(measurement(weight_bound=0.0)).weight_bound == math.inf
 
 
 @pytest.mark.parametrize('given, bound', [(0.0, math.inf), (2.5, 2.5)])
 def test_the_same_holds_for_a_case(given, bound):
     case = SimpleNamespace(x=[0.1, 0.2], log_p=-1.0, log_q=-2.0, weight_bound=given, weight=2.7)
-    draw = messages.draw_of(case)
+    draw = campaign_messages.draw_of(case)
     assert draw.weight == 2.7, 'as it was drawn, and not computed again'
     assert draw.weight_bound == bound
     assert (draw.x, draw.log_p, draw.log_q) == ((0.1, 0.2), -1.0, -2.0)

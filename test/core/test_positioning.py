@@ -24,14 +24,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from repsq_ros.campaign.conductor import Conductor, Counted
-from repsq_ros.campaign.in_process import run_in_process
 from repsq_ros.campaign.records import Case, EstimateRecord, TestRecord
 from repsq_ros.campaign.windows import window_of
 from repsq_ros.errors import CampaignError
 from repsq_ros.measurement.samples import BodySample
 from repsq_ros.protocols.phases import Phase, Span
+from repsq_ros.simulation.arm import Arm
+from repsq_ros.simulation.in_process import run_in_process
 from repsq_ros.specification.load import load
-from repsq_ros.subjects.arm import Arm
 
 SECOND = 1_000_000_000
 MILLISECOND = 1_000_000

@@ -26,7 +26,7 @@ from repsq_ros.errors import SpecificationError
 from repsq_ros.measurement.samples import BodySample
 from repsq_ros.protocols.phases import Phase
 from repsq_ros.protocols.rotation import angle_between, quaternion_of_rpy
-from repsq_ros.specification.inputs import settle
+from repsq_ros.specification.input_section import settle
 from repsq_ros.specification.load import load
 
 SECOND = 1_000_000_000
@@ -80,7 +80,7 @@ def test_a_digest_does_not_hang_on_the_last_digit_of_a_librarys_sine(content, wr
     turn = list(quaternion_of_rpy(0.3, 1.2, -2.0))
     content['protocol']['reference'] = {'position': [-0.55, -0.2, 0.25], 'rotation': turn}
     digest = load(write(content)).digest
-    for name in ('protocol.rpy_of_quaternion', 'inputs.quaternion_of_rpy'):
+    for name in ('protocol_section.rpy_of_quaternion', 'input_section.quaternion_of_rpy'):
         whole = f'repsq_ros.specification.{name}'
         room, _, function = whole.rpartition('.')
         plain = getattr(importlib.import_module(room), function)

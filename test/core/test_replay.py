@@ -21,9 +21,9 @@ import pytest
 
 from repsq_ros.cli import main
 from repsq_ros.errors import BagError
-from repsq_ros.replay.bag import Bag
-from repsq_ros.replay.reevaluate import read_samples
-from repsq_ros.specification.inputs import input_of_source
+from repsq_ros.recordings.bag import Bag
+from repsq_ros.replay.evaluation import read_samples
+from repsq_ros.specification.input_section import input_of_source
 
 pytest.importorskip('rosbags')
 

@@ -23,28 +23,30 @@ from scipy import stats
 from repsq_ros.sampling.box import Box, Dimension
 from repsq_ros.sampling.distributions import uniform
 from repsq_ros.sampling.proposals import MonteCarlo
-from repsq_ros.seeds import Stream, generator
+from repsq_ros.seeds import RandomStream, generator
 
 BOX = uniform(Box((Dimension('a', 'm/s', -0.3, 0.3), Dimension('b', 'rad/s', 0.0, 2.0))))
 
 
 def test_cases_are_uniform_on_the_box():
-    cases = np.array([BOX.sample(generator(7, Stream.CASE, i)) for i in range(2000)])
+    cases = np.array([BOX.sample(generator(7, RandomStream.CASE, i)) for i in range(2000)])
     assert stats.kstest(cases[:, 0], stats.uniform(-0.3, 0.6).cdf).pvalue > 1e-3
     assert stats.kstest(cases[:, 1], stats.uniform(0, 2).cdf).pvalue > 1e-3
     assert abs(np.corrcoef(cases.T)[0, 1]) < 0.1
 
 
 def test_a_case_depends_on_seed_and_index_alone():
-    late = BOX.sample(generator(7, Stream.CASE, 100))
-    assert BOX.sample(generator(7, Stream.CASE, 100)) == late
-    assert BOX.sample(generator(8, Stream.CASE, 100)) != late
-    assert BOX.sample(generator(7, Stream.SUBJECT, 100)) != late
+    late = BOX.sample(generator(7, RandomStream.CASE, 100))
+    assert BOX.sample(generator(7, RandomStream.CASE, 100)) == late
+    assert BOX.sample(generator(8, RandomStream.CASE, 100)) != late
+    assert BOX.sample(generator(7, RandomStream.SUBJECT, 100)) != late
 
 
 def test_the_first_case_of_a_seed_never_changes():
     """A lab that repeats a campaign years later draws the same cases."""
-    assert BOX.sample(generator(1, Stream.CASE, 0)) == pytest.approx(FIRST_CASE, rel=0, abs=1e-15)
+    assert BOX.sample(generator(1, RandomStream.CASE, 0)) == pytest.approx(
+        FIRST_CASE, rel=0, abs=1e-15
+    )
 
 
 FIRST_CASE = (0.22892948240237482, 1.789040398336166)

@@ -22,10 +22,10 @@ from repsq_ros.estimation.anytime import Anytime
 from repsq_ros.estimation.side_by_side import AnytimeSideBySide
 from repsq_ros.estimation.stopping import Bounds, Question
 from repsq_ros.specification.load import load
-from repsq_ros.studies import simulate
+from repsq_ros.studies import repeated_campaigns
 from repsq_ros.studies.laws import read_law
 from repsq_ros.studies.many import side_by_side
-from repsq_ros.studies.simulate import Plan, run_plan
+from repsq_ros.studies.repeated_campaigns import Plan, run_plan
 
 
 def laws_of_z(kind, runs, tests, bounds):
@@ -71,7 +71,7 @@ def test_every_row_is_the_rule_alone(kind, bounds):
 
 def one_by_one(monkeypatch, plan, pairs):
     with monkeypatch.context() as patch:
-        patch.setattr(simulate, 'side_by_side', lambda specification, law: False)
+        patch.setattr(repeated_campaigns, 'side_by_side', lambda specification, law: False)
         return run_plan(plan, pairs)
 
 

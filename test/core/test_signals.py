@@ -26,9 +26,9 @@ from repsq_ros.measurement.inputs import Extrinsics, Input
 from repsq_ros.measurement.retime import retimed
 from repsq_ros.measurement.track import Track, track_of
 from repsq_ros.measurement.velocity import by_cubic, by_difference, by_slope, yaw_of
-from repsq_ros.replay.bag import Bag
-from repsq_ros.replay.reevaluate import read_samples
-from repsq_ros.specification.inputs import input_of_source
+from repsq_ros.recordings.bag import Bag
+from repsq_ros.replay.evaluation import read_samples
+from repsq_ros.specification.input_section import input_of_source
 
 SECOND = 1_000_000_000
 SPAN = 0.1

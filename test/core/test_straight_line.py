@@ -22,13 +22,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from repsq_ros.protocols.rotation import angle_between, quaternion_of_rpy
-from repsq_ros.protocols.straight_line import Pose, StraightLine
+from repsq_ros.protocols.straight_line import StraightLine, ToolPose
 
-HOME = Pose((0.4, -0.2, 0.3), quaternion_of_rpy(math.pi, 0.0, 0.0))
+HOME = ToolPose((0.4, -0.2, 0.3), quaternion_of_rpy(math.pi, 0.0, 0.0))
 
 angles = st.floats(-math.pi, math.pi)
 poses = st.builds(
-    lambda position, rpy: Pose(position, quaternion_of_rpy(*rpy)),
+    lambda position, rpy: ToolPose(position, quaternion_of_rpy(*rpy)),
     st.tuples(*[st.floats(-2.0, 2.0)] * 3),
     st.tuples(angles, angles, angles),
 )
@@ -64,7 +64,7 @@ def assert_within(walked, target, seconds, speed, acceleration):
 
 
 def test_a_step_that_covers_all_arrives_exactly():
-    target = Pose((0.1, 0.2, 0.5), quaternion_of_rpy(0.1, -0.4, 2.0))
+    target = ToolPose((0.1, 0.2, 0.5), quaternion_of_rpy(0.1, -0.4, 2.0))
     line = StraightLine(HOME, 0.25, 1.0)
     assert line.step(target, 0.0) == HOME
     assert line.step(target, 1e6) == target
@@ -73,7 +73,7 @@ def test_a_step_that_covers_all_arrives_exactly():
 
 def test_the_walk_takes_as_long_as_its_profile_says():
     """1 m at 0.5 m/s with 1 m/s^2: 0.5 s of ramp at each end, 1.5 s in between."""
-    target = Pose((1.4, -0.2, 0.3), HOME.orientation)
+    target = ToolPose((1.4, -0.2, 0.3), HOME.orientation)
     line = StraightLine(HOME, 0.5, 1.0)
     line.step(target, 0.0)
     assert line.step(target, 0.5).position[0] == pytest.approx(0.4 + 0.125)
@@ -83,7 +83,7 @@ def test_the_walk_takes_as_long_as_its_profile_says():
 
 
 def test_a_turn_in_place_takes_its_time():
-    target = Pose(HOME.position, quaternion_of_rpy(math.pi, 0.0, 1.0))
+    target = ToolPose(HOME.position, quaternion_of_rpy(math.pi, 0.0, 1.0))
     line = StraightLine(HOME, 0.5, 100.0)
     line.step(target, 0.0)
     half = line.step(target, 1.0)

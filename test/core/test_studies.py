@@ -25,21 +25,21 @@ import numpy as np
 import pytest
 import yaml
 
-from repsq_ros.campaign.in_process import run_in_process
 from repsq_ros.cli import main
 from repsq_ros.errors import ParameterError
 from repsq_ros.estimation.accumulator import Accumulator
 from repsq_ros.estimation.batch import first_stops
 from repsq_ros.estimation.moments import EmpiricalBernstein, Hoeffding, RelativeHalfWidth
+from repsq_ros.simulation.in_process import run_in_process
+from repsq_ros.simulation.surrogate import Surrogate
 from repsq_ros.specification.load import load
 from repsq_ros.studies.case_rules import study_cases, study_pairs
+from repsq_ros.studies.costs import budget_of, cheapest, offers
 from repsq_ros.studies.laws import read_law
-from repsq_ros.studies.plan import budget_of, cheapest, offers
+from repsq_ros.studies.repeated_campaigns import Plan, run_plan
 from repsq_ros.studies.rules import study_scenario
-from repsq_ros.studies.simulate import Plan, run_plan
 from repsq_ros.studies.spread import Spread
 from repsq_ros.studies.summary import summarize
-from repsq_ros.subjects.surrogate import Surrogate
 
 # Laws --------------------------------------------------------------------------------------------
 

@@ -20,12 +20,12 @@ import numpy as np
 import pytest
 import yaml
 
-from repsq_ros.campaign.in_process import run_in_process
 from repsq_ros.errors import MissingError, ParameterError
+from repsq_ros.simulation.build import make_subject
+from repsq_ros.simulation.in_process import run_in_process
+from repsq_ros.simulation.simulation import SensorRates, Simulation
+from repsq_ros.simulation.surrogate import Surrogate
 from repsq_ros.specification.load import load
-from repsq_ros.subjects.build import make_subject
-from repsq_ros.subjects.simulation import SensorRates, Simulation
-from repsq_ros.subjects.surrogate import Surrogate
 
 SECOND = 1_000_000_000
 REST = (0.0, 0.0, 0.0)

@@ -27,9 +27,9 @@ from repsq_ros.measurement.reasons import Code
 from repsq_ros.measurement.recorder import Recorder, Window
 from repsq_ros.measurement.samples import BodySample, Reading
 from repsq_ros.measurement.tracking_loss import TrackingLoss
-from repsq_ros.replay.bag import Bag
-from repsq_ros.replay.reevaluate import read_samples
-from repsq_ros.specification.inputs import input_of_source
+from repsq_ros.recordings.bag import Bag
+from repsq_ros.replay.evaluation import read_samples
+from repsq_ros.specification.input_section import input_of_source
 from repsq_ros.specification.load import load
 
 SECOND = 1_000_000_000

@@ -20,7 +20,6 @@ import pytest
 import yaml
 from conftest import ROOT
 
-from repsq_ros.campaign.in_process import run_in_process
 from repsq_ros.campaign.walk import Walk
 from repsq_ros.measurement.inputs import Input
 from repsq_ros.measurement.samples import BodySample
@@ -28,8 +27,9 @@ from repsq_ros.measurement.settling import Settling
 from repsq_ros.protocols.endings import LATE_NS, LOOK_NS, Settled, Timed
 from repsq_ros.protocols.phases import Phase, Span
 from repsq_ros.protocols.protocol import Goal, Positions, Protocol, Step
+from repsq_ros.simulation.arm import Arm
+from repsq_ros.simulation.in_process import run_in_process
 from repsq_ros.specification.load import load
-from repsq_ros.subjects.arm import Arm
 
 MS = 1_000_000
 SECOND = 1000 * MS

@@ -45,7 +45,7 @@ def recorded(tmp_path_factory):
     from support.graph import graph
     from support.recording import SENSORS, Recorder
 
-    from repsq_ros import messages
+    from repsq_ros.messages import campaign_messages
     from repsq_ros.msg import TestPhase
 
     folder = tmp_path_factory.mktemp('recorded')
@@ -59,7 +59,7 @@ def recorded(tmp_path_factory):
         nodes.listener.until(lambda: recorder.heard >= set(SENSORS))
         # As by default, the scheduler is there for a while before it commands: to be found.
         nodes.start_campaign(specification, robot, seed=7, look_around=4.5)
-        result = messages.result_of(nodes.result())
+        result = campaign_messages.result_of(nodes.result())
         nodes.listener.phase(TestPhase.DONE)
         # As a recording does that is stopped by hand; a player that ends takes with it what its
         # listeners have not yet read.

@@ -18,8 +18,9 @@ import dataclasses
 
 from support.campaigns import in_process, over_dds, undisturbed
 
-from repsq_ros import messages, topics
+from repsq_ros import topics
 from repsq_ros.campaign.campaign import Campaign
+from repsq_ros.messages import campaign_messages
 from repsq_ros.specification.load import load
 
 
@@ -36,7 +37,11 @@ def test_a_control_learns_the_same_over_dds_and_from_the_journal(short, write, t
     assert undisturbed(result) == undisturbed(expected)
     assert 'the mean of v' in result.guarantee
     assert result.n > 20, 'the control is to have learnt a few times'
-    found = {e.n: e.mean for e in map(messages.estimate_record_of, heard[topics.ESTIMATE]) if e.n}
+    found = {
+        e.n: e.mean
+        for e in map(campaign_messages.estimate_record_of, heard[topics.ESTIMATE])
+        if e.n
+    }
     assert found == {estimate.n: estimate.mean for _, estimate in tests}
     again = Campaign(load(file))
     for record, _ in tests:

@@ -23,7 +23,8 @@ from support.campaigns import AS_FAST_AS_POSSIBLE, in_process, journalled, outco
 from support.graph import at_rest
 from support.relay import Relay, doubled_and_late, swapped
 
-from repsq_ros import messages, topics
+from repsq_ros import topics
+from repsq_ros.messages import campaign_messages
 from repsq_ros.msg import TestCommand, TestPhase
 from repsq_ros.nodes import qos
 from repsq_ros.sampling.marginals import Beta
@@ -51,7 +52,7 @@ def start(nodes, file, folder, remappings, **scheduler):
 def assert_as_undisturbed(nodes, file, folder):
     """Nothing is lost and nothing doubled: result, journal and table are those of one process."""
     expected, tests = in_process(file)
-    assert undisturbed(messages.result_of(nodes.result())) == undisturbed(expected)
+    assert undisturbed(campaign_messages.result_of(nodes.result())) == undisturbed(expected)
     assert nodes.wait('scheduler') == 0
     kept = journalled(folder)
     assert outcomes(kept) == outcomes(record for record, _ in tests)

@@ -22,9 +22,10 @@ import yaml
 from support.campaigns import AS_FAST_AS_POSSIBLE, in_process, over_dds, undisturbed
 from support.graph import busy_core
 
-from repsq_ros import messages, topics
+from repsq_ros import topics
 from repsq_ros.campaign.result import Result
 from repsq_ros.cli import main
+from repsq_ros.messages import campaign_messages
 
 
 @pytest.mark.parametrize('source', ['odometry', 'mocap'])
@@ -45,7 +46,7 @@ def test_two_runs_over_dds_equal_the_run_in_one_process(source, short, write, tm
         assert (message.index, message.psi, message.weight, message.samples) == (
             record.index, record.psi, record.weight, record.samples,
         )  # fmt: skip
-    estimates = [messages.estimate_record_of(m) for m in heard[topics.ESTIMATE]]
+    estimates = [campaign_messages.estimate_record_of(m) for m in heard[topics.ESTIMATE]]
     numbers = {(e.n, e.mean, e.variance, e.half_width) for e in estimates if e.n}
     assert numbers == {(e.n, e.mean, e.variance, e.half_width) for _, e in tests}
     commands = heard[topics.TEST_COMMAND]
@@ -98,4 +99,6 @@ def test_a_stamped_command_gives_the_same_result(short, write, nodes):
         file, {**AS_FAST_AS_POSSIBLE, 'command_type': 'twist_stamped'}, seed=7,
         command_type='twist_stamped',
     )  # fmt: skip
-    assert undisturbed(messages.result_of(nodes.result())) == undisturbed(in_process(file)[0])
+    assert undisturbed(campaign_messages.result_of(nodes.result())) == undisturbed(
+        in_process(file)[0]
+    )

@@ -25,12 +25,13 @@ from std_msgs.msg import String
 from support.unitree import build_unitree_api
 
 from repsq_ros import topics
+from repsq_ros.measurement.catalogue import TOOL_POSE
 from repsq_ros.msg import Heartbeat, TestPhase
 from repsq_ros.nodes import qos, translate
 from repsq_ros.protocols.rotation import quaternion_of_rpy
-from repsq_ros.protocols.straight_line import Pose
+from repsq_ros.protocols.straight_line import ToolPose
 
-HERE = Pose((0.4, 0.1, 0.3), quaternion_of_rpy(3.0, 0.0, 0.5))
+HERE = ToolPose((0.4, 0.1, 0.3), quaternion_of_rpy(3.0, 0.0, 0.5))
 
 
 class Guarded:
@@ -96,7 +97,7 @@ def test_scripts(nodes):
 
 def test_walking_targets(nodes):
     made = Guarded(nodes, PoseStamped, topics.TARGET_FRAME, {'command_type': 'pose_target'})
-    tool = made.node.create_publisher(PoseStamped, topics.TOOL_POSE, 10)
+    tool = made.node.create_publisher(PoseStamped, TOOL_POSE, 10)
     made.lose()
 
     def held():

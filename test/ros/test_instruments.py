@@ -28,8 +28,8 @@ from repsq_ros import topics
 from repsq_ros.measurement.recorder import Recorder, Window
 from repsq_ros.msg import TestCommand, TestPhase
 from repsq_ros.nodes import qos
-from repsq_ros.replay.bag import Bag
-from repsq_ros.replay.reevaluate import read_samples
+from repsq_ros.recordings.bag import Bag
+from repsq_ros.replay.evaluation import read_samples
 from repsq_ros.specification.load import load
 
 pytestmark = pytest.mark.parallel

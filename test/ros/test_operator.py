@@ -24,9 +24,10 @@ from std_msgs.msg import Bool
 from support.campaigns import AS_FAST_AS_POSSIBLE, in_process, journalled, outcomes, undisturbed
 from support.graph import at_rest
 
-from repsq_ros import messages, topics
+from repsq_ros import topics
 from repsq_ros.campaign.history import fold
 from repsq_ros.campaign.journal import JOURNAL, read_journal
+from repsq_ros.messages import campaign_messages
 from repsq_ros.msg import TestPhase
 from repsq_ros.nodes import qos
 
@@ -205,7 +206,7 @@ def test_a_full_disk_holds_the_campaign_and_loses_nothing(nodes, short, write, t
     assert 'File too large' in nodes.call('resume').message
     subprocess.run(['prlimit', f'--pid={pid}', '--fsize=unlimited'], check=True)
     resume(nodes)
-    result = messages.result_of(nodes.result())
+    result = campaign_messages.result_of(nodes.result())
     expected, tests = in_process(file)
     assert undisturbed(result) == undisturbed(expected)
     nodes.wait('scheduler')
@@ -241,7 +242,7 @@ def test_three_sessions_with_pauses_notes_and_a_battery_stop(nodes, short, write
             assert nodes.call('pause').success
             nodes.listener.phase(TestPhase.PAUSED, 'by the operator')
             nodes.group.stop()
-    result = messages.result_of(nodes.result())
+    result = campaign_messages.result_of(nodes.result())
     assert nodes.wait('scheduler') == 0
     expected, tests = in_process(file)
     assert undisturbed(result) == undisturbed(expected)

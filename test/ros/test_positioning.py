@@ -29,10 +29,12 @@ from sensor_msgs.msg import Range
 from std_msgs.msg import Float64, String
 from support.campaigns import in_process
 
-from repsq_ros import messages, topics
+from repsq_ros import topics
+from repsq_ros.messages import campaign_messages
 from repsq_ros.msg import TestPhase
 from repsq_ros.nodes import qos
 from repsq_ros.protocols.urscript import parse_script
+from repsq_ros.simulation.simulated_sensors import SENSORS
 
 ARM = {'subject': 'arm', 'speed': 0.0, 'seed': 7}
 MOVING = (TestPhase.MOVE, TestPhase.RETURN)
@@ -80,7 +82,7 @@ def test_a_campaign_of_an_arm_equals_the_run_in_one_process(bench, specification
     bench.start(file, autostart=False)
     bench.listener.until(lambda: bench.listens.get_publisher_count() > 0)
     assert bench.nodes.call('start').success
-    result = messages.result_of(bench.nodes.result())
+    result = campaign_messages.result_of(bench.nodes.result())
     assert bench.nodes.wait('scheduler') == 0
     expected, tests = in_process(file, 'arm')
     assert (result.events, result) == ((), expected)
@@ -109,7 +111,7 @@ def test_a_recording_of_an_arm_gives_the_same_numbers_again(bench, specification
     bench.listener.until(lambda: '/gauge' in recorder.heard)
     file = write(specification)
     bench.start(file, look_around=4.5)
-    result = messages.result_of(bench.nodes.result())
+    result = campaign_messages.result_of(bench.nodes.result())
     bench.listener.listen(2.0)
     recorder.write(tmp_path / 'bag', ROOT)
     told = subprocess.run(
@@ -143,7 +145,7 @@ def test_a_protective_stop_holds_the_campaign_and_it_goes_on_from_the_reference(
     """As a UR tells it: speed scaling falls to 0."""
     bench.start(write(specification), {'speed': 1.0}, attended=True, start_lead=0.3)
     bench.listener.phase(TestPhase.MOVE)
-    scaling = bench.listener.node.create_publisher(Float64, topics.SPEED_SCALING, 10)
+    scaling = bench.listener.node.create_publisher(Float64, SENSORS['speed_scaling'].topic, 10)
     reason = 'condition speed_scaling: 0, expected at least 0.999'
     bench.listener.saying(
         scaling, Float64(data=0.0), lambda: bench.listener.is_in(TestPhase.PAUSED, reason)
@@ -211,7 +213,7 @@ class Gauge:
 
     def __init__(self, node: Node):
         self._node = node
-        self._publisher = node.create_publisher(Range, topics.GAUGE, 10)
+        self._publisher = node.create_publisher(Range, SENSORS['gauge'].topic, 10)
 
     def read(self):
         message = Range(range=0.005)

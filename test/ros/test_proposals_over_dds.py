@@ -20,7 +20,8 @@ import numpy as np
 import pytest
 from support.campaigns import AS_FAST_AS_POSSIBLE, in_process, over_dds
 
-from repsq_ros import messages, topics
+from repsq_ros import topics
+from repsq_ros.messages import campaign_messages
 from repsq_ros.msg import TestCommand, TestMeasurement
 from repsq_ros.nodes import qos
 from repsq_ros.sampling.marginals import Beta
@@ -54,7 +55,7 @@ def test_an_adaptive_proposal_learns_the_same_over_dds_and_in_one_process(
     assert len(set(bounds[:10])) == 1
     assert bounds[10] != bounds[9], 'the bound follows the proposal in force'
     assert all(c.weight <= c.weight_bound for c in commands)
-    last = messages.estimate_record_of(heard[topics.ESTIMATE][-1])
+    last = campaign_messages.estimate_record_of(heard[topics.ESTIMATE][-1])
     assert 1.0 < last.effective_sample_size <= last.n
     assert last.largest_weight == max(c.weight for c in commands) == result.largest_weight
 

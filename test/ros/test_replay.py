@@ -19,14 +19,15 @@ from conftest import ROOT
 from support.campaigns import journalled
 from support.graph import KEPT, graph
 
-from repsq_ros import messages, topics
+from repsq_ros import topics
 from repsq_ros.cli import main
 from repsq_ros.launching.campaign_nodes import LOSSLESS
+from repsq_ros.messages import campaign_messages
 from repsq_ros.msg import TestPhase
-from repsq_ros.replay.bag import Bag
-from repsq_ros.replay.reevaluate import evaluate, fold, read_samples
+from repsq_ros.recordings.bag import Bag
+from repsq_ros.replay.evaluation import evaluate, fold, read_samples
 from repsq_ros.replay.segments import own_segments
-from repsq_ros.specification.inputs import input_of_source
+from repsq_ros.specification.input_section import input_of_source
 from repsq_ros.specification.load import load
 
 pytest.importorskip('rosbags')
@@ -74,7 +75,7 @@ def test_a_campaign_with_pauses_and_skips_gives_its_result_again(nodes, short, w
         nodes.call(service)
         if service == 'pause':
             listener.until(lambda: nodes.call('resume').success)
-    result = messages.result_of(nodes.result())
+    result = campaign_messages.result_of(nodes.result())
     listener.phase(TestPhase.DONE)
     listener.listen(2.0)
     recorder.write(tmp_path / 'bag', ROOT)
@@ -118,7 +119,7 @@ def test_the_bag_played_over_dds_gives_the_recorded_result(recorded, tmp_path):
         nodes.start('measurement', {**common, **LOSSLESS})
         nodes.start('estimator', {**common, 'output': str(tmp_path / 'again')})
         player, _ = play(bag, played, nodes.listener.node.context, speed=1.0)
-        again = messages.result_of(nodes.result())
+        again = campaign_messages.result_of(nodes.result())
         player.destroy_node()
         nodes.listener.until((tmp_path / 'again' / 'result.yaml').exists)
     assert again == result

@@ -30,10 +30,10 @@ import yaml
 from support.campaigns import AS_FAST_AS_POSSIBLE, in_process, journalled, outcomes, undisturbed
 from support.graph import PATIENCE, at_rest
 
-from repsq_ros import messages
 from repsq_ros.campaign.campaign import Campaign
 from repsq_ros.campaign.journal import JOURNAL
 from repsq_ros.launching.campaign_nodes import LOSSLESS
+from repsq_ros.messages import campaign_messages
 from repsq_ros.msg import TestPhase
 from repsq_ros.specification.load import load
 
@@ -59,7 +59,7 @@ def start(nodes, file, folder, resume, speed=0.0):
 
 def assert_same_as_undisturbed(file, folder, result):
     expected, tests = in_process(file)
-    assert undisturbed(messages.result_of(result)) == undisturbed(expected)
+    assert undisturbed(campaign_messages.result_of(result)) == undisturbed(expected)
     kept = journalled(folder)
     assert outcomes(kept) == outcomes(record for record, _ in tests)
     campaign = Campaign(load(file))

@@ -25,13 +25,14 @@ from std_msgs.msg import String
 
 from repsq_ros import topics
 from repsq_ros.errors import CampaignError, MissingError, ParameterError
+from repsq_ros.measurement.catalogue import TOOL_POSE
 from repsq_ros.nodes import qos, translate
+from repsq_ros.nodes.commands.pose_target import LONGEST_STEP
+from repsq_ros.nodes.commands.robot_command import make_robot_command
 from repsq_ros.nodes.parameters import Parameters
-from repsq_ros.nodes.pose_target import LONGEST_STEP
-from repsq_ros.nodes.robot_command import make_robot_command
 from repsq_ros.protocols.command_space import CommandSpace
 from repsq_ros.protocols.rotation import angle_between, quaternion_of_rpy
-from repsq_ros.protocols.straight_line import Pose
+from repsq_ros.protocols.straight_line import ToolPose
 from repsq_ros.protocols.urscript import movel, stopl
 
 pytestmark = pytest.mark.parallel
@@ -40,8 +41,8 @@ VELOCITIES = CommandSpace('velocity', ((-0.5, 0.5), (0.0, 0.0), (-1.0, 1.0)), lo
 BOX = ((0.2, 0.6), (-0.4, 0.4), (0.1, 0.5), (math.pi, math.pi), (0.0, 0.0), (-1.0, 1.0))
 POSES = CommandSpace('pose', BOX, 'base', speed=1.0, acceleration=5.0)
 THERE = (0.4, 0.1, 0.3, math.pi, 0.0, 0.5)
-BEYOND = Pose((0.2, 0.1, 0.3), quaternion_of_rpy(math.pi, 0.0, 0.5))
-HERE = Pose((0.42, 0.1, 0.3), quaternion_of_rpy(math.pi, 0.0, 0.5))
+BEYOND = ToolPose((0.2, 0.1, 0.3), quaternion_of_rpy(math.pi, 0.0, 0.5))
+HERE = ToolPose((0.42, 0.1, 0.3), quaternion_of_rpy(math.pi, 0.0, 0.5))
 
 
 class Commanding:
@@ -235,14 +236,14 @@ def walking(commanding):
     """A Cartesian controller that takes targets, and a robot that can tell where its tool is."""
     made = commanding(POSES, command_type='pose_target')
     made.robot_takes(PoseStamped, topics.TARGET_FRAME)
-    made.tool = made.robot.create_publisher(PoseStamped, f'/lab/{topics.TOOL_POSE}', 10)
+    made.tool = made.robot.create_publisher(PoseStamped, f'/lab/{TOOL_POSE}', 10)
     made.until(lambda: made.tool.get_subscription_count() > 0)
     return made
 
 
 def pose_of(message):
     place, turn = message.pose.position, message.pose.orientation
-    return Pose((place.x, place.y, place.z), (turn.x, turn.y, turn.z, turn.w))
+    return ToolPose((place.x, place.y, place.z), (turn.x, turn.y, turn.z, turn.w))
 
 
 def same(one, other):
@@ -303,8 +304,12 @@ def test_nothing_is_sent_while_the_tool_may_be_anywhere(walking):
     ('pose', 'frame', 'told'),
     [
         (HERE, 'world', "frame_id 'world', expected 'base'"),
-        (Pose((math.nan, 0.0, 0.0), HERE.orientation), 'base', 'NaN or infinity in a pose'),
-        (Pose(HERE.position, (0.0, 0.0, 0.0, 0.0)), 'base', 'a quaternion of norm 0, expected 1'),
+        (ToolPose((math.nan, 0.0, 0.0), HERE.orientation), 'base', 'NaN or infinity in a pose'),
+        (
+            ToolPose(HERE.position, (0.0, 0.0, 0.0, 0.0)),
+            'base',
+            'a quaternion of norm 0, expected 1',
+        ),
     ],
 )
 def test_a_tool_pose_that_says_nothing_is_told(walking, pose, frame, told):
@@ -322,7 +327,7 @@ def test_a_tool_pose_that_says_nothing_is_told(walking, pose, frame, told):
 
 
 def test_the_target_walks_from_the_tool_and_arrives(walking):
-    target = Pose(THERE[:3], quaternion_of_rpy(*THERE[3:]))
+    target = ToolPose(THERE[:3], quaternion_of_rpy(*THERE[3:]))
     know_the_tool(walking)
     walk_until(walking, THERE, lambda: walking.heard and pose_of(walking.heard[-1]) == target)
     way = [pose_of(each) for each in walking.heard]
@@ -341,7 +346,7 @@ def test_a_hold_is_where_the_tool_is_and_does_not_creep(walking):
     know_the_tool(walking)
     walk_until(walking, THERE, lambda: len(walking.heard) > 2)
     hold_at(walking, HERE)
-    sagged = Pose((*HERE.position[:2], HERE.position[2] - 0.004), HERE.orientation)
+    sagged = ToolPose((*HERE.position[:2], HERE.position[2] - 0.004), HERE.orientation)
     count = len(walking.heard)
 
     def held_on():
@@ -352,7 +357,7 @@ def test_a_hold_is_where_the_tool_is_and_does_not_creep(walking):
     walking.until(held_on)
     assert same(pose_of(walking.heard[-1]), HERE)
     # Somebody has moved it: it is not drawn back.
-    hold_at(walking, Pose((*HERE.position[:2], HERE.position[2] - 0.1), HERE.orientation))
+    hold_at(walking, ToolPose((*HERE.position[:2], HERE.position[2] - 0.1), HERE.orientation))
 
 
 # People ------------------------------------------------------------------------------------------

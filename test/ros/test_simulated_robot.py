@@ -24,12 +24,12 @@ from rosgraph_msgs.msg import Clock
 from support.campaigns import AS_FAST_AS_POSSIBLE
 from support.graph import domain_of_its_own
 
-from repsq_ros import topics
 from repsq_ros.msg import TestPhase
 from repsq_ros.nodes import qos, simulated_interfaces
 from repsq_ros.nodes.parameters import Parameters
-from repsq_ros.subjects.simulation import SensorReading
-from repsq_ros.subjects.surrogate import Surrogate
+from repsq_ros.simulation.simulated_sensors import SENSORS
+from repsq_ros.simulation.simulation import SensorReading
+from repsq_ros.simulation.surrogate import Surrogate
 from repsq_ros.timebase import from_time, to_seconds
 
 CLOCK_RATE = 50.0  # [Hz], by default
@@ -60,7 +60,7 @@ def test_a_message_is_made_only_where_somebody_listens_also_late(node, monkeypat
     say(1)
     assert made == []
     heard = []
-    node.create_subscription(PoseStamped, topics.MOCAP_POSE, heard.append, qos.SENSOR)
+    node.create_subscription(PoseStamped, SENSORS['mocap'].topic, heard.append, qos.SENSOR)
     executor = rclpy.executors.SingleThreadedExecutor(context=node.context)
     executor.add_node(node)
     end, stamp_ns = time.monotonic() + 20.0, 2

@@ -27,7 +27,8 @@ import pytest
 from support.campaigns import AS_FAST_AS_POSSIBLE, in_process, journalled, outcomes, undisturbed
 from support.graph import PATIENCE, at_rest, busy_core
 
-from repsq_ros import messages, topics
+from repsq_ros import topics
+from repsq_ros.messages import campaign_messages
 from repsq_ros.msg import TestPhase
 
 STALLS = int(os.environ.get('REPSQ_STALLS', '4'))
@@ -231,7 +232,7 @@ def test_a_campaign_that_only_its_robot_can_stop(nodes, short, write, tmp_path, 
         result = nodes.result(2 * PATIENCE + 5 * STALLS)
         assert nodes.wait('scheduler') == 0
     expected, told = in_process(file)
-    assert undisturbed(messages.result_of(result)) == undisturbed(expected)
+    assert undisturbed(campaign_messages.result_of(result)) == undisturbed(expected)
     assert outcomes(journalled(folder)) == outcomes(record for record, _ in told)
     phases = [phase.phase for phase in nodes.listener.phases()]
     assert TestPhase.ABORTED not in phases

@@ -16,12 +16,13 @@
 
 from dataclasses import replace
 
-from repsq_ros import messages, topics
+from repsq_ros import topics
 from repsq_ros.campaign.history import fold
-from repsq_ros.campaign.in_process import run_in_process
 from repsq_ros.campaign.journal import JOURNAL, read_journal
+from repsq_ros.messages import campaign_messages
+from repsq_ros.simulation.build import make_subject
+from repsq_ros.simulation.in_process import run_in_process
 from repsq_ros.specification.load import load
-from repsq_ros.subjects.build import make_subject
 from support.graph import graph
 
 AS_FAST_AS_POSSIBLE = {'speed': 0.0, 'seed': 7}
@@ -70,4 +71,4 @@ def over_dds(folder, file, **robot):
         for topic in (topics.TEST_COMMAND, topics.TEST_MEASUREMENT, topics.ESTIMATE):
             kept = nodes.listener.heard[topic]
             nodes.listener.until(lambda kept=kept: len(kept) >= result.n + result.invalid)
-        return messages.result_of(result), nodes.listener.heard
+        return campaign_messages.result_of(result), nodes.listener.heard

@@ -25,7 +25,7 @@ from repsq_ros.measurement.reasons import Code
 from repsq_ros.measurement.recorder import Recorder, Window
 from repsq_ros.measurement.samples import BodySample
 from repsq_ros.measurement.tracking_loss import TrackingLoss
-from repsq_ros.specification.inputs import input_of_source
+from repsq_ros.specification.input_section import input_of_source
 
 SECOND = 1_000_000_000
 EPOCH = 1_795_819_319 * SECOND + 123_456_789  # stamps are as large as real ones

@@ -17,12 +17,12 @@
 from repsq_ros.campaign.campaign import Campaign
 from repsq_ros.campaign.folder import SPECIFICATION, CampaignFolder
 from repsq_ros.campaign.history import TEST, line_of_test
-from repsq_ros.campaign.in_process import run_in_process
 from repsq_ros.campaign.logbook import Logbook
 from repsq_ros.campaign.records import TestRecord
+from repsq_ros.simulation.in_process import run_in_process
+from repsq_ros.simulation.surrogate import Surrogate
 from repsq_ros.specification.copies import copy_specification
 from repsq_ros.specification.load import load
-from repsq_ros.subjects.surrogate import Surrogate
 
 
 def leave_folder(folder, file, tests, seed=1, tester_file=None):

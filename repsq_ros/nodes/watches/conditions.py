@@ -25,7 +25,7 @@ from rclpy.node import Node
 from repsq_ros.measurement.inputs import Input
 from repsq_ros.measurement.limits import Condition
 from repsq_ros.measurement.samples import Reading, Sample
-from repsq_ros.nodes.inputs import InputSubscription
+from repsq_ros.nodes.input_subscription import InputSubscription
 
 PERIOD = 1.0  # [s] between two looks at the publishers
 

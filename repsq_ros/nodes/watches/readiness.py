@@ -22,7 +22,7 @@ from repsq_ros import topics
 from repsq_ros.campaign.conductor import Conductor
 from repsq_ros.errors import CampaignError
 from repsq_ros.nodes.campaign_clock import CampaignClock
-from repsq_ros.nodes.command_publisher import CommandPublisher
+from repsq_ros.nodes.commands.command_publisher import CommandPublisher
 from repsq_ros.nodes.watches.conditions import ConditionWatch
 from repsq_ros.nodes.watches.interventions import GuardWatch
 from repsq_ros.nodes.watches.peers import Peers

@@ -25,7 +25,7 @@ from rclpy.subscription import Subscription
 
 from repsq_ros.measurement.inputs import Input
 from repsq_ros.nodes import qos
-from repsq_ros.nodes.inputs import NO_EVENTS, message_class, rivals_of
+from repsq_ros.nodes.input_subscription import NO_EVENTS, message_class, rivals_of
 from repsq_ros.timebase import to_seconds
 
 

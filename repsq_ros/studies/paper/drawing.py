@@ -41,7 +41,7 @@ def filled(place: int) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def interval_bars(axes: Any, y: int, share: float, low: float, high: float, **look: Any) -> None:
+def interval_bars(axes: Any, y: float, share: float, low: float, high: float, **look: Any) -> None:
     """Draw a share with its interval, as a horizontal bar."""
     axes.errorbar(
         share, y, xerr=[[max(share - low, 0.0)], [max(high - share, 0.0)]], capsize=3,

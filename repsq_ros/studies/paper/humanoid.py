@@ -32,10 +32,11 @@ from repsq_ros.estimation.moments import EmpiricalBernstein, smallest_n
 from repsq_ros.estimation.stopping import Bounds, Progress, Question, StoppingRule
 from repsq_ros.estimation.weights import z_bounds
 from repsq_ros.measurement.tracking_loss import REDUCTIONS
-from repsq_ros.seeds import Stream, generator
+from repsq_ros.seeds import RandomStream, generator
+from repsq_ros.simulation.g1_mujoco import UNCHANGED, G1Changes
 from repsq_ros.specification.load import load
 from repsq_ros.specification.model import Specification
-from repsq_ros.specification.proposal import read_proposal
+from repsq_ros.specification.proposal_section import read_proposal
 from repsq_ros.specification.reader import Section
 from repsq_ros.studies.foretold import altered
 from repsq_ros.studies.paper.drawing import filled, style
@@ -52,7 +53,6 @@ from repsq_ros.studies.paper.face import (
 )
 from repsq_ros.studies.paper.walker import Forms, Walker
 from repsq_ros.studies.paper.written import share
-from repsq_ros.subjects.g1_mujoco import UNCHANGED, G1Changes
 
 FIRST = 'Monte Carlo'  # whose first trial is the initiator, and the source of all pairs
 PAPER, ANYTIME, ANCHORED = "paper's rule", 'anytime', 'anytime, anchored'
@@ -161,7 +161,7 @@ def _walker(setting: HumanoidSetting, changes: G1Changes) -> Walker:
 
 def _seed(setting: HumanoidSetting, proposal: str, trial: int) -> int:
     place = list(setting.campaigns).index(proposal)
-    return int(generator(setting.seed, Stream.STUDY, place, trial).integers(2**31))
+    return int(generator(setting.seed, RandomStream.STUDY, place, trial).integers(2**31))
 
 
 def _work(setting: HumanoidSetting, piece: Piece) -> Walked:

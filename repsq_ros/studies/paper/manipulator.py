@@ -26,8 +26,8 @@ from repsq_ros.estimation.alpha import paper_alpha
 from repsq_ros.estimation.moments import EmpiricalBernstein
 from repsq_ros.estimation.partition import Partition
 from repsq_ros.estimation.stopping import Bounds, Question
-from repsq_ros.seeds import Stream, generator
-from repsq_ros.specification.accuracy import Accuracy, read_accuracy
+from repsq_ros.seeds import RandomStream, generator
+from repsq_ros.specification.accuracy_section import RequiredAccuracy, read_accuracy
 from repsq_ros.specification.reader import Section
 from repsq_ros.studies.laws import Law, read_law
 from repsq_ros.studies.paper.drawing import filled, interval_bars, style
@@ -67,7 +67,7 @@ class Displaced:
     upper: float  # of the range of psi [mm]
     cycles: int
     readout: float  # [mm]
-    accuracy: Accuracy
+    accuracy: RequiredAccuracy
 
     @property
     def read(self) -> Law:
@@ -153,7 +153,7 @@ def _work(setting: ManipulatorSetting, piece: tuple[str, int, int]) -> Trials:
     many = subject.read.many
     assert many is not None
     z = np.stack([
-        many(generator(setting.seed, Stream.STUDY, place, trial), tests)
+        many(generator(setting.seed, RandomStream.STUDY, place, trial), tests)
         for trial in range(begin, end)
     ])  # fmt: skip
     question, iso = subject.question, fixed_stops(z, subject.cycles)
@@ -187,13 +187,13 @@ def _conclude(setting: ManipulatorSetting, results: Sequence[Trials]) -> Found:
 
 def _values(subject: Displaced, method: str, stopped: Stopped) -> list[float]:
     if method in (ISO, READOUT):
-        return stopped.decided.tolist()  # a number as it is, or as the gauge shows it
+        return [
+            float(each) for each in stopped.decided
+        ]  # a number as it is, or as the gauge shows it
     return stopped.values(subject.cells)
 
 
-def _row(
-    name: str, subject: Displaced, method: str, stopped: Stopped, deviations: Numbers
-) -> Row:
+def _row(name: str, subject: Displaced, method: str, stopped: Stopped, deviations: Numbers) -> Row:
     values, gamma = _values(subject, method, stopped), subject.accuracy.gamma
     if method == ANCHORED:
         same = stopped.same_as_initiator(0.0, subject.upper, 2.0 * gamma)
@@ -264,7 +264,8 @@ def _findings(setting: ManipulatorSetting, rows: Sequence[Row]) -> tuple[Finding
         if near < 1e-9:
             found.append(Finding(
                 f'{name}: {row["same_count"]} of {row["same_of"]} pairs of the paper\'s rule '
-                'agree, about one half', number(row, 'same_low') <= 0.5 <= number(row, 'same_high'),
+                'agree, about one half',
+                number(row, 'same_low') <= 0.5 <= number(row, 'same_high'),
             ))  # fmt: skip
     return tuple(found)
 

@@ -99,7 +99,7 @@ def anytime_stops(z: Numbers, question: Question) -> Stopped:
     """Run `anytime` side by side; an interval that becomes empty does not reach its rule."""
     runs, tests = z.shape
     n, mean = np.full(runs, tests, dtype=np.int64), np.zeros(runs)
-    met, place = np.zeros(runs, dtype=np.bool_), np.arange(runs)
+    met, place = np.zeros(runs, dtype=np.bool_), np.flatnonzero(np.ones(runs))
     campaigns = AnytimeSideBySide(question, runs)
     while place.size:
         campaigns.add(z[place, campaigns.n])

@@ -21,15 +21,16 @@ from pathlib import Path
 
 import numpy as np
 
-from repsq_ros.campaign.in_process import sample_of
 from repsq_ros.errors import CampaignError, ParameterError
 from repsq_ros.measurement.measure import Measure
 from repsq_ros.measurement.recorder import Recorder
 from repsq_ros.measurement.tracking_loss import REDUCTIONS, TrackingLoss
 from repsq_ros.measurement.window import Window
+from repsq_ros.simulation.g1_mujoco import G1Changes, G1Mujoco
+from repsq_ros.simulation.in_process import sample_of
+from repsq_ros.simulation.simulated_sensors import sensor_of
+from repsq_ros.simulation.simulation import SensorRates, SensorReading
 from repsq_ros.specification.model import Specification
-from repsq_ros.subjects.g1_mujoco import G1Changes, G1Mujoco
-from repsq_ros.subjects.simulation import SensorRates, SensorReading
 from repsq_ros.timebase import NANOSECONDS, to_seconds
 
 KEY = (0, 0)  # of the only window of a recorder
@@ -66,7 +67,7 @@ class Walker:
             )  # fmt: skip
         self._specification = specification
         self._subject = G1Mujoco(Path(folder).expanduser(), changes)
-        sensor = specification.measure.input.sensor
+        sensor = sensor_of(specification.measure.input)
         self._every = SensorRates().ticks(self._subject)[sensor]
         self._sensor = sensor
         rate = NANOSECONDS / (self._every * self._subject.tick_ns)

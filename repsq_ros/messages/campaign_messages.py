@@ -1,0 +1,130 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Messages to plain values of the core.
+
+The messages may be rclpy's or a bag reader's: only their fields count. So online and replay share
+every line of this, and no ROS is needed to read a bag. Sensors' messages: sensor_messages.py.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+from repsq_ros.campaign.records import Case, EstimateRecord, TestRecord
+from repsq_ros.campaign.result import Result
+from repsq_ros.measurement.reasons import Code
+from repsq_ros.protocols.phases import Phase, Span
+from repsq_ros.sampling.proposals import Draw
+from repsq_ros.timebase import from_time
+
+PHASES = frozenset(Phase)
+
+
+def command_of_twist(twist: Any) -> tuple[float, float, float]:
+    """Turn a Twist into (v_x, v_y, yaw rate)."""
+    return (twist.linear.x, twist.linear.y, twist.angular.z)
+
+
+def span_of(message: Any) -> Span:
+    """Turn the record of a phase back into the phase.
+
+    :raises ValueError: with what is wrong: the message was not made by this package
+    """
+    if message.phase not in PHASES:
+        raise ValueError(f'phase {message.phase}, expected one of 0 to {max(PHASES)}')
+    test = test_of(message)
+    end_ns, window_end_ns = from_time(message.end), from_time(message.window_end)
+    return Span(
+        Phase(message.phase),
+        test.index,
+        test.attempt,
+        from_time(message.start),
+        end_ns or None,
+        tuple(message.command),
+        (from_time(message.window_start), window_end_ns) if window_end_ns else None,
+        message.reason,
+        from_time(message.command_start) or None,
+        message.step,
+        getattr(message, 'broken_off', False),
+        getattr(message, 'goes_on', False),
+    )
+
+
+def test_of(phase: Any) -> Any:
+    """Return the TestCommand that a TestPhase belongs to.
+
+    Recordings of version 0.1.0 have only its campaign_id, index and attempt, on the phase itself.
+    """
+    return getattr(phase, 'test', phase)
+
+
+def case_of(message: Any) -> Case:
+    """Turn a TestCommand back into the case."""
+    return Case(message.index, message.attempt, draw_of(message))
+
+
+def test_record_of(message: Any) -> TestRecord:
+    """Turn the record of an outcome back into the outcome.
+
+    A number that is none makes no valid test, whoever says so: all listeners agree on that.
+    """
+    values = _values(TestRecord, message)
+    values['weight_bound'] = values['weight_bound'] or math.inf  # 0: not given
+    record = TestRecord(**values)
+    if record.valid and not math.isfinite(record.psi * record.weight):
+        reason = f'psi is {record.psi}, weight {record.weight}; expected finite numbers'
+        return replace(record, psi=0.0, valid=False, reason=reason, code=Code.NOT_FINITE.key)
+    return record
+
+
+def draw_of(message: Any) -> Draw:
+    """Turn the record of a case back into the case; its weight is the one that was drawn."""
+    return Draw(
+        tuple(message.x),
+        message.log_p,
+        message.log_q,
+        message.weight_bound or math.inf,
+        message.weight,
+    )
+
+
+def estimate_record_of(message: Any) -> EstimateRecord:
+    """Turn the message of an estimate back into the estimate."""
+    return EstimateRecord(**_values(EstimateRecord, message))
+
+
+def result_of(message: Any) -> Result:
+    """Turn the message of a result back into the result."""
+    return Result(**_values(Result, message))
+
+
+def _values(kind: type[TestRecord] | type[EstimateRecord] | type[Result], message: Any) -> Any:
+    """Return the fields of a record from the fields of the same names of its message.
+
+    `NAME_ns` is the time stamp NAME. A field that recordings of an earlier version lack keeps its
+    default.
+    """
+    values: dict[str, Any] = {}
+    for name in kind.__dataclass_fields__:
+        stamp = name.removesuffix('_ns')
+        if stamp != name:
+            values[name] = from_time(getattr(message, stamp))
+        elif hasattr(message, name):
+            value = getattr(message, name)
+            plain = isinstance(value, str | bool | int | float)
+            values[name] = value if plain else tuple(value)
+    return values

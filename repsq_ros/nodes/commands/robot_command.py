@@ -1,0 +1,101 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The command to the robot: of which type, as the parameter command_type says."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from rclpy.node import Node
+
+from repsq_ros.nodes.commands.command_limits import check_limits
+from repsq_ros.nodes.commands.command_publisher import CommandPublisher
+from repsq_ros.nodes.commands.manual_command import ManualCommand
+from repsq_ros.nodes.commands.pose_target import PoseTargetCommand
+from repsq_ros.nodes.commands.sport_command import sport_command
+from repsq_ros.nodes.commands.urscript_command import UrscriptCommand
+from repsq_ros.nodes.commands.velocity_command import twist_command
+from repsq_ros.nodes.parameters import Parameters
+from repsq_ros.protocols import urscript
+from repsq_ros.protocols.command_space import COMPONENTS, CommandSpace
+
+# Of each kind; the first one is the default.
+TYPES = {
+    'velocity': ('twist', 'twist_stamped', 'unitree_sport', 'manual'),
+    'pose': ('urscript', 'pose_target', 'manual'),
+}
+GUARD_REPEATS = 0.5  # [s] between two stops of a guard that takes each for lost
+
+
+def make_robot_command(
+    node: Node, parameters: Parameters, space: CommandSpace, now_ns: Callable[[], int]
+) -> CommandPublisher:
+    """Return the command of the type that the parameter command_type names.
+
+    :param space: what the protocol commands
+    :param now_ns: time for the stamps
+    :raises ParameterError: a type of the other kind, or a space beyond the limits
+    :raises MissingError: the type's messages are not installed
+    """
+    types = TYPES[space.kind]
+    chosen = parameters.choice('command_type', types, types[0], 'how the command gets there')
+    check_limits(parameters, space)
+    return _make(chosen, node, parameters, space, now_ns)
+
+
+def make_stop_command(
+    node: Node, parameters: Parameters, now_ns: Callable[[], int]
+) -> CommandPublisher:
+    """Return the command of a node that does nothing but stop the robot, of any type.
+
+    :raises ParameterError: no such type
+    :raises MissingError: the type's messages are not installed
+    """
+    every = tuple(dict.fromkeys((*TYPES['velocity'], *TYPES['pose'])))
+    chosen = parameters.choice('command_type', every, every[0], "as the scheduler's")
+    kind, frame, acceleration = 'velocity', '', 0.0
+    if chosen == 'urscript':
+        kind, frame = 'pose', urscript.FRAME
+        acceleration = parameters.number(
+            'stop_acceleration', 2.0, 'm/s^2 with which the tool brakes', above=0
+        )
+    elif chosen == 'pose_target':
+        kind = 'pose'
+        frame = parameters.text(
+            'command_frame', '', 'frame_id that the tool pose has to have; empty: any'
+        )
+    nowhere = ((0.0, 0.0),) * len(COMPONENTS[kind])
+    space = CommandSpace(kind, nowhere, frame, acceleration=acceleration)
+    return _make(chosen, node, parameters, space, now_ns, GUARD_REPEATS)
+
+
+def _make(
+    chosen: str,
+    node: Node,
+    parameters: Parameters,
+    space: CommandSpace,
+    now_ns: Callable[[], int],
+    repeat: float = math.inf,
+) -> CommandPublisher:
+    if chosen == 'manual':
+        return ManualCommand(node, space)
+    if chosen == 'urscript':
+        return UrscriptCommand(node, space, repeat)
+    if chosen == 'pose_target':
+        return PoseTargetCommand(node, space, now_ns)
+    if chosen == 'unitree_sport':
+        return sport_command(node, parameters, space)
+    return twist_command(node, parameters, space, now_ns, chosen == 'twist_stamped')

@@ -1,0 +1,67 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Pose commands to a robot arm of Universal Robots, as URScript."""
+
+from __future__ import annotations
+
+import math
+import time
+
+from rclpy.node import Node
+from std_msgs.msg import String
+
+from repsq_ros import topics
+from repsq_ros.errors import ParameterError
+from repsq_ros.nodes.commands.command_publisher import CommandPublisher
+from repsq_ros.protocols import urscript
+from repsq_ros.protocols.command_space import Command, CommandSpace
+
+
+class UrscriptCommand(CommandPublisher):
+    """Sends one script for each new pose: a script replaces the one that runs.
+
+    The driver's urscript_interface hands the text to the robot as it is, and ends it with a
+    newline; its subscription is reliable and keeps one message.
+
+    :param repeat: after so long a stop is sent anew although nothing has moved since [s]
+    :raises ParameterError: the poses are in a frame that URScript does not know
+    """
+
+    def __init__(self, node: Node, space: CommandSpace, repeat: float = math.inf) -> None:
+        if space.frame != urscript.FRAME:
+            raise ParameterError(
+                'command_type', f'urscript, with poses in the frame {space.frame!r}',
+                f"poses in the robot's own frame {urscript.FRAME!r}, as URScript takes them",
+            )  # fmt: skip
+        super().__init__(node, String, topics.SCRIPT_COMMAND, space)
+        self._repeat = repeat
+        self._in_force: Command | None = None  # nothing has been sent yet
+        self._stopped = -math.inf  # when a stop was sent last
+
+    def _go(self, command: Command) -> None:
+        """Send the script of a pose, where it is another one than before."""
+        if not command:
+            self.stop()
+        elif command != self._in_force:
+            self._in_force = command
+            script = urscript.movel(command, self._space.acceleration, self._space.speed)
+            self._send(String(data=script))
+
+    def stop(self) -> None:
+        """Send the script that stops, where it is not in force already."""
+        now = time.monotonic()
+        if self._in_force != () or now - self._stopped >= self._repeat:
+            self._in_force, self._stopped = (), now
+            self._send(String(data=urscript.stopl(self._space.acceleration)))

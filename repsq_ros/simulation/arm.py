@@ -1,0 +1,113 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""A robot arm in a few equations: straight ways, a tool a little off. No real robot."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from transforms3d.euler import euler2quat
+
+from repsq_ros.simulation.subject import REST, BodyState, Command, SensorNoise, Vector
+
+TICK_NS = 2_000_000
+START: Command = (0.4, 0.1, 0.5, math.pi, 0.0, 0.0)  # [m, rad] where it is found
+NOISE = SensorNoise(position=0.0002, gauge=0.0000003)
+
+
+@dataclass(frozen=True)
+class ArmParameters:
+    """Behaviour of the arm."""
+
+    speed: float = 0.25  # [m/s] on its ways, whatever is asked for
+    lag: float = 0.05  # [s] in which it comes to rest
+    repeatability: float = 0.00002  # [m] standard deviation of each axis at each arrival
+    hysteresis: float = 0.0001  # [m] off at an arrival, for each m of the way since the reset
+    travel: float = 0.010  # [m] of the gauge; in its middle it stands at `gauge`
+    gauge: Command = ()  # x, y, z [m] of the tool; empty: where it was reset
+
+
+class Arm:
+    """Goes straight to its goal; where it really is differs with chance and with its way."""
+
+    takes = 'pose'
+    sensors = ('mocap', 'tool_pose', 'gauge', 'speed_scaling')
+    tick_ns = TICK_NS
+    noise = NOISE
+
+    def __init__(self, parameters: ArmParameters | None = None) -> None:
+        self._parameters = parameters or ArmParameters()
+        self._share = 1.0 - math.exp(-TICK_NS * 1e-9 / self._parameters.lag)
+        self._goal: Command = START
+        self._here = list(START)
+        self.reset(np.random.default_rng(0))
+
+    def reset(self, generator: np.random.Generator) -> None:
+        """Come to rest at the goal; the gauge stands there from now on."""
+        self._generator = generator
+        self._here = list(self._goal)
+        self._base = self._parameters.gauge or self._goal[:3]
+        self._far = 0.0
+        self._arrive()
+
+    def _arrive(self) -> None:
+        """Draw how far off the tool will be at its goal."""
+        if math.dist(self._here[:3], self._base) < 1e-3:
+            self._far = 0.0
+        sd, lost = self._parameters.repeatability, self._parameters.hysteresis * self._far
+        x, y, z = (sd * float(each) for each in self._generator.standard_normal(3))
+        self._off: Vector = (x, y, z - lost)
+
+    def step(self, command: Command) -> None:
+        """Live through one tick; without a command it stops."""
+        goal = tuple(command) or tuple(self._here)
+        if goal != self._goal:
+            self._goal = goal
+            self._arrive()
+        here = self._here
+        way = [there - now for there, now in zip(goal, here, strict=True)]
+        length = math.hypot(*way[:3])
+        reach = self._parameters.speed * TICK_NS * 1e-9
+        share = self._share if length == 0 else min(self._share, reach / length)
+        self._here = [now + share * each for now, each in zip(here, way, strict=True)]
+        self._far = max(self._far, math.dist(self._here[:3], self._base))
+
+    def _state(self, off: Vector) -> BodyState:
+        x, y, z, roll, pitch, yaw = self._here
+        qw, qx, qy, qz = map(float, euler2quat(roll, pitch, yaw, 'sxyz'))
+        return BodyState((x + off[0], y + off[1], z + off[2]), (qx, qy, qz, qw), REST, REST)
+
+    def state(self) -> BodyState:
+        """Return where the tool is."""
+        return self._state(self._off)
+
+    def seen_by(self, sensor: str) -> BodyState | float:
+        """Return where the tool is, where the controller believes it to be, or a number."""
+        if sensor == 'gauge':
+            return self._gauge()
+        if sensor == 'speed_scaling':
+            return 100.0
+        return self._state(REST) if sensor == 'tool_pose' else self.state()
+
+    def _gauge(self) -> float:
+        """Return how far the tool presses the gauge, along z [m]."""
+        travel = self._parameters.travel
+        off = math.dist(self._here[:2], self._base[:2])
+        if off > travel:
+            return travel
+        reading = travel / 2 + self._here[2] + self._off[2] - self._base[2]
+        return min(max(reading, 0.0), travel)

@@ -1,0 +1,150 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""A whole simulated campaign in one process: the same core, without ROS."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from repsq_ros.campaign.campaign import Campaign
+from repsq_ros.campaign.conductor import Action, Conductor
+from repsq_ros.campaign.records import EstimateRecord, TestRecord, record_of
+from repsq_ros.campaign.result import Result
+from repsq_ros.campaign.windows import window_of
+from repsq_ros.errors import CampaignError, ParameterError
+from repsq_ros.measurement.inputs import Input
+from repsq_ros.measurement.recorder import Recorder
+from repsq_ros.measurement.samples import BodySample, Reading, Sample
+from repsq_ros.protocols.phases import Phase, Span
+from repsq_ros.simulation.simulated_sensors import sensor_of
+from repsq_ros.simulation.simulation import SensorRates, SensorReading, Simulation
+from repsq_ros.simulation.subject import BodyState, Subject
+from repsq_ros.specification.model import Specification
+
+
+def require_fit(subject: Subject, specification: Specification) -> None:
+    """Refuse a simulated robot that does not take what is commanded, or lacks a sensor.
+
+    :raises ParameterError: which one
+    """
+    kind = specification.protocol.kind
+    if subject.takes != kind:
+        raise ParameterError('subject', f'one that takes a {subject.takes}', f'one for a {kind}')
+    inputs = [specification.measure.input]
+    if specification.feedback is not None:
+        inputs.append(specification.feedback)
+    for each in inputs:
+        if sensor_of(each) not in subject.sensors:
+            raise ParameterError(
+                'subject', f'one without {each.type} on {each.topic}',
+                f'an input of its own: {", ".join(subject.sensors)}',
+            )  # fmt: skip
+
+
+def run_in_process(
+    specification: Specification,
+    subject: Subject,
+    seed: int,
+    rates: SensorRates | None = None,
+    campaign_id: str = 'in_process',
+    on_test: Callable[[TestRecord, EstimateRecord], None] | None = None,
+) -> Result:
+    """Run a campaign on a simulated subject.
+
+    :param on_test: called after each test with its record and the estimate
+    :raises CampaignError: a test stayed INVALID, or a phase did not end
+    :raises ParameterError: the subject does not fit the specification
+    """
+    require_fit(subject, specification)
+    conductor = Conductor(specification, specification.make_proposal(), seed)
+    if not conductor.can_start:
+        raise CampaignError('cases of another program come by a topic: run it with repsq run')
+    campaign = Campaign(specification, forecasts=on_test is not None)
+    world = _World(specification, Simulation(subject, seed, rates or SensorRates(), 0), conductor)
+    actions: list[Action] = conductor.start(0)
+    while not conductor.finished:
+        for action in actions:
+            if isinstance(action, Span):
+                world.live_through(action)
+        span, case = conductor.span, conductor.case
+        if span is None or span.end_ns is None or case is None:
+            break
+        key = (case.index, case.attempt)
+        if span.phase is Phase.IDLE:
+            record = record_of(key, case.draw, *world.recorder.close(key))
+            estimate = campaign.add(record)
+            if estimate is None:
+                raise RuntimeError(f'{record} does not continue the campaign')
+            conductor.hear_measurement(record)
+            conductor.hear_estimate(estimate)
+            if on_test is not None:
+                on_test(record, estimate)
+        actions = conductor.advance(span.end_ns)
+    if not campaign.stopped:
+        raise CampaignError(conductor.span.reason if conductor.span else 'not begun')
+    return campaign.result(campaign_id)
+
+
+class _World:
+    """The simulated robot with its sensors, and who listens to them."""
+
+    def __init__(
+        self, specification: Specification, simulation: Simulation, conductor: Conductor
+    ) -> None:
+        measure = specification.measure
+        self._simulation = simulation
+        self.recorder = Recorder(measure)
+        # Who takes what a sensor reports: the source says how its message is read.
+        self._takers: list[tuple[str, Input, Callable[[Sample], None]]] = [
+            (sensor_of(measure.input), measure.input, self.recorder.add)
+        ]
+        if specification.feedback is not None:
+            feedback = specification.feedback
+            self._takers.append((sensor_of(feedback), feedback, conductor.hear_body))
+        for condition, source in zip(measure.conditions, measure.condition_inputs, strict=True):
+            add = partial(self.recorder.add_condition, condition.name)
+            self._takers.append((sensor_of(source), source, add))
+        self._before: Span | None = None
+
+    def live_through(self, span: Span) -> None:
+        if span.begins_test(self._before):
+            self._simulation.begin(span.index, span.start_ns)
+        self._before = span
+        window = window_of(span)
+        if window is not None:
+            self.recorder.open((span.index, span.attempt), window)
+        if span.end_ns is None:
+            return
+        for reading in self._simulation.advance(span.end_ns, span.command):
+            for sensor, source, take in self._takers:
+                if reading.sensor == sensor:
+                    take(sample_of(reading, source))
+
+
+def sample_of(reading: SensorReading, source: Input) -> Sample:
+    """Turn a simulated reading into a sample, as the sensor's ROS message would be."""
+    state = reading.state
+    if not isinstance(state, BodyState):
+        return Reading(reading.stamp_ns, state)
+    if reading.sensor == 'odometry':
+        return BodySample(
+            reading.stamp_ns,
+            state.position,
+            state.orientation,
+            state.linear_velocity,
+            state.angular_velocity,
+        )
+    return BodySample(reading.stamp_ns, state.position, state.orientation, frame=source.frame)

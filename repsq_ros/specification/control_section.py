@@ -1,0 +1,112 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Reading the control variate of a tester."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from repsq_ros.estimation.anytime import Anytime
+from repsq_ros.estimation.control import Control
+from repsq_ros.estimation.portfolio import ControlledAnytime
+from repsq_ros.estimation.regression import RegressionControl
+from repsq_ros.estimation.stopping import Bounds, StoppingRule
+from repsq_ros.sampling.basis import LegendreBasis
+from repsq_ros.sampling.distributions import Distribution
+from repsq_ros.sampling.polynomial_moments import HIGHEST
+from repsq_ros.specification.proposal_section import ProposalChoice
+from repsq_ros.specification.reader import Section
+
+KINDS = ('none', 'regression')
+
+
+@dataclass(frozen=True)
+class ControlChoice:
+    """The control variate of a specification: a regression on the tests before."""
+
+    degree: int = 2
+    interactions: bool = False
+
+    @property
+    def words(self) -> str:
+        """Say what it is."""
+        beside = ' with products of two dimensions' if self.interactions else ''
+        return f'a regression of degree {self.degree}{beside} on earlier tests'
+
+    def make(
+        self, target: Distribution, psi: tuple[float, float], gamma: float, unweighted: bool
+    ) -> Control:
+        """Make the control variate, at the beginning of a campaign.
+
+        :raises ValueError: the means of polynomials under the target are not known
+        """
+        basis = LegendreBasis(target, self.degree, self.interactions)
+        return RegressionControl(basis, Bounds(*psi), gamma, unweighted)
+
+
+def read_control(
+    section: Section, target: Distribution, proposal: ProposalChoice, rule: StoppingRule
+) -> ControlChoice | None:
+    """Return the control variate of a tester's section; None for none.
+
+    :raises SpecificationError: with file, key, what was found and what was expected
+    """
+    if not section.has('control'):
+        return None
+    inner = section.word_or_section('control', 'type')
+    kind = inner.choice('type', KINDS)
+    choice = None
+    if kind == 'regression':
+        choice = ControlChoice(
+            inner.whole('degree', 2, at_least=1), inner.flag('interactions')
+        )  # fmt: skip
+        if choice.degree > HIGHEST:
+            raise inner.fail('degree', f'{choice.degree}', f'1 to {HIGHEST}')
+        _check(section, choice, target, proposal, rule)
+    inner.finish()
+    return choice
+
+
+def _check(
+    section: Section,
+    choice: ControlChoice,
+    target: Distribution,
+    proposal: ProposalChoice,
+    rule: StoppingRule,
+) -> None:
+    if not isinstance(rule, Anytime):
+        raise section.fail(
+            'control', f"'regression' with rule {rule.name!r}", "rule 'anytime', whose bounds are "
+            'those of each step'
+        )  # fmt: skip
+    if proposal.truncation is not None:
+        raise section.fail(
+            'control', "'regression' beside a truncation", 'one of the two: a value that is cut '
+            'has another mean'
+        )  # fmt: skip
+    try:
+        choice.make(target, (0.0, 1.0), 1.0, True)
+    except ValueError:
+        raise section.fail(
+            'control', "'regression' with this target", 'a target of uniform, beta or '
+            'truncated_normal dimensions, a table or a mixture: the mean of g must be known'
+        ) from None  # fmt: skip
+
+
+def controlled(rule: StoppingRule, choice: ControlChoice | None) -> StoppingRule:
+    """Return the rule that stops beside the control variate."""
+    if choice is None or not isinstance(rule, Anytime):
+        return rule
+    return ControlledAnytime(choice.words, rule.c_below)

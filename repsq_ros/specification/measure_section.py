@@ -1,0 +1,244 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Reading the measure: the quantity, its input, and what makes a test INVALID."""
+
+from __future__ import annotations
+
+import csv
+import math
+from pathlib import Path
+
+import numpy as np
+
+from repsq_ros.errors import SpecificationError
+from repsq_ros.measurement.catalogue import kind_of
+from repsq_ros.measurement.displacement import (
+    TAKES,
+    USUAL_CREEP,
+    FinalPoseError,
+    GaugeDisplacement,
+    SpaceDisplacement,
+)
+from repsq_ros.measurement.indicator import Indicator
+from repsq_ros.measurement.inputs import LENGTHS, Input
+from repsq_ros.measurement.measure import Measure, Quantity
+from repsq_ros.measurement.own import ATTRIBUTES, NEEDS, OwnQuantity
+from repsq_ros.measurement.performance_criteria import barycentre
+from repsq_ros.measurement.pose import Pose
+from repsq_ros.measurement.tracking_loss import COMPONENTS, REDUCTIONS, TrackingLoss
+from repsq_ros.specification.distribution_section import beside, load_class
+from repsq_ros.specification.input_section import (
+    SOURCES,
+    input_of_source,
+    read_input,
+    read_rotation,
+    read_vector,
+)
+from repsq_ros.specification.reader import Section
+from repsq_ros.specification.validity_section import read_conditions, read_fall, read_limits
+
+TYPES = ('soft_linf', 'displacement', 'final_pose_error', 'indicator')
+
+
+def read_measure(section: Section) -> Measure:
+    """Return the measure of a section.
+
+    :raises SpecificationError: with file, key, what was found and what was expected
+    """
+    if section.has('input'):
+        source = read_input(section.section('input'))
+    else:
+        source = input_of_source(section.choice('source', tuple(SOURCES)))
+    quantity = _quantity(section, source)
+    gives = _gives(source)
+    for lacking in _needed(quantity.needs, source):
+        if lacking not in gives:
+            raise section.fail(
+                'type', f'a measure that needs {quantity.needs}', f'one of {" and ".join(gives)}, '
+                f'which {source.type} gives'
+            )  # fmt: skip
+    if quantity.needs == 'reading' and source.unit not in LENGTHS and quantity.unit == 'mm':
+        raise section.fail('input.unit', f'{source.unit!r}', f'a length: {", ".join(LENGTHS)}')
+    _refuse_unused(section, quantity.needs)
+    limits = read_limits(section)
+    conditions, condition_inputs = read_conditions(section)
+    fall = read_fall(section, gives)
+    section.finish()
+    return Measure(quantity, source, limits, conditions, condition_inputs, fall)
+
+
+def _refuse_unused(section: Section, needs: str) -> None:
+    """Refuse keys that would be read and would change nothing."""
+    content = section.content()
+    given = content.get('input')
+    for key in ('velocity', 'velocity_span', 'velocity_frame'):
+        if needs != 'velocity' and isinstance(given, dict) and key in given:
+            raise section.fail(
+                f'input.{key}', f'{given[key]!r}', f'none: a measure that needs {needs} takes no '
+                'velocity'
+            )  # fmt: skip
+    for key in ('validity', 'largest_gap'):
+        if needs == 'reading' and key in content:
+            raise section.fail(
+                key, 'thresholds', 'none: a gauge may be silent for minutes, and tells no poses'
+            )
+
+
+def _gives(source: Input) -> tuple[str, ...]:
+    kind = kind_of(source.type, source.field)
+    return () if kind is None else kind.gives
+
+
+def _needed(needs: str, source: Input) -> tuple[str, ...]:
+    if needs == 'velocity':
+        return ('twist',) if source.velocity == 'twist' else ('position', 'orientation')
+    return ('position', 'orientation') if needs == 'pose' else (needs,)
+
+
+def _quantity(section: Section, source: Input) -> Quantity:
+    name = section.text('type')
+    if ':' in name:
+        return _own(section, name)
+    kind = section.choice('type', TYPES)
+    if kind == 'soft_linf':
+        gain = section.number('gain', above=0)
+        reduction = section.choice('reduction', REDUCTIONS)
+        rate = _state_rate(section, source) if reduction == 'sum' else 0.0
+        return TrackingLoss(gain, reduction, _weights(section), rate)
+    if kind == 'indicator':
+        inner = section.section('of')
+        found = _quantity(inner, source)
+        inner.finish()
+        return Indicator(found, section.number('above', above=found.lower, below=found.upper))
+    upper = section.number('upper', above=0)
+    if kind == 'displacement' and 'reading' in _gives(source):
+        return GaugeDisplacement(
+            upper,
+            section.choice('take', TAKES, 'last'),
+            _tare(section),
+            section.number('settled_within', 0.1, above=0),
+            _travel(section),
+        )
+    settled = section.number('settled_speed', 0.02, above=0)
+    creep = section.number('settled_within', USUAL_CREEP, above=0)
+    if kind == 'displacement':
+        return SpaceDisplacement(upper, _pose(section, 'reference', optional=True), settled, creep)
+    target = _pose(section, 'target', optional=False)
+    assert target is not None
+    per_radian = section.number('per_radian', 0.0, at_least=0)
+    if per_radian > 0 and target.orientation is None:
+        raise section.fail('target', 'a position alone', 'rotation or rpy as well: per_radian > 0')
+    return FinalPoseError(upper, target, per_radian, settled, creep)
+
+
+def _state_rate(section: Section, source: Input) -> float:
+    """Return the states a second [Hz] that a sum is over: two labs with other sensors share it."""
+    if source.rate > 0 and not section.has('state_rate'):
+        return source.rate
+    if not section.has('state_rate'):
+        raise section.fail(
+            'state_rate', 'nothing', 'the states per second in Hz that reduction: sum is over, or '
+            'the rate of the input: a sum grows with the sensor'
+        )  # fmt: skip
+    return section.number('state_rate', above=0.0)
+
+
+def _weights(section: Section) -> tuple[float, float, float]:
+    if not section.has('weights'):
+        return (1.0, 1.0, 1.0)
+    inner = section.section('weights')
+    x, y, turn = (inner.number(name, 0.0, at_least=0) for name in COMPONENTS)
+    inner.finish()
+    if not x + y + turn > 0:
+        raise section.fail('weights', 'no weight above 0', 'at least one component')
+    return (x, y, turn)
+
+
+def _tare(section: Section) -> float | None:
+    """Return the tare in mm; None: the reading before the command."""
+    if not section.has('tare') or section.content()['tare'] == 'before':
+        return None
+    return section.number('tare')
+
+
+def _travel(section: Section) -> tuple[float, float] | None:
+    """Return the ends of a gauge's travel in mm; None: not given."""
+    if not section.has('travel'):
+        return None
+    lower, upper = section.numbers('travel', 2)
+    if not lower < upper:
+        raise section.fail('travel', f'{[lower, upper]}', 'two numbers in mm, the smaller first')
+    return (lower, upper)
+
+
+def _pose(section: Section, key: str, optional: bool) -> Pose | None:
+    """Return a pose: given, the barycentre of a file's positions, or (None) that `before`."""
+    if optional and (not section.has(key) or section.content()[key] == 'before'):
+        return None
+    inner = section.section(key)
+    if inner.has('file'):
+        centre = barycentre(_positions(beside(inner, inner.text('file'))))
+        inner.finish()
+        return Pose((float(centre[0]), float(centre[1]), float(centre[2])))
+    found = Pose(read_vector(inner, 'position'), read_rotation(inner))
+    inner.finish()
+    return found
+
+
+def _positions(file: Path) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
+    """Return the columns x, y, z [m] of a CSV file, as `repsq import-poses` writes it."""
+    name = str(file)
+    try:
+        with file.open(encoding='utf-8', newline='') as opened:
+            rows = [[float(row[axis]) for axis in 'xyz'] for row in csv.DictReader(opened)]
+    except (OSError, UnicodeDecodeError) as error:
+        raise SpecificationError(name, '', f'no readable file ({error})', 'a CSV file') from None
+    except (KeyError, TypeError, ValueError) as error:
+        raise SpecificationError(
+            name, '', f'{error}', 'columns x, y, z of finite numbers in m'
+        ) from None
+    found = np.array(rows, dtype=np.float64).reshape(-1, 3)
+    if not len(found) or not np.isfinite(found).all():
+        raise SpecificationError(name, '', f'{len(found)} rows', 'rows of finite x, y, z in m')
+    return found
+
+
+def _own(section: Section, dotted: str) -> OwnQuantity:
+    made = load_class(section, 'type', dotted)
+    options = section.mapping('options')
+    try:
+        inner = made(**options)
+    except Exception as error:  # whatever a user's class does when it is made
+        raise section.fail(
+            'options', f'{options} ({type(error).__name__}: {error})', f'options of {dotted}'
+        ) from None
+    lacking = [each for each in (*ATTRIBUTES, 'psi') if not hasattr(inner, each)]
+    if lacking or inner.needs not in NEEDS:
+        raise section.fail(
+            'type', f'{dotted} without {" and ".join(lacking)}' if lacking else
+            f'{dotted} that needs {inner.needs!r}', f'a class with {", ".join(ATTRIBUTES)} '
+            f'(needs: one of {", ".join(NEEDS)}) and psi(seen, window)'
+        )  # fmt: skip
+    try:
+        found = OwnQuantity(inner, {'type': dotted, 'options': options})
+    except (TypeError, ValueError):
+        found = None
+    if found is None or not (math.isfinite(found.upper - found.lower)
+                             and found.lower < found.upper):  # fmt: skip
+        raise section.fail(
+            'type', f'{dotted} with the range [{inner.lower}, {inner.upper}]',
+            'finite numbers, lower below upper',
+        )  # fmt: skip
+    return found

@@ -1,0 +1,221 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Reading the proposal: who draws the cases, and what bounds the weights."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import cast
+
+from repsq_ros.sampling.adaptive import Adaptation, AdaptiveImportance
+from repsq_ros.sampling.beta_fit import FITS
+from repsq_ros.sampling.distributions import Distribution, FromUniform, is_table
+from repsq_ros.sampling.external import External, external_draw
+from repsq_ros.sampling.proposals import (
+    Draw,
+    Importance,
+    MonteCarlo,
+    Proposal,
+    SobolMonteCarlo,
+)
+from repsq_ros.sampling.weight_bound import truncation_bias
+from repsq_ros.specification.distribution_section import beside, read_distribution, read_rows
+from repsq_ros.specification.reader import Section
+
+TYPES = ('monte_carlo', 'importance', 'adaptive', 'external')
+
+
+@dataclass(frozen=True)
+class ProposalChoice:
+    """The proposal of a specification."""
+
+    kind: str  # one of TYPES
+    sobol: bool = False
+    distribution: Distribution | None = None  # of importance sampling
+    adaptation: Adaptation | None = None
+    source: str = ''  # of external cases: a file, or 'topic'
+    table: tuple[Draw, ...] = ()
+    declared_bound: float | None = None
+    truncation: float | None = None  # T: z' = min(z, T) [unit of psi]
+    truncation_bias: float = 0.0  # r* - E z' is at most this [unit of psi]
+
+    def make(self, target: Distribution) -> Proposal:
+        """Make the proposal, at the beginning of a campaign."""
+        if self.kind == 'importance' and self.distribution is not None:
+            return Importance(target, self.distribution, self.declared_bound)
+        if self.kind == 'adaptive' and self.adaptation is not None:
+            return AdaptiveImportance(
+                cast(FromUniform, target), self.adaptation, self.declared_bound
+            )
+        if self.kind == 'external':
+            return External(self.declared_bound or math.inf, self.source, self.table)
+        return SobolMonteCarlo(cast(FromUniform, target)) if self.sobol else MonteCarlo(target)
+
+
+def read_proposal(
+    section: Section, target: Distribution, gamma: float, psi: tuple[float, float]
+) -> ProposalChoice:
+    """Return the proposal of a section.
+
+    :param psi: range M of the measure
+    :raises SpecificationError: with file, key, what was found and what was expected
+    """
+    kind = section.choice('type', TYPES)
+    if kind == 'monte_carlo':
+        sequence = section.choice('sequence', ('independent', 'sobol'), 'independent')
+        if sequence == 'sobol':
+            _need_uniforms(section, 'sequence', target)
+        section.finish()
+        return ProposalChoice(kind, sobol=sequence == 'sobol')
+    accept = section.flag('accept_unproven_bound')
+    declared = section.number('weight_bound', above=0) if section.has('weight_bound') else None
+    truncation = section.number('truncation', above=0) if section.has('truncation') else None
+    distribution, adaptation, source = None, None, ''
+    table: tuple[Draw, ...] = ()
+    bias = 0.0
+    if kind == 'importance':
+        distribution = read_distribution(
+            section.word_or_section('distribution', 'type'), target.box
+        )
+        if is_table(distribution) != is_table(target):
+            kind_of = {True: 'a table of cases', False: 'a density'}
+            raise section.fail(
+                'distribution',
+                kind_of[is_table(distribution)],
+                f'{kind_of[is_table(target)]}, as the target is one',
+            )
+        if truncation is not None:
+            bias = _bias(section, target, distribution, truncation, gamma, psi)
+    elif kind == 'adaptive':
+        adaptation = _adaptation(section, target)
+    else:
+        source = section.text('file', 'topic')
+        if source != 'topic':
+            table = _table(section, source, target, declared or math.inf)
+    if truncation is not None and kind != 'importance':
+        raise section.fail(
+            'truncation',
+            f'{truncation!r} with {kind!r}',
+            'a fixed distribution, whose bias can be computed beforehand',
+        )
+    choice = ProposalChoice(
+        kind, False, distribution, adaptation, source, table, declared, truncation, bias
+    )
+    _check_bound(section, choice, target, accept)
+    section.finish()
+    return choice
+
+
+def _need_uniforms(section: Section, key: str, target: Distribution) -> None:
+    if not (hasattr(target, 'from_uniform') and hasattr(target, 'uniforms')):
+        raise section.fail(
+            key,
+            'a target that is a class of your own',
+            'a target of this package, or a class with from_uniform() and uniforms',
+        )
+
+
+def _check_bound(
+    section: Section, choice: ProposalChoice, target: Distribution, accept: bool
+) -> None:
+    """Refuse a bound that is not proven, unless the tester accepts that."""
+    proposal = choice.make(target)
+    bound = proposal.largest_weight_bound
+    if proposal.proven and math.isfinite(bound):
+        return
+    remedy = 'accept_unproven_bound: true, which then stands on the result'
+    if not math.isfinite(bound):
+        if choice.truncation is not None:
+            return
+        raise section.fail(
+            'weight_bound',
+            'nothing, and p/q has no known bound',
+            'a distribution mixed with '
+            f'the target, a truncation, or a declared bound with {remedy}',
+        )
+    if not accept:
+        if choice.kind == 'external':
+            raise section.fail('weight_bound', f'{bound!r}, which cannot be proven', remedy)
+        provable = (
+            ProposalChoice(choice.kind, False, choice.distribution, choice.adaptation)
+            .make(target)
+            .largest_weight_bound
+        )
+        known = f'at least {provable:.6g}' if math.isfinite(provable) else 'one that is proven'
+        raise section.fail('weight_bound', f'{bound!r}', f'{known}, the largest p/q; or {remedy}')
+
+
+def _adaptation(section: Section, target: Distribution) -> Adaptation:
+    _need_uniforms(section, 'type', target)
+    if is_table(target):
+        raise section.fail(
+            'type', "text 'adaptive'", 'another one: the target is a table of cases'
+        )
+    shapes: tuple[float, float] | None = (0.5, 1.0)
+    if section.has('shapes'):
+        low, high = section.numbers('shapes', 2)
+        if not 0 < low <= high:
+            raise section.fail(
+                'shapes', f'[{low:g}, {high:g}]', 'two numbers, 0 < first <= second'
+            )
+        shapes = (low, high)
+    if section.flag('unlimited_shapes'):
+        shapes = None
+    return Adaptation(
+        batch=section.whole('batch', 30, at_least=2),
+        share_of_target=section.number('share_of_target', 0.1, above=0, below=1),
+        rate=section.number('rate', 0.1, above=0, below=1),
+        start=section.number('start', 0.99, above=0),
+        fit=section.choice('fit', FITS, 'moments'),
+        shapes=shapes,
+    )
+
+
+def _bias(
+    section: Section,
+    target: Distribution,
+    distribution: Distribution,
+    truncation: float,
+    gamma: float,
+    psi: tuple[float, float],
+) -> float:
+    if psi[0] < 0.0:
+        raise section.fail('truncation', f'{truncation!r}', 'a measure that is never negative')
+    bias = truncation_bias(target, distribution, psi[1], truncation)
+    if bias >= gamma:
+        raise section.fail(
+            'truncation',
+            f'{truncation!r}, which may cost {bias:.4g}',
+            f'one that costs less than gamma = {gamma:g}',
+        )
+    return bias
+
+
+def _table(section: Section, name: str, target: Distribution, bound: float) -> tuple[Draw, ...]:
+    file = beside(section, name)
+    rows = read_rows(file, target.box, {'weight': math.nan, 'log_q': math.nan})
+    draws = []
+    for place, (x, more) in enumerate(rows):
+        weight, log_q = (
+            None if math.isnan(more[column]) else more[column] for column in ('weight', 'log_q')
+        )
+        try:
+            draws.append(external_draw(target, x, bound, weight=weight, log_q=log_q))
+        except ValueError as error:
+            raise section.fail(
+                'file', f'{file}, row {place + 1}: {error}', 'weighted cases of the target'
+            ) from None
+    return tuple(draws)

@@ -1,0 +1,299 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What a campaign will cost, by each rule and partition, before the robot moves."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from repsq_ros.estimation.alpha import agreement_exists, anchored_c, distinct_alpha, iid_alpha
+from repsq_ros.estimation.anytime import Anytime
+from repsq_ros.estimation.binomial import Binomial, tests_for
+from repsq_ros.estimation.certified_cell import CertifiedCell
+from repsq_ros.estimation.forecast import expected_tests
+from repsq_ros.estimation.moments import EmpiricalBernstein, Hoeffding
+from repsq_ros.estimation.portfolio import ControlledAnytime
+from repsq_ros.estimation.stopping import Bounds, Question, StoppingRule
+from repsq_ros.measurement.indicator import Indicator
+from repsq_ros.specification.model import Specification
+from repsq_ros.specification.partition_section import PartitionChoice
+from repsq_ros.studies.counts import Count, count_tests
+from repsq_ros.studies.foretold import Foretold, altered, foretell
+from repsq_ros.studies.spread import Spread, starting_bounds
+from repsq_ros.timebase import to_seconds
+
+Known = tuple[Spread, Bounds]  # of z, or of v
+
+OFFSETS = 40  # places of r* within its cell that a certified cell is averaged over
+SHARE_OF_BETA = 0.1  # c is this share of beta at most where a random offset is to agree
+
+
+@dataclass(frozen=True)
+class Budget:
+    """How tests turn into hours."""
+
+    test_seconds: float
+    battery_minutes: float | None = None
+    change_minutes: float = 0.0
+
+    def battery_changes(self, tests: int) -> int:
+        """Return how often the battery has to be changed; 0 where it is not limited."""
+        if self.battery_minutes is None or tests == 0:
+            return 0
+        each = math.floor(self.battery_minutes * 60.0 / self.test_seconds)
+        return math.ceil(tests / max(each, 1)) - 1
+
+    def hours(self, tests: int) -> float:
+        """Return robot hours, changes of the battery included."""
+        seconds = tests * self.test_seconds
+        return (seconds + self.battery_changes(tests) * self.change_minutes * 60.0) / 3600.0
+
+
+@dataclass(frozen=True)
+class Offer:
+    """One way to run the campaign."""
+
+    partition: str
+    rule: str
+    gamma: float  # the rule's; nan where it has none
+    c: float
+    alpha: float
+    count: Count
+    foretold: Foretold  # what its result will say
+    p_same: float  # plug-in for two runs of this size, over all places of r* in its cell
+
+    @property
+    def tests(self) -> int:
+        """Return the expected number of tests; 0: more than can be told."""
+        return self.count.mean
+
+    @property
+    def accurate(self) -> bool:
+        """Tell whether the published value is promised to be as accurate as was asked for."""
+        return self.foretold.accurate
+
+    @property
+    def agreed(self) -> bool:
+        """Tell whether two labs are promised to agree with 1 - beta."""
+        return self.foretold.agreed
+
+    @property
+    def guarantees(self) -> bool:
+        """Tell whether it promises all that was asked for."""
+        return self.accurate and self.agreed
+
+
+def asked_for(specification: Specification) -> float:
+    """Return how far a published value may be from r*.
+
+    gamma + alpha/2; gamma for an anchored initiator, whose value is its estimate.
+    """
+    gamma, cells = specification.gamma, specification.cells
+    initiator = cells.kind == 'anchored' and cells.partition is None
+    return gamma if initiator else gamma + cells.half_width
+
+
+def offers(
+    specification: Specification,
+    spread: Spread,
+    bounds: Bounds | None = None,
+    controlled: Known | None = None,
+) -> list[Offer]:
+    """Return all ways with what they cost, the cheapest first; those without an end last.
+
+    :param spread: of z under the tester's proposal
+    :param bounds: of z; default: those of the proposal that the campaign begins with
+    :param controlled: v of the tester's control variate, where a pilot has shown it
+    """
+    known = spread, bounds or starting_bounds(specification)
+    found = list(_offers(specification, known, controlled))
+    return sorted(found, key=lambda offer: (offer.tests == 0, offer.tests))
+
+
+def cheapest(found: list[Offer]) -> Offer | None:
+    """Return the cheapest way that promises all that was asked for."""
+    return next((offer for offer in found if offer.guarantees and offer.tests), None)
+
+
+def question_of(specification: Specification, bounds: Bounds, aim: float, c: float) -> Question:
+    """Return what a rule is asked: what truncation may take off the mean is taken off gamma."""
+    return Question(aim - specification.tester.proposal.truncation_bias, c, bounds)
+
+
+def count_of(
+    specification: Specification,
+    rule: StoppingRule,
+    aim: float,
+    c: float,
+    known: Known,
+    controlled: Known | None = None,
+) -> Count:
+    """Return how many tests a rule takes; beside a control variate the bet that is faster.
+
+    :param aim: half-width that is wanted [unit of psi]
+    :param known: z under the tester's proposal
+    :param controlled: v of the tester's control variate
+    """
+    if isinstance(rule, Anytime | ControlledAnytime):
+        rule = Anytime(rule.c_below)
+    else:
+        controlled = None
+    spread, bounds = known
+    found = [count_tests(rule, question_of(specification, bounds, aim, c), spread)]
+    if controlled is not None:
+        spread, bounds = controlled
+        # Half of the capital is worth as much as half of c.
+        found.append(count_tests(rule, question_of(specification, bounds, aim, c / 2.0), spread))
+    return min(found, key=lambda count: count.mean or math.inf)
+
+
+def rules_of(specification: Specification, spread: Spread) -> list[StoppingRule]:
+    """Return the rules that are compared: `anytime` last, as the tester has it."""
+    own, measure = specification.tester.stopping, specification.measure
+    rules: list[StoppingRule] = [
+        EmpiricalBernstein(), EmpiricalBernstein(two_sided=True), Hoeffding(),
+    ]  # fmt: skip
+    if isinstance(measure.quantity, Indicator) and specification.make_proposal().unweighted:
+        c, share = specification.accuracy.c, min(max(spread.mean, 0.0), 1.0)
+        rules.append(Binomial(tests_for(specification.gamma, share, c)))
+    return [*rules, own if isinstance(own, Anytime | ControlledAnytime) else Anytime()]
+
+
+def _offers(
+    specification: Specification, known: Known, controlled: Known | None
+) -> Iterator[Offer]:
+    accuracy, total = specification.accuracy, asked_for(specification)
+    gamma, c, beta, runs = specification.gamma, accuracy.c, accuracy.beta, accuracy.runs
+    joint = min(c, anchored_c(beta, runs))
+    cells = specification.cells
+    rules = rules_of(specification, known[0])
+    anytime = rules[-1]
+
+    def offer(
+        name: str, rule: StoppingRule, aim: float, miss: float, laid: PartitionChoice
+    ) -> Offer:
+        count = count_of(specification, rule, aim, miss, known, controlled)
+        spread = ((rule is anytime and controlled) or known)[0]
+        form = ' (two-sided)' if rule == EmpiricalBernstein(two_sided=True) else ''
+        foretold = foretell(altered(specification, rule, aim, miss, laid))
+        p_same = _p_same(spread.sd, count.mean, laid.alpha, laid.kind == 'anchored')
+        return Offer(name, rule.name + form, aim, miss, laid.alpha, count, foretold, p_same)
+
+    for rule in rules:
+        if isinstance(rule, Binomial) and cells.kind == 'anchored' and cells.partition is None:
+            continue
+        if cells.kind != 'anchored' or cells.partition is not None:
+            yield offer('as specified', rule, gamma, c, cells)
+        if cells.kind == 'anchored' and cells.partition is not None:
+            continue  # a replicator's cells are laid
+        if isinstance(rule, Binomial):
+            continue  # the number of tests is for the one gamma
+        yield offer('anchored', rule, total, joint, _anchored(cells, total))
+        yield offer(
+            'anchored, each lab within', rule, total / 3, joint, _anchored(cells, total / 3)
+        )
+        for name, alpha_of in (('iid', iid_alpha), ('distinct', distinct_alpha)):
+            miss = min(c, SHARE_OF_BETA * beta)
+            if not agreement_exists(miss, beta, runs):
+                continue
+            aim = total / (1.0 + alpha_of(1.0, miss, beta, runs) / 2.0)
+            laid = replace(
+                cells, kind='uniform', alpha=alpha_of(aim, miss, beta, runs), alpha_rule=name,
+                random_offset=True,
+            )  # fmt: skip
+            yield offer(f'random offset, {name}', rule, aim, miss, laid)
+    if cells.kind != 'anchored' or cells.partition is None:
+        yield _certified(specification, known, total, joint)
+
+
+def _anchored(cells: PartitionChoice, gamma: float) -> PartitionChoice:
+    """Return cells 4 gamma wide, to be laid around an initiator's estimate."""
+    return replace(
+        cells, kind='anchored', alpha=4.0 * gamma, alpha_rule='given', random_offset=False,
+        partition=None,
+    )  # fmt: skip
+
+
+def _p_same(sd: float, tests: int, alpha: float, anchored: bool) -> float:
+    """Return P(two runs of this size return the same value), for Gaussian means."""
+    if tests == 0 or sd == 0.0:
+        return 1.0
+    gap = math.sqrt(2.0) * sd / math.sqrt(tests)  # sd of r_1 - r_2
+    if anchored:
+        return math.erf(alpha / 2.0 / gap / math.sqrt(2.0))
+    return max(0.0, 1.0 - math.sqrt(2.0 / math.pi) * gap / alpha)
+
+
+def _certified(specification: Specification, known: Known, total: float, c: float) -> Offer:
+    """Return quantiles over the places of r* in its cell: at an edge there is no end."""
+    spread, bounds = known
+    alpha = 2.0 * total
+    counts = []
+    for place in (np.arange(OFFSETS) + 0.5) / OFFSETS:
+        lower = spread.mean - place * alpha
+        edges = (min(bounds.lower, lower - alpha), lower, lower + alpha,
+                 max(bounds.upper, lower + 2 * alpha))  # fmt: skip
+        question = Question(total, c, bounds, edges)
+        count = expected_tests(CertifiedCell(), question, spread.mean, spread.sd**2)
+        counts.append(count or math.inf)
+    whole: Callable[[float], int] = lambda n: math.ceil(n) if math.isfinite(n) else 0  # noqa: E731
+    median = whole(float(np.median(counts)))
+    # Every place beyond the last one that ends has no end, so that nothing is interpolated.
+    most = whole(float(np.quantile(counts, 0.95, method='higher')))
+    foretold = foretell(altered(specification, CertifiedCell(), total, c))
+    return Offer(
+        'any fixed', 'certified_cell', math.nan, c, alpha, Count(median, median, most), foretold,
+        math.nan,
+    )  # fmt: skip
+
+
+def budget_of(
+    specification: Specification, battery_minutes: float | None, change_minutes: float
+) -> Budget:
+    """Return the budget for the tests of a specification."""
+    seconds = to_seconds(specification.protocol.duration_ns(specification.box))
+    return Budget(seconds, battery_minutes, change_minutes)
+
+
+def reachable_gamma(
+    specification: Specification,
+    rule: StoppingRule,
+    tests: int,
+    known: Known,
+    controlled: Known | None = None,
+) -> float:
+    """Return the smallest gamma that a rule reaches within so many tests in 95 % of campaigns.
+
+    To a hundredth of itself; nan where not even the range of z is reached.
+    """
+    c, width = specification.accuracy.c, known[1].width
+
+    def enough(gamma: float) -> bool:
+        return 0 < count_of(specification, rule, gamma, c, known, controlled).most <= tests
+
+    high = width
+    if not enough(high):
+        return math.nan
+    low = high / 2.0
+    while low > 1e-9 * width and enough(low):
+        low, high = low / 2.0, low
+    while high > 1.01 * low:
+        middle = math.sqrt(low * high)
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high

@@ -1,0 +1,121 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Figures of studies; they need matplotlib, of the optional extra `report`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from repsq_ros.errors import MissingError, OutputError, ParameterError
+from repsq_ros.specification.model import Specification
+from repsq_ros.studies.executor import EXTRA
+from repsq_ros.studies.repeated_campaigns import Run
+from repsq_ros.studies.summary import Summary
+
+INITIATOR, REPLICATOR = '#0b6e99', '#e07b39'
+BINS = 30
+
+
+def require_writable(file: Path) -> None:
+    """Refuse a place for a figure before the work is done that it shows.
+
+    :raises OutputError: the folder is missing, or cannot be written to
+    """
+    folder = file.parent
+    if not folder.is_dir():
+        raise OutputError(f'figure {file}: No such folder as {folder}, expected one to write to')
+    if not os.access(folder, os.W_OK):
+        raise OutputError(f'figure {file}: {folder} cannot be written to')
+
+
+def draw_runs(
+    file: Path,
+    runs: Sequence[tuple[Run, Run]],
+    specification: Specification,
+    summary: Summary,
+) -> None:
+    """Draw the estimates of both labs over the partition, and how many tests they took.
+
+    :raises MissingError: matplotlib is not installed
+    :raises OutputError: the file cannot be written
+    """
+    try:
+        import matplotlib
+
+        matplotlib.use('Agg')
+        from matplotlib import pyplot
+    except ImportError:
+        raise MissingError(f'--figure needs matplotlib: {EXTRA}') from None
+    figure, (left, right) = pyplot.subplots(1, 2, figsize=(10, 3.8), layout='constrained')
+    labs = [[pair[lab] for pair in runs] for lab in (0, 1)]
+    estimates = [[run.estimate for run in lab] for lab in labs]
+    # The same bins for both, or their heights could not be compared.
+    bins = np.histogram_bin_edges(np.concatenate(estimates), BINS)
+    for values, colour, name in zip(
+        estimates, (INITIATOR, REPLICATOR), ('initiator', 'replicator'), strict=True
+    ):
+        left.hist(values, bins=bins, histtype='stepfilled', alpha=0.5, color=colour, label=name)
+    lowest, highest = left.get_xlim()
+    gamma, truth = specification.accuracy.gamma, summary.truth
+    if specification.tester.stopping.name != 'certified_cell':
+        left.axvspan(truth - gamma, truth + gamma, color='0.85', zorder=0, label='r* +- gamma')
+    if specification.partition is not None:
+        shown = [
+            edge for edge in specification.partition.edges
+            if lowest - specification.alpha <= edge <= highest + specification.alpha
+        ]  # fmt: skip
+        for place, edge in enumerate(shown):
+            left.axvline(
+                edge, color='0.4', linewidth=1, linestyle='--',
+                label='edge of a cell' if place == 0 else None,
+            )  # fmt: skip
+    else:
+        first = runs[0][0]
+        left.axvspan(
+            first.cell_lower, first.cell_upper, facecolor='none', edgecolor='0.4', linestyle='--',
+            label="cell of the first pair's initiator",
+        )  # fmt: skip
+    left.axvline(truth, color='black', linewidth=1.5, label='r*')
+    left.set(
+        xlabel='estimate [unit of psi]', ylabel='campaigns',
+        title=f'same value in {summary.agreement.count} of {summary.agreement.of} pairs',
+    )  # fmt: skip
+    left.legend(fontsize='small')
+    counts = [[run.n for run in lab] for lab in labs]
+    bins = np.histogram_bin_edges(np.concatenate(counts), BINS)
+    for tests, colour, name in zip(
+        counts, (INITIATOR, REPLICATOR), ('initiator', 'replicator'), strict=True
+    ):
+        right.hist(tests, bins=bins, histtype='stepfilled', alpha=0.5, color=colour, label=name)
+    right.axvline(summary.tests[1], color='black', linewidth=1.5, label='median of both')
+    right.axvline(
+        summary.tests[2], color='black', linewidth=1, linestyle=':', label='95 % of both'
+    )
+    right.set(
+        xlabel='tests to the stop', ylabel='campaigns', title=specification.tester.stopping.name
+    )
+    right.legend(fontsize='small')
+    try:
+        figure.savefig(file)
+    except OSError as error:
+        raise OutputError(f'figure {file}: {error.strerror}, expected a file to write') from None
+    except ValueError as error:
+        raise ParameterError('figure', f'{file} ({error})', 'a .svg, .png or .pdf file') from None
+    finally:
+        pyplot.close(figure)
