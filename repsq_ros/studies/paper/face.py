@@ -64,6 +64,7 @@ class Study:
     :param work: one piece; what it draws depends on setting and piece alone
     :param conclude: from the results, in the order of the pieces, to tables and findings
     :param draw: on an empty matplotlib figure
+    :param columns: of each table, those that are printed
     """
 
     name: str
@@ -73,6 +74,7 @@ class Study:
     work: Callable[[Any, Any], Any]
     conclude: Callable[[Any, Sequence[Any]], Found]
     draw: Callable[[Any, Any, Found], None]
+    columns: Mapping[str, tuple[str, ...]]
 
 
 def run_study(

@@ -394,4 +394,13 @@ def _draw(setting: HumanoidSetting, figure: Any, found: Found) -> None:
 HUMANOID = Study(
     'humanoid', "the G1's walking policy in MuJoCo: four proposals, forms of psi, changed robots",
     _read, _pieces, _work, _conclude, _draw,
+    {
+        '': ('proposal', 'rule', 'trials', 'tests_mean', 'tests_least', 'tests_most',
+             'estimate_least', 'estimate_most', 'values', 'same_count', 'same_low', 'same_high',
+             'outside_bounds'),
+        '_forms': ('form', 'tests', 'mean', 'sd', 'least', 'most', 'paper_tests_declared',
+                   'paper_tests_proven'),
+        '_robots': ('robot', 'pairs', 'mean', 'mean_unchanged', 'difference', 'lower', 'upper',
+                    'verdict', 'decided_at'),
+    },
 )  # fmt: skip
