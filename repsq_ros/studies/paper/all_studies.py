@@ -19,12 +19,15 @@ from __future__ import annotations
 from pathlib import Path
 
 from repsq_ros.errors import ParameterError
+from repsq_ros.studies.paper.driving import DRIVING
 from repsq_ros.studies.paper.face import Study
 from repsq_ros.studies.paper.humanoid import HUMANOID
 from repsq_ros.studies.paper.manipulator import MANIPULATOR
 from repsq_ros.studies.paper.rule_tables import RULES
 
-STUDIES: dict[str, Study] = {study.name: study for study in (MANIPULATOR, HUMANOID, RULES)}
+STUDIES: dict[str, Study] = {
+    study.name: study for study in (MANIPULATOR, DRIVING, HUMANOID, RULES)
+}
 PLACES = ('config', 'share/repsq_ros/config')  # in the sources, and where a build puts it
 
 

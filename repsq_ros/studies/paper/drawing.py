@@ -64,7 +64,7 @@ def draw_study(file: Path, study: Study, setting: Any, found: Found) -> None:
         raise MissingError(
             "figures need matplotlib: pip install 'repsq_ros[report]', or make environment"
         ) from None
-    figure = pyplot.figure(figsize=(10.0, 4.2), layout='constrained')
+    figure = pyplot.figure(figsize=(12.0, 4.0), layout='constrained')
     study.draw(setting, figure, found)
     try:
         # Without the date and the version, so that the same numbers give the same file.

@@ -271,7 +271,7 @@ def _findings(setting: ManipulatorSetting, rows: Sequence[Row]) -> tuple[Finding
 
 
 def _draw(setting: ManipulatorSetting, figure: Any, found: Found) -> None:
-    panels = figure.subplots(1, 3)
+    panels = figure.subplots(1, 4, width_ratios=(1.0, 1.0, 1.0, 1.2))
     names = list(setting.subjects)
     for axes, name in zip(panels[:2], names[:2], strict=True):
         subject, trials = setting.subjects[name], found.shown[name]
@@ -286,8 +286,12 @@ def _draw(setting: ManipulatorSetting, figure: Any, found: Found) -> None:
         axes.axvline(subject.mean, color='black', label='r*')
         axes.set(xlabel='mean of a trial [mm]', ylabel='trials', title=name)
         axes.legend(fontsize='x-small')
-    axes = panels[2]
-    ticks = []
+    deviations = found.shown[names[1]].deviations
+    panels[2].hist(deviations, bins=24, **filled(1))
+    panels[2].set(
+        xlabel=f'deviation of a trial of {ISO} [mm]', ylabel='trials', title=names[1]
+    )  # fmt: skip
+    axes, ticks = panels[3], []
     for place, method in enumerate((READOUT, PAPER, ANYTIME, ANCHORED, CERTIFIED)):
         ticks.append(method)
         for which, name in enumerate(names):
@@ -299,7 +303,7 @@ def _draw(setting: ManipulatorSetting, figure: Any, found: Found) -> None:
                 )  # fmt: skip
     axes.set_yticks(range(len(ticks)), ticks)
     axes.set(xlabel='pairs that agree, interval of 95 %', xlim=(-0.03, 1.03))
-    axes.legend(fontsize='x-small', loc='lower left')
+    axes.legend(fontsize='x-small', loc='upper left')
 
 
 MANIPULATOR = Study(
