@@ -19,15 +19,17 @@ from __future__ import annotations
 from pathlib import Path
 
 from repsq_ros.errors import ParameterError
+from repsq_ros.studies.paper.compared_rules import BASELINES
 from repsq_ros.studies.paper.driving import DRIVING
 from repsq_ros.studies.paper.face import Study
 from repsq_ros.studies.paper.humanoid import HUMANOID
+from repsq_ros.studies.paper.lost_tests import SELECTION
 from repsq_ros.studies.paper.manipulator import MANIPULATOR
 from repsq_ros.studies.paper.rule_tables import RULES
+from repsq_ros.studies.paper.wear import DRIFT
 
-STUDIES: dict[str, Study] = {
-    study.name: study for study in (MANIPULATOR, DRIVING, HUMANOID, RULES)
-}
+EACH = (MANIPULATOR, DRIVING, BASELINES, DRIFT, SELECTION, RULES, HUMANOID)
+STUDIES: dict[str, Study] = {study.name: study for study in EACH}
 PLACES = ('config', 'share/repsq_ros/config')  # in the sources, and where a build puts it
 
 

@@ -312,6 +312,7 @@ DRIVING = Study(
              'estimate', 'missed_count', 'missed_low', 'missed_high', 'same_count', 'same_of',
              'same_low', 'same_high'),
         '_truth': ('scenario', 'episodes', 'crashes', 'truth', 'truth_error', 'weighted',
-                   'weighted_error', 'reference', 'reference_error', 'range', 'largest', 'without_event'),
+                   'weighted_error', 'reference', 'reference_error', 'range', 'largest',
+                   'without_event'),
     },
 )  # fmt: skip
