@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import Any
 
 from repsq_ros.console.simulate import add_executor_arguments
 from repsq_ros.errors import MissingError, OutputError, ParameterError
@@ -25,7 +26,9 @@ from repsq_ros.specification.reader import read
 from repsq_ros.studies.executor import open_executor
 from repsq_ros.studies.paper.all_studies import STUDIES, specification_of
 from repsq_ros.studies.paper.drawing import draw_study
+from repsq_ros.studies.paper.driving import DRIVING
 from repsq_ros.studies.paper.face import Asked, Study, run_study
+from repsq_ros.studies.paper.weighted_table import judge, read_weighted
 from repsq_ros.studies.paper.written import markdown, write_table
 
 OUTPUT = Path('campaigns/studies')
@@ -40,6 +43,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--specification', type=Path, help='in place of config/studies/NAME.yaml (YAML)'
     )
+    parser.add_argument(
+        '--table', type=Path, metavar='CSV',
+        help='for driving: psi and weight of another simulation, in place of the study',
+    )  # fmt: skip
     parser.add_argument('--model', default='', help='folder of the G1 model, for humanoid')
     parser.add_argument('--seed', type=int, help="in place of the specification's")
     parser.add_argument(
@@ -56,6 +63,10 @@ def run(arguments: argparse.Namespace) -> int:
         raise ParameterError('seed', f'{arguments.seed}', 'a whole number >= 0')
     if arguments.all and arguments.specification:
         raise ParameterError('specification', 'one beside --all', 'a NAME with it')
+    if arguments.table:
+        if arguments.name != DRIVING.name:
+            raise ParameterError('table', f'one beside {arguments.name}', 'driving')
+        return _judge(arguments)
     try:
         arguments.output.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -68,12 +79,24 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _run(study: Study, arguments: argparse.Namespace) -> None:
+def _judge(arguments: argparse.Namespace) -> int:
+    risk = _setting(DRIVING, arguments).table
+    rows = judge(read_weighted(arguments.table), risk)
+    print(markdown(rows, list(rows[0])))
+    return 0
+
+
+def _setting(study: Study, arguments: argparse.Namespace) -> Any:
     top = read(arguments.specification or specification_of(study.name))
     if top.text('study') != study.name:
         raise top.fail('study', repr(top.text('study')), repr(study.name))
     setting = study.read(top, Asked(arguments.quick, arguments.seed, arguments.model))
     top.finish()
+    return setting
+
+
+def _run(study: Study, arguments: argparse.Namespace) -> None:
+    setting = _setting(study, arguments)
     count = len(study.pieces(setting))
     with open_executor(arguments.processes, arguments.scheduler, count) as (executor, progress):
         found = run_study(study, setting, executor, progress)

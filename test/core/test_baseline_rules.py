@@ -73,7 +73,7 @@ def test_the_query_is_that_of_impagliazzo_et_al():
 def test_more_runs_that_shall_agree_come_nearer():
     assert ReproducibleQuery(BETA, 3).reach(GAMMA, C) == pytest.approx(GAMMA * 0.07 / 1.07)
     assert query_alpha(GAMMA, C, BETA, 3) == pytest.approx(2 * GAMMA / 1.07)
-    with pytest.raises(ValueError, match='beta = 0.1 is not above 2 c = 0.1'):
+    with pytest.raises(ValueError, match=r'beta = 0\.1 is not above 2 c = 0.1'):
         ReproducibleQuery(0.1).reach(GAMMA, 0.05)
     with pytest.raises(ValueError, match='not above 2 c'):
         query_alpha(GAMMA, 0.05, 0.1)
@@ -114,9 +114,7 @@ def test_a_specification_with_the_query_promises_accuracy_and_agreement(content,
     [('anytime', 0.3, False), ('anytime', 0.0222, True), ('anytime', 0.0223, False),
      ('reproducible_query', 0.3, True)],
 )  # fmt: skip
-def test_cells_of_the_query_suppose_runs_that_are_near_enough(
-    content, write, rule, gamma, agreed
-):
+def test_cells_of_the_query_suppose_runs_that_are_near_enough(content, write, rule, gamma, agreed):
     query_content(content)['tester'].update(gamma=gamma, stopping={'rule': rule})
     said = foretell(load(write(content)))
     assert said.agreed is agreed
@@ -243,5 +241,5 @@ def test_the_half_width_of_the_cycles_is_students():
 
 def test_more_cycles_than_the_budget_are_refused(content, write):
     content['tester'].update(stopping={'rule': 'iso9283', 'cycles': 31}, max_tests=30)
-    with pytest.raises(SpecificationError, match='stopping.cycles: found 31 tests'):
+    with pytest.raises(SpecificationError, match=r'stopping\.cycles: found 31 tests'):
         load(write(content))

@@ -61,8 +61,9 @@ def markdown(rows: Sequence[Row], columns: Sequence[str]) -> str:
 def share(name: str, count: int, of: int) -> Row:
     """Return the columns of a share: count, of how many, and its exact interval of 95 %."""
     found = Share(count, of)
-    low, high = found.interval if of else (math.nan, math.nan)
+    of_some: tuple[Cell, Cell, Cell] = (found.value, *found.interval) if of else ('', '', '')
+    value, low, high = of_some
     return {
-        name: found.value, f'{name}_count': count, f'{name}_of': of, f'{name}_low': low,
+        name: value, f'{name}_count': count, f'{name}_of': of, f'{name}_low': low,
         f'{name}_high': high,
     }  # fmt: skip
