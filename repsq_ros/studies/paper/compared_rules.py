@@ -19,7 +19,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -38,7 +37,7 @@ from repsq_ros.specification.accuracy_section import RequiredAccuracy, read_accu
 from repsq_ros.specification.reader import Section
 from repsq_ros.studies.case_rules import TARGET, TRUTH, steep
 from repsq_ros.studies.laws import read_law
-from repsq_ros.studies.paper.drawing import filled, interval_bars, style
+from repsq_ros.studies.paper.compared_figure import draw
 from repsq_ros.studies.paper.face import (
     Asked,
     Finding,
@@ -67,7 +66,7 @@ MOST = 4000  # tests of the rules that look at them
 
 
 @dataclass(frozen=True)
-class Compared:
+class ComparedLaw:
     """A law of psi, and the shapes of the proposal that draws the cases."""
 
     law: str
@@ -114,7 +113,7 @@ class BaselinesSetting:
     """What is asked of the study."""
 
     accuracy: RequiredAccuracy
-    scenarios: Mapping[str, Compared]
+    scenarios: Mapping[str, ComparedLaw]
     cycles: int
     margin: float
     relative: float
@@ -133,7 +132,7 @@ def _read(section: Section, asked: Asked) -> BaselinesSetting:
         if len(shapes['a']) != len(shapes['b']) or (shapes['a'] and found.many is not None):
             raise each.fail('a', 'shapes', 'a and b, beside a law that depends on the case')
         each.finish()
-        scenarios[name] = Compared(law, shapes['a'], shapes['b'])
+        scenarios[name] = ComparedLaw(law, shapes['a'], shapes['b'])
     return BaselinesSetting(
         read_accuracy(section.section('accuracy'), 1.0), scenarios,
         section.whole('cycles', at_least=2), section.number('margin', at_least=0),
@@ -179,11 +178,11 @@ def _work(setting: BaselinesSetting, piece: tuple[str, int, int]) -> dict[str, S
     }  # fmt: skip
 
 
-def _question(setting: BaselinesSetting, scenario: Compared) -> Question:
+def _question(setting: BaselinesSetting, scenario: ComparedLaw) -> Question:
     return Question(setting.accuracy.gamma, setting.accuracy.c, scenario.bounds)
 
 
-def _fixed(setting: BaselinesSetting, scenario: Compared) -> tuple[int, DivergenceSized]:
+def _fixed(setting: BaselinesSetting, scenario: ComparedLaw) -> tuple[int, DivergenceSized]:
     """Return the number of tests of the query, and the rule that the divergence sizes."""
     asked, width = setting.accuracy, scenario.bounds.width
     near = ReproducibleQuery(asked.beta, asked.runs).reach(asked.gamma, asked.c)
@@ -207,7 +206,7 @@ def _conclude(setting: BaselinesSetting, results: Sequence[dict[str, Stopped]]) 
 def _row(
     setting: BaselinesSetting,
     name: str,
-    scenario: Compared,
+    scenario: ComparedLaw,
     place: int,
     rule: str,
     stopped: Stopped,
@@ -240,7 +239,7 @@ def _row(
 
 
 def _half_width(
-    setting: BaselinesSetting, scenario: Compared, rule: str, stopped: Stopped
+    setting: BaselinesSetting, scenario: ComparedLaw, rule: str, stopped: Stopped
 ) -> tuple[float | str, float | str]:
     """Return what the rule promises: the half-width, and the agreement of two labs."""
     asked = setting.accuracy
@@ -281,34 +280,9 @@ def _findings(setting: BaselinesSetting, rows: Sequence[Row]) -> tuple[Finding, 
     return tuple(found)
 
 
-def _draw(setting: BaselinesSetting, figure: Any, found: Found) -> None:
-    left, middle, right = figure.subplots(1, 3)
-    rows, names = found.tables[''], list(setting.scenarios)
-    rules = [str(row['rule']) for row in rows if row['scenario'] == names[0]]
-    own = [row_of(rows, scenario=names[0], rule=rule) for rule in rules]
-    left.barh(range(len(rules)), [number(row, 'tests_mean') for row in own], **filled(1))
-    left.set(xscale='log', xlabel='tests, mean', title=names[0])
-    for axes, column, label in (
-        (middle, 'missed', 'campaigns that miss gamma'), (right, 'same', 'pairs that agree'),
-    ):  # fmt: skip
-        for place, name in enumerate(names):
-            for k, rule in enumerate(rules):
-                row = row_of(rows, scenario=name, rule=rule)
-                if row[f'{column}_of']:
-                    interval_bars(
-                        axes, k + (place - 1.5) * 0.18, number(row, column),
-                        number(row, f'{column}_low'), number(row, f'{column}_high'),
-                        label=name if k == 0 else None, **style(place),
-                    )  # fmt: skip
-        axes.set(xlabel=label, xlim=(-0.03, 1.03))
-    for axes in (left, middle, right):
-        axes.set_yticks(range(len(rules)), rules)
-    middle.legend(fontsize='x-small')
-
-
 BASELINES = Study(
     'baselines', "the paper's baselines as rules of their own, beside the rules that hold",
-    _read, _pieces, _work, _conclude, _draw,
+    _read, _pieces, _work, _conclude, draw,
     {'': ('scenario', 'rule', 'tests_mean', 'promised_half_width', 'promised_agreement',
           'error_mean', 'missed_count', 'same_count', 'same_of', 'same_low', 'same_high',
           'edge_count', 'edge_of')},

@@ -19,7 +19,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -30,7 +29,7 @@ from repsq_ros.estimation.stopping import Bounds, Question
 from repsq_ros.seeds import RandomStream, generator
 from repsq_ros.specification.accuracy_section import RequiredAccuracy, read_accuracy
 from repsq_ros.specification.reader import Section
-from repsq_ros.studies.paper.drawing import filled, interval_bars, style
+from repsq_ros.studies.paper.driving_figure import draw
 from repsq_ros.studies.paper.face import (
     Asked,
     Finding,
@@ -274,39 +273,9 @@ def _findings(
     return tuple(found)
 
 
-def _draw(setting: DrivingSetting, figure: Any, found: Found) -> None:
-    left, middle, right = figure.subplots(1, 3)
-    names, rows = list(setting.scenarios), found.tables['']
-    methods = [row['method'] for row in rows if row['scenario'] == names[0]]
-    width = 0.8 / len(names)
-    for place, name in enumerate(names):
-        own = [row_of(rows, scenario=name, method=str(method)) for method in methods]
-        beside = [k + (place - (len(names) - 1) / 2) * width for k in range(len(own))]
-        left.bar(beside, [number(row, 'tests_mean') for row in own], width, label=name,
-                 **filled(place + 1))  # fmt: skip
-        for axes, column in ((middle, 'missed'), (right, 'same')):
-            for k, row in enumerate(own):
-                if row[f'{column}_of']:
-                    interval_bars(
-                        axes, k + (place - 0.5) * 0.25, number(row, column),
-                        number(row, f'{column}_low'), number(row, f'{column}_high'),
-                        label=name if k == 0 else None, **style(place + 1),
-                    )  # fmt: skip
-    left.set_xticks(range(len(methods)), methods, rotation=30, ha='right')
-    left.set(yscale='log', ylabel='tests, mean')
-    left.legend(fontsize='x-small')
-    for axes, label in ((middle, 'campaigns that miss by more than gamma'),
-                        (right, 'pairs that agree')):  # fmt: skip
-        axes.set_yticks(range(len(methods)), methods)
-        axes.set(xlabel=label, xlim=(-0.03, 1.03))
-    c = next(iter(setting.scenarios.values()))[1].accuracy.c
-    middle.axvline(c, color='0.4', linestyle='--', label=f'c = {c:g}')
-    middle.legend(fontsize='x-small')
-
-
 DRIVING = Study(
     'driving', 'risk by importance sampling: car following and cut-in',
-    _read, _pieces, _work, _conclude, _draw,
+    _read, _pieces, _work, _conclude, draw,
     {
         '': ('scenario', 'method', 'met_rule', 'tests_mean', 'tests_least', 'tests_most',
              'estimate', 'missed_count', 'missed_low', 'missed_high', 'same_count', 'same_of',

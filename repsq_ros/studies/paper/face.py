@@ -16,6 +16,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
@@ -134,5 +135,6 @@ def row_of(rows: Sequence[Row], **where: Cell) -> Row:
 
 
 def number(row: Mapping[str, Cell], column: str) -> float:
-    """Return a cell that is a number."""
-    return float(row[column])
+    """Return a cell that is a number; NaN where there is none."""
+    cell = row[column]
+    return math.nan if cell == '' else float(cell)

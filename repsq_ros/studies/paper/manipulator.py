@@ -18,7 +18,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -30,7 +29,6 @@ from repsq_ros.seeds import RandomStream, generator
 from repsq_ros.specification.accuracy_section import RequiredAccuracy, read_accuracy
 from repsq_ros.specification.reader import Section
 from repsq_ros.studies.laws import Law, read_law
-from repsq_ros.studies.paper.drawing import filled, interval_bars, style
 from repsq_ros.studies.paper.face import (
     Asked,
     Cell,
@@ -43,6 +41,8 @@ from repsq_ros.studies.paper.face import (
     seed_of,
     sizes,
 )
+from repsq_ros.studies.paper.manipulator_figure import draw
+from repsq_ros.studies.paper.methods import ANCHORED, ANYTIME, CERTIFIED, ISO, PAPER, READOUT
 from repsq_ros.studies.paper.stops import (
     Numbers,
     Stopped,
@@ -53,8 +53,6 @@ from repsq_ros.studies.paper.stops import (
 )
 from repsq_ros.studies.paper.written import share
 
-ISO, READOUT, PAPER = 'ISO 9283', 'ISO 9283, as read', "paper's rule"
-ANYTIME, ANCHORED, CERTIFIED = 'anytime', 'anytime, anchored', 'certified_cell'
 CHUNK = 20  # trials in a piece of work, an even number
 FIRST = 3  # trials that are shown one by one
 
@@ -270,45 +268,9 @@ def _findings(setting: ManipulatorSetting, rows: Sequence[Row]) -> tuple[Finding
     return tuple(found)
 
 
-def _draw(setting: ManipulatorSetting, figure: Any, found: Found) -> None:
-    panels = figure.subplots(1, 4, width_ratios=(1.0, 1.0, 1.0, 1.2))
-    names = list(setting.subjects)
-    for axes, name in zip(panels[:2], names[:2], strict=True):
-        subject, trials = setting.subjects[name], found.shown[name]
-        means = [trials.stopped[m].mean for m in (ISO, PAPER)]
-        bins = np.histogram_bin_edges(np.concatenate(means), 24)
-        for place, (method, each) in enumerate(zip((ISO, PAPER), means, strict=True)):
-            axes.hist(each, bins=bins, label=method, **filled(place + 1))
-        low, high = axes.get_xlim()
-        for edge in subject.cells.edges:
-            if low <= edge <= high:
-                axes.axvline(edge, color='0.2', linestyle='--', label='edge of a cell')
-        axes.axvline(subject.mean, color='black', label='r*')
-        axes.set(xlabel='mean of a trial [mm]', ylabel='trials', title=name)
-        axes.legend(fontsize='x-small')
-    deviations = found.shown[names[1]].deviations
-    panels[2].hist(deviations, bins=24, **filled(1))
-    panels[2].set(
-        xlabel=f'deviation of a trial of {ISO} [mm]', ylabel='trials', title=names[1]
-    )  # fmt: skip
-    axes, ticks = panels[3], []
-    for place, method in enumerate((READOUT, PAPER, ANYTIME, ANCHORED, CERTIFIED)):
-        ticks.append(method)
-        for which, name in enumerate(names):
-            row = row_of(found.tables[''], subject=name, method=method)
-            if row['same_of']:
-                interval_bars(
-                    axes, place + (which - 1) * 0.2, number(row, 'same'), number(row, 'same_low'),
-                    number(row, 'same_high'), label=name if place == 0 else None, **style(which),
-                )  # fmt: skip
-    axes.set_yticks(range(len(ticks)), ticks)
-    axes.set(xlabel='pairs that agree, interval of 95 %', xlim=(-0.03, 1.03))
-    axes.legend(fontsize='x-small', loc='upper left')
-
-
 MANIPULATOR = Study(
     'manipulator', 'ISO 9283 against the method, on an arm and on a hand',
-    _read, _pieces, _work, _conclude, _draw,
+    _read, _pieces, _work, _conclude, draw,
     {
         '': ('subject', 'method', 'met_rule', 'tests_mean', 'tests_least', 'tests_most',
              'mean_sd', 'missed_count', 'same_count', 'same_of', 'same_low', 'same_high',
