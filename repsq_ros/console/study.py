@@ -98,7 +98,8 @@ def _setting(study: Study, arguments: argparse.Namespace) -> Any:
 def _run(study: Study, arguments: argparse.Namespace) -> None:
     setting = _setting(study, arguments)
     count = len(study.pieces(setting))
-    with open_executor(arguments.processes, arguments.scheduler, count) as (executor, progress):
+    workers = open_executor(arguments.processes, arguments.scheduler, count, ' pieces')
+    with workers as (executor, progress):
         found = run_study(study, setting, executor, progress)
     print(f'# {study.name}: {study.summary}\n')
     for end, rows in found.tables.items():

@@ -29,19 +29,20 @@ EXTRA = "pip install 'repsq_ros[report]', or make environment"
 
 @contextmanager
 def open_executor(
-    processes: int | None, scheduler: str, total: int
+    processes: int | None, scheduler: str, total: int, unit: str = 'pair'
 ) -> Iterator[tuple[Executor | None, Callable[[int], None]]]:
     """Give an executor (None: this process alone) and a function that shows progress.
 
     :param processes: None: one for each core
     :param scheduler: address of a cluster; '' for none
     :param total: how many pieces progress is told of
+    :param unit: what a piece is called
     :raises ParameterError: a wrong number, or no cluster at the address
     :raises MissingError: a cluster is asked for, and dask.distributed is not installed
     """
     if processes is not None and processes < 1:
         raise ParameterError('processes', f'{processes}', 'a whole number >= 1')
-    with _progress(total) as progress:
+    with _progress(total, unit) as progress:
         if scheduler:
             with _cluster(scheduler) as executor:
                 yield executor, progress
@@ -72,12 +73,12 @@ def _cluster(address: str) -> Iterator[Executor]:
 
 
 @contextmanager
-def _progress(total: int) -> Iterator[Callable[[int], None]]:
+def _progress(total: int, unit: str) -> Iterator[Callable[[int], None]]:
     """Show a bar on a terminal, where tqdm is installed."""
     try:
         from tqdm import tqdm
     except ImportError:
         yield lambda done: None
         return
-    with tqdm(total=total, unit='pair', disable=None, leave=False) as bar:
+    with tqdm(total=total, unit=unit, disable=None, leave=False) as bar:
         yield bar.update

@@ -20,6 +20,8 @@ import numpy as np
 import pytest
 from scipy.stats import t as student
 
+from repsq_ros.campaign.campaign import Campaign
+from repsq_ros.campaign.records import TestRecord
 from repsq_ros.errors import SpecificationError
 from repsq_ros.estimation.accumulator import Accumulator
 from repsq_ros.estimation.alpha import query_alpha
@@ -97,7 +99,7 @@ def test_the_query_agrees_as_it_promises_over_random_offsets():
 def query_content(content):
     content['accuracy'].update(gamma=0.3, c=C, beta=BETA)
     content['partition'] = {'alpha': 'query', 'offset_seed': 3}
-    content['tester'].update(stopping={'rule': 'reproducible_query'})
+    content['tester'].update(stopping={'rule': 'reproducible_query'}, max_tests=10_000)
     return content
 
 
@@ -107,6 +109,21 @@ def test_a_specification_with_the_query_promises_accuracy_and_agreement(content,
     assert said.agreed
     assert 'With probability 0.99 the true mean is within 0.3 of this result' in said.guarantee
     assert 'With probability 0.9 at least two runs of any algorithms' in said.agreement
+
+
+def test_a_campaign_by_the_query_ends_where_it_says(content, write):
+    specification = load(write(query_content(content)))
+    campaign, index = Campaign(specification, forecasts=False), 0
+    while not campaign.stopped:
+        campaign.add(TestRecord(index, 0, float(index % 2), 1.0, True))
+        index += 1
+    result = campaign.result('one')
+    near = 0.3 * 0.08 / 1.08
+    assert result.n == math.ceil(math.log(2 / C) / (2 * near**2))
+    assert near - 1e-4 < result.half_width <= near
+    assert result.accurate
+    assert abs(result.value - 0.5) <= 0.3
+    assert result.agreement.startswith('With probability 0.9 at least two runs')
 
 
 @pytest.mark.parametrize(

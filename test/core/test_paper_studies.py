@@ -16,6 +16,7 @@
 
 import csv
 import math
+import pickle
 import re
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
@@ -369,6 +370,13 @@ def test_every_study_can_be_read_in_both_sizes(name):
     sizes.append(STUDIES[name].pieces(STUDIES[name].read(top, Asked())))
     top.finish()
     assert 0 < len(sizes[0]) <= len(sizes[1])
+
+
+@pytest.mark.parametrize('name', list(STUDIES))
+def test_settings_and_pieces_travel_to_other_processes(name):
+    setting = setting_of(name)
+    travelled = pickle.loads(pickle.dumps((STUDIES[name].work, setting)))
+    assert STUDIES[name].pieces(travelled[1]) == STUDIES[name].pieces(setting)
 
 
 def test_a_law_that_depends_on_the_case_is_none_for_the_manipulator(tmp_path):
