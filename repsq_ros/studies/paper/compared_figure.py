@@ -29,7 +29,7 @@ def draw(setting: Any, figure: Any, found: Found) -> None:
     rules = [str(row['rule']) for row in rows if row['scenario'] == names[0]]
     own = [row_of(rows, scenario=names[0], rule=rule) for rule in rules]
     left.barh(range(len(rules)), [number(row, 'tests_mean') for row in own], **filled(1))
-    left.set(xscale='log', xlabel='tests, mean', title=names[0])
+    left.set(xscale='log', xlim=(10, None), xlabel='tests, mean', title=names[0])
     for axes, column, label in (
         (middle, 'missed', 'campaigns that miss gamma'), (right, 'same', 'pairs that agree'),
     ):  # fmt: skip
