@@ -33,12 +33,12 @@ lint: environment
 	.venv/bin/ruff format --check .
 	.venv/bin/mypy
 
-# What may on all cores; then whole campaigns one after the other: they are processes themselves.
+# Those of the nodes four at a time, since they wait more than they work.
 test: lint
-	.venv/bin/with_repsq python3 -m pytest --quiet -m 'not alone' --numprocesses auto
-	.venv/bin/with_repsq python3 -m pytest --quiet -m alone
+	.venv/bin/with_repsq python3 -m pytest --quiet test/core --numprocesses auto
+	.venv/bin/with_repsq python3 -m pytest --quiet test/ros --numprocesses 4 --dist loadgroup
 
-# Every node killed at 50 random instants and stalled 24 times, within make test it is 10 and 4;
+# Every node killed at 50 random instants and stalled 24 times, within make test it is 5 and 4;
 # 10,000 damaged recordings, within make test it is 300.
 test-long: environment
 	REPSQ_FUZZ=10000 .venv/bin/python -m pytest test/core/test_instrument_faults.py -k there_is_a_reason

@@ -30,7 +30,8 @@ from repsq_ros.sampling.box import Box, Dimension
 from repsq_ros.sampling.distributions import Distribution
 from repsq_ros.simulation.build import make_subject
 from repsq_ros.simulation.in_process import run_in_process
-from repsq_ros.simulation.subject import BodyState, SensorNoise, Subject
+from repsq_ros.simulation.simulated_sensors import SensorNoise
+from repsq_ros.simulation.subject import BodyState, Subject
 from repsq_ros.specification.load import load
 from repsq_ros.specification.model import Specification
 

@@ -39,10 +39,10 @@ settings.load_profile('steady')
 
 
 def pytest_collection_modifyitems(items):
-    """Whole campaigns over DDS have the machine for themselves."""
+    """Tests that share a recording run in one process, so that it is made once."""
     for item in items:
-        if 'ros' in item.path.parts and item.get_closest_marker('parallel') is None:
-            item.add_marker(pytest.mark.alone)
+        if 'recorded' in getattr(item, 'fixturenames', ()):
+            item.add_marker(pytest.mark.xdist_group('recorded'))
 
 
 def pytest_sessionfinish(session, exitstatus):

@@ -19,7 +19,7 @@ from __future__ import annotations
 from repsq_ros.measurement.samples import Sample
 from repsq_ros.measurement.settling import Settling
 from repsq_ros.protocols.command_space import Command
-from repsq_ros.protocols.endings import LATE_NS, Confirmed, Timed
+from repsq_ros.protocols.endings import Look
 from repsq_ros.protocols.phases import BEGUN, Span
 from repsq_ros.protocols.protocol import Protocol, Step
 from repsq_ros.timebase import to_seconds
@@ -61,7 +61,7 @@ class Walk:
 
     def confirm(self) -> bool:
         """Take somebody's word that a phase is over; false where none is awaited."""
-        awaited = not self.over and isinstance(self._step.ending, Confirmed)
+        awaited = not self.over and self._step.ending.asks
         self._confirmed = self._confirmed or awaited
         return awaited
 
@@ -119,7 +119,7 @@ class Walk:
         if against is None:
             return None
         if against:
-            timeout_ns = self._timeout_ns
+            timeout_ns = self._step.ending.timeout_ns
             if now_ns - self._began_ns >= timeout_ns:
                 raise OverdueError(
                     f'{span.phase.name} of test {span.index} did not end within '
@@ -132,30 +132,10 @@ class Walk:
             return None
         return self._enter(span.index, span.attempt, now_ns, span.command)
 
-    @property
-    def _timeout_ns(self) -> int:
-        ending = self._step.ending
-        return 0 if isinstance(ending, Timed) else ending.timeout_ns
-
     def _against(self, span: Span, now_ns: int) -> str | None:
         """Return why a phase goes on; '': it has ended; None: that cannot be told yet."""
-        ending = self._step.ending
-        if isinstance(ending, Timed):
-            return ''
-        if isinstance(ending, Confirmed):
-            return '' if self._confirmed else 'nobody has confirmed it'
-        assert self._settling is not None and span.end_ns is not None
-        until_ns = span.end_ns - LATE_NS
-        newest_ns = self._settling.newest_ns
-        if newest_ns is None or newest_ns < until_ns:
-            if now_ns - self._began_ns < ending.timeout_ns:
-                return None
-            if newest_ns is None:
-                return 'no sample of the body was heard'
-            behind = to_seconds(now_ns - newest_ns)
-            return f'the newest sample of the body is {behind:.3f} s behind'
-        start_ns = until_ns - ending.hold_ns
-        if start_ns < self._began_ns:
-            return f'it is not yet there for {to_seconds(ending.hold_ns):g} s'
+        assert span.end_ns is not None
         goal = span.command[:3] if self._protocol.kind == 'pose' and span.command else None
-        return self._settling.against(start_ns, until_ns, ending.speed, goal, ending.within)
+        return self._step.ending.against(
+            Look(self._began_ns, span.end_ns, now_ns, self._confirmed, self._settling, goal)
+        )

@@ -25,6 +25,7 @@ import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import BinaryIO
 
 import yaml
 
@@ -56,16 +57,20 @@ class ProcessGroup:
         parameters.write_text(yaml.safe_dump({'/**': {'ros__parameters': node.parameters}}))
         remappings = [part for rule in remappings for part in ('-r', rule)]
         more = [] if file is None else ['--params-file', str(file)]
-        command = [
-            sys.executable, '-m', f'repsq_ros.nodes.{node.name}',
-            '--ros-args', '--params-file', str(parameters), *more, *remappings,
-        ]  # fmt: skip
+        arguments = ['--ros-args', '--params-file', str(parameters), *more, *remappings]
         with (nodes / f'{node.name}.log').open('wb') as log:
-            # A session of its own: Ctrl-C reaches repsq alone, which stops the nodes in order.
-            self.running[node.name] = subprocess.Popen(
-                command, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
-                start_new_session=True, preexec_fn=_die_with_parent,  # noqa: PLW1509 (no threads here)
-            )  # fmt: skip
+            self.running[node.name] = self._run(f'repsq_ros.nodes.{node.name}', arguments, log)
+
+    def _run(self, module: str, arguments: list[str], log: BinaryIO) -> subprocess.Popen[bytes]:
+        """Run a module in a process of its own.
+
+        In a session of its own, too: Ctrl-C reaches repsq alone, which stops the nodes in order.
+        """
+        return subprocess.Popen(
+            [sys.executable, '-m', module, *arguments],
+            stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
+            start_new_session=True, preexec_fn=_die_with_parent,  # noqa: PLW1509 (no threads here)
+        )  # fmt: skip
 
     def ended(self) -> dict[str, int]:
         """Return the exit codes of the nodes that have ended."""

@@ -12,11 +12,20 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The messages that are understood as they are, and what is true of each."""
+"""The messages that are understood as they are: what each gives, where it is, how it is read.
+
+Messages may be rclpy's or a bag reader's: only their fields count. A reader is made once for an
+input and then called for each message, so it checks nothing that the input has settled.
+"""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from repsq_ros.measurement.reasons import Code
+from repsq_ros.measurement.samples import BodySample, Quaternion, Reading, Sample, Vector
 
 
 class MessageKind(NamedTuple):
@@ -24,43 +33,197 @@ class MessageKind(NamedTuple):
 
     gives: tuple[str, ...]  # of: position, orientation, twist, reading
     topic: str  # where it is looked for, relative; to be remapped
+    # From a message and its stamp [ns]; None: it holds several bodies, or is read by a field.
+    read: Callable[[Any, int], Sample] | None = None
+    # The other way round, for simulated sensors; the stamp of its header is set elsewhere.
+    fill: Callable[[Any, Any], None] | None = None
     stamped: bool = True  # it has a header with the sensor's stamp
-    bodies: bool = False  # it holds several bodies, one of which is named
+    bodies: str = ''  # it holds several bodies, one of which is named: field of their list
+    body_name: str = ''  # field of each body's name
     unit: str = 'm'  # of its lengths or of its number; empty: the specification must say
     velocity_frame: str = 'body'  # in which its velocity is told
 
+
+# Parts of messages -------------------------------------------------------------------------------
+
+
+def frame_of(message: Any) -> str:
+    """Return the frame_id of a message, '' where it has none."""
+    header = getattr(message, 'header', None)
+    return '' if header is None else str(header.frame_id)
+
+
+def _vector(part: Any) -> Vector:
+    return (part.x, part.y, part.z)
+
+
+def _quaternion(part: Any) -> Quaternion:
+    return (part.x, part.y, part.z, part.w)
+
+
+def body_sample(stamp_ns: int, position: Any, turn: Any, frame: str) -> BodySample:
+    """Make a sample of a point (or vector) and a quaternion with fields x, y, z (and w)."""
+    return BodySample(stamp_ns, _vector(position), _quaternion(turn), None, None, frame)
+
+
+def _set_vector(part: Any, vector: Vector | None) -> None:
+    part.x, part.y, part.z = map(float, vector or (0.0, 0.0, 0.0))
+
+
+def _set_pose(pose: Any, sample: BodySample) -> None:
+    _set_vector(pose.position, sample.position)
+    turn: Quaternion = sample.orientation or (0.0, 0.0, 0.0, 1.0)
+    part = pose.orientation
+    part.x, part.y, part.z, part.w = map(float, turn)
+
+
+# Bodies ------------------------------------------------------------------------------------------
+
+
+def _odometry(message: Any, stamp_ns: int) -> Sample:
+    pose, twist = message.pose.pose, message.twist.twist
+    return BodySample(
+        stamp_ns,
+        _vector(pose.position),
+        _quaternion(pose.orientation),
+        _vector(twist.linear),
+        _vector(twist.angular),
+        message.header.frame_id,
+    )
+
+
+def _fill_odometry(message: Any, sample: BodySample) -> None:
+    message.header.frame_id, message.child_frame_id = sample.frame, 'base_link'
+    _set_pose(message.pose.pose, sample)
+    _set_vector(message.twist.twist.linear, sample.linear_velocity)
+    _set_vector(message.twist.twist.angular, sample.angular_velocity)
+
+
+def _pose(message: Any, stamp_ns: int) -> Sample:
+    pose = message.pose
+    return body_sample(stamp_ns, pose.position, pose.orientation, message.header.frame_id)
+
+
+def _fill_pose(message: Any, sample: BodySample) -> None:
+    message.header.frame_id = sample.frame
+    _set_pose(message.pose, sample)
+
+
+def _pose_with_covariance(message: Any, stamp_ns: int) -> Sample:
+    pose = message.pose.pose
+    return body_sample(stamp_ns, pose.position, pose.orientation, message.header.frame_id)
+
+
+def transform_sample(message: Any, stamp_ns: int) -> Sample:
+    """Read a TransformStamped."""
+    moved = message.transform
+    return body_sample(stamp_ns, moved.translation, moved.rotation, message.header.frame_id)
+
+
+def _point(message: Any, stamp_ns: int) -> Sample:
+    return BodySample(stamp_ns, _vector(message.point), None, frame=message.header.frame_id)
+
+
+def _vector_stamped(message: Any, stamp_ns: int) -> Sample:
+    return BodySample(stamp_ns, _vector(message.vector), None, frame=message.header.frame_id)
+
+
+def _twist(message: Any, stamp_ns: int) -> Sample:
+    return BodySample(stamp_ns, None, None, _vector(message.linear), _vector(message.angular))
+
+
+def _twist_stamped(message: Any, stamp_ns: int) -> Sample:
+    twist, frame = message.twist, message.header.frame_id
+    return BodySample(stamp_ns, None, None, _vector(twist.linear), _vector(twist.angular), frame)
+
+
+def _sport_mode(message: Any, stamp_ns: int) -> Sample:
+    """Read a Unitree state: quaternion w, x, y, z; velocity in the world frame; gyroscope."""
+    w, x, y, z = map(float, message.imu_state.quaternion)
+    turn_x, turn_y, _ = map(float, message.imu_state.gyroscope)
+    p_x, p_y, p_z = map(float, message.position)
+    v_x, v_y, v_z = map(float, message.velocity)
+    turn_z = float(message.yaw_speed)
+    return BodySample(
+        stamp_ns, (p_x, p_y, p_z), (x, y, z, w), (v_x, v_y, v_z), (turn_x, turn_y, turn_z)
+    )
+
+
+# Numbers -----------------------------------------------------------------------------------------
+
+
+def _number(name: str) -> Callable[[Any, int], Sample]:
+    def read(message: Any, stamp_ns: int) -> Sample:
+        return Reading(stamp_ns, float(getattr(message, name)), frame_of(message))
+
+    return read
+
+
+def _fill_data(message: Any, sample: Reading) -> None:
+    message.data = float(sample.value)
+
+
+def _range(message: Any, stamp_ns: int) -> Sample:
+    value = float(message.range)
+    lower, upper = (float(getattr(message, f'{end}_range', 0.0)) for end in ('min', 'max'))
+    doubt = None
+    # Both zero: the driver has not filled them in. Infinities are told as such.
+    if lower < upper and math.isfinite(value) and not lower <= value <= upper:
+        outside = f"reading {value:g} m outside the sensor's own {lower:g} to {upper:g} m"
+        doubt = (Code.READING, outside)
+    return Reading(stamp_ns, value, message.header.frame_id, doubt)
+
+
+def _fill_range(message: Any, sample: Reading) -> None:
+    """Fill a Range; REP-117 has no limits for what is always finite."""
+    message.header.frame_id = sample.frame
+    message.range, message.min_range, message.max_range = float(sample.value), 0.0, math.inf
+
+
+# The table ---------------------------------------------------------------------------------------
 
 TF = 'tf2_msgs/msg/TFMessage'
 TOOL_POSE = 'tool_pose'  # topic of an arm's own pose, told as PoseStamped
 POSE = ('position', 'orientation')
 POSE_TWIST = (*POSE, 'twist')
+READING = ('reading',)
 
 CATALOGUE = {
-    'nav_msgs/msg/Odometry': MessageKind(POSE_TWIST, 'odom'),
-    'geometry_msgs/msg/PoseStamped': MessageKind(POSE, 'mocap/pose'),
-    'geometry_msgs/msg/PoseWithCovarianceStamped': MessageKind(POSE, 'mocap/pose'),
-    'geometry_msgs/msg/TransformStamped': MessageKind(POSE, 'mocap/pose'),
-    TF: MessageKind(POSE, 'tf', bodies=True),
-    'geometry_msgs/msg/PointStamped': MessageKind(('position',), 'mocap/point'),
-    'geometry_msgs/msg/Vector3Stamped': MessageKind(('position',), 'mocap/point'),
-    'geometry_msgs/msg/Twist': MessageKind(('twist',), 'applied_velocity', stamped=False),
-    'geometry_msgs/msg/TwistStamped': MessageKind(('twist',), 'applied_velocity'),
-    'std_msgs/msg/Float64': MessageKind(('reading',), 'gauge', stamped=False, unit=''),
-    'std_msgs/msg/Float32': MessageKind(('reading',), 'gauge', stamped=False, unit=''),
-    'sensor_msgs/msg/Range': MessageKind(('reading',), 'gauge'),
-    'sensor_msgs/msg/BatteryState': MessageKind(('reading',), 'battery', unit='1'),
-    'mocap4r2_msgs/msg/RigidBodies': MessageKind(POSE, 'rigid_bodies', bodies=True),
+    'nav_msgs/msg/Odometry': MessageKind(POSE_TWIST, 'odom', _odometry, _fill_odometry),
+    'geometry_msgs/msg/PoseStamped': MessageKind(POSE, 'mocap/pose', _pose, _fill_pose),
+    'geometry_msgs/msg/PoseWithCovarianceStamped': MessageKind(
+        POSE, 'mocap/pose', _pose_with_covariance
+    ),
+    'geometry_msgs/msg/TransformStamped': MessageKind(POSE, 'mocap/pose', transform_sample),
+    TF: MessageKind(POSE, 'tf', bodies='transforms', body_name='child_frame_id'),
+    'geometry_msgs/msg/PointStamped': MessageKind(('position',), 'mocap/point', _point),
+    'geometry_msgs/msg/Vector3Stamped': MessageKind(('position',), 'mocap/point', _vector_stamped),
+    'geometry_msgs/msg/Twist': MessageKind(('twist',), 'applied_velocity', _twist, stamped=False),
+    'geometry_msgs/msg/TwistStamped': MessageKind(('twist',), 'applied_velocity', _twist_stamped),
+    'std_msgs/msg/Float64': MessageKind(
+        READING, 'gauge', _number('data'), _fill_data, stamped=False, unit=''
+    ),
+    'std_msgs/msg/Float32': MessageKind(READING, 'gauge', _number('data'), stamped=False, unit=''),
+    'sensor_msgs/msg/Range': MessageKind(READING, 'gauge', _range, _fill_range),
+    'sensor_msgs/msg/BatteryState': MessageKind(
+        READING, 'battery', _number('percentage'), unit='1'
+    ),
+    'mocap4r2_msgs/msg/RigidBodies': MessageKind(
+        POSE, 'rigid_bodies', bodies='rigidbodies', body_name='rigid_body_name'
+    ),
     'motion_capture_tracking_interfaces/msg/NamedPoseArray': MessageKind(
-        POSE, 'poses', bodies=True
+        POSE, 'poses', bodies='poses', body_name='name'
     ),
-    'dial_gauge_msgs/msg/DialGauge': MessageKind(('reading',), 'gauge', unit='mm'),
+    'dial_gauge_msgs/msg/DialGauge': MessageKind(READING, 'gauge', _number('value'), unit='mm'),
     'unitree_go/msg/SportModeState': MessageKind(
-        POSE_TWIST, 'odommodestate', stamped=False, velocity_frame='world'
+        POSE_TWIST, 'odommodestate', _sport_mode, stamped=False, velocity_frame='world'
     ),
-    'unitree_hg/msg/BmsState': MessageKind(('reading',), 'battery', stamped=False, unit='percent'),
+    'unitree_hg/msg/BmsState': MessageKind(
+        READING, 'battery', _number('soc'), stamped=False, unit='percent'
+    ),
 }
 
-ANY_FIELD = MessageKind(('reading',), 'gauge', stamped=False, unit='')
+ANY_FIELD = MessageKind(READING, 'gauge', stamped=False, unit='')
 
 
 def full_name(name: str) -> str:

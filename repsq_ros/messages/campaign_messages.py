@@ -47,20 +47,18 @@ def span_of(message: Any) -> Span:
     if message.phase not in PHASES:
         raise ValueError(f'phase {message.phase}, expected one of 0 to {max(PHASES)}')
     test = test_of(message)
-    end_ns, window_end_ns = from_time(message.end), from_time(message.window_end)
+    window_end_ns = from_time(message.window_end)
     return Span(
-        Phase(message.phase),
-        test.index,
-        test.attempt,
-        from_time(message.start),
-        end_ns or None,
-        tuple(message.command),
-        (from_time(message.window_start), window_end_ns) if window_end_ns else None,
-        message.reason,
-        from_time(message.command_start) or None,
-        message.step,
-        getattr(message, 'broken_off', False),
-        getattr(message, 'goes_on', False),
+        **_values(
+            Span,
+            message,
+            phase=Phase(message.phase),
+            index=test.index,
+            attempt=test.attempt,
+            end_ns=from_time(message.end) or None,
+            window=(from_time(message.window_start), window_end_ns) if window_end_ns else None,
+            command_ns=from_time(message.command_start) or None,
+        )
     )
 
 
@@ -93,13 +91,9 @@ def test_record_of(message: Any) -> TestRecord:
 
 def draw_of(message: Any) -> Draw:
     """Turn the record of a case back into the case; its weight is the one that was drawn."""
-    return Draw(
-        tuple(message.x),
-        message.log_p,
-        message.log_q,
-        message.weight_bound or math.inf,
-        message.weight,
-    )
+    values = _values(Draw, message)
+    values['weight_bound'] = values['weight_bound'] or math.inf  # 0: not given
+    return Draw(**values)
 
 
 def estimate_record_of(message: Any) -> EstimateRecord:
@@ -112,16 +106,18 @@ def result_of(message: Any) -> Result:
     return Result(**_values(Result, message))
 
 
-def _values(kind: type[TestRecord] | type[EstimateRecord] | type[Result], message: Any) -> Any:
-    """Return the fields of a record from the fields of the same names of its message.
+def _values(kind: type[Any], message: Any, **given: Any) -> dict[str, Any]:
+    """Return the fields of a record (a dataclass) from those of the same names of its message.
 
     `NAME_ns` is the time stamp NAME. A field that recordings of an earlier version lack keeps its
     default.
+
+    :param given: fields that are not as their message has them
     """
-    values: dict[str, Any] = {}
-    for name in kind.__dataclass_fields__:
+    values = given
+    for name in kind.__dataclass_fields__.keys() - given.keys():
         stamp = name.removesuffix('_ns')
-        if stamp != name:
+        if stamp != name and hasattr(message, stamp):
             values[name] = from_time(getattr(message, stamp))
         elif hasattr(message, name):
             value = getattr(message, name)

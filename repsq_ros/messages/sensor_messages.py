@@ -12,26 +12,30 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Sensor messages to samples: what each type holds, and where.
+"""Sensor messages to samples, as an input says: which stamp, which body, which field.
 
-As in campaign_messages.py, the messages may be rclpy's or a bag reader's: only their fields count.
-A reader is made once for an input and then called for each message, which is why it checks nothing
-that the input has settled.
+How a message of each type is read stands in measurement/catalogue.py.
 """
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable
 from operator import attrgetter
 from typing import Any
 
 from repsq_ros.errors import RepsqError
-from repsq_ros.measurement.catalogue import TF
+from repsq_ros.measurement.catalogue import (
+    CATALOGUE,
+    TF,
+    MessageKind,
+    body_sample,
+    frame_of,
+    transform_sample,
+)
 from repsq_ros.measurement.inputs import Input
 from repsq_ros.measurement.reasons import Code
-from repsq_ros.measurement.samples import BodySample, Quaternion, Reading, Sample, Vector
+from repsq_ros.measurement.samples import Reading, Sample
 from repsq_ros.timebase import from_time
 
 # From a message and the time of its arrival [ns] to a sample; None: it says nothing of the body.
@@ -50,9 +54,8 @@ def reader_of(source: Input) -> Reader:
         return _with_stamp(source, _field_reader(source.field))
     if source.type == TF:
         return _frame_pair(source)
-    if source.type in _OF_SEVERAL:
-        return _with_stamp(source, _named(source))
-    return _with_stamp(source, _READERS[source.type])
+    kind = CATALOGUE[source.type]
+    return _with_stamp(source, kind.read or _named(source, kind))
 
 
 def _with_stamp(source: Input, read: Callable[[Any, int], Sample | None]) -> Reader:
@@ -71,150 +74,19 @@ def _with_stamp(source: Input, read: Callable[[Any, int], Sample | None]) -> Rea
     return by_header
 
 
-def frame_of(message: Any) -> str:
-    """Return the frame_id of a message, '' where it has none."""
-    header = getattr(message, 'header', None)
-    return '' if header is None else str(header.frame_id)
-
-
-# Types -------------------------------------------------------------------------------------------
-
-
-def _vector(part: Any) -> Vector:
-    return (part.x, part.y, part.z)
-
-
-def _quaternion(part: Any) -> Quaternion:
-    return (part.x, part.y, part.z, part.w)
-
-
-def _odometry(message: Any, stamp_ns: int) -> Sample:
-    pose, twist = message.pose.pose, message.twist.twist
-    return BodySample(
-        stamp_ns,
-        _vector(pose.position),
-        _quaternion(pose.orientation),
-        _vector(twist.linear),
-        _vector(twist.angular),
-        message.header.frame_id,
-    )
-
-
-def _body(stamp_ns: int, position: Any, turn: Any, frame: str) -> Sample:
-    return BodySample(
-        stamp_ns,
-        (position.x, position.y, position.z),
-        (turn.x, turn.y, turn.z, turn.w),
-        None,
-        None,
-        frame,
-    )
-
-
-def _pose(message: Any, stamp_ns: int) -> Sample:
-    pose = message.pose
-    return _body(stamp_ns, pose.position, pose.orientation, message.header.frame_id)
-
-
-def _pose_with_covariance(message: Any, stamp_ns: int) -> Sample:
-    pose = message.pose.pose
-    return _body(stamp_ns, pose.position, pose.orientation, message.header.frame_id)
-
-
-def _transform(message: Any, stamp_ns: int) -> Sample:
-    moved = message.transform
-    return _body(stamp_ns, moved.translation, moved.rotation, message.header.frame_id)
-
-
-def _point(message: Any, stamp_ns: int) -> Sample:
-    return BodySample(stamp_ns, _vector(message.point), None, frame=message.header.frame_id)
-
-
-def _vector_stamped(message: Any, stamp_ns: int) -> Sample:
-    return BodySample(stamp_ns, _vector(message.vector), None, frame=message.header.frame_id)
-
-
-def _twist(message: Any, stamp_ns: int) -> Sample:
-    return BodySample(stamp_ns, None, None, _vector(message.linear), _vector(message.angular))
-
-
-def _twist_stamped(message: Any, stamp_ns: int) -> Sample:
-    twist, frame = message.twist, message.header.frame_id
-    return BodySample(stamp_ns, None, None, _vector(twist.linear), _vector(twist.angular), frame)
-
-
-def _sport_mode(message: Any, stamp_ns: int) -> Sample:
-    """Read a Unitree state: quaternion w, x, y, z; velocity in the world frame; gyroscope."""
-    w, x, y, z = map(float, message.imu_state.quaternion)
-    turn_x, turn_y, _ = map(float, message.imu_state.gyroscope)
-    p_x, p_y, p_z = map(float, message.position)
-    v_x, v_y, v_z = map(float, message.velocity)
-    return BodySample(
-        stamp_ns, (p_x, p_y, p_z), (x, y, z, w), (v_x, v_y, v_z),
-        (turn_x, turn_y, float(message.yaw_speed)),
-    )  # fmt: skip
-
-
-def _number(name: str) -> Callable[[Any, int], Sample]:
-    def read(message: Any, stamp_ns: int) -> Sample:
-        return Reading(stamp_ns, float(getattr(message, name)), frame_of(message))
-
-    return read
-
-
-def _range(message: Any, stamp_ns: int) -> Sample:
-    value = float(message.range)
-    lower, upper = (float(getattr(message, f'{end}_range', 0.0)) for end in ('min', 'max'))
-    doubt = None
-    # Both zero: the driver has not filled them in. Infinities are told as such.
-    if lower < upper and math.isfinite(value) and not lower <= value <= upper:
-        doubt = (
-            Code.READING, f"reading {value:g} m outside the sensor's own {lower:g} to {upper:g} m"
-        )  # fmt: skip
-    return Reading(stamp_ns, value, message.header.frame_id, doubt)
-
-
-_READERS: dict[str, Callable[[Any, int], Sample]] = {
-    'nav_msgs/msg/Odometry': _odometry,
-    'geometry_msgs/msg/PoseStamped': _pose,
-    'geometry_msgs/msg/PoseWithCovarianceStamped': _pose_with_covariance,
-    'geometry_msgs/msg/TransformStamped': _transform,
-    'geometry_msgs/msg/PointStamped': _point,
-    'geometry_msgs/msg/Vector3Stamped': _vector_stamped,
-    'geometry_msgs/msg/Twist': _twist,
-    'geometry_msgs/msg/TwistStamped': _twist_stamped,
-    'std_msgs/msg/Float64': _number('data'),
-    'std_msgs/msg/Float32': _number('data'),
-    'sensor_msgs/msg/Range': _range,
-    'sensor_msgs/msg/BatteryState': _number('percentage'),
-    'dial_gauge_msgs/msg/DialGauge': _number('value'),
-    'unitree_go/msg/SportModeState': _sport_mode,
-    'unitree_hg/msg/BmsState': _number('soc'),
-}
-
-# Messages of several bodies: where the list is, and the name of each body.
-_OF_SEVERAL = {
-    'mocap4r2_msgs/msg/RigidBodies': ('rigidbodies', 'rigid_body_name'),
-    'motion_capture_tracking_interfaces/msg/NamedPoseArray': ('poses', 'name'),
-}
-
-
-def _named(source: Input) -> Callable[[Any, int], Sample | None]:
-    bodies, name = _OF_SEVERAL[source.type]
-    wanted = source.body
-    twice = (
-        Code.CONFLICT, f'equal stamps: the name {wanted!r} is twice in a message, at two places'
-    )  # fmt: skip
+def _named(source: Input, kind: MessageKind) -> Callable[[Any, int], Sample | None]:
+    bodies, name, wanted = kind.bodies, kind.body_name, source.body
+    why = f'equal stamps: the name {wanted!r} is twice in a message, at two places'
 
     def read(message: Any, stamp_ns: int) -> Sample | None:
         found = [each.pose for each in getattr(message, bodies) if getattr(each, name) == wanted]
         if not found:
             return None
         frame = message.header.frame_id
-        sample = _body(stamp_ns, found[0].position, found[0].orientation, frame)
+        sample = body_sample(stamp_ns, found[0].position, found[0].orientation, frame)
         for other in found[1:]:
-            if _body(stamp_ns, other.position, other.orientation, frame) != sample:
-                return sample._replace(doubt=twice)
+            if body_sample(stamp_ns, other.position, other.orientation, frame) != sample:
+                return sample._replace(doubt=(Code.CONFLICT, why))
         return sample
 
     return read
@@ -227,7 +99,8 @@ def _frame_pair(source: Input) -> Reader:
     def read(message: Any, arrival_ns: int) -> Sample | None:
         for each in message.transforms:
             if each.child_frame_id == child and parent in ('', each.header.frame_id):
-                return _transform(each, arrival_ns if by_arrival else from_time(each.header.stamp))
+                stamp_ns = arrival_ns if by_arrival else from_time(each.header.stamp)
+                return transform_sample(each, stamp_ns)
         return None
 
     return read
@@ -235,12 +108,10 @@ def _frame_pair(source: Input) -> Reader:
 
 def bodies_of(name: str, message: Any) -> tuple[str, ...]:
     """Return the names of the bodies in a message; one without a name for other types."""
-    if name == TF:
-        return tuple(each.child_frame_id for each in message.transforms)
-    if name not in _OF_SEVERAL:
+    kind = CATALOGUE.get(name)
+    if kind is None or not kind.bodies:
         return ('',)
-    bodies, of_each = _OF_SEVERAL[name]
-    return tuple(getattr(each, of_each) for each in getattr(message, bodies))
+    return tuple(getattr(each, kind.body_name) for each in getattr(message, kind.bodies))
 
 
 def _field_reader(path: str) -> Callable[[Any, int], Sample]:

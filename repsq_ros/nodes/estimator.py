@@ -34,6 +34,7 @@ from repsq_ros.nodes import qos, translate
 from repsq_ros.nodes.heartbeat import Pulse
 from repsq_ros.nodes.parameters import Parameters
 from repsq_ros.nodes.runtime import CampaignNode, run_node
+from repsq_ros.nodes.watches.held_back import HeldBack
 from repsq_ros.nodes.watches.rivals import Rivals
 
 
@@ -60,8 +61,11 @@ class Estimator(CampaignNode):
         )
         if history is not None:
             self._catch_up(history)
-        self._rivals = Rivals(self, {topics.TEST_MEASUREMENT: ('measurement',)})
-        self.create_subscription(TestMeasurement, topics.TEST_MEASUREMENT, self._hear, qos.RECORD)
+        rivals = Rivals(self, {topics.TEST_MEASUREMENT: ('measurement',)})
+        held_back = HeldBack(self, rivals, topics.TEST_MEASUREMENT, self._hear)
+        self.create_subscription(
+            TestMeasurement, topics.TEST_MEASUREMENT, held_back.take, qos.RECORD
+        )
         self._pulse = Pulse(self, 'estimator')
         self._pulse.say(True, '')
 
@@ -90,8 +94,6 @@ class Estimator(CampaignNode):
                 self._finish(Time())
 
     def _hear(self, message: TestMeasurement) -> None:
-        if not self._rivals.alone(topics.TEST_MEASUREMENT):
-            return
         if message.specification_digest != self._specification.digest:
             self.get_logger().error(
                 f'test {message.index} not counted: its specification digest is '

@@ -25,6 +25,7 @@ from repsq_ros.messages import campaign_messages
 from repsq_ros.msg import TestCommand, TestPhase
 from repsq_ros.nodes import qos
 from repsq_ros.nodes.input_subscription import NO_EVENTS
+from repsq_ros.nodes.watches.held_back import HeldBack
 from repsq_ros.nodes.watches.rivals import Rivals
 from repsq_ros.protocols.phases import Span
 
@@ -41,8 +42,6 @@ def subscribe_to_phases(
     rivals = Rivals(node, {topics.TEST_PHASE: ('scheduler',)})
 
     def take(message: TestPhase) -> None:
-        if not (of_anybody or rivals.alone_or_only(topics.TEST_PHASE)):
-            return
         try:
             span = campaign_messages.span_of(message)
         except ValueError as error:
@@ -50,7 +49,8 @@ def subscribe_to_phases(
             return
         hear(message.test, span)
 
+    held_back = HeldBack(node, rivals, topics.TEST_PHASE, take, believe_single=True)
     node.create_subscription(
-        TestPhase, topics.TEST_PHASE, take, qos.RECORD,
+        TestPhase, topics.TEST_PHASE, take if of_anybody else held_back.take, qos.RECORD,
         event_callbacks=NO_EVENTS, qos_overriding_options=qos.OVERRIDABLE,
     )  # fmt: skip

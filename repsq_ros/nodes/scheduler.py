@@ -43,6 +43,7 @@ from repsq_ros.nodes.parameters import Parameters
 from repsq_ros.nodes.runtime import CampaignNode, run_node
 from repsq_ros.nodes.scheduler_settings import SchedulerSettings
 from repsq_ros.nodes.supervisor import Supervisor
+from repsq_ros.nodes.watches.held_back import HeldBack
 from repsq_ros.nodes.watches.readiness import Readiness
 from repsq_ros.protocols.phases import Phase, Span
 from repsq_ros.timebase import whole_second_after
@@ -97,7 +98,8 @@ class Scheduler(CampaignNode):
             (TestMeasurement, topics.TEST_MEASUREMENT, self._hear_measurement),
             (Estimate, topics.ESTIMATE, self._hear_estimate),
         ):
-            self.create_subscription(kind, topic, hear, qos.RECORD)
+            held_back = HeldBack(self, self._readiness.rivals, topic, hear)
+            self.create_subscription(kind, topic, held_back.take, qos.RECORD)
         if specification.feedback is not None:
             self._body = InputSubscription(self, specification.feedback, self._hear_body, False)
         self._pulse = Pulse(self, 'scheduler', self._supervisor.look)
@@ -108,17 +110,14 @@ class Scheduler(CampaignNode):
     # Events --------------------------------------------------------------------------------------
 
     def _hear_measurement(self, message: TestMeasurement) -> None:
-        if self._is_own(topics.TEST_MEASUREMENT, message.campaign_id):
+        if message.campaign_id == self._campaign_id:
             self._conductor.hear_measurement(campaign_messages.test_record_of(message))
             self._step(self._time.now_ns())
 
     def _hear_estimate(self, message: Estimate) -> None:
-        if self._is_own(topics.ESTIMATE, message.campaign_id):
+        if message.campaign_id == self._campaign_id:
             self._conductor.hear_estimate(campaign_messages.estimate_record_of(message))
             self._step(self._time.now_ns())
-
-    def _is_own(self, topic: str, campaign_id: str) -> bool:
-        return campaign_id == self._campaign_id and self._readiness.rivals.alone(topic)
 
     def _hear_body(self, sample: Sample, _: int) -> None:
         """Take in where the body is; a phase may be over by it."""

@@ -18,26 +18,25 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Iterable
 from typing import Protocol
 
-from geometry_msgs.msg import PoseStamped, Twist, TwistStamped
-from nav_msgs.msg import Odometry
+from geometry_msgs.msg import Twist, TwistStamped
 from rclpy.node import Node
 from rclpy.publisher import Publisher
 from rclpy.qos import QoSProfile, ReliabilityPolicy
-from sensor_msgs.msg import Range
-from std_msgs.msg import Float64, String
+from std_msgs.msg import String
 
 from repsq_ros import topics
+from repsq_ros.measurement.catalogue import CATALOGUE
 from repsq_ros.messages import campaign_messages
 from repsq_ros.nodes import qos, translate
+from repsq_ros.nodes.input_subscription import message_class
 from repsq_ros.nodes.parameters import Parameters
 from repsq_ros.protocols.command_space import REST, Command
 from repsq_ros.protocols.rotation import angle_between, quaternion_of_rpy
-from repsq_ros.protocols.urscript import FRAME, parse_script
-from repsq_ros.simulation.simulated_sensors import SENSORS
-from repsq_ros.simulation.simulation import SensorReading
-from repsq_ros.simulation.subject import BodyState
+from repsq_ros.protocols.urscript import parse_script
+from repsq_ros.simulation.simulated_sensors import SENSORS, SensorReading
 
 BASE_TIMEOUT = 0.5  # [s] without a command after which a base on the system's clock stops
 NO_LOSS = QoSProfile(depth=10_000, reliability=ReliabilityPolicy.RELIABLE)
@@ -48,14 +47,41 @@ def is_heard(publisher: Publisher) -> bool:
     return int(publisher.get_subscription_count()) > 0
 
 
-class Interface(Protocol):
-    """A robot's side of its topics."""
+class SensorTopics:
+    """Publishes what a robot's sensors report, where somebody listens.
 
-    command: Command  # heard last
+    :param sensors: their names, see simulation/simulated_sensors.py
+    """
+
+    def __init__(self, node: Node, sensors: Iterable[str]) -> None:
+        self._publishers = {
+            name: node.create_publisher(
+                message_class(SENSORS[name].type), SENSORS[name].topic, NO_LOSS
+            )
+            for name in sensors
+        }
+        self._without_stamp = [
+            publisher
+            for name, publisher in self._publishers.items()
+            if not CATALOGUE[SENSORS[name].type].stamped
+        ]
 
     @property
     def tells_time_by_clock(self) -> bool:
         """Tell whether somebody hears a message without a stamp."""
+        return any(map(is_heard, self._without_stamp))
+
+    def publish(self, reading: SensorReading) -> None:
+        """Say what a sensor reports, if anybody listens: making a message takes long."""
+        publisher = self._publishers[reading.sensor]
+        if is_heard(publisher):
+            publisher.publish(translate.sensor_message_of(reading, publisher.msg_type))
+
+
+class CommandInput(Protocol):
+    """How a robot hears commands."""
+
+    command: Command  # heard last
 
     def carries(self, command: Command) -> bool:
         """Tell whether this is the command that was heard last, as far as its message tells."""
@@ -63,14 +89,9 @@ class Interface(Protocol):
     def forget(self) -> None:
         """Do as the robot does when nobody commands it any more."""
 
-    def publish(self, reading: SensorReading) -> None:
-        """Say what a sensor reports, where somebody listens: to make a message takes long."""
 
-
-class Base:
+class VelocityInput:
     """A mobile robot: takes cmd_vel, and stops when that falls silent, as real ones do."""
-
-    tells_time_by_clock = False
 
     def __init__(self, node: Node, parameters: Parameters, by_system_clock: bool) -> None:
         stamped = (
@@ -82,8 +103,6 @@ class Base:
         self._node = node
         self.command: Command = REST['velocity']
         self._heard = time.monotonic()
-        self._odometry = node.create_publisher(Odometry, SENSORS['odometry'].topic, NO_LOSS)
-        self._mocap = node.create_publisher(PoseStamped, SENSORS['mocap'].topic, NO_LOSS)
         if stamped:
             node.create_subscription(
                 TwistStamped, topics.COMMAND_VELOCITY,
@@ -114,37 +133,14 @@ class Base:
         """Stand still."""
         self.command = REST['velocity']
 
-    def publish(self, reading: SensorReading) -> None:
-        """Publish odometry or a mocap pose."""
-        assert isinstance(reading.state, BodyState)
-        if reading.sensor == 'odometry':
-            if is_heard(self._odometry):
-                self._odometry.publish(
-                    translate.odometry_of(reading.state, reading.stamp_ns, 'odom', 'base_link')
-                )
-        elif is_heard(self._mocap):
-            self._mocap.publish(translate.pose_of(reading.state, reading.stamp_ns, 'world'))
 
-
-class ArmTopics:
+class ScriptInput:
     """A robot arm: takes URScript, and goes to its end whoever falls silent."""
 
     def __init__(self, node: Node) -> None:
         self._node = node
         self.command: Command = REST['pose']
         node.create_subscription(String, topics.SCRIPT_COMMAND, self._hear, qos.COMMAND)
-        self._poses = {
-            'mocap': (
-                node.create_publisher(PoseStamped, SENSORS['mocap'].topic, NO_LOSS),
-                'world',
-            ),
-            'tool_pose': (
-                node.create_publisher(PoseStamped, SENSORS['tool_pose'].topic, NO_LOSS),
-                FRAME,
-            ),
-        }
-        self._gauge = node.create_publisher(Range, SENSORS['gauge'].topic, NO_LOSS)
-        self._scaling = node.create_publisher(Float64, SENSORS['speed_scaling'].topic, NO_LOSS)
 
     def _hear(self, message: String) -> None:
         try:
@@ -153,11 +149,6 @@ class ArmTopics:
             self._node.get_logger().warning(f'{error}: ignored')
             return
         self.command = script[1] if script[0] == 'movel' else REST['pose']
-
-    @property
-    def tells_time_by_clock(self) -> bool:
-        """Tell whether somebody hears the speed scaling."""
-        return is_heard(self._scaling)
 
     def carries(self, command: Command) -> bool:
         """Tell whether this is the pose that was heard last: a script turns its angles."""
@@ -170,21 +161,11 @@ class ArmTopics:
     def forget(self) -> None:
         """Go on: a script that was sent is carried out."""
 
-    def publish(self, reading: SensorReading) -> None:
-        """Publish a pose, or what gauge or speed scaling read."""
-        if isinstance(reading.state, BodyState):
-            publisher, frame = self._poses[reading.sensor]
-            if is_heard(publisher):
-                publisher.publish(translate.pose_of(reading.state, reading.stamp_ns, frame))
-        elif reading.sensor == 'speed_scaling':
-            if is_heard(self._scaling):
-                self._scaling.publish(Float64(data=float(reading.state)))
-        elif is_heard(self._gauge):
-            self._gauge.publish(translate.range_of(reading.state, reading.stamp_ns, 'gauge'))
 
-
-def make_interface(
+def make_command_input(
     node: Node, parameters: Parameters, takes: str, by_system_clock: bool
-) -> Interface:
-    """Return the topics of a robot that takes velocities, or poses."""
-    return ArmTopics(node) if takes == 'pose' else Base(node, parameters, by_system_clock)
+) -> CommandInput:
+    """Return how a robot hears commands that takes velocities, or poses."""
+    if takes == 'pose':
+        return ScriptInput(node)
+    return VelocityInput(node, parameters, by_system_clock)

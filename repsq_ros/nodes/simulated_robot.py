@@ -37,11 +37,12 @@ from repsq_ros.nodes.heartbeat import PERIOD
 from repsq_ros.nodes.parameters import Parameters
 from repsq_ros.nodes.phase_subscription import subscribe_to_phases
 from repsq_ros.nodes.runtime import CampaignNode, run_node
-from repsq_ros.nodes.simulated_interfaces import make_interface
+from repsq_ros.nodes.simulated_interfaces import SensorTopics, make_command_input
 from repsq_ros.nodes.watches.peers import Peers
 from repsq_ros.protocols.phases import Span
 from repsq_ros.simulation.build import SUBJECTS, make_subject
-from repsq_ros.simulation.simulation import SensorRates, Simulation
+from repsq_ros.simulation.simulated_sensors import SENSORS
+from repsq_ros.simulation.simulation import Simulation
 from repsq_ros.timebase import NANOSECONDS, to_seconds
 
 EPOCH_NS = NANOSECONDS  # simulated time begins at 1 s: tf2 never finds a transform stamped 0
@@ -65,12 +66,10 @@ class SimulatedRobot(CampaignNode):
         self._speed = parameters.number(
             'speed', 1.0, 'simulated s in each real s; 0: as fast as possible', at_least=0
         )
-        rates = SensorRates(
-            parameters.number('odometry_rate', 50.0, 'Hz', above=0),
-            parameters.number('mocap_rate', 100.0, 'Hz', above=0),
-            parameters.number('tool_pose_rate', 125.0, 'Hz, of an arm', above=0),
-            parameters.number('gauge_rate', 10.0, 'Hz, of an arm', above=0),
-        )
+        rates = {
+            sensor: parameters.number(f'{sensor}_rate', about.rate, 'Hz, if it has one', above=0)
+            for sensor, about in SENSORS.items()
+        }
         self._system_clock = (
             parameters.choice(
                 'clock', ('simulated', 'system'), 'simulated', 'whose time the stamps tell'
@@ -82,14 +81,15 @@ class SimulatedRobot(CampaignNode):
             'gauge_position', 3, 'x y z [m] of the gauge of an arm; empty: where a test begins'
         )
         subject = make_subject(name, model, gauge)
-        self._interface = make_interface(self, parameters, subject.takes, self._system_clock)
+        self._sensors = SensorTopics(self, subject.sensors)
+        self._commanded = make_command_input(self, parameters, subject.takes, self._system_clock)
         parameters.finish()
         self._chunk_ns = round(NANOSECONDS / clock_rate)
         self._clock_period = 1.0 / clock_rate
         if self._system_clock and self._speed != 1.0:
             raise ParameterError('speed', f'{self._speed:g}', "1.0 with clock 'system'")
         self._now_ns = time.time_ns() if self._system_clock else EPOCH_NS
-        self._simulation = Simulation(subject, seed, rates, self._now_ns)
+        self._simulation = Simulation(subject, seed, self._now_ns, rates)
         self._span: Span | None = None  # the phase being lived through
         self._upcoming: deque[Span] = deque()
         self._last_moved = time.monotonic()  # when now_ns was due in real time
@@ -136,11 +136,11 @@ class SimulatedRobot(CampaignNode):
                 return
             # As a real base does: nobody commands, so stand still.
             self._silent_since, self._span = None, None
-            self._interface.forget()
+            self._commanded.forget()
             self._upcoming.clear()
         while self._upcoming and self._may_enter(self._upcoming[0]):
             self._enter(self._upcoming.popleft())
-        if self._span is not None and not self._interface.carries(self._span.command):
+        if self._span is not None and not self._commanded.carries(self._span.command):
             # A foreign command in the middle of a phase, as of a guard that took a busy machine
             # for a dead scheduler: no time passes until it is overruled, or the phase called off.
             self._hold(executor)
@@ -160,7 +160,7 @@ class SimulatedRobot(CampaignNode):
 
     def _may_enter(self, span: Span) -> bool:
         """Tell whether a phase's time has come and its command is there."""
-        return self._now_ns >= span.start_ns and self._interface.carries(span.command)
+        return self._now_ns >= span.start_ns and self._commanded.carries(span.command)
 
     def _horizon_ns(self) -> int | None:
         """Return the instant beyond which it is not known yet what happens; None if free."""
@@ -191,7 +191,7 @@ class SimulatedRobot(CampaignNode):
             if self._upcoming:
                 waiting_for = (
                     f'command {tuple(self._upcoming[0].command)}, where '
-                    f'{self._interface.command} was heard last'
+                    f'{self._commanded.command} was heard last'
                 )
             self.get_logger().warning(
                 f'simulated time is held at {to_seconds(self._now_ns):.3f} s for {waiting_for}'
@@ -229,9 +229,9 @@ class SimulatedRobot(CampaignNode):
 
     def _live_until(self, until_ns: int) -> None:
         # A message may turn the digits of a command: the phase has them as they are meant.
-        command = self._interface.command if self._span is None else self._span.command
+        command = self._commanded.command if self._span is None else self._span.command
         for reading in self._simulation.advance(until_ns, command):
-            self._interface.publish(reading)
+            self._sensors.publish(reading)
         self._now_ns = until_ns
 
     def _clock_is_due(self) -> bool:
@@ -243,7 +243,7 @@ class SimulatedRobot(CampaignNode):
         """
         slow = 0.0 < self._speed <= 1.0
         late = time.monotonic() - self._clock_told >= self._clock_period
-        return slow or late or self._interface.tells_time_by_clock
+        return slow or late or self._sensors.tells_time_by_clock
 
     def _publish_clock(self) -> None:
         self._clock_told = time.monotonic()

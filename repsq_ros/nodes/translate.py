@@ -19,21 +19,19 @@ The other way round is repsq_ros.messages, which bags share.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import PoseStamped, Twist, TwistStamped
-from nav_msgs.msg import Odometry
-from sensor_msgs.msg import Range
 
 from repsq_ros.campaign.records import Case, EstimateRecord, TestRecord
 from repsq_ros.campaign.result import Result
+from repsq_ros.measurement.catalogue import CATALOGUE
 from repsq_ros.msg import Estimate, QuantizedResult, TestCommand, TestMeasurement, TestPhase
 from repsq_ros.protocols.phases import Span
 from repsq_ros.protocols.straight_line import ToolPose
-from repsq_ros.simulation.subject import BodyState
+from repsq_ros.simulation.simulated_sensors import SENSORS, SensorReading, sample_of
 from repsq_ros.specification.model import Specification
 from repsq_ros.timebase import NANOSECONDS
 
@@ -47,37 +45,17 @@ def to_time(nanoseconds: int) -> Time:
 # Sensors -----------------------------------------------------------------------------------------
 
 
-def _fill_pose(pose: object, state: BodyState) -> None:
-    x, y, z = state.position
-    pose.position.x, pose.position.y, pose.position.z = float(x), float(y), float(z)  # type: ignore[attr-defined]
-    turn = pose.orientation  # type: ignore[attr-defined]
-    turn.x, turn.y, turn.z, turn.w = map(float, state.orientation)
+def sensor_message_of(reading: SensorReading, kind: type) -> Any:
+    """Turn what a simulated sensor reports into its message.
 
-
-def odometry_of(state: BodyState, stamp_ns: int, frame: str, child: str) -> Odometry:
-    """Turn a simulated state into Odometry, twist in the child frame."""
-    message = Odometry()
-    message.header.stamp = to_time(stamp_ns)
-    message.header.frame_id, message.child_frame_id = frame, child
-    _fill_pose(message.pose.pose, state)
-    _fill_twist(message.twist.twist, (*state.linear_velocity, *state.angular_velocity))
-    return message
-
-
-def pose_of(state: BodyState, stamp_ns: int, frame: str) -> PoseStamped:
-    """Turn a simulated state into a mocap pose."""
-    message = PoseStamped()
-    message.header.stamp = to_time(stamp_ns)
-    message.header.frame_id = frame
-    _fill_pose(message.pose, state)
-    return message
-
-
-def range_of(metres: float, stamp_ns: int, frame: str) -> Range:
-    """Turn what a gauge reads into a Range; REP-117 has no limits for what is always finite."""
-    message = Range(range=float(metres), min_range=0.0, max_range=math.inf)
-    message.header.stamp = to_time(stamp_ns)
-    message.header.frame_id = frame
+    :param kind: class of the message, the sensor's
+    """
+    sensor, message = SENSORS[reading.sensor], kind()
+    about = CATALOGUE[sensor.type]
+    assert about.fill is not None
+    about.fill(message, sample_of(reading, sensor.frame))
+    if about.stamped:
+        message.header.stamp = to_time(reading.stamp_ns)
     return message
 
 

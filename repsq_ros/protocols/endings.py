@@ -16,13 +16,68 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
+
+from repsq_ros.timebase import to_seconds
 
 LOOK_NS = 200_000_000  # between two looks whether the robot has settled
-LATE_NS = (
-    100_000_000  # before the end of a look: not judged yet, its samples may still be under way
-)
+# Before a look, samples of the last moment may still be under way: it is not judged yet.
+LATE_NS = 100_000_000
 CONFIRM_LOOK_NS = 1_000_000_000  # between two looks whether somebody has confirmed
+
+
+class Body(Protocol):
+    """What is known of the robot's body, see measurement/settling.py."""
+
+    @property
+    def newest_ns(self) -> int | None:
+        """Return the stamp of the newest sample; None while there is none."""
+
+    def against(
+        self, start_ns: int, end_ns: int, speed: float, goal: Sequence[float] | None, within: float
+    ) -> str:
+        """Return what speaks against the body having settled over [start, end), or ''."""
+
+
+@dataclass(frozen=True)
+class Look:
+    """What is known of a phase when somebody looks whether it has ended."""
+
+    began_ns: int
+    end_ns: int  # up to which it was announced
+    now_ns: int
+    confirmed: bool = False  # somebody has said so
+    body: Body | None = None  # None: no phase of the protocol asks for it
+    goal: Sequence[float] | None = None  # position that is commanded [m]; None: a velocity
+
+
+class Ending(Protocol):
+    """A way to end; its fields are what two labs have to share of it."""
+
+    @property
+    def look_ns(self) -> int:
+        """Return how long a phase is announced for, after which somebody looks."""
+
+    @property
+    def least_ns(self) -> int:
+        """Return how long a phase takes at least."""
+
+    @property
+    def timeout_ns(self) -> int:
+        """Return after how long it should have ended."""
+
+    @property
+    def needs_body(self) -> bool:
+        """Tell whether it asks for the robot's body."""
+
+    @property
+    def asks(self) -> bool:
+        """Tell whether somebody has to confirm."""
+
+    def against(self, look: Look) -> str | None:
+        """Return why a phase goes on; '': it has ended; None: that cannot be told yet."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +85,23 @@ class Timed:
     """It ends after a time."""
 
     duration_ns: int
+
+    needs_body = asks = False
+    timeout_ns = 0
+
+    @property
+    def look_ns(self) -> int:
+        """The whole time: it is known beforehand."""
+        return self.duration_ns
+
+    @property
+    def least_ns(self) -> int:
+        """The whole time."""
+        return self.duration_ns
+
+    def against(self, look: Look) -> str | None:
+        """Return '': the time that was announced is over."""
+        return ''
 
 
 @dataclass(frozen=True)
@@ -44,6 +116,31 @@ class Settled:
     speed: float  # [m/s] at most
     within: float  # [m] of the position that is commanded; of no account for velocities
 
+    needs_body, asks = True, False
+    look_ns = LOOK_NS
+
+    @property
+    def least_ns(self) -> int:
+        """The time for which it has to be at rest."""
+        return self.hold_ns
+
+    def against(self, look: Look) -> str | None:
+        """Return what the newest samples say, once they reach far enough."""
+        assert look.body is not None
+        until_ns = look.end_ns - LATE_NS
+        newest_ns = look.body.newest_ns
+        if newest_ns is None or newest_ns < until_ns:
+            if look.now_ns - look.began_ns < self.timeout_ns:
+                return None
+            if newest_ns is None:
+                return 'no sample of the body was heard'
+            behind = to_seconds(look.now_ns - newest_ns)
+            return f'the newest sample of the body is {behind:.3f} s behind'
+        start_ns = until_ns - self.hold_ns
+        if start_ns < look.began_ns:
+            return f'it is not yet there for {to_seconds(self.hold_ns):g} s'
+        return look.body.against(start_ns, until_ns, self.speed, look.goal, self.within)
+
 
 @dataclass(frozen=True)
 class Confirmed:
@@ -51,5 +148,9 @@ class Confirmed:
 
     timeout_ns: int
 
+    needs_body, asks = False, True
+    look_ns = least_ns = CONFIRM_LOOK_NS
 
-Ending = Timed | Settled | Confirmed
+    def against(self, look: Look) -> str | None:
+        """Return whether somebody has confirmed."""
+        return '' if look.confirmed else 'nobody has confirmed it'

@@ -19,9 +19,10 @@ from __future__ import annotations
 import enum
 import math
 from dataclasses import asdict, dataclass
+from typing import Any, cast
 
 from repsq_ros.protocols.command_space import COMPONENTS, REST, UNITS, Command, CommandSpace
-from repsq_ros.protocols.endings import CONFIRM_LOOK_NS, LOOK_NS, Ending, Settled, Timed
+from repsq_ros.protocols.endings import Ending, Timed
 from repsq_ros.protocols.phases import Phase
 from repsq_ros.sampling.box import Box
 from repsq_ros.timebase import to_seconds
@@ -54,16 +55,14 @@ class Step:
             'phase': self.phase.name.lower(),
             'goal': self.goal.value,
             'ends': type(ending).__name__.lower(),
-            **asdict(ending),
+            **asdict(cast(Any, ending)),
             'window_ns': self.window_ns,
         }
 
     @property
     def look_ns(self) -> int:
         """How long the phase is announced for."""
-        if isinstance(self.ending, Timed):
-            return self.ending.duration_ns
-        return LOOK_NS if isinstance(self.ending, Settled) else CONFIRM_LOOK_NS
+        return self.ending.look_ns
 
 
 @dataclass(frozen=True)
@@ -122,7 +121,7 @@ class Protocol:
     @property
     def settles(self) -> bool:
         """Tell whether a phase ends by the robot having settled."""
-        return any(isinstance(s.ending, Settled) for s in (*self.homing, *self.steps))
+        return any(s.ending.needs_body for s in (*self.homing, *self.steps))
 
     @property
     def before_window_ns(self) -> int:
@@ -180,9 +179,7 @@ class Protocol:
 
         Ways are counted from the reference to the middle of the box, at full speed.
         """
-        total = sum(
-            s.ending.hold_ns if isinstance(s.ending, Settled) else s.look_ns for s in self.steps
-        )
+        total = sum(step.ending.least_ns for step in self.steps)
         if self.positions is None:
             return total
         middle = self.target(box.names, tuple((d.lower + d.upper) / 2 for d in box.dimensions))

@@ -22,7 +22,8 @@ from dataclasses import dataclass
 import numpy as np
 from transforms3d.euler import euler2quat
 
-from repsq_ros.simulation.subject import REST, BodyState, Command, SensorNoise, Vector
+from repsq_ros.simulation.simulated_sensors import SensorNoise
+from repsq_ros.simulation.subject import REST, BodyState, Command, Vector
 
 TICK_NS = 2_000_000
 START: Command = (0.4, 0.1, 0.5, math.pi, 0.0, 0.0)  # [m, rad] where it is found

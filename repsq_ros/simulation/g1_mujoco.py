@@ -31,7 +31,8 @@ import yaml
 from numpy.typing import NDArray
 
 from repsq_ros.errors import MissingError, ParameterError
-from repsq_ros.simulation.subject import BodyState, Command, SensorNoise
+from repsq_ros.simulation.simulated_sensors import SensorNoise
+from repsq_ros.simulation.subject import BodyState, Command
 
 Array = NDArray[np.float32]
 

@@ -16,7 +16,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 
 from repsq_ros.campaign.campaign import Campaign
@@ -27,11 +27,11 @@ from repsq_ros.campaign.windows import window_of
 from repsq_ros.errors import CampaignError, ParameterError
 from repsq_ros.measurement.inputs import Input
 from repsq_ros.measurement.recorder import Recorder
-from repsq_ros.measurement.samples import BodySample, Reading, Sample
+from repsq_ros.measurement.samples import Sample
 from repsq_ros.protocols.phases import Phase, Span
-from repsq_ros.simulation.simulated_sensors import sensor_of
-from repsq_ros.simulation.simulation import SensorRates, SensorReading, Simulation
-from repsq_ros.simulation.subject import BodyState, Subject
+from repsq_ros.simulation.simulated_sensors import sample_of, sensor_of
+from repsq_ros.simulation.simulation import Simulation
+from repsq_ros.simulation.subject import Subject
 from repsq_ros.specification.model import Specification
 
 
@@ -58,12 +58,13 @@ def run_in_process(
     specification: Specification,
     subject: Subject,
     seed: int,
-    rates: SensorRates | None = None,
+    rates: Mapping[str, float] | None = None,
     campaign_id: str = 'in_process',
     on_test: Callable[[TestRecord, EstimateRecord], None] | None = None,
 ) -> Result:
     """Run a campaign on a simulated subject.
 
+    :param rates: [Hz] of simulated sensors that report at another rate than the usual one
     :param on_test: called after each test with its record and the estimate
     :raises CampaignError: a test stayed INVALID, or a phase did not end
     :raises ParameterError: the subject does not fit the specification
@@ -73,7 +74,7 @@ def run_in_process(
     if not conductor.can_start:
         raise CampaignError('cases of another program come by a topic: run it with repsq run')
     campaign = Campaign(specification, forecasts=on_test is not None)
-    world = _World(specification, Simulation(subject, seed, rates or SensorRates(), 0), conductor)
+    world = _World(specification, Simulation(subject, seed, 0, rates), conductor)
     actions: list[Action] = conductor.start(0)
     while not conductor.finished:
         for action in actions:
@@ -131,20 +132,4 @@ class _World:
         for reading in self._simulation.advance(span.end_ns, span.command):
             for sensor, source, take in self._takers:
                 if reading.sensor == sensor:
-                    take(sample_of(reading, source))
-
-
-def sample_of(reading: SensorReading, source: Input) -> Sample:
-    """Turn a simulated reading into a sample, as the sensor's ROS message would be."""
-    state = reading.state
-    if not isinstance(state, BodyState):
-        return Reading(reading.stamp_ns, state)
-    if reading.sensor == 'odometry':
-        return BodySample(
-            reading.stamp_ns,
-            state.position,
-            state.orientation,
-            state.linear_velocity,
-            state.angular_velocity,
-        )
-    return BodySample(reading.stamp_ns, state.position, state.orientation, frame=source.frame)
+                    take(sample_of(reading, source.frame))

@@ -12,39 +12,121 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The simulated sensors: by which message and on which topic each reports."""
+"""The simulated sensors: by which message, how often and how noisily each reports."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
+
+import numpy as np
 
 from repsq_ros.measurement.catalogue import CATALOGUE, TOOL_POSE
 from repsq_ros.measurement.inputs import Input
+from repsq_ros.measurement.samples import BodySample, Reading, Sample
+from repsq_ros.protocols import urscript
+from repsq_ros.seeds import RandomStream
+from repsq_ros.simulation.subject import BodyState, Vector
+
+Seen = BodyState | float  # a gauge gives a number [m], speed scaling one in %
+
+
+class SensorReading(NamedTuple):
+    """One report of one sensor."""
+
+    sensor: str
+    stamp_ns: int
+    state: Seen
+
+
+class SensorNoise(NamedTuple):
+    """Standard deviations of the simulated sensors' white noise."""
+
+    linear_velocity: float = 0.0  # [m/s]
+    angular_velocity: float = 0.0  # [rad/s]
+    position: float = 0.0  # [m]
+    gauge: float = 0.0  # [m]
+
+
+def _noisy(vector: Vector, sd: float, chance: np.random.Generator) -> Vector:
+    if sd == 0.0:
+        return vector
+    x, y, z = chance.standard_normal(3)
+    return (vector[0] + sd * float(x), vector[1] + sd * float(y), vector[2] + sd * float(z))
+
+
+def _as_it_is(state: Seen, noise: SensorNoise, chance: np.random.Generator) -> Seen:
+    return state
+
+
+def _odometry(state: Seen, noise: SensorNoise, chance: np.random.Generator) -> Seen:
+    assert isinstance(state, BodyState)
+    return state._replace(
+        linear_velocity=_noisy(state.linear_velocity, noise.linear_velocity, chance),
+        angular_velocity=_noisy(state.angular_velocity, noise.angular_velocity, chance),
+    )
+
+
+def _mocap(state: Seen, noise: SensorNoise, chance: np.random.Generator) -> Seen:
+    assert isinstance(state, BodyState)
+    return state._replace(position=_noisy(state.position, noise.position, chance))
+
+
+def _gauge(state: Seen, noise: SensorNoise, chance: np.random.Generator) -> Seen:
+    assert not isinstance(state, BodyState)
+    # As a float32 of sensor_msgs/Range carries it.
+    return float(np.float32(state + noise.gauge * float(chance.standard_normal())))
 
 
 class SimulatedSensor(NamedTuple):
-    """How a simulated sensor reports."""
+    """How a simulated sensor reports; measurement/catalogue.py reads and fills its message."""
 
-    type: str  # ROS name of its message
+    type: str  # ROS name of the message
     topic: str  # relative
+    frame: str  # frame_id; empty: the message has none
+    rate: float  # [Hz] usual
+    stream: RandomStream  # of its noise
+    disturb: Callable[[Seen, SensorNoise, np.random.Generator], Seen] = _as_it_is  # adds noise
 
 
-def _usual(name: str) -> SimulatedSensor:
-    return SimulatedSensor(name, CATALOGUE[name].topic)
+def _usual(name: str, *more: object) -> SimulatedSensor:
+    """Return a sensor on the usual topic of its message."""
+    return SimulatedSensor(name, CATALOGUE[name].topic, *more)  # type: ignore[arg-type]
 
 
+ODOMETRY, POSE = 'nav_msgs/msg/Odometry', 'geometry_msgs/msg/PoseStamped'
+RANGE, NUMBER = 'sensor_msgs/msg/Range', 'std_msgs/msg/Float64'
 SENSORS = {
-    'odometry': _usual('nav_msgs/msg/Odometry'),
-    'mocap': _usual('geometry_msgs/msg/PoseStamped'),
-    'tool_pose': SimulatedSensor('geometry_msgs/msg/PoseStamped', TOOL_POSE),
-    'gauge': _usual('sensor_msgs/msg/Range'),
-    'speed_scaling': SimulatedSensor('std_msgs/msg/Float64', 'condition/speed_scaling'),
+    'odometry': _usual(ODOMETRY, 'odom', 50.0, RandomStream.ODOMETRY, _odometry),
+    'mocap': _usual(POSE, 'world', 100.0, RandomStream.MOCAP, _mocap),
+    'tool_pose': SimulatedSensor(POSE, TOOL_POSE, urscript.FRAME, 125.0, RandomStream.TOOL_POSE),
+    'gauge': _usual(RANGE, 'gauge', 10.0, RandomStream.GAUGE, _gauge),
+    'speed_scaling': SimulatedSensor(
+        NUMBER,
+        'condition/speed_scaling',
+        '',
+        10.0,
+        RandomStream.GAUGE,  # it has no noise
+    ),
 }
 
 
 def sensor_of(source: Input) -> str:
     """Return the name of the simulated sensor that stands for an input, or '' (none does)."""
     for name, sensor in SENSORS.items():
-        if source.topic == sensor.topic and source.type == sensor.type and not source.field:
+        if (source.type, source.topic, source.field) == (sensor.type, sensor.topic, ''):
             return name
     return ''
+
+
+def sample_of(reading: SensorReading, frame: str) -> Sample:
+    """Turn a simulated reading into the sample that reading its message gives."""
+    state = reading.state
+    if not isinstance(state, BodyState):
+        return Reading(reading.stamp_ns, state, frame)
+    sample = BodySample(reading.stamp_ns, state.position, state.orientation, frame=frame)
+    if 'twist' not in CATALOGUE[SENSORS[reading.sensor].type].gives:
+        return sample
+    return sample._replace(
+        linear_velocity=state.linear_velocity, angular_velocity=state.angular_velocity
+    )

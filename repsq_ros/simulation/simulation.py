@@ -21,75 +21,52 @@ after a pause or because a peer was lost, gives what the first one would have gi
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import NamedTuple
-
-import numpy as np
+from collections.abc import Iterator, Mapping
 
 from repsq_ros.errors import ParameterError
 from repsq_ros.seeds import RandomStream, generator
-from repsq_ros.simulation.subject import BodyState, Command, Subject, Vector
+from repsq_ros.simulation.simulated_sensors import SENSORS, Seen, SensorReading
+from repsq_ros.simulation.subject import Command, Subject
 from repsq_ros.timebase import NANOSECONDS
 
 FIRST_ATTEMPT = 0  # part of the key of the streams
 BETWEEN_TESTS = 2**32 - 1  # stands for the index while no test is under way
 
 
-@dataclass(frozen=True)
-class SensorRates:
-    """How often the simulated sensors report, in Hz; each must divide the subject's tick rate."""
+def ticks_between_reports(subject: Subject, rates: Mapping[str, float]) -> dict[str, int]:
+    """Return the ticks between two reports of each of a subject's sensors.
 
-    odometry: float = 50.0
-    mocap: float = 100.0
-    tool_pose: float = 125.0
-    gauge: float = 10.0
-    speed_scaling: float = 10.0
-
-    def ticks(self, subject: Subject) -> dict[str, int]:
-        """Return the ticks between two reports of each of the subject's sensors.
-
-        :raises ParameterError: a rate that is no whole part of the subject's tick rate
-        """
-        tick_rate = NANOSECONDS / subject.tick_ns
-        counts = {}
-        for sensor in subject.sensors:
-            rate = float(getattr(self, sensor))
-            count = round(tick_rate / rate) if rate > 0 else 0
-            if count < 1 or abs(count * rate - tick_rate) > 1e-6 * tick_rate:
-                raise ParameterError(
-                    f'{sensor}_rate',
-                    f'{rate:g} Hz',
-                    f'a rate of which {tick_rate:g} Hz is a multiple',
-                )
-            counts[sensor] = count
-        return counts
-
-
-class SensorReading(NamedTuple):
-    """One report of one sensor; a gauge gives a number [m], speed scaling one in %."""
-
-    sensor: str
-    stamp_ns: int
-    state: BodyState | float
-
-
-STREAMS = {
-    'odometry': RandomStream.ODOMETRY,
-    'mocap': RandomStream.MOCAP,
-    'tool_pose': RandomStream.TOOL_POSE,
-    'gauge': RandomStream.GAUGE,
-    'speed_scaling': RandomStream.GAUGE,  # it has no noise
-}
+    :param rates: [Hz] of sensors that report at another rate than the usual one
+    :raises ParameterError: a rate that is no whole part of the subject's tick rate
+    """
+    tick_rate = NANOSECONDS / subject.tick_ns
+    counts = {}
+    for sensor in subject.sensors:
+        rate = rates.get(sensor, SENSORS[sensor].rate)
+        count = round(tick_rate / rate) if rate > 0 else 0
+        if count < 1 or abs(count * rate - tick_rate) > 1e-6 * tick_rate:
+            raise ParameterError(
+                f'{sensor}_rate',
+                f'{rate:g} Hz',
+                f'a rate of which {tick_rate:g} Hz is a multiple',
+            )
+        counts[sensor] = count
+    return counts
 
 
 class Simulation:
     """Runs a subject from instant to instant and gives what its sensors report."""
 
-    def __init__(self, subject: Subject, seed: int, rates: SensorRates, start_ns: int) -> None:
+    def __init__(
+        self, subject: Subject, seed: int, start_ns: int, rates: Mapping[str, float] | None = None
+    ) -> None:
+        """Begin between tests.
+
+        :param rates: see `ticks_between_reports`
+        """
         self._subject = subject
         self._seed = seed
-        self._sensors = rates.ticks(subject)
+        self._sensors = ticks_between_reports(subject, rates or {})
         self.begin(BETWEEN_TESTS, start_ns)
 
     @property
@@ -103,7 +80,7 @@ class Simulation:
         self._ticks = 0
         key = (index, FIRST_ATTEMPT)
         self._noise = {
-            sensor: generator(self._seed, STREAMS[sensor], *key) for sensor in self._sensors
+            sensor: generator(self._seed, SENSORS[sensor].stream, *key) for sensor in self._sensors
         }
         self._subject.reset(generator(self._seed, RandomStream.SUBJECT, *key))
 
@@ -117,26 +94,7 @@ class Simulation:
                 if self._ticks % ticks == 0:
                     yield SensorReading(sensor, self.now_ns, self._seen_by(sensor))
 
-    def _seen_by(self, sensor: str) -> BodyState | float:
-        noise, chance = self._subject.noise, self._noise[sensor]
-        state = self._subject.seen_by(sensor)
-        if not isinstance(state, BodyState):
-            if sensor == 'gauge':
-                # As a float32 of sensor_msgs/Range carries it.
-                return float(np.float32(state + noise.gauge * float(chance.standard_normal())))
-            return state
-        if sensor == 'tool_pose':
-            return state
-        if sensor == 'mocap':
-            return state._replace(position=_noisy(state.position, noise.position, chance))
-        return state._replace(
-            linear_velocity=_noisy(state.linear_velocity, noise.linear_velocity, chance),
-            angular_velocity=_noisy(state.angular_velocity, noise.angular_velocity, chance),
-        )
-
-
-def _noisy(vector: Vector, sd: float, noise: np.random.Generator) -> Vector:
-    if sd == 0.0:
-        return vector
-    x, y, z = noise.standard_normal(3)
-    return (vector[0] + sd * float(x), vector[1] + sd * float(y), vector[2] + sd * float(z))
+    def _seen_by(self, sensor: str) -> Seen:
+        subject = self._subject
+        state = subject.seen_by(sensor)
+        return SENSORS[sensor].disturb(state, subject.noise, self._noise[sensor])

@@ -16,9 +16,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from repsq_ros.simulation.simulated_sensors import SensorNoise
 
 Vector = tuple[float, float, float]
 Quaternion = tuple[float, float, float, float]  # x, y, z, w as in ROS
@@ -36,15 +39,6 @@ class BodyState(NamedTuple):
     angular_velocity: Vector  # [rad/s], in the body frame
 
 
-class SensorNoise(NamedTuple):
-    """Standard deviations of the simulated sensors' white noise."""
-
-    linear_velocity: float = 0.0  # [m/s]
-    angular_velocity: float = 0.0  # [rad/s]
-    position: float = 0.0  # [m]
-    gauge: float = 0.0  # [m]
-
-
 class Subject(Protocol):
     """A robot that takes a command, in ticks of fixed length."""
 
@@ -58,7 +52,7 @@ class Subject(Protocol):
 
     @property
     def sensors(self) -> tuple[str, ...]:
-        """Return what looks at it: of odometry, mocap, tool_pose, gauge, speed_scaling."""
+        """Return what looks at it, by names of simulated_sensors.SENSORS."""
 
     @property
     def tick_ns(self) -> int:

@@ -21,7 +21,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from repsq_ros.simulation.subject import BodyState, Command, SensorNoise, Vector
+from repsq_ros.simulation.simulated_sensors import SensorNoise
+from repsq_ros.simulation.subject import BodyState, Command, Vector
 
 TICK_NS = 2_000_000
 NOISE = SensorNoise(linear_velocity=0.01, angular_velocity=0.01, position=0.0005)

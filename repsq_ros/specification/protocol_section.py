@@ -189,7 +189,7 @@ def _step(section: Section, kind: str, usual: Settled) -> Step:
     goals = tuple(goal.value for goal in GOALS[kind][phase])
     goal = Goal(section.choice('to', goals, goals[0]) if len(goals) > 1 else goals[0])
     ending = _ending(section, usual)
-    if kind == 'velocity' and phase == 'command' and isinstance(ending, Settled):
+    if kind == 'velocity' and phase == 'command' and ending.needs_body:
         raise section.fail('ends', "text 'settle'", 'time or confirm: it moves')
     window_ns = 0
     if section.has('window'):

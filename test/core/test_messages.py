@@ -20,6 +20,7 @@ from types import SimpleNamespace
 import pytest
 
 from repsq_ros.messages import campaign_messages
+from repsq_ros.protocols.phases import Phase, Span
 
 ZERO = SimpleNamespace(sec=0, nanosec=0)
 
@@ -62,3 +63,43 @@ def test_the_same_holds_for_a_case(given, bound):
     assert draw.weight == 2.7, 'as it was drawn, and not computed again'
     assert draw.weight_bound == bound
     assert (draw.x, draw.log_p, draw.log_q) == ((0.1, 0.2), -1.0, -2.0)
+
+
+def phase(**changes):
+    names = ('start', 'window_start', 'window_end', 'end')
+    at = {name: SimpleNamespace(sec=at, nanosec=0) for at, name in enumerate(names, start=1)}
+    fields = {
+        'test': SimpleNamespace(index=3, attempt=1), 'phase': 2, **at, 'command': [0.1, 0.2, 0.0],
+        'command_start': ZERO, 'step': -1, 'reason': 'why', 'broken_off': True, 'goes_on': True,
+    }  # fmt: skip
+    return SimpleNamespace(**(fields | changes))
+
+
+S = 1_000_000_000
+
+
+def test_a_phase_is_read_field_by_field():
+    assert campaign_messages.span_of(phase()) == Span(
+        Phase.COMMAND, 3, 1, S, 4 * S, (0.1, 0.2, 0.0), (2 * S, 3 * S), 'why', None, -1, True, True
+    )
+    begun = campaign_messages.span_of(phase(command_start=SimpleNamespace(sec=0, nanosec=7)))
+    assert begun.command_ns == 7
+
+
+def test_times_of_0_are_none_at_all():
+    span = campaign_messages.span_of(phase(end=ZERO, window_end=ZERO))
+    assert (span.end_ns, span.window) == (None, None)
+
+
+def test_a_phase_of_0_1_0_names_its_test_itself_and_lacks_later_fields():
+    old = phase(index=5, attempt=2)
+    for later in ('test', 'broken_off', 'goes_on'):
+        delattr(old, later)
+    span = campaign_messages.span_of(old)
+    assert (span.index, span.attempt, span.broken_off, span.goes_on) == (5, 2, False, False)
+
+
+@pytest.mark.parametrize('number', [11, 255])
+def test_a_phase_that_there_is_not_is_told(number):
+    with pytest.raises(ValueError, match=f'phase {number}, expected one of 0 to 10'):
+        campaign_messages.span_of(phase(phase=number))

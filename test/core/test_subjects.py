@@ -21,9 +21,13 @@ import pytest
 import yaml
 
 from repsq_ros.errors import MissingError, ParameterError
+from repsq_ros.measurement.catalogue import CATALOGUE
+from repsq_ros.measurement.inputs import Input
 from repsq_ros.simulation.build import make_subject
 from repsq_ros.simulation.in_process import run_in_process
-from repsq_ros.simulation.simulation import SensorRates, Simulation
+from repsq_ros.simulation.simulated_sensors import SENSORS, SensorReading, sample_of, sensor_of
+from repsq_ros.simulation.simulation import Simulation
+from repsq_ros.simulation.subject import BodyState
 from repsq_ros.simulation.surrogate import Surrogate
 from repsq_ros.specification.load import load
 
@@ -44,7 +48,7 @@ def readings(simulation, index, start_ns, chunk_ns=SECOND):
 
 
 def simulation(seed=1, **rates):
-    return Simulation(Surrogate(), seed, SensorRates(**rates), 0)
+    return Simulation(Surrogate(), seed, 0, rates)
 
 
 def test_a_test_is_the_same_whenever_and_however_it_runs():
@@ -87,6 +91,38 @@ def test_odometry_and_mocap_tell_of_one_motion():
     assert step == pytest.approx(np.array(along[1:]), abs=0.06)
 
 
+class Blank:
+    """A message none of whose fields is filled in yet."""
+
+    def __getattr__(self, name):
+        setattr(self, name, Blank())
+        return getattr(self, name)
+
+
+@pytest.mark.parametrize('name', SENSORS)
+def test_a_message_of_a_simulated_sensor_is_read_as_what_the_run_in_one_process_hears(name):
+    body = BodyState((1.0, -2.0, 3.0), (0.1, 0.2, 0.3, 0.4), (0.5, -0.6, 0.7), (0.8, 0.9, -1.0))
+    state = 0.005 if name in ('gauge', 'speed_scaling') else body
+    sensor, message = SENSORS[name], Blank()
+    kind = CATALOGUE[sensor.type]
+    expected = sample_of(SensorReading(name, 7, state), sensor.frame)
+    kind.fill(message, expected)
+    assert bool(sensor.frame) == kind.stamped
+    if not kind.stamped:
+        message.header = None
+    assert kind.read(message, 7) == expected
+    assert (expected.position if state is body else expected.value) is not None
+
+
+@pytest.mark.parametrize('name', SENSORS)
+def test_an_input_is_served_by_the_sensor_of_its_type_and_topic(name):
+    sensor = SENSORS[name]
+    assert sensor_of(Input(sensor.type, sensor.topic)) == name
+    assert sensor_of(Input(sensor.type, 'elsewhere')) == ''
+    assert sensor_of(Input('std_msgs/msg/Float32', sensor.topic)) == ''
+    assert sensor_of(Input(sensor.type, sensor.topic, field='data')) == ''
+
+
 def test_the_surrogate_gives_a_plausible_loss(content, write):
     psi = []
     result = run_in_process(
@@ -113,7 +149,7 @@ def test_the_g1_walks_as_measured_outside_the_project(content, write, g1_model):
 
 def test_the_g1_stands_in_place_and_follows_a_command(g1_model):
     g1 = make_subject('g1', g1_model)
-    walk = Simulation(g1, 0, SensorRates(), 0)
+    walk = Simulation(g1, 0, 0)
     walk.begin(0, 0)
     list(walk.advance(3 * SECOND, REST))
     assert np.hypot(*g1.state().position[:2]) < 0.3
@@ -125,7 +161,7 @@ def test_the_g1_stands_in_place_and_follows_a_command(g1_model):
 
 def test_a_second_g1_test_equals_the_first(g1_model):
     g1 = make_subject('g1', g1_model)
-    walk = Simulation(g1, 0, SensorRates(), 0)
+    walk = Simulation(g1, 0, 0)
     assert readings(walk, 0, 0) == readings(walk, 0, 7 * SECOND)
 
 

@@ -48,14 +48,7 @@ BENCHMARKS = {
 }  # fmt: skip
 
 
-def benchmarks():
-    """Give each benchmark there is; whole campaigns have the machine for themselves."""
-    for file in sorted((ROOT / 'benchmarks').glob('*.py')):
-        marks = () if file.name == 'graph_speed.py' else pytest.mark.parallel
-        yield pytest.param(file.name, marks=marks)
-
-
-@pytest.mark.parametrize('name', benchmarks())
+@pytest.mark.parametrize('name', sorted(file.name for file in (ROOT / 'benchmarks').glob('*.py')))
 def test_a_benchmark_runs_and_prints_what_it_measured(name):
     arguments, wanted = BENCHMARKS[name]
     if name == 'statistics.py':

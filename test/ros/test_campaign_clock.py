@@ -16,7 +16,6 @@
 
 import time
 
-import pytest
 import rclpy
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.parameter import Parameter
@@ -26,8 +25,6 @@ from support.graph import SOON, domain_of_its_own
 from repsq_ros.nodes.campaign_clock import CampaignClock
 from repsq_ros.nodes.translate import to_time
 from repsq_ros.timebase import NANOSECONDS
-
-pytestmark = pytest.mark.parallel
 
 
 def test_after_a_break_off_it_is_as_late_as_the_phase_might_have_become():

@@ -32,8 +32,6 @@ from repsq_ros.recordings.bag import Bag
 from repsq_ros.replay.evaluation import read_samples
 from repsq_ros.specification.load import load
 
-pytestmark = pytest.mark.parallel
-
 BEST_EFFORT = QoSProfile(depth=2000, reliability=ReliabilityPolicy.BEST_EFFORT)
 LATCHED = QoSProfile(
     depth=1, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL

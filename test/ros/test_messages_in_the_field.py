@@ -27,8 +27,6 @@ from repsq_ros.msg import Heartbeat, TestCommand, TestMeasurement, TestPhase
 from repsq_ros.nodes import qos
 from repsq_ros.specification.load import load
 
-pytestmark = pytest.mark.parallel
-
 
 def stamp(seconds):
     nanoseconds = round(seconds * 1e9)

@@ -21,8 +21,6 @@ import rclpy
 from conftest import ROOT
 from rclpy.node import Node
 
-pytestmark = pytest.mark.parallel
-
 FILES = sorted((ROOT / 'repsq_ros' / 'nodes').glob('*.py'))
 
 

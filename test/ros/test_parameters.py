@@ -19,8 +19,6 @@ import sys
 
 import pytest
 
-pytestmark = pytest.mark.parallel
-
 NODES = ['scheduler', 'measurement', 'estimator', 'monitor']
 
 

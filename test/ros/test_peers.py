@@ -28,8 +28,6 @@ from repsq_ros.nodes.heartbeat import PERIOD, Pulse
 from repsq_ros.nodes.watches.interventions import GuardWatch
 from repsq_ros.nodes.watches.peers import SILENT, Peers
 
-pytestmark = pytest.mark.parallel
-
 
 class Pair:
     """A node that watches, and one that is watched, each with its own executor."""

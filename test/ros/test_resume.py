@@ -37,7 +37,7 @@ from repsq_ros.messages import campaign_messages
 from repsq_ros.msg import TestPhase
 from repsq_ros.specification.load import load
 
-KILLS = int(os.environ.get('REPSQ_KILLS', '10'))
+KILLS = int(os.environ.get('REPSQ_KILLS', '5'))
 TESTS = 30 * KILLS  # more than are done before the last kill
 TIME = 2 * PATIENCE + 0.5 * TESTS  # [s] for all of them, on a busy machine, too
 OURS = ('measurement', 'estimator', 'guard', 'scheduler')  # the robot itself has no word of ours

@@ -29,6 +29,9 @@ from support.graph import at_rest
 from repsq_ros import topics
 from repsq_ros.msg import TestCommand, TestMeasurement, TestPhase
 from repsq_ros.nodes import qos
+from repsq_ros.nodes.watches import rivals as rivals_module
+from repsq_ros.nodes.watches.held_back import HeldBack
+from repsq_ros.nodes.watches.rivals import Rivals
 from repsq_ros.specification.load import load
 
 REAL_TIME = {'speed': 1.0, 'seed': 7}
@@ -88,13 +91,15 @@ def test_another_publisher_holds_the_campaign_until_it_is_gone(
     moving, name, kind, topic, profile, told
 ):
     rival = Rival(moving.listener, name, kind, topic, profile)
-    paused = moving.listener.phase(TestPhase.PAUSED, told)
-    assert paused.broken_off
+    # On a busy machine, something else may have held it first.
+    moving.listener.until(lambda: told in moving.output('scheduler'))
+    assert moving.listener.phase(TestPhase.PAUSED).broken_off
     moving.listener.assert_at_rest()
     assert told in moving.call('resume').message
     rival.go()
     again = moving.listener.phase(TestPhase.COMMAND)
-    assert (again.test.index, again.test.attempt) == (0, 1)
+    assert again.test.index == 0
+    assert again.test.attempt >= 1
 
 
 def test_nothing_begins_beside_another_publisher(nodes, long):
@@ -119,7 +124,7 @@ def test_a_forged_measurement_is_not_counted(moving, long, tmp_path, psi):
     rival.go()
     listener.phase(TestPhase.COMMAND)
     assert [test.broken_off for test in journalled(tmp_path / 'campaign')] == [True]
-    estimate = listener.latest(topics.ESTIMATE)
+    estimate = listener.latest(topics.ESTIMATE, lambda estimate: estimate.broken_off)
     assert (estimate.n, estimate.broken_off) == (0, 1)
     # Its name may not be known yet.
     told = moving.output('estimator')
@@ -149,7 +154,8 @@ def test_a_parameter_that_is_read_at_the_start_cannot_be_changed(moving, node):
     assert not result.successful
     assert result.reason == 'use_sim_time is read at the start; start the node anew'
     moving.listener.listen(1.0)
-    assert moving.listener.is_in(TestPhase.COMMAND)
+    moving.listener.phase(TestPhase.COMMAND)
+    assert moving.group.ended() == {}
 
 
 def test_a_robot_that_takes_no_commands_any_more_holds_the_campaign(nodes, long):
@@ -166,3 +172,62 @@ def test_a_robot_that_takes_no_commands_any_more_holds_the_campaign(nodes, long)
     listener.phase(TestPhase.PAUSED, 'missing a robot that takes commands on /cmd_vel')
     listener.node.create_subscription(Twist, '/cmd_vel', listener.commands().append, qos.COMMAND)
     assert listener.phase(TestPhase.COMMAND).test.attempt == 1
+
+
+def hide_names(watching, monkeypatch):
+    """Have a node see publishers without their names, as for a moment in discovery."""
+    see = watching.get_publishers_info_by_topic
+
+    def without_names(topic):
+        found = see(topic)
+        for each in found:
+            each.node_name = each.node_namespace = '_NODE_NAME_UNKNOWN_'
+        return found
+
+    monkeypatch.setattr(watching, 'get_publishers_info_by_topic', without_names)
+
+
+def records_through(nodes, name):
+    """Return what is heard of measurements that a node of a name sends, and who watches it."""
+    watching = nodes.listener.speaker('watching')
+    rivals, heard = Rivals(watching, {topics.TEST_MEASUREMENT: ('measurement',)}), []
+    held_back = HeldBack(watching, rivals, topics.TEST_MEASUREMENT, heard.append)
+    taken = []
+    watching.create_subscription(
+        TestMeasurement, topics.TEST_MEASUREMENT,
+        lambda message: (taken.append(message), held_back.take(message)), qos.RECORD,
+    )  # fmt: skip
+    speaker = nodes.listener.speaker(name)
+    publisher = speaker.create_publisher(TestMeasurement, topics.TEST_MEASUREMENT, qos.RECORD)
+    for index in range(3):
+        publisher.publish(TestMeasurement(index=index))
+    return watching, taken, heard
+
+
+@pytest.mark.parametrize(('name', 'expected'), [('measurement', [0, 1, 2]), ('forger', [])])
+def test_what_a_nameless_publisher_says_waits_for_its_name(nodes, monkeypatch, name, expected):
+    hide_names(nodes.listener.speaker('watching'), monkeypatch)
+    watching, taken, heard = records_through(nodes, name)
+    nodes.listener.until(lambda: len(taken) == 3)
+    nodes.listener.listen(0.3)
+    assert heard == []
+    monkeypatch.undo()
+    nodes.listener.until(lambda: 'measurement' in names_on(watching) or name == 'forger')
+    nodes.listener.listen(0.5)
+    assert [message.index for message in heard] == expected
+
+
+def names_on(watching):
+    found = watching.get_publishers_info_by_topic(f'/{topics.TEST_MEASUREMENT}')
+    return {each.node_name for each in found}
+
+
+def test_who_never_has_a_name_is_not_believed(nodes, monkeypatch):
+    monkeypatch.setattr(rivals_module, 'NAMED', 0.5)
+    hide_names(nodes.listener.speaker('watching'), monkeypatch)
+    _, taken, heard = records_through(nodes, 'measurement')
+    nodes.listener.until(lambda: len(taken) == 3)
+    nodes.listener.listen(1.0)
+    monkeypatch.undo()
+    nodes.listener.listen(0.5)
+    assert heard == []

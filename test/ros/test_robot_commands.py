@@ -35,8 +35,6 @@ from repsq_ros.protocols.rotation import angle_between, quaternion_of_rpy
 from repsq_ros.protocols.straight_line import ToolPose
 from repsq_ros.protocols.urscript import movel, stopl
 
-pytestmark = pytest.mark.parallel
-
 VELOCITIES = CommandSpace('velocity', ((-0.5, 0.5), (0.0, 0.0), (-1.0, 1.0)), longest_ramp=2.0)
 BOX = ((0.2, 0.6), (-0.4, 0.4), (0.1, 0.5), (math.pi, math.pi), (0.0, 0.0), (-1.0, 1.0))
 POSES = CommandSpace('pose', BOX, 'base', speed=1.0, acceleration=5.0)

@@ -26,9 +26,7 @@ from support.graph import domain_of_its_own
 
 from repsq_ros.msg import TestPhase
 from repsq_ros.nodes import qos, simulated_interfaces
-from repsq_ros.nodes.parameters import Parameters
-from repsq_ros.simulation.simulated_sensors import SENSORS
-from repsq_ros.simulation.simulation import SensorReading
+from repsq_ros.simulation.simulated_sensors import SENSORS, SensorReading
 from repsq_ros.simulation.surrogate import Surrogate
 from repsq_ros.timebase import from_time, to_seconds
 
@@ -44,15 +42,14 @@ def node():
         rclpy.shutdown(context=context)
 
 
-@pytest.mark.parallel
 def test_a_message_is_made_only_where_somebody_listens_also_late(node, monkeypatch):
-    made, make = [], simulated_interfaces.translate.pose_of
+    made, make = [], simulated_interfaces.translate.sensor_message_of
     monkeypatch.setattr(
         simulated_interfaces.translate,
-        'pose_of',
-        lambda state, stamp_ns, frame: made.append(stamp_ns) or make(state, stamp_ns, frame),
+        'sensor_message_of',
+        lambda reading, kind: made.append(reading.stamp_ns) or make(reading, kind),
     )
-    robot = simulated_interfaces.make_interface(node, Parameters(node), 'velocity', False)
+    robot = simulated_interfaces.SensorTopics(node, Surrogate().sensors)
 
     def say(stamp_ns):
         robot.publish(SensorReading('mocap', stamp_ns, Surrogate().state()))

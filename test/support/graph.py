@@ -31,10 +31,10 @@ from rclpy.executors import SingleThreadedExecutor
 from std_srvs.srv import Trigger
 
 from repsq_ros import topics
-from repsq_ros.console.processes import ProcessGroup
 from repsq_ros.launching.campaign_nodes import LOSSLESS, RELIABLE, NodeDescription
 from repsq_ros.msg import Estimate, QuantizedResult, TestCommand, TestMeasurement, TestPhase
 from repsq_ros.nodes import qos
+from support.forked import ForkedGroup
 
 KEPT = {
     topics.TEST_COMMAND: (TestCommand, qos.RECORD),
@@ -153,7 +153,7 @@ class Graph:
 
     def __init__(self, folder, listener):
         self.listener = listener
-        self.group = ProcessGroup(folder)
+        self.group = ForkedGroup(folder)
 
     def start(self, name, parameters, remappings=()):
         self.group.start(NodeDescription(name, parameters), remappings)

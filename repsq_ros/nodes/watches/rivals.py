@@ -23,6 +23,7 @@ from rclpy.node import Node
 from rclpy.topic_endpoint_info import TopicEndpointInfo
 
 SETTLED = 1.0  # [s] after which all nodes know who is there
+NAMED = 10.0  # [s] after which a publisher has a name, on however busy a machine
 PERIOD = 0.5  # [s] between two looks at the names of all publishers
 UNKNOWN = 'NODE_NAME_UNKNOWN'  # of a publisher that was found a moment ago
 
@@ -83,10 +84,23 @@ class Rivals:
         if named:
             self._last[topic] = (' and '.join(named), now)
 
+    def nameless(self, topic: str, believe_single: bool = False) -> bool:
+        """Tell whether a publisher on a topic was found a moment ago, and has no name yet.
+
+        :param believe_single: a single publisher needs none
+        """
+        name = self._node.resolve_topic_name(topic)
+        if self._foreign.get(name) or self._node.count_publishers(name) != self._counts.get(name):
+            self._look_at(name)
+        if believe_single and self._counts[name] == 1:
+            return False
+        since = self._unknown_since.get(name)
+        return since is not None and time.monotonic() - since < NAMED
+
     def alone(self, topic: str) -> bool:
         """Tell whether what was just heard on a topic can only be of those expected.
 
-        A publisher is known before its first message can come.
+        A publisher is known before its first message can come, though not always by its name.
         """
         name = self._node.resolve_topic_name(topic)
         if self._foreign.get(name) or self._node.count_publishers(name) != self._counts.get(name):

@@ -221,7 +221,9 @@ def _truth(
     return {
         'scenario': name, 'episodes': episodes, 'crashes': crashes, 'truth': rate,
         'truth_error': math.sqrt(own), 'weighted_tests': tests, 'weighted': mean,
-        'weighted_error': math.sqrt(theirs), 'reference': reference,
+        'weighted_error': math.sqrt(theirs),
+        # Standard errors between the two.
+        'apart': round((rate - mean) / math.sqrt(own + theirs), 2), 'reference': reference,
         'reference_error': precision**-0.5,
         'sd': math.sqrt(variance), 'range': traffic.largest,
         'largest': max(c.largest for c in campaigns),

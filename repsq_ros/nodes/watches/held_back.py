@@ -1,0 +1,73 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What a publisher says that has no name yet is heard once it has one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Generic, TypeVar
+
+from rclpy.clock import Clock, ClockType
+from rclpy.node import Node
+
+from repsq_ros.nodes.watches.rivals import Rivals
+
+Message = TypeVar('Message')
+PERIOD = 0.05  # [s] between two looks at whether all publishers have a name
+
+
+class HeldBack(Generic[Message]):
+    """Passes on the messages of a topic that only the expected nodes publish on.
+
+    A publisher's first message may come before its name, and a record that is thrown away is lost.
+    So messages wait, in their order, until each publisher on the topic has a name.
+
+    :param hear: called with each message that can only be of those expected
+    :param believe_single: a single publisher is believed, as the player of a bag is
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        rivals: Rivals,
+        topic: str,
+        hear: Callable[[Message], None],
+        believe_single: bool = False,
+    ) -> None:
+        self._rivals, self._topic, self._hear = rivals, topic, hear
+        self._alone = rivals.alone_or_only if believe_single else rivals.alone
+        self._believe_single = believe_single
+        self._waiting: list[Message] = []
+        steady = Clock(clock_type=ClockType.STEADY_TIME)
+        self._timer = node.create_timer(PERIOD, self._decide, clock=steady)
+        self._timer.cancel()
+
+    def take(self, message: Message) -> None:
+        """Take a message in: it is heard now, later, or (of somebody else) never."""
+        self._waiting.append(message)
+        self._decide()
+
+    def _decide(self) -> None:
+        if not self._waiting:
+            self._timer.cancel()
+            return
+        if self._rivals.nameless(self._topic, self._believe_single):
+            self._timer.reset()
+            return
+        self._timer.cancel()
+        waiting, self._waiting = self._waiting, []
+        for message in waiting:
+            if self._alone(self._topic):
+                self._hear(message)
