@@ -27,9 +27,8 @@ from repsq_ros.measurement.recorder import Recorder
 from repsq_ros.measurement.tracking_loss import REDUCTIONS, TrackingLoss
 from repsq_ros.measurement.window import Window
 from repsq_ros.simulation.g1_mujoco import G1Changes, G1Mujoco
-from repsq_ros.simulation.in_process import sample_of
-from repsq_ros.simulation.simulated_sensors import sensor_of
-from repsq_ros.simulation.simulation import SensorRates, SensorReading
+from repsq_ros.simulation.simulated_sensors import SensorReading, sample_of, sensor_of
+from repsq_ros.simulation.simulation import ticks_between_reports
 from repsq_ros.specification.model import Specification
 from repsq_ros.timebase import NANOSECONDS, to_seconds
 
@@ -68,7 +67,7 @@ class Walker:
         self._specification = specification
         self._subject = G1Mujoco(Path(folder).expanduser(), changes)
         sensor = sensor_of(specification.measure.input)
-        self._every = SensorRates().ticks(self._subject)[sensor]
+        self._every = ticks_between_reports(self._subject, {})[sensor]
         self._sensor = sensor
         rate = NANOSECONDS / (self._every * self._subject.tick_ns)
         self._measures: dict[str, Measure] = {}
@@ -114,7 +113,7 @@ class Walker:
             recorder = Recorder(measure)
             recorder.open(KEY, window)
             for reading in seen:
-                recorder.add(sample_of(reading, measure.input))
+                recorder.add(sample_of(reading, measure.input.frame))
             _, outcome = recorder.close(KEY)
             if not outcome.valid:
                 raise CampaignError(
