@@ -20,6 +20,7 @@ import math
 from dataclasses import dataclass, replace
 
 from repsq_ros.campaign.result import Outcome
+from repsq_ros.estimation.reproducible_query import ReproducibleQuery
 from repsq_ros.estimation.stopping import StoppingRule, Validity
 from repsq_ros.sampling.proposals import Dependence, Proposal
 from repsq_ros.specification.accuracy_section import RequiredAccuracy
@@ -51,6 +52,12 @@ class Facts:
     def cell_decides(self) -> bool:
         """Tell whether the rule declares a cell, and no interval around the mean."""
         return self.rule.name == 'certified_cell'
+
+    @property
+    def reach(self) -> float:
+        """Return how far the rule lets the estimate be from the true mean: gamma, or less."""
+        gamma, c = self.accuracy.gamma, self.accuracy.c
+        return self.rule.reach(gamma, c) if isinstance(self.rule, ReproducibleQuery) else gamma
 
 
 @dataclass(frozen=True)
@@ -191,7 +198,7 @@ def _what_holds(facts: Facts, provisos: tuple[str, ...]) -> str:
 
 
 def _guarantee(facts: Facts, provisos: tuple[str, ...]) -> str:
-    gamma, given = facts.accuracy.gamma, _given(provisos)
+    gamma, given = facts.reach, _given(provisos)
     if facts.cell_decides:
         return (
             f'{_confidence(facts)} the true mean lies in this cell{given}: {facts.rule.statement}.'
@@ -219,7 +226,15 @@ def _agreement(facts: Facts, objection: str, provisos: tuple[str, ...]) -> str:
             f'With probability {kept:.4g} at least no two of {runs} return different cells, '
             f'whatever their algorithms{given}.'
         )
-    offset = cells.random_offset and cells.alpha_rule in ('iid', 'distinct')
+    if cells.alpha_rule == 'query':
+        # Runs that are all so near agree with 1 - beta (estimation/reproducible_query.py).
+        near = cells.alpha / 2.0 * (accuracy.beta - accuracy.runs * accuracy.c)
+        if facts.reach * ROUNDING > near:
+            return (
+                f'Nothing is proved: alpha: query supposes runs within {near:.4g} of the true '
+                f'mean (rule reproducible_query, or tester.gamma), not {facts.reach:.4g}.'
+            )
+    offset = cells.random_offset and cells.alpha_rule in ('iid', 'distinct', 'query')
     if offset:
         algorithm = 'of one law' if cells.alpha_rule == 'iid' else 'of any algorithms'
         return (

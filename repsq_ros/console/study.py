@@ -12,113 +12,107 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""repsq study: a study of this package's own claims, as one command each."""
+"""repsq study: the studies of the paper and of this package's own claims, one command each."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
-from concurrent.futures import Executor
-from typing import TypeVar
+from pathlib import Path
+from typing import Any
 
 from repsq_ros.console.simulate import add_executor_arguments
-from repsq_ros.errors import ParameterError
-from repsq_ros.studies.case_rules import CASES, GAINS, Taken, study_cases, study_pairs
+from repsq_ros.errors import MissingError, OutputError, ParameterError
+from repsq_ros.specification.reader import read
 from repsq_ros.studies.executor import open_executor
-from repsq_ros.studies.rules import BETA, SCENARIOS, C, Row, study_scenario
+from repsq_ros.studies.paper.all_studies import STUDIES, specification_of
+from repsq_ros.studies.paper.drawing import draw_study
+from repsq_ros.studies.paper.driving import DRIVING
+from repsq_ros.studies.paper.face import Asked, Study, run_study
+from repsq_ros.studies.paper.weighted_table import judge, read_weighted
+from repsq_ros.studies.paper.written import markdown, write_table
 
-STUDIES = ('rules',)
-Found = TypeVar('Found')
+OUTPUT = Path('campaigns/studies')
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the command line."""
+    lines = '; '.join(f'{study.name}: {study.summary}' for study in STUDIES.values())
+    parser.add_argument('name', nargs='?', choices=list(STUDIES), help=lines)
+    parser.add_argument('--all', action='store_true', help='one after the other')
+    parser.add_argument('--quick', action='store_true', help='small, in a minute or less each')
     parser.add_argument(
-        'name', choices=STUDIES, help='rules: tests and agreement of each stopping rule'
+        '--specification', type=Path, help='in place of config/studies/NAME.yaml (YAML)'
     )
-    parser.add_argument('--runs', type=int, default=1000, help='of each law (default 1000)')
-    parser.add_argument('--seed', type=int, default=1, help='of the study (default 1)')
+    parser.add_argument(
+        '--table', type=Path, metavar='CSV',
+        help='for driving: psi and weight of another simulation, in place of the study',
+    )  # fmt: skip
+    parser.add_argument('--model', default='', help='folder of the G1 model, for humanoid')
+    parser.add_argument('--seed', type=int, help="in place of the specification's")
+    parser.add_argument(
+        '--output', type=Path, default=OUTPUT, help=f'folder for CSV and PNG (default {OUTPUT})'
+    )
     add_executor_arguments(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the tables, in Markdown."""
-    if arguments.runs < 10 or arguments.runs % 2:
-        raise ParameterError('runs', f'{arguments.runs}', 'an even number >= 10')
-    if arguments.seed < 0:
+    """Print tables in Markdown and findings; write CSV and PNG."""
+    if arguments.all == bool(arguments.name):
+        raise ParameterError('name', 'both' if arguments.all else 'none', 'a NAME, or --all')
+    if arguments.seed is not None and arguments.seed < 0:
         raise ParameterError('seed', f'{arguments.seed}', 'a whole number >= 0')
-    runs, seed = arguments.runs, arguments.seed
-    total = len(SCENARIOS) + len(CASES) + len(GAINS)
-    with open_executor(arguments.processes, arguments.scheduler, total) as (executor, progress):
-        rows = _all(executor, progress, study_scenario, len(SCENARIOS), runs, seed)
-        cases = _all(executor, progress, study_cases, len(CASES), runs, seed)
-        pairs = _all(executor, progress, study_pairs, len(GAINS), runs, seed)
-    print(f'{runs} runs of each law, c = {C:g}, beta = {BETA:g}; +- standard error\n')
-    _print_table(
-        'law of z, gamma | paper: tests | missed | same | anytime: tests | missed | same '
-        '| anchored: tests | same and close | certified: median | wrong | unresolved',
-        [_line(row) for row in rows],
-    )
-    print('\nWhere psi depends on the case (three dimensions), all by anytime:\n')
-    _print_table(
-        'law of psi, gamma | Monte Carlo | missed | adaptive, d 10 | missed '
-        '| control: regression | missed | both | missed',
-        [
-            [f'{row.law}, {row.gamma:g}', *_of(row.monte_carlo), *_of(row.adaptive),
-             *_of(row.control), *_of(row.both)]
-            for row in cases
-        ],
-    )  # fmt: skip
-    print('\nTwo subjects, steep:4, the gain of one larger: until one is called better:\n')
-    _print_table(
-        'gain, difference | pairs, same cases | wrong | tests of each, cases of their own | wrong',
-        [
-            [f'{row.gain:g}, {row.difference:.3f}', *_of(row.pairs), *_of(row.apart)]
-            for row in pairs
-        ],
-    )
+    if arguments.all and arguments.specification:
+        raise ParameterError('specification', 'one beside --all', 'a NAME with it')
+    if arguments.table:
+        if arguments.name != DRIVING.name:
+            raise ParameterError('table', f'one beside {arguments.name}', 'driving')
+        return _judge(arguments)
+    try:
+        arguments.output.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputError.unwritable(arguments.output, error) from None
+    for name in STUDIES if arguments.all else [arguments.name]:
+        if arguments.all and name == 'humanoid' and not arguments.model:
+            print('# humanoid: left out, it needs --model FOLDER\n')
+            continue
+        _run(STUDIES[name], arguments)
     return 0
 
 
-def _all(
-    executor: Executor | None,
-    progress: Callable[[int], None],
-    study: Callable[[int, int, int], Found],
-    count: int,
-    runs: int,
-    seed: int,
-) -> list[Found]:
-    """Return what a study gives at each of its places."""
-    found = []
-    if executor is None:
-        for place in range(count):
-            found.append(study(place, runs, seed))
-            progress(1)
-        return found
-    for future in [executor.submit(study, place, runs, seed) for place in range(count)]:
-        found.append(future.result())
-        progress(1)
-    return found
+def _judge(arguments: argparse.Namespace) -> int:
+    risk = _setting(DRIVING, arguments).table
+    rows = judge(read_weighted(arguments.table), risk)
+    print(markdown(rows, list(rows[0])))
+    return 0
 
 
-def _print_table(head: str, rows: list[list[str]]) -> None:
-    print(f'| {head} |\n|{"---|" * (head.count("|") + 1)}')
-    for row in rows:
-        print(f'| {" | ".join(row)} |')
+def _setting(study: Study, arguments: argparse.Namespace) -> Any:
+    top = read(arguments.specification or specification_of(study.name))
+    if top.text('study') != study.name:
+        raise top.fail('study', repr(top.text('study')), repr(study.name))
+    setting = study.read(top, Asked(arguments.quick, arguments.seed, arguments.model))
+    top.finish()
+    return setting
 
 
-def _of(taken: Taken) -> tuple[str, str]:
-    return f'{taken.tests:.0f} +- {taken.error:.1f}', f'{taken.missed:.3f}'
-
-
-def _line(row: Row) -> list[str]:
-    return [
-        f'{row.scenario.name}, {row.scenario.gamma:g}',
-        f'{row.paper_tests[0]:.0f} +- {row.paper_tests[1]:.1f}',
-        f'{row.paper_missed:.3f}', f'{row.paper_same:.2f}',
-        f'{row.anytime_tests[0]:.0f} +- {row.anytime_tests[1]:.1f}',
-        f'{row.anytime_missed:.3f}', f'{row.anytime_same:.2f}',
-        f'{row.anchored_tests[0]:.0f} +- {row.anchored_tests[1]:.1f}',
-        f'{row.anchored_same_and_close:.3f}', f'{row.certified_median:.0f}',
-        f'{row.certified_wrong:.3f}', f'{row.certified_unresolved:.3f}',
-    ]  # fmt: skip
+def _run(study: Study, arguments: argparse.Namespace) -> None:
+    setting = _setting(study, arguments)
+    count = len(study.pieces(setting))
+    workers = open_executor(arguments.processes, arguments.scheduler, count, ' pieces')
+    with workers as (executor, progress):
+        found = run_study(study, setting, executor, progress)
+    print(f'# {study.name}: {study.summary}\n')
+    for end, rows in found.tables.items():
+        file = arguments.output / f'{study.name}{end}.csv'
+        write_table(file, rows)
+        if end in study.columns:
+            print(markdown(rows, study.columns[end]))
+        print(f'\nall columns: {file}\n')
+    for finding in found.findings:
+        print(f'{"found" if finding.holds else "NOT FOUND"}: {finding.text}')
+    figure = arguments.output / f'{study.name}.png'
+    try:
+        draw_study(figure, study, setting, found)
+        print(f'figure: {figure}\n')
+    except MissingError as error:
+        print(f'no figure: {error}\n')

@@ -93,7 +93,23 @@ def iid_alpha(gamma: float, c: float, beta: float, runs: int = 2) -> float:
     return float(_distinct(gamma, c, beta, runs) * (1 - Fraction(2, 2**runs)))
 
 
-ALPHA_RULES = {'paper': paper_alpha, 'iid': iid_alpha, 'distinct': distinct_alpha}
+def query_alpha(gamma: float, c: float, beta: float, runs: int = 2) -> float:
+    """Return the alpha of Impagliazzo et al.: 2 gamma / (1 + beta - runs c).
+
+    Beside rule `reproducible_query` the value is within gamma of r* and `runs` runs agree with
+    1 - beta, over a random offset that all share.
+
+    :raises ValueError: where beta <= runs c
+    """
+    share = written(beta) - runs * written(c)
+    if share <= 0:
+        raise ValueError(f'beta = {beta:g} is not above {runs} c')
+    return float(2 * written(gamma) / (1 + share))
+
+
+ALPHA_RULES = {
+    'paper': paper_alpha, 'iid': iid_alpha, 'distinct': distinct_alpha, 'query': query_alpha,
+}  # fmt: skip
 
 
 def anchored_c(beta: float, runs: int = 2) -> float:

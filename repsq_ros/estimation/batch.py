@@ -21,7 +21,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from repsq_ros.estimation.moments import EmpiricalBernstein, MomentRule
+from repsq_ros.estimation.moments import EmpiricalBernstein, MomentRule, RelativeHalfWidth
 
 Numbers = NDArray[np.float64]
 Stops = tuple[NDArray[np.int64], Numbers]
@@ -42,6 +42,8 @@ def first_stops(z: Numbers, rule: MomentRule, gamma: float, z_range: float, c: f
     if isinstance(rule, EmpiricalBernstein):
         limit = _largest_sums(rule, z.shape[1], gamma, z_range, c)
         return _below(z, shift, limit)
+    if isinstance(rule, RelativeHalfWidth):
+        return _relative(z, shift, rule, c)
     return _one_by_one(z, shift, rule, gamma, z_range, c)
 
 
@@ -99,6 +101,23 @@ def _below(z: Numbers, shift: Numbers, limit: Numbers) -> Stops:
     counts[run[chosen]] = block[chosen] * BLOCK + place[chosen] + 1
     found = shift[run] + total[np.arange(len(place)), place] / (block * BLOCK + place + 1.0)
     means[run[chosen]] = found[chosen]
+    return counts, means
+
+
+def _relative(z: Numbers, shift: Numbers, rule: RelativeHalfWidth, c: float) -> Stops:
+    """Return where the relative half-width is small enough: its half-width is k s / sqrt(n)."""
+    n = np.arange(1.0, z.shape[1] + 1.0)
+    each = rule.half_width(2, 1.0, 1.0, c)  # k, as n - 1 is 1 there
+    counts, means = np.zeros(len(z), dtype=np.int64), np.empty(len(z))
+    for place, row in enumerate(z - shift[:, None]):
+        mean = np.cumsum(row) / n
+        variance = np.maximum(np.cumsum(row * row) / n - mean * mean, 0.0)
+        mean += shift[place]
+        half = each * np.sqrt(variance[1:] / (n[1:] - 1.0))
+        met = (n[1:] >= rule.at_least) & (mean[1:] > 0.0) & (half <= rule.relative * mean[1:])
+        first = int(met.argmax()) + 1
+        counts[place] = first + 1 if met[first - 1] else 0
+        means[place] = mean[first if met[first - 1] else -1]
     return counts, means
 
 

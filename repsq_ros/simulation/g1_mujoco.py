@@ -21,8 +21,10 @@ Model, gains and policy come from a folder: scene.xml, g1.yaml and walking_polic
 from __future__ import annotations
 
 import math
+from collections import deque
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import yaml
@@ -38,6 +40,27 @@ GAIT_PERIOD = 0.8  # [s] of the clock signal that the policy was trained with
 FILES = ('scene.xml', 'g1.yaml', 'walking_policy.npz')
 
 
+@dataclass(frozen=True)
+class G1Changes:
+    """What sets a robot apart from the one that the policy was trained for."""
+
+    friction: float = 1.0  # times that of all contacts
+    payload: float = 0.0  # [kg] more at the pelvis
+    gains: float = 1.0  # times stiffness and damping of all joints
+    latency: float = 0.0  # [s] after which the policy's word reaches the joints
+
+
+class Standing(NamedTuple):
+    """All that a walk goes on from."""
+
+    physics: NDArray[np.float64]
+    memory: tuple[Array, Array]
+    action: Array
+    target: NDArray[np.float64]
+    words: tuple[NDArray[np.float64], ...]  # on their way to the joints
+    ticks: int
+
+
 class WalkingPolicy:
     """The recurrent policy: one observation in, one action for each joint out."""
 
@@ -51,6 +74,15 @@ class WalkingPolicy:
         """Forget everything seen so far."""
         self._hidden: Array = np.zeros(64, dtype=np.float32)
         self._cell: Array = np.zeros(64, dtype=np.float32)
+
+    @property
+    def memory(self) -> tuple[Array, Array]:
+        """Return what it remembers."""
+        return self._hidden, self._cell
+
+    def remember(self, memory: tuple[Array, Array]) -> None:
+        """Go on from what it remembered."""
+        self._hidden, self._cell = memory
 
     def act(self, observation: Array) -> Array:
         """Return the action (12,) for an observation (47,)."""
@@ -69,6 +101,9 @@ class WalkingPolicy:
         return action
 
 
+UNCHANGED = G1Changes()
+
+
 class G1Mujoco:
     """The walking robot; a command takes effect at the policy's next step, every 20 ms."""
 
@@ -76,7 +111,7 @@ class G1Mujoco:
     sensors = ('mocap', 'odometry')
     noise = SensorNoise()
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, changes: G1Changes = UNCHANGED) -> None:
         try:
             import mujoco
         except ImportError:
@@ -102,6 +137,7 @@ class G1Mujoco:
                 'model', f'{folder} ({" ".join(str(error).split())})', 'a readable G1 model'
             ) from None
         self._data = mujoco.MjData(self._model)
+        self._change(changes)
         self.reset(np.random.default_rng(0))
 
     def _read(self, config: dict[str, Any]) -> None:
@@ -117,19 +153,60 @@ class G1Mujoco:
         self._command_scale = np.array(config['cmd_scale'], dtype=np.float64)
         self._seconds = step
 
+    def _change(self, changes: G1Changes) -> None:
+        self._model.geom_friction[:] *= changes.friction
+        self._model.body_mass[1] += changes.payload  # 0 is the world
+        if changes.payload:
+            self._mujoco.mj_setConst(self._model, self._data)
+        self._kp *= changes.gains
+        self._kd *= changes.gains
+        self._late = round(changes.latency / self._seconds)  # ticks
+
+    def standing(self) -> Standing:
+        """Return the state now, to go on from it again."""
+        kind = self._mujoco.mjtState.mjSTATE_INTEGRATION
+        physics = np.empty(self._mujoco.mj_stateSize(self._model, kind))
+        self._mujoco.mj_getState(self._model, self._data, physics, kind)
+        return Standing(
+            physics, self._policy.memory, self._action, self._target, tuple(self._words),
+            self._ticks,
+        )  # fmt: skip
+
+    def go_on_from(self, standing: Standing) -> None:
+        """Put the robot into a state that it was in."""
+        kind = self._mujoco.mjtState.mjSTATE_INTEGRATION
+        self._mujoco.mj_setState(self._model, self._data, standing.physics, kind)
+        self._mujoco.mj_forward(self._model, self._data)
+        # Forward dynamics warm-start the next step: back to what was kept.
+        self._mujoco.mj_setState(self._model, self._data, standing.physics, kind)
+        self._policy.remember(standing.memory)
+        self._set(standing.action, standing.target, standing.words, standing.ticks)
+
     def reset(self, generator: np.random.Generator) -> None:
         """Stand at the origin. The walk is deterministic: nothing is drawn."""
         self._mujoco.mj_resetData(self._model, self._data)
         self._mujoco.mj_forward(self._model, self._data)
         self._policy.reset()
-        self._action: Array = np.zeros(12, dtype=np.float32)
-        self._target = self._default.copy()
-        self._ticks = 0
+        still, target = np.zeros(12, dtype=np.float32), self._default.copy()
+        self._set(still, target, (target,) * self._late, 0)
+
+    def _set(
+        self,
+        action: Array,
+        target: NDArray[np.float64],
+        words: tuple[NDArray[np.float64], ...],
+        ticks: int,
+    ) -> None:
+        self._action, self._target = action, target
+        self._words, self._ticks = deque(words), ticks
 
     def step(self, command: Command) -> None:
         """Live through one tick: joint torques by PD, and every few ticks the policy's word."""
-        data = self._data
-        data.ctrl[:] = (self._target - data.qpos[7:]) * self._kp - data.qvel[6:] * self._kd
+        data, target = self._data, self._target
+        if self._late:
+            self._words.append(target)
+            target = self._words.popleft()
+        data.ctrl[:] = (target - data.qpos[7:]) * self._kp - data.qvel[6:] * self._kd
         self._mujoco.mj_step(self._model, data)
         self._ticks += 1
         if self._ticks % self._decimation == 0:

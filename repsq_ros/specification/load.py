@@ -96,7 +96,7 @@ def _specification(file: str, top: Section, own: Section, measured: Section) -> 
     accuracy = read_accuracy(top.section('accuracy'), measure.upper - measure.lower)
     cells = read_partition(top.section('partition'), accuracy, measure.lower, measure.upper)
     psi = (measure.lower, measure.upper)
-    tester = read_tester(own.section('tester'), target, accuracy.gamma, psi)
+    tester = read_tester(own.section('tester'), target, accuracy, psi)
     if isinstance(tester.stopping, CertifiedCell) and cells.partition is None:
         raise own.fail(
             'tester.stopping.rule', "text 'certified_cell'", 'another rule: the initiator of an '

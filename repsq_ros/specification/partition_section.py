@@ -60,7 +60,7 @@ class PartitionChoice:
     lower: float  # range M of psi
     upper: float
     alpha: float  # width of a cell; of the widest one where edges are given
-    alpha_rule: str  # 'paper', 'iid', 'distinct'; 'given' else
+    alpha_rule: str  # 'paper', 'iid', 'distinct', 'query'; 'given' else
     random_offset: bool  # the first cell's width was drawn from a published seed
     partition: Partition | None
     said: dict[str, object]  # what the file says of the cells: the digest is made of that

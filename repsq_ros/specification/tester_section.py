@@ -16,28 +16,35 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import cast
 
 from repsq_ros.estimation.anytime import Anytime
 from repsq_ros.estimation.binomial import Binomial
 from repsq_ros.estimation.certified_cell import CertifiedCell
+from repsq_ros.estimation.divergence_sized import DivergenceSized
 from repsq_ros.estimation.first_of import FirstOf
+from repsq_ros.estimation.iso_cycles import CYCLES, IsoCycles
 from repsq_ros.estimation.moments import (
     EmpiricalBernstein,
     FixedN,
     Hoeffding,
     RelativeHalfWidth,
 )
+from repsq_ros.estimation.reproducible_query import ReproducibleQuery
 from repsq_ros.estimation.stopping import StoppingRule
 from repsq_ros.sampling.distributions import Distribution
+from repsq_ros.sampling.divergence import divergence
+from repsq_ros.sampling.weight_bound import largest_ratio
+from repsq_ros.specification.accuracy_section import RequiredAccuracy
 from repsq_ros.specification.control_section import ControlChoice, controlled, read_control
 from repsq_ros.specification.proposal_section import ProposalChoice, read_proposal
 from repsq_ros.specification.reader import Section
 
 RULES = (
     'empirical_bernstein', 'hoeffding', 'anytime', 'certified_cell', 'first_of', 'fixed',
-    'binomial', 'relative_half_width',
+    'binomial', 'relative_half_width', 'reproducible_query', 'divergence_sized', 'iso9283',
 )  # fmt: skip
 
 
@@ -55,20 +62,24 @@ class Tester:
 
 
 def read_tester(
-    section: Section, target: Distribution, gamma: float, psi: tuple[float, float]
+    section: Section, target: Distribution, accuracy: RequiredAccuracy, psi: tuple[float, float]
 ) -> Tester:
     """Return the tester's own part of a specification.
 
-    :param gamma: the accuracy that is asked for
+    :param accuracy: what is asked for
     :param psi: range M of the measure
     :raises SpecificationError: with file, key, what was found and what was expected
     """
     proposal = section.word_or_section('proposal', 'type')
-    own = section.number('gamma', gamma, above=0)
-    if own > gamma:
-        raise section.fail('gamma', f'{own!r}', f'at most accuracy.gamma = {gamma:g}')
+    own = section.number('gamma', accuracy.gamma, above=0)
+    if own > accuracy.gamma:
+        raise section.fail('gamma', f'{own!r}', f'at most accuracy.gamma = {accuracy.gamma:g}')
     stopping = section.section('stopping')
-    choice, rule = read_proposal(proposal, target, own, psi), read_stopping(stopping)
+    choice = read_proposal(proposal, target, own, psi)
+    if stopping.choice('rule', RULES) == 'divergence_sized':
+        rule: StoppingRule = _divergence_sized(stopping, choice, target, psi)
+    else:
+        rule = read_stopping(stopping, accuracy)
     control = read_control(section, target, choice, rule)
     tester = Tester(
         proposal=choice,
@@ -79,17 +90,28 @@ def read_tester(
         gamma=own,
         control=control,
     )
-    if isinstance(tester.stopping, FixedN | Binomial) and tester.stopping.tests > tester.max_tests:
-        raise stopping.fail(
-            'tests', f'{tester.stopping.tests}', f'at most max_tests = {tester.max_tests}'
-        )
+    _check_budget(stopping, tester)
     section.finish()
     return tester
 
 
-def read_stopping(section: Section) -> StoppingRule:
-    """Return the stopping rule of a section.
+def _check_budget(stopping: Section, tester: Tester) -> None:
+    rule, most = tester.stopping, tester.max_tests
+    key, tests = '', 0
+    if isinstance(rule, FixedN | Binomial):
+        key, tests = 'tests', rule.tests
+    elif isinstance(rule, IsoCycles):
+        key, tests = 'cycles', rule.cycles
+    elif isinstance(rule, DivergenceSized):
+        key, tests = 'margin', rule.tests
+    if tests > most:
+        raise stopping.fail(key, f'{tests} tests', f'at most max_tests = {most}')
 
+
+def read_stopping(section: Section, accuracy: RequiredAccuracy) -> StoppingRule:
+    """Return the stopping rule of a section, without those that depend on the proposal.
+
+    :param accuracy: what is asked for
     :raises SpecificationError: with file, key, what was found and what was expected
     """
     rule = section.choice('rule', RULES)
@@ -104,7 +126,7 @@ def read_stopping(section: Section) -> StoppingRule:
         parts = section.sections('rules')
         if len(parts) < 2:
             raise section.fail('rules', 'a list of 1', 'at least two rules')
-        found = FirstOf(tuple(read_stopping(part) for part in parts))
+        found = FirstOf(tuple(read_stopping(part, accuracy) for part in parts))
         for part, each in zip(parts, found.rules, strict=True):
             if isinstance(each, CertifiedCell | FirstOf | Binomial):
                 raise part.fail('rule', f'text {each.name!r}', 'a rule that aims at gamma')
@@ -118,9 +140,50 @@ def read_stopping(section: Section) -> StoppingRule:
         found = Binomial(section.whole('tests', at_least=1), _c_below(section))
     elif rule == 'anytime':
         found = Anytime(_c_below(section))
+    elif rule == 'reproducible_query':
+        found = _reproducible_query(section, accuracy)
+    elif rule == 'iso9283':
+        found = IsoCycles(section.whole('cycles', CYCLES, at_least=2))
+    elif rule == 'divergence_sized':
+        raise section.fail('rule', f'text {rule!r}', 'a rule that looks at the tests')
     else:
         plain = {'hoeffding': Hoeffding, 'certified_cell': CertifiedCell}
         found = cast(StoppingRule, plain[rule]())
+    section.finish()
+    return found
+
+
+def _reproducible_query(section: Section, accuracy: RequiredAccuracy) -> ReproducibleQuery:
+    found = ReproducibleQuery(accuracy.beta, accuracy.runs)
+    try:
+        found.reach(accuracy.gamma, accuracy.c)
+    except ValueError as error:
+        raise section.fail(
+            'rule', f'text {found.name!r} where {error}',
+            'a smaller accuracy.c or a larger accuracy.beta',
+        ) from None  # fmt: skip
+    return found
+
+
+def _divergence_sized(
+    section: Section, choice: ProposalChoice, target: Distribution, psi: tuple[float, float]
+) -> DivergenceSized:
+    section.choice('rule', RULES)
+    margin = section.number('margin', at_least=0)
+    drawn = target if choice.kind == 'monte_carlo' and not choice.sobol else choice.distribution
+    if drawn is None or choice.truncation is not None:
+        raise section.fail(
+            'rule', f"text 'divergence_sized' beside proposal {choice.kind!r}",
+            'monte_carlo or importance without a truncation, whose divergence is known before',
+        )  # fmt: skip
+    far, largest = divergence(target, drawn), largest_ratio(target, drawn)
+    level = far.upper + margin / 2.0
+    tail = 0.0 if math.log(largest) <= level else far.tail(level)
+    found = DivergenceSized(far.upper, margin, tail, max(map(abs, psi)))
+    try:
+        _ = found.tests
+    except ValueError as error:
+        raise section.fail('margin', f'{margin!r}: {error}', 'fewer than exp(40)') from None
     section.finish()
     return found
 

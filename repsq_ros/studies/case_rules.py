@@ -151,13 +151,13 @@ def study_pairs(place: int, runs: int, seed: int) -> PairRow:
     gain, whole = GAINS[place], Bounds(-1.0, 1.0)
     random = generator(seed, RandomStream.STUDY, STREAM_OFFSET + len(CASES) + place)
     u = random.random((200_000, 3))
-    difference = float(np.mean(_steep(u, gain, random) - _steep(u, 1.0, random)))
+    difference = float(np.mean(steep(u, gain, random) - steep(u, 1.0, random)))
     ended = []
     for _ in range(runs):
         sequence = PairedDifference(whole, 0.04, C)
         while sequence.verdict() is Verdict.OPEN and sequence.n < CAP:
             u = random.random((50, 3))
-            for d in (_steep(u, gain, random) - _steep(u, 1.0, random)).tolist():
+            for d in (steep(u, gain, random) - steep(u, 1.0, random)).tolist():
                 sequence.add(d, d, whole)
                 if sequence.verdict() is not Verdict.OPEN:
                     break
@@ -171,7 +171,7 @@ def _apart(gain: float, difference: float, runs: int, random: np.random.Generato
     subjects = AnytimeSideBySide(Question(difference / 2.0, C / 2.0, UNIT), 2 * runs)
     gains, ended = np.tile([gain, 1.0], runs), []
     while gains.size and subjects.n < CAP:
-        subjects.add(_steep(random.random((gains.size, 3)), gains, random))
+        subjects.add(steep(random.random((gains.size, 3)), gains, random))
         a_higher = subjects.lower[::2] > subjects.upper[1::2]
         b_higher = subjects.lower[1::2] > subjects.upper[::2]
         stop = a_higher | b_higher
@@ -184,7 +184,7 @@ def _apart(gain: float, difference: float, runs: int, random: np.random.Generato
     return _taken(ended, bool)
 
 
-def _steep(u: Numbers, gain: float | Numbers, random: np.random.Generator) -> Numbers:
+def steep(u: Numbers, gain: float | Numbers, random: np.random.Generator) -> Numbers:
     """Return psi of the steep law of power 4 (laws.py) with a gain, noise of its own each time."""
     noise = np.exp(random.normal(-0.03125, 0.25, len(u)))
     reach = np.sum(np.abs(2.0 * u - 1.0) ** 4, axis=1)

@@ -25,7 +25,8 @@ from repsq_ros.specification.model import Specification
 from repsq_ros.specification.partition_section import PartitionChoice
 
 PROMISED = 'With probability'  # how a sentence begins that promises something
-FIXED = ('fixed', 'binomial')  # rules that make a number of tests whatever they show
+# Rules that make a number of tests whatever they show, and are as wide as they are.
+FIXED = ('fixed', 'binomial', 'divergence_sized')
 
 
 @dataclass(frozen=True)

@@ -97,7 +97,12 @@ FAULTS = [
     ('measure.reduction', 'max', "text 'max'", 'one of sum, mean, rms'),
     ('measure.gain', '6,0', "text '6,0'", 'a finite number > 0'),
     ('measure.largest_gap', 0, '0', 'a finite number > 0'),
-    ('partition.alpha', 'wide', "text 'wide'", "'paper', 'iid', 'distinct', or a number above 0"),
+    (
+        'partition.alpha',
+        'wide',
+        "text 'wide'",
+        "'paper', 'iid', 'distinct', 'query', or a number above 0",
+    ),
     ('partition.alpha', 0, '0', 'a finite number > 0'),
     ('partition.first', 0.2, '0.2', 'at most alpha'),
     ('partition', REMOVED, 'nothing', 'a mapping'),

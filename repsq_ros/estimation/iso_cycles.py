@@ -1,0 +1,56 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The `iso9283` rule: so many cycles as the standard asks for, and no statement of accuracy."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from scipy.special import stdtrit
+
+from repsq_ros.estimation.moments import MomentRule
+from repsq_ros.estimation.stopping import Validity
+
+CYCLES = 30  # of ISO 9283, for pose accuracy and repeatability
+
+
+@dataclass(frozen=True)
+class IsoCycles(MomentRule):
+    """Stops after `cycles` tests, whatever they show.
+
+    The half-width is Student's, t_{1-c/2, n-1} s / sqrt(n): it would hold for readings of one
+    normal law, which a displacement, that is never negative, is not.
+    """
+
+    cycles: int = CYCLES
+
+    name = 'iso9283'
+    sides = ''
+    validity = Validity.NONE
+    statement = (
+        'ISO 9283 asks for a number of cycles and for no statement about the mean: the half-width '
+        "is Student's, for readings of one normal law, and nothing is guaranteed"
+    )
+
+    def half_width(self, n: int, variance: float, z_range: float, c: float) -> float:
+        """Return the half-width (see MomentRule.half_width)."""
+        if n < 2:
+            return math.inf
+        return float(stdtrit(n - 1, 1.0 - c / 2.0)) * math.sqrt(variance / (n - 1))
+
+    def reached(self, n: int, mean: float, half_width: float, gamma: float) -> bool:
+        """Stop at the given number of cycles."""
+        return n >= self.cycles

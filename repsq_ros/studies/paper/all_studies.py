@@ -1,0 +1,50 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Every study by its name, and where the specification of each is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from repsq_ros.errors import ParameterError
+from repsq_ros.studies.paper.compared_rules import BASELINES
+from repsq_ros.studies.paper.driving import DRIVING
+from repsq_ros.studies.paper.face import Study
+from repsq_ros.studies.paper.humanoid import HUMANOID
+from repsq_ros.studies.paper.lost_tests import SELECTION
+from repsq_ros.studies.paper.manipulator import MANIPULATOR
+from repsq_ros.studies.paper.rule_tables import RULES
+from repsq_ros.studies.paper.wear import DRIFT
+
+EACH = (MANIPULATOR, DRIVING, BASELINES, DRIFT, SELECTION, RULES, HUMANOID)
+STUDIES: dict[str, Study] = {study.name: study for study in EACH}
+PLACES = ('config', 'share/repsq_ros/config')  # in the sources, and where a build puts it
+
+
+def specification_of(name: str) -> Path:
+    """Return the file that comes with the package.
+
+    :raises ParameterError: it is not installed, as after pip
+    """
+    here = Path(__file__).resolve()
+    for parent in here.parents:
+        for place in PLACES:
+            file = parent / place / 'studies' / f'{name}.yaml'
+            if file.is_file():
+                return file
+    raise ParameterError(
+        'specification', f'no config/studies/{name}.yaml beside this installation',
+        'the file, which is in the sources',
+    )  # fmt: skip

@@ -1,0 +1,140 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The one face of all studies: settings in, pieces of work, tables and findings out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from repsq_ros.specification.reader import Section
+
+Size = TypeVar('Size')
+Cell = float | int | str
+Row = dict[str, Cell]
+Tables = dict[str, list[Row]]  # by the end of the file's name: '' is the study's main table
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a study is made to show, with the numbers that show it."""
+
+    text: str
+    holds: bool
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a study gave."""
+
+    tables: Tables
+    findings: tuple[Finding, ...]
+    shown: Any = None  # what the figure needs beside the tables
+
+
+@dataclass(frozen=True)
+class Asked:
+    """How a study is asked for, beside its specification."""
+
+    quick: bool = False
+    seed: int | None = None  # None: that of the specification
+    model: str = ''  # folder of a simulated robot's model
+
+
+@dataclass(frozen=True)
+class Study:
+    """A study. All functions stand in its module, so that they travel to other processes.
+
+    :param read: from the specification's mapping to the setting
+    :param pieces: the pieces of work of a setting, none of which needs another
+    :param work: one piece; what it draws depends on setting and piece alone
+    :param conclude: from the results, in the order of the pieces, to tables and findings
+    :param draw: on an empty matplotlib figure
+    :param columns: of each table, those that are printed
+    """
+
+    name: str
+    summary: str
+    read: Callable[[Section, Asked], Any]
+    pieces: Callable[[Any], Sequence[Any]]
+    work: Callable[[Any, Any], Any]
+    conclude: Callable[[Any, Sequence[Any]], Found]
+    draw: Callable[[Any, Any, Found], None]
+    columns: Mapping[str, tuple[str, ...]]
+
+
+def run_study(
+    study: Study,
+    setting: Any,
+    executor: Executor | None = None,
+    on_progress: Callable[[int], None] = lambda done: None,
+) -> Found:
+    """Run all pieces; the numbers are the same whoever computes them.
+
+    :param executor: of this machine or of a cluster; None: in this process
+    :param on_progress: called with 1 after each piece
+    """
+    pieces, results = study.pieces(setting), []
+    for result in _in_order(study, setting, pieces, executor):
+        results.append(result)
+        on_progress(1)
+    return study.conclude(setting, results)
+
+
+def _in_order(
+    study: Study, setting: Any, pieces: Sequence[Any], executor: Executor | None
+) -> Iterator[Any]:
+    if executor is None:
+        yield from (study.work(setting, piece) for piece in pieces)
+        return
+    waiting = [executor.submit(study.work, setting, piece) for piece in pieces]
+    try:
+        for future in waiting:
+            yield future.result()
+    finally:
+        for future in waiting:
+            future.cancel()
+
+
+def sizes(section: Section, asked: Asked, read: Callable[[Section], Size]) -> Size:
+    """Return the sizes of the quick or the full setting; a mistake in either is told."""
+    both = {name: read(section.section(name)) for name in ('full', 'quick')}
+    return both['quick' if asked.quick else 'full']
+
+
+def seed_of(section: Section, asked: Asked) -> int:
+    """Return the seed of a study."""
+    own = section.whole('seed')
+    return own if asked.seed is None else asked.seed
+
+
+def row_of(rows: Sequence[Row], **where: Cell) -> Row:
+    """Return the one row with these cells.
+
+    :raises KeyError: none, or more than one
+    """
+    found = [row for row in rows if all(row.get(key) == cell for key, cell in where.items())]
+    if len(found) != 1:
+        raise KeyError(f'{len(found)} rows with {where}')
+    return found[0]
+
+
+def number(row: Mapping[str, Cell], column: str) -> float:
+    """Return a cell that is a number; NaN where there is none."""
+    cell = row[column]
+    return math.nan if cell == '' else float(cell)

@@ -1,0 +1,132 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Where campaigns stop whose values are there already: all rules on the same data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from repsq_ros.estimation.accumulator import Accumulator
+from repsq_ros.estimation.batch import first_stops
+from repsq_ros.estimation.certified_cell import CertifiedCell
+from repsq_ros.estimation.moments import MomentRule
+from repsq_ros.estimation.partition import Partition
+from repsq_ros.estimation.side_by_side import AnytimeSideBySide
+from repsq_ros.estimation.stopping import Question
+
+Numbers = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Stopped:
+    """How campaigns ended, one entry for each, in their order."""
+
+    n: NDArray[np.int64]
+    mean: Numbers
+    reached: NDArray[np.bool_]  # by the rule; else the values were used up
+    decided: Numbers  # what is quantized: the mean, or the middle of the cell that was certified
+
+    @staticmethod
+    def together(parts: Sequence[Stopped]) -> Stopped:
+        """Put campaigns one after the other."""
+        return Stopped(
+            np.concatenate([part.n for part in parts]),
+            np.concatenate([part.mean for part in parts]),
+            np.concatenate([part.reached for part in parts]),
+            np.concatenate([part.decided for part in parts]),
+        )
+
+    def values(self, partition: Partition) -> list[float]:
+        """Return the value of each campaign on shared cells."""
+        return [partition.quantize(each).value for each in self.decided.tolist()]
+
+    def same(self, partition: Partition) -> tuple[int, int]:
+        """Return in how many pairs (first and second, third and fourth, ..) the values agree.
+
+        Of those pairs of which both met their rule: (how many agree, of how many).
+        """
+        values = self.values(partition)
+        both = [
+            a == b for a, b, met in zip(
+                values[::2], values[1::2], self.reached[::2] & self.reached[1::2], strict=True
+            ) if met
+        ]  # fmt: skip
+        return sum(both), len(both)
+
+    def same_as_initiator(self, lower: float, upper: float, half_width: float) -> tuple[int, int]:
+        """Return the same where the first of a pair lays the cells around its estimate."""
+        met = (self.reached[::2] & self.reached[1::2]).tolist()
+        agree = 0
+        pairs = zip(self.mean[::2].tolist(), self.mean[1::2].tolist(), met, strict=True)
+        for first, second, both in pairs:
+            if both:
+                cells = Partition.anchored(lower, upper, first, half_width)
+                agree += cells.quantize(second).value == cells.quantize(first).value
+        return agree, sum(met)
+
+
+def moment_stops(z: Numbers, rule: MomentRule, question: Question) -> Stopped:
+    """Run a rule that follows from moments; z of shape (campaigns, tests)."""
+    n, mean = first_stops(z, rule, question.gamma, question.bounds.width, question.c)
+    reached = n > 0
+    return Stopped(np.where(reached, n, z.shape[1]), mean, reached, mean)
+
+
+def fixed_stops(z: Numbers, tests: int) -> Stopped:
+    """Take the first tests of each campaign, whatever they show."""
+    mean: Numbers = z[:, :tests].mean(axis=1)
+    n = np.full(len(z), tests, dtype=np.int64)
+    return Stopped(n, mean, np.ones(len(z), dtype=np.bool_), mean)
+
+
+def anytime_stops(z: Numbers, question: Question) -> Stopped:
+    """Run `anytime` side by side; an interval that becomes empty does not reach its rule."""
+    runs, tests = z.shape
+    n, mean = np.full(runs, tests, dtype=np.int64), np.zeros(runs)
+    met, place = np.zeros(runs, dtype=np.bool_), np.flatnonzero(np.ones(runs))
+    campaigns = AnytimeSideBySide(question, runs)
+    while place.size:
+        campaigns.add(z[place, campaigns.n])
+        stop = campaigns.reached | campaigns.void
+        if campaigns.n == tests:
+            stop = np.ones(place.size, dtype=np.bool_)
+        if stop.any():
+            n[place[stop]], mean[place[stop]] = campaigns.n, campaigns.mean[stop]
+            met[place[stop]] = campaigns.reached[stop]
+            campaigns.keep(~stop)
+            place = place[~stop]
+    return Stopped(n, mean, met, mean)
+
+
+def cell_stops(z: Numbers, question: Question) -> Stopped:
+    """Run `certified_cell`."""
+    ended = [_certified(row, question) for row in z]
+    n, mean, met, middle = zip(*ended, strict=True)
+    return Stopped(np.array(n), np.array(mean), np.array(met), np.array(middle))
+
+
+def _certified(z: Numbers, question: Question) -> tuple[int, float, bool, float]:
+    progress, total = CertifiedCell().begin(question), Accumulator()
+    for value in z.tolist():
+        total.add(value)
+        progress.add(total, value, question.bounds)
+        if progress.reached or progress.void:
+            break
+    middle = (progress.lower + progress.upper) / 2.0 if progress.reached else total.mean
+    return total.n, total.mean, progress.reached, middle
