@@ -57,7 +57,7 @@ COMPUTED = {'mean', 'half_width'}  # columns of tests.csv that the journal does 
 
 
 @dataclass(frozen=True)
-class Finding:
+class Checked:
     """One thing that was looked at."""
 
     what: str
@@ -67,7 +67,7 @@ class Finding:
 
 def verify(
     target: Path, bags: Sequence[Path] = (), key: Ed25519PublicKey | None = None
-) -> list[Finding]:
+) -> list[Checked]:
     """Check a campaign's folder, a published one, or a certificate.
 
     :param bags: recordings that the certificate names
@@ -83,17 +83,17 @@ def verify(
             f'{target}: found neither {JOURNAL} nor {CERTIFICATE}, expected a campaign or its '
             'certificate'
         )
-    checks: list[Finding] = []
+    checks: list[Checked] = []
     certificate: dict[str, Any] | None = None
     if file.exists():
         try:
             certificate, data = read_certificate(file)
         except CertificateError as error:
-            return [Finding(file.name, str(error))]
+            return [Checked(file.name, str(error))]
         checks += _of_certificate(file, certificate, data, key)
         checks += list(_of_files(folder, certificate))
     elif key is not None or bags:
-        return [Finding(CERTIFICATE, 'is not there: nothing is signed, and no recording named')]
+        return [Checked(CERTIFICATE, 'is not there: nothing is signed, and no recording named')]
     if has_journal:
         checks += _of_campaign(folder, certificate)
     elif certificate is not None:
@@ -105,7 +105,7 @@ def verify(
 
 def _of_certificate(
     file: Path, certificate: dict[str, Any], data: bytes, key: Ed25519PublicKey | None
-) -> list[Finding]:
+) -> list[Checked]:
     """Check what a certificate says of itself."""
     checks = []
     problem = ''
@@ -113,25 +113,25 @@ def _of_certificate(
         problem = 'its content is not that of its digest: it was edited'
     elif written_form(certificate) != data:
         problem = 'the bytes of the file are not as they were written: it was edited'
-    checks.append(Finding(file.name, problem, f'digest {certificate["digest"][:12]}'))
+    checks.append(Checked(file.name, problem, f'digest {certificate["digest"][:12]}'))
     said = certificate['specification']
     shared = json.dumps(said['shared'], sort_keys=True, separators=(',', ':'))
     digest = hashlib.sha256(shared.encode()).hexdigest()
     problem = ''
     if digest != said['replication_digest']:
         problem = f'is {digest[:12]}, the certificate says {said["replication_digest"][:12]}'
-    checks.append(Finding('digest of the specification in it', problem, digest[:12]))
+    checks.append(Checked('digest of the specification in it', problem, digest[:12]))
     signature = certificate.get('signature')
     if signature is not None:
         unsigned = {name: value for name, value in certificate.items() if name != 'signature'}
         problem = signature_problem(unsigned, signature, key)
-        checks.append(Finding(SIGNATURE, problem, f'by the key {signature["public_key"]}'))
+        checks.append(Checked(SIGNATURE, problem, f'by the key {signature["public_key"]}'))
     elif key is not None:
-        checks.append(Finding(SIGNATURE, 'there is none'))
+        checks.append(Checked(SIGNATURE, 'there is none'))
     return checks
 
 
-def _of_files(folder: Path, certificate: dict[str, Any]) -> Iterator[Finding]:
+def _of_files(folder: Path, certificate: dict[str, Any]) -> Iterator[Checked]:
     """Check the files beside a certificate that it vouches for."""
     # What was published without evidence has none of these, and is not expected to.
     is_campaign = any((folder / name).exists() for name in (JOURNAL, TESTS, RESULT))
@@ -139,33 +139,33 @@ def _of_files(folder: Path, certificate: dict[str, Any]) -> Iterator[Finding]:
         path = folder / name
         if not path.is_file():
             if is_campaign:
-                yield Finding(name, 'is gone')
+                yield Checked(name, 'is gone')
             continue
         found = sha256_of(path)
         problem = ''
         if found != digest:
             problem = f'SHA-256 is {found[:12]}, the certificate says {digest[:12]}: it changed'
-        yield Finding(name, problem, f'SHA-256 {digest[:12]}')
+        yield Checked(name, problem, f'SHA-256 {digest[:12]}')
 
 
-def _of_campaign(folder: Path, certificate: dict[str, Any] | None) -> list[Finding]:
+def _of_campaign(folder: Path, certificate: dict[str, Any] | None) -> list[Checked]:
     """Check what follows from a journal."""
     try:
         recounted = recount(folder)
     except RepsqError as error:
-        return [Finding(COUNTED, str(error))]
+        return [Checked(COUNTED, str(error))]
     torn = ''
     if recounted.torn:
         torn = f'{recounted.torn} bytes behind the last whole line'
     lines = f'{len(recounted.entries)} lines, head {recounted.head[:12]}'
     checks = [
-        Finding(f'{JOURNAL}, line by line', torn, lines),
+        Checked(f'{JOURNAL}, line by line', torn, lines),
         _of_tests(folder / TESTS, recounted),
     ]
     if recounted.result is None:
         ended = certificate is not None or (folder / RESULT).exists()
         text = f'{len(recounted.history.tests)} tests without a result'
-        return [*checks, Finding(COUNTED, text if ended else '', f'{text}: not at its end yet')]
+        return [*checks, Checked(COUNTED, text if ended else '', f'{text}: not at its end yet')]
     document = recounted.result.document(recounted.specification)
     document['sessions'] = list(recounted.history.sessions)
     checks.append(_of_yaml(folder / RESULT, yaml.safe_dump(document), ('software',)))
@@ -179,23 +179,23 @@ def _of_campaign(folder: Path, certificate: dict[str, Any] | None) -> list[Findi
     return checks
 
 
-def _held_against(certificate: dict[str, Any], recounted: Recount) -> Finding:
+def _held_against(certificate: dict[str, Any], recounted: Recount) -> Checked:
     """Hold every number and word of a certificate against what the journal gives."""
     again = make_document(recounted)
     left_out = (*ISSUED, 'files', 'digest', 'signature')
     said = {key: value for key, value in certificate.items() if key not in left_out}
     expected = {key: value for key, value in again.items() if key not in left_out}
-    return Finding('certificate, counted anew', told(differences(said, expected)))
+    return Checked('certificate, counted anew', told(differences(said, expected)))
 
 
-def _of_tests(file: Path, recounted: Recount) -> Finding:
+def _of_tests(file: Path, recounted: Recount) -> Checked:
     """Hold the table of the tests against the journal."""
     try:
         found = list(csv.reader(io.StringIO(file.read_text(encoding='utf-8'))))
     except FileNotFoundError:
-        return Finding(f'{TESTS}, counted anew', note=ABSENT)
+        return Checked(f'{TESTS}, counted anew', note=ABSENT)
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        return Finding(f'{TESTS}, counted anew', f'cannot be read: {error}')
+        return Checked(f'{TESTS}, counted anew', f'cannot be read: {error}')
     lines = [tests_header(recounted.specification)]
     lines += [tests_row(each.record, each.estimate) for each in recounted.counted]
     expected = list(csv.reader(lines))
@@ -212,7 +212,7 @@ def _of_tests(file: Path, recounted: Recount) -> Finding:
             for name, one, two in zip(header, row, other, strict=True)
             if not (one == two or (name in COMPUTED and _near(one, two)))
         ]
-    return Finding(f'{TESTS}, counted anew', told(problems), f'{len(expected) - 1} rows')
+    return Checked(f'{TESTS}, counted anew', told(problems), f'{len(expected) - 1} rows')
 
 
 def _near(one: str, two: str) -> bool:
@@ -222,7 +222,7 @@ def _near(one: str, two: str) -> bool:
         return False
 
 
-def _of_yaml(file: Path, again: str, left_out: tuple[str, ...] = ()) -> Finding:
+def _of_yaml(file: Path, again: str, left_out: tuple[str, ...] = ()) -> Checked:
     """Hold a file against its content as it is computed anew.
 
     :param left_out: keys that the version of the software is in
@@ -231,18 +231,18 @@ def _of_yaml(file: Path, again: str, left_out: tuple[str, ...] = ()) -> Finding:
     try:
         found = yaml.safe_load(file.read_text(encoding='utf-8'))
     except FileNotFoundError:
-        return Finding(what, note=ABSENT)
+        return Checked(what, note=ABSENT)
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        return Finding(what, f'cannot be read: {" ".join(str(error).split())}')
+        return Checked(what, f'cannot be read: {" ".join(str(error).split())}')
     expected = yaml.safe_load(again)
     if isinstance(found, dict):
         for each in (found, expected):
             for key in left_out:
                 each.pop(key, None)
-    return Finding(what, told(differences(found, expected)))
+    return Checked(what, told(differences(found, expected)))
 
 
-def _of_replication(folder: Path, certificate: dict[str, Any]) -> list[Finding]:
+def _of_replication(folder: Path, certificate: dict[str, Any]) -> list[Checked]:
     """Check that a published specification is the one whose digest the certificate names."""
     file = folder / REPLICATION
     if not file.exists():
@@ -250,24 +250,24 @@ def _of_replication(folder: Path, certificate: dict[str, Any]) -> list[Finding]:
     try:
         digest = load(file).digest
     except RepsqError as error:
-        return [Finding(REPLICATION, str(error))]
+        return [Checked(REPLICATION, str(error))]
     named = certificate['specification']['replication_digest']
     problem = ''
     if digest != named:
         problem = f'digest is {digest[:12]}, the certificate says {named[:12]}'
-    return [Finding(f'{REPLICATION}, its digest', problem, digest[:12])]
+    return [Checked(f'{REPLICATION}, its digest', problem, digest[:12])]
 
 
-def _of_bag(bag: Path, certificate: dict[str, Any]) -> Finding:
+def _of_bag(bag: Path, certificate: dict[str, Any]) -> Checked:
     """Check the files of a recording."""
     what = f'recording {bag.name}'
     named = {each['name']: each for each in certificate['bags']}
     if not named:
-        return Finding(what, 'the certificate names no recording')
+        return Checked(what, 'the certificate names no recording')
     # A recording may lie in a folder of another name by now, where there is only one.
     entry = named.get(bag.name) or (next(iter(named.values())) if len(named) == 1 else None)
     if entry is None:
-        return Finding(what, f'the certificate names {", ".join(named)}')
+        return Checked(what, f'the certificate names {", ".join(named)}')
     try:
         files = bag_files(bag)
         problems = [f'{each} is not in the certificate' for each in files.keys() - _names(entry)]
@@ -278,8 +278,8 @@ def _of_bag(bag: Path, certificate: dict[str, Any]) -> Finding:
             elif sha256_of(files[name]) != each['sha256']:
                 problems.append(f'{name}: its SHA-256 is another one, it changed')
     except BagError as error:
-        return Finding(what, str(error))
-    return Finding(what, told(problems), f'{len(entry["files"])} files, SHA-256 as certified')
+        return Checked(what, str(error))
+    return Checked(what, told(problems), f'{len(entry["files"])} files, SHA-256 as certified')
 
 
 def _names(entry: dict[str, Any]) -> set[str]:

@@ -21,13 +21,13 @@ from pathlib import Path
 
 from repsq_ros.campaign.recount import Recount
 from repsq_ros.certificate.differences import ROUNDING, told
-from repsq_ros.certificate.verification import Finding
+from repsq_ros.certificate.verification import Checked
 from repsq_ros.recordings.bag import Bag
 from repsq_ros.replay.evaluation import evaluate, read_samples
-from repsq_ros.replay.segments import own_segments
+from repsq_ros.replay.recorded_campaign import campaigns_in, check_recorded_contract, choose
 
 
-def recorded_psi(recounted: Recount, bag: Path) -> Finding:
+def recorded_psi(recounted: Recount, bag: Path) -> Checked:
     """Compute psi of every test anew from a recording of the campaign.
 
     Topics are those of the specification, not remapped: `repsq reevaluate` takes more.
@@ -38,13 +38,14 @@ def recorded_psi(recounted: Recount, bag: Path) -> Finding:
     what, specification = f'psi anew from {bag.name}', recounted.specification
     measure = specification.measure
     with Bag(bag) as opened:
-        segments = own_segments(opened, '', specification.digest)
+        campaign = choose(campaigns_in(opened), recounted.history.campaign_id, bag)
+        check_recorded_contract(opened, campaign, specification.digest)
         samples = read_samples(opened, f'/{measure.input.topic.lstrip("/")}', measure.input)
         conditions = {
             condition.name: read_samples(opened, f'/{source.topic.lstrip("/")}', source)
             for condition, source in zip(measure.conditions, measure.condition_inputs, strict=True)
         }
-    evaluated = evaluate(specification, samples, segments, conditions)
+    evaluated = evaluate(specification, samples, campaign.segments, conditions)
     found = {(each.segment.index, each.segment.attempt): each for each in evaluated}
     problems, held = [], 0
     for test in recounted.history.tests:
@@ -67,4 +68,4 @@ def recorded_psi(recounted: Recount, bag: Path) -> Finding:
             )
         else:
             held += 1
-    return Finding(what, told(problems), f'{held} tests')
+    return Checked(what, told(problems), f'{held} tests')

@@ -23,7 +23,7 @@ from pathlib import Path
 from repsq_ros.campaign.journal import JOURNAL
 from repsq_ros.campaign.recount import recount
 from repsq_ros.certificate.signature import read_public
-from repsq_ros.certificate.verification import SIGNATURE, Finding, verify
+from repsq_ros.certificate.verification import SIGNATURE, Checked, verify
 from repsq_ros.console.recorded_psi import recorded_psi
 
 CHANGED = 9  # exit code: as of CertificateError
@@ -66,7 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
     return NOT_SIGNED_SO if all(check.what == SIGNATURE for check in failed) else CHANGED
 
 
-def show_checks(checks: Sequence[Finding]) -> None:
+def show_checks(checks: Sequence[Checked]) -> None:
     """Print a line for each check."""
     for check in checks:
         found = f'FAILS: {check.problem}' if check.problem else check.note

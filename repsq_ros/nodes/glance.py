@@ -24,7 +24,7 @@ from repsq_ros.measurement.samples import BodySample
 from repsq_ros.messages.sensor_messages import reader_of
 from repsq_ros.nodes import qos
 from repsq_ros.nodes.input_subscription import NO_EVENTS, message_class
-from repsq_ros.nodes.watches.sensors import Unattended
+from repsq_ros.nodes.unattended import Unattended
 
 
 class BodyGlance:

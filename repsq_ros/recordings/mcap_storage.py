@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from repsq_ros.recordings import mcap_records as records
 from repsq_ros.recordings.mcap_records import DamagedError
 from repsq_ros.recordings.mcap_scan import McapPart, scan
-from repsq_ros.recordings.mcap_walk import Found, walk
+from repsq_ros.recordings.mcap_walk import WalkedStretch, walk
 from repsq_ros.recordings.slab import EMPTY, Channel, Integers, Piece, Slab
 
 INDEXED = np.dtype([('log', '<u8'), ('offset', '<u8')])
@@ -112,7 +112,7 @@ class McapStorage:
             )
         return (slab if kept is None or kept.all() else slab.take(kept)).sorted()
 
-    def _check_end(self, part: McapPart, data: bytes, found: Found, whole: bool) -> None:
+    def _check_end(self, part: McapPart, data: bytes, found: WalkedStretch, whole: bool) -> None:
         if found.stopped != len(data):
             left = len(data) - found.stopped
             at = f'at byte {part.begin} of the file'

@@ -43,7 +43,7 @@ SMALL = 1 << 12  # bytes that are walked at once, whatever is in them
 LOOK = 32  # messages at first
 
 
-class Found(NamedTuple):
+class WalkedStretch(NamedTuple):
     """What lies in a stretch."""
 
     messages: Slab
@@ -55,7 +55,7 @@ def walk(
     data: bytes,
     hints: Callable[[], Integers | None] = lambda: None,
     until: frozenset[int] = frozenset(),
-) -> Found:
+) -> WalkedStretch:
     """Find all records from the beginning on.
 
     :param hints: where messages are said to begin; believed where records follow from each other
@@ -63,12 +63,12 @@ def walk(
     """
     starts, others, at = _by_runs(data, 0, len(data), until, give_up=True)
     if at >= 0:
-        return Found(_slab(data, starts), others, at)
+        return WalkedStretch(_slab(data, starts), others, at)
     found = _by_hints(data, hints())
     if found is not None:
         return found
     starts, others, at = _by_runs(data, 0, len(data), until)
-    return Found(_slab(data, starts), others, at)
+    return WalkedStretch(_slab(data, starts), others, at)
 
 
 def _by_runs(
@@ -127,7 +127,7 @@ def _run(data: bytes, at: int, length: int, end: int) -> int:
     return most
 
 
-def _by_hints(data: bytes, hints: Integers | None) -> Found | None:
+def _by_hints(data: bytes, hints: Integers | None) -> WalkedStretch | None:
     """Believe hints if the records between them fill the stretch; None: they do not."""
     room = len(data) - HEAD.size - IN_MESSAGE
     if hints is None or not len(hints) or hints.min() < 0 or hints.max() > room:
@@ -151,8 +151,8 @@ def _by_hints(data: bytes, hints: Integers | None) -> Found | None:
         found += more
         others += between
     if len(found) > 1:
-        return Found(_slab(data, [np.sort(np.concatenate(found))]), others, len(data))
-    return Found(_laid(data, starts, heads), others, len(data))
+        return WalkedStretch(_slab(data, [np.sort(np.concatenate(found))]), others, len(data))
+    return WalkedStretch(_laid(data, starts, heads), others, len(data))
 
 
 def _slab(data: bytes, found: list[Integers]) -> Slab:

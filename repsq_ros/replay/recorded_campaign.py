@@ -125,6 +125,18 @@ def choose(campaigns: list[RecordedCampaign], wanted: str, file: object) -> Reco
     raise BagError(f'{file}: found no campaign {wanted!r}, expected one of {there}')
 
 
+def check_recorded_contract(bag: Bag, campaign: RecordedCampaign, digest: str) -> None:
+    """Refuse a campaign of another specification.
+
+    :raises BagError: its digest is another one
+    """
+    if campaign.digest != digest:
+        raise BagError(
+            f'{bag.path}: found a campaign with specification digest {campaign.digest[:12]}, '
+            f'expected {digest[:12]}'
+        )
+
+
 def _heard(bag: Bag, log_ns: int, message: Any) -> _HeardPhase:
     try:
         span = campaign_messages.span_of(message)

@@ -36,7 +36,12 @@ from repsq_ros.replay.evaluation import (
     records_of,
 )
 from repsq_ros.replay.foreign import Marks, foreign_segments
-from repsq_ros.replay.recorded_campaign import RecordedCampaign, campaigns_in, choose
+from repsq_ros.replay.recorded_campaign import (
+    RecordedCampaign,
+    campaigns_in,
+    check_recorded_contract,
+    choose,
+)
 from repsq_ros.replay.segments import Segment
 from repsq_ros.replay.streaming import SENSOR, evaluate_stream
 from repsq_ros.replay.what_if import Variant, variants
@@ -110,7 +115,7 @@ def reevaluate(task: Task) -> Reevaluation:
             campaign_id = ''
         else:
             campaign = choose(campaigns_in(bag, names), task.campaign, bag.path)
-            _check_contract(bag, campaign, own.digest)
+            check_recorded_contract(bag, campaign, own.digest)
             segments, campaign_id = campaign.segments, campaign.campaign_id
             offset_ns = to_nanoseconds(task.clock_offset or 0.0)
             notes = _own_clocks(bag, campaign, own.measure, task.clock_offset)
@@ -183,14 +188,6 @@ class _Streams:
                 for stretch in stream
             )
         return evaluate_stream(variant.specification, stream, segments)
-
-
-def _check_contract(bag: Bag, campaign: RecordedCampaign, digest: str) -> None:
-    if campaign.digest != digest:
-        raise BagError(
-            f'{bag.path}: found a campaign with specification digest {campaign.digest[:12]}, '
-            f'expected {digest[:12]}'
-        )
 
 
 def _own_clocks(

@@ -19,29 +19,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 
-from rclpy.callback_groups import CallbackGroup
 from rclpy.node import Node
 from rclpy.subscription import Subscription
 
 from repsq_ros.measurement.inputs import Input
 from repsq_ros.nodes import qos
 from repsq_ros.nodes.input_subscription import NO_EVENTS, message_class, rivals_of
+from repsq_ros.nodes.unattended import Unattended
 from repsq_ros.timebase import to_seconds
-
-
-class Unattended(CallbackGroup):
-    """Keeps subscriptions from the executor: who made them takes their messages itself."""
-
-    def can_execute(self, entity: object) -> bool:
-        """Return False: no executor may take their messages."""
-        return False
-
-    def beginning_execution(self, entity: object) -> bool:
-        """Return False: no executor may take their messages."""
-        return False
-
-    def ending_execution(self, entity: object) -> None:
-        """Do nothing: no executor ever begins one."""
 
 
 class SensorWatch:

@@ -68,7 +68,7 @@ class HumanoidSetting:
 
 
 @dataclass(frozen=True)
-class Piece:
+class Trial:
     """One trial of a proposal, or a changed robot."""
 
     proposal: str = ''
@@ -125,10 +125,10 @@ def _sizes(section: Section) -> tuple[int, int, int, float]:
     return found
 
 
-def pieces_of(setting: HumanoidSetting) -> Sequence[Piece]:
+def pieces_of(setting: HumanoidSetting) -> Sequence[Trial]:
     """Trial by trial, so that the first trials of all come first."""
-    trials = [Piece(name, trial) for trial in range(setting.trials) for name in setting.campaigns]
-    robots = [Piece(robot=name) for name in ('', *setting.robots)]
+    trials = [Trial(name, trial) for trial in range(setting.trials) for name in setting.campaigns]
+    robots = [Trial(robot=name) for name in ('', *setting.robots)]
     count = len(setting.campaigns)
     return [*trials[:count], *robots, *trials[count:]]
 
@@ -149,7 +149,7 @@ def _seed(setting: HumanoidSetting, proposal: str, trial: int) -> int:
     return int(generator(setting.seed, RandomStream.STUDY, place, trial).integers(2**31))
 
 
-def work(setting: HumanoidSetting, piece: Piece) -> Walked:
+def work(setting: HumanoidSetting, piece: Trial) -> Walked:
     """Walk one piece (see face.Study)."""
     if piece.proposal:
         return _trial(setting, piece.proposal, _seed(setting, piece.proposal, piece.trial))

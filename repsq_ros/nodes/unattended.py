@@ -1,0 +1,34 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Subscriptions that no executor looks at."""
+
+from __future__ import annotations
+
+from rclpy.callback_groups import CallbackGroup
+
+
+class Unattended(CallbackGroup):
+    """Keeps subscriptions from the executor: who made them takes their messages itself."""
+
+    def can_execute(self, entity: object) -> bool:
+        """Return False: no executor may take their messages."""
+        return False
+
+    def beginning_execution(self, entity: object) -> bool:
+        """Return False: no executor may take their messages."""
+        return False
+
+    def ending_execution(self, entity: object) -> None:
+        """Do nothing: no executor ever begins one."""
