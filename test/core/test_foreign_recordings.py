@@ -14,6 +14,7 @@
 
 """Recordings that know nothing of this package: where their tests are, and by which clock."""
 
+import csv
 import json
 
 import numpy as np
@@ -190,11 +191,17 @@ def reevaluated(specification, tmp_path, capsys):
 PSI = 1 - np.exp(-6 * 0.05)  # the body is 0.05 m/s too fast
 
 
-def test_a_real_stream_of_commands_gives_its_tests(reevaluated):
+def test_a_real_stream_of_commands_gives_its_tests(reevaluated, tmp_path):
     code, tests, _ = reevaluated([walk(COMMANDS, 8.0), stream()])
     assert code == 0
     assert [(t['command'][0], t['valid']) for t in tests] == [(0.2, True), (-0.1, True)]
     assert [t['psi'] for t in tests] == pytest.approx([PSI, PSI], rel=0.02)
+    table = tmp_path / 'results.csv'
+    assert reevaluated(None, '--csv', str(table))[0] == 0
+    [row] = csv.DictReader(table.open())
+    assert (row['attempts'], row['valid']) == ('2', '2')
+    assert float(row['mean_psi']) == np.mean([t['psi'] for t in tests])
+    assert row['mean'] == ''  # of an estimate: nobody says how the cases were drawn
     windows = [(t['start_ns'], t['end_ns']) for t in tests]
     assert windows == [(at(1.5), at(2.5)), (at(4.5), at(5.5))]
 
