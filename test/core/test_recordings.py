@@ -28,6 +28,7 @@ from repsq_ros.errors import BagError
 from repsq_ros.measurement.buffer import SampleBuffer
 from repsq_ros.measurement.columns import columns_of_samples
 from repsq_ros.measurement.recorder import Window
+from repsq_ros.recordings.mcap_walk import walk as walk_records
 from repsq_ros.recordings.recording import Recording
 from repsq_ros.recordings.sensor_columns import sample_columns
 from repsq_ros.replay.evaluation import evaluate, read_samples
@@ -53,6 +54,7 @@ from support.made_bags import (
     mcap_of,
     pose,
     raw_poses,
+    record,
     storage_of,
     twist,
     walk,
@@ -171,6 +173,21 @@ def test_a_buffer_holds_the_same_from_columns_as_one_by_one(damage, is_twist, mo
         many.add_columns(columns_of_samples(samples[begin:end]))
         begin = end
     assert_same(one, many)
+
+
+def test_strays_with_others_between_them_are_no_clock_that_was_set_back():
+    from support.damage import Motion
+
+    samples = Motion().samples()
+    for k in range(8):
+        old = samples[0].stamp_ns - (100 - k) * SECOND
+        samples.insert(200 + 20 * k, samples[150]._replace(stamp_ns=old))
+    one, many = SampleBuffer(2**62), SampleBuffer(2**62)
+    for sample in samples:
+        one.add(sample)
+    many.add_columns(columns_of_samples(samples))
+    assert_same(one, many)
+    assert many.times_set_back == 0
 
 
 def test_what_no_window_needs_is_given_up_but_for_the_last_one():
@@ -576,3 +593,18 @@ def test_no_more_samples_are_kept_than_the_windows_need(long_walk, monkeypatch):
     monkeypatch.setattr(SampleBuffer, 'forget', watched)
     streamed(file, specification, segments)
     assert 1000 < max(kept) < 4000  # of 8000: the last 60 s and what a window reaches
+
+
+def test_indexes_that_lie_are_not_believed():
+    """One points into a message, at what looks like a message; one leaves messages out."""
+    fake = record(5, struct.pack('<HIQQ', 1, 0, 7, 7) + b'no message')
+    real = [
+        record(5, struct.pack('<HIQQ', 1, 0, k, k) + b'x' * (5000 + k) + fake) for k in range(4)
+    ]
+    data = b''.join(real)
+    starts = np.cumsum([0, *map(len, real)])[:4]
+    inside = starts[1] + 31 + 5001
+    for hints in (starts, starts[[0, 2]], np.append(starts, inside), starts[:0], starts + 1):
+        found = walk_records(data, lambda hints=hints: hints)
+        assert found.messages.log_ns.tolist() == [0, 1, 2, 3]
+        assert found.stopped == len(data)
