@@ -19,6 +19,8 @@ import json
 
 import numpy as np
 import pytest
+import yaml
+from conftest import ROOT
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -374,6 +376,27 @@ def test_tests_from_a_table_of_times(reevaluated, tmp_path):
                      f'{at(7)},{at(9)},0,0,0\n')  # fmt: skip
     code, tests, _ = reevaluated(None, '--segment-table', str(table), by=())
     assert [t['code'] for t in tests] == ['', 'cut']
+
+
+def test_an_arm_and_its_gauge_by_a_table(write, tmp_path, capsys):
+    """Displaced by 50 um from 20 s on; the tare is read before the command at 10 s."""
+    content = yaml.safe_load((ROOT / 'config' / 'ur10e_positioning.yaml').read_text())
+    del content['measure']['conditions'], content['measure']['travel']
+    kind = TYPES['sensor_msgs/msg/Range']
+    told = [
+        (t, kind(header(t, 'gauge'), 0, 0.0, 0.0, 1.0, 0.01 + 5e-5 * (20 < t < 30), 0.0))
+        for t in np.arange(0.0, 60.0, 0.1).tolist()
+    ]
+    bag = write_bag(tmp_path / 'bag', [('/gauge', 'sensor_msgs/msg/Range', told)])
+    table, psi = tmp_path / 'tests.csv', tmp_path / 'psi.csv'
+    table.write_text('label,start,end,command_start\nmoved,21,28,10\nas it was,40,50,33\n')
+    options = ['--segment-table', str(table), '--tests', str(psi)]
+    assert main(
+        ['reevaluate', str(bag), '--specification', str(write(content)), *options]
+    ) == 0, capsys.readouterr().err  # fmt: skip
+    rows = list(csv.DictReader(psi.open()))
+    assert [row['label'] for row in rows] == ['moved', 'as it was']
+    assert [float(row['psi']) for row in rows] == pytest.approx([0.05, 0.0], abs=1e-5)
 
 
 @pytest.mark.parametrize(
