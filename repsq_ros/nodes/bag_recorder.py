@@ -130,6 +130,7 @@ class BagRecorder(CampaignNode):
         self._wanted, self._simulated = wanted, simulated
         self._subscriptions_of: dict[str, tuple[Subscription, QoSProfile]] = {}
         self._told: set[str] = set()
+        self._early: list[tuple[str, str, bytes]] = []  # heard before a simulated clock
         self._writing = _Writing(sink)
         self._writing.start()
         steady = Clock(clock_type=ClockType.STEADY_TIME)
@@ -198,10 +199,20 @@ class BagRecorder(CampaignNode):
         return made
 
     def _keep(self, topic: str, kind: str, data: bytes, info: Mapping[str, int]) -> None:
-        if self._simulated:
-            log_ns = self.get_clock().now().nanoseconds
-        else:
-            log_ns = info['received_timestamp'] or time.time_ns()
+        if not self._simulated:
+            self._put(topic, kind, info['received_timestamp'] or time.time_ns(), data)
+            return
+        log_ns = self.get_clock().now().nanoseconds
+        self._early.append((topic, kind, data))
+        if log_ns:
+            self._put_early(log_ns)
+
+    def _put_early(self, log_ns: int) -> None:
+        for topic, kind, data in self._early:
+            self._put(topic, kind, log_ns, data)
+        self._early.clear()
+
+    def _put(self, topic: str, kind: str, log_ns: int, data: bytes) -> None:
         self._writing.taken += len(data)
         self._writing.queue.put(_RawMessage(topic, kind, log_ns, data))
 
@@ -219,6 +230,7 @@ class BagRecorder(CampaignNode):
 
     def shut_down(self, reason: str) -> None:
         """Write what has been heard, and the index."""
+        self._put_early(0)
         self._writing.queue.put(None)
         self._writing.join()
         if self._writing.error is not None:

@@ -18,9 +18,11 @@ import signal
 import time
 
 import pytest
+from builtin_interfaces.msg import Time
 from geometry_msgs.msg import Twist
 from nav_msgs.msg import Odometry
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from rosgraph_msgs.msg import Clock
 
 from repsq_ros import topics
 from repsq_ros.msg import TestPhase
@@ -97,6 +99,30 @@ def test_nobody_waits_for_a_recorder_that_stands_still(nodes, short, write, tmp_
     assert 'transient_local' in offered['/repsq/test_phase']
     assert 'best_effort' in offered['/odom']
     assert '  nothing  /repsq/test_command' in said
+
+
+def test_a_simulation_is_recorded_by_its_own_clock(nodes, short, write, tmp_path):
+    """What was said before its clock is known has the first time that is."""
+    node, bag = nodes.listener.node, tmp_path / 'bag'
+    odometry = node.create_publisher(Odometry, '/odom', 10)
+    clock = node.create_publisher(Clock, '/clock', 10)
+    recorder = start_recorder(nodes, write(short), bag, '--use-sim-time', topics=('/odom',))
+    nodes.listener.until(
+        lambda: odometry.get_subscription_count() and clock.get_subscription_count()
+    )
+    odometry.publish(Odometry(child_frame_id='early'))
+    nodes.listener.listen(0.5)
+    for second in (5, 6):
+        clock.publish(Clock(clock=Time(sec=second)))
+        nodes.listener.listen(0.5)
+        odometry.publish(Odometry(child_frame_id=f'at {second}'))
+        nodes.listener.listen(0.5)
+    code, said = stop_recorder(recorder)
+    assert code == 0, said
+    with Bag(bag) as opened:
+        heard = [(each.log_ns, each.message.child_frame_id) for each in opened.messages('/odom')]
+    second = 1_000_000_000
+    assert heard == [(5 * second, 'early'), (5 * second, 'at 5'), (6 * second, 'at 6')]
 
 
 def test_it_ends_at_once_where_nothing_was_said(nodes, short, write, tmp_path):
