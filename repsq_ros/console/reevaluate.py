@@ -194,6 +194,8 @@ def _tasks(arguments: argparse.Namespace) -> list[Task]:
 def _do_all(arguments: argparse.Namespace, tasks: Sequence[Task]) -> Sequence[Reevaluation]:
     """Do many tasks side by side; their order, and every number, is as one after the other."""
     done = []
+    if arguments.scheduler:
+        tasks = [task.anywhere() for task in tasks]
     with open_executor(arguments.processes, arguments.scheduler, len(tasks), 'bag') as (
         executor,
         progress,

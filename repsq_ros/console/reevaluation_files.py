@@ -23,11 +23,14 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from repsq_ros import __version__
+from repsq_ros.console.reevaluation_text import spread_of
 from repsq_ros.errors import OutputError
+from repsq_ros.replay.evaluation import Evaluated
 from repsq_ros.replay.task import Reevaluation, VariantOutcome
 
 # Of the table of results, from the estimate after the last test and from the result.
 OF_ESTIMATE = ('n', 'invalid', 'skipped', 'broken_off', 'mean', 'half_width', 'lower', 'upper')
+OF_TESTS = ('attempts', 'valid', 'mean_psi', 'sd_psi')
 OF_TEST = (
     'index', 'attempt', 'label', 'x', 'command', 'start_ns', 'end_ns', 'samples', 'psi', 'weight',
     'valid', 'code', 'reason',
@@ -41,15 +44,15 @@ def write_results(file: Path, done: Sequence[Reevaluation]) -> None:
     :raises OutputError: it cannot be written
     """
     header = (
-        'bag', 'campaign', 'measure', 'gamma', 'rule', *OF_ESTIMATE, *OF_RESULT, 'changed',
-        'unfinished', 'sha256',
+        'bag', 'campaign', 'measure', *OF_TESTS, 'gamma', 'rule', *OF_ESTIMATE, *OF_RESULT,
+        'changed', 'unfinished', 'sha256',
     )  # fmt: skip
     _write_rows(file, header, (line for each in done for line in _results_of(each)))
 
 
 def _results_of(done: Reevaluation) -> Iterator[tuple[object, ...]]:
     if done.error:
-        empty = ('',) * (3 + len(OF_ESTIMATE) + len(OF_RESULT) + 1)
+        empty = ('',) * (3 + len(OF_TESTS) + len(OF_ESTIMATE) + len(OF_RESULT) + 1)
         yield (done.bag, done.campaign_id, *empty, done.error, '')
     for row in done.rows:
         specification, folded = row.variant.specification, row.folded
@@ -58,12 +61,19 @@ def _results_of(done: Reevaluation) -> Iterator[tuple[object, ...]]:
         if folded is not None:
             latest, result, unfinished = folded.latest, folded.result, folded.unfinished
         yield (
-            done.bag, done.campaign_id, row.variant.measure or '', specification.gamma,
+            done.bag, done.campaign_id, row.variant.measure or '', *_tests_in_short(row.evaluated),
+            specification.gamma,
             specification.tester.stopping.name,
             *(getattr(latest, name, '') for name in OF_ESTIMATE),
             *(getattr(result, name, '') for name in OF_RESULT),
             '; '.join(row.variant.changed), unfinished, _digests_of(done),
         )  # fmt: skip
+
+
+def _tests_in_short(evaluated: Sequence[Evaluated]) -> tuple[object, ...]:
+    total = spread_of(evaluated)
+    some = (total.mean, total.variance**0.5) if total.n else ('', '')
+    return (len(evaluated), total.n, *some)
 
 
 def write_tests(file: Path, done: Sequence[Reevaluation]) -> None:

@@ -63,9 +63,17 @@ def show(done: Reevaluation) -> None:
     tell_digests(done.digests)
 
 
+def spread_of(evaluated: Sequence[Evaluated]) -> Accumulator:
+    """Return mean and spread of psi over the valid tests, whatever their weights."""
+    total = Accumulator()
+    for _, outcome in evaluated:
+        if outcome.valid:
+            total.add(outcome.psi)
+    return total
+
+
 def _show_tests(evaluated: Sequence[Evaluated]) -> None:
     """Print a line for each test."""
-    total = Accumulator()
     print('test  attempt  window [s]  samples  psi       label')
     for segment, outcome in evaluated:
         length = to_seconds(segment.window.end_ns - segment.window.start_ns)
@@ -75,8 +83,7 @@ def _show_tests(evaluated: Sequence[Evaluated]) -> None:
             f'{segment.index:4d}  {segment.attempt:7d}  {length:10.3f}  {outcome.samples:7d}  '
             f'{psi}  {note}'
         )
-        if outcome.valid:
-            total.add(outcome.psi)
+    total = spread_of(evaluated)
     if total.n:
         print(
             f'{total.n} valid of {len(evaluated)}: mean psi {total.mean:.6f}, '
@@ -90,9 +97,9 @@ def _line_of(row: VariantOutcome) -> str:
     tester = specification.tester
     measure = '' if row.variant.measure is None else f'  measure of {row.variant.measure}'
     if folded is None:
-        values = [each.outcome.psi for each in row.evaluated if each.outcome.valid]
-        mean = sum(values) / len(values) if values else math.nan
-        return f'{len(values)} valid of {len(row.evaluated)}, mean psi {mean:.6f}{measure}'
+        total = spread_of(row.evaluated)
+        mean = total.mean if total.n else math.nan
+        return f'{total.n} valid of {len(row.evaluated)}, mean psi {mean:.6f}{measure}'
     latest, result = folded.latest, folded.result
     estimate = (
         '    0  -          -         '

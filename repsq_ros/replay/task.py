@@ -69,6 +69,21 @@ class Task:
     recover: bool = False  # use what can be read of a damaged recording
     more: tuple[Path, ...] = ()  # recordings that are read with it as one
 
+    def anywhere(self) -> Task:
+        """Return the same for a process that works in another folder."""
+        marks = self.marks
+        if marks is not None and marks.segment_table is not None:
+            marks = replace(marks, segment_table=marks.segment_table.resolve())
+        return replace(
+            self,
+            bag=self.bag.resolve(),
+            specification=self.specification.resolve(),
+            tester=None if self.tester is None else self.tester.resolve(),
+            marks=marks,
+            measures=tuple(each.resolve() for each in self.measures),
+            more=tuple(each.resolve() for each in self.more),
+        )
+
 
 @dataclass(frozen=True)
 class VariantOutcome:

@@ -14,10 +14,13 @@
 
 """Recordings that know nothing of this package: where their tests are, and by which clock."""
 
+import csv
 import json
 
 import numpy as np
 import pytest
+import yaml
+from conftest import ROOT
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -190,11 +193,17 @@ def reevaluated(specification, tmp_path, capsys):
 PSI = 1 - np.exp(-6 * 0.05)  # the body is 0.05 m/s too fast
 
 
-def test_a_real_stream_of_commands_gives_its_tests(reevaluated):
+def test_a_real_stream_of_commands_gives_its_tests(reevaluated, tmp_path):
     code, tests, _ = reevaluated([walk(COMMANDS, 8.0), stream()])
     assert code == 0
     assert [(t['command'][0], t['valid']) for t in tests] == [(0.2, True), (-0.1, True)]
     assert [t['psi'] for t in tests] == pytest.approx([PSI, PSI], rel=0.02)
+    table = tmp_path / 'results.csv'
+    assert reevaluated(None, '--csv', str(table))[0] == 0
+    [row] = csv.DictReader(table.open())
+    assert (row['attempts'], row['valid']) == ('2', '2')
+    assert float(row['mean_psi']) == np.mean([t['psi'] for t in tests])
+    assert row['mean'] == ''  # of an estimate: nobody says how the cases were drawn
     windows = [(t['start_ns'], t['end_ns']) for t in tests]
     assert windows == [(at(1.5), at(2.5)), (at(4.5), at(5.5))]
 
@@ -367,6 +376,27 @@ def test_tests_from_a_table_of_times(reevaluated, tmp_path):
                      f'{at(7)},{at(9)},0,0,0\n')  # fmt: skip
     code, tests, _ = reevaluated(None, '--segment-table', str(table), by=())
     assert [t['code'] for t in tests] == ['', 'cut']
+
+
+def test_an_arm_and_its_gauge_by_a_table(write, tmp_path, capsys):
+    """Displaced by 50 um from 20 s on; the tare is read before the command at 10 s."""
+    content = yaml.safe_load((ROOT / 'config' / 'ur10e_positioning.yaml').read_text())
+    del content['measure']['conditions'], content['measure']['travel']
+    kind = TYPES['sensor_msgs/msg/Range']
+    told = [
+        (t, kind(header(t, 'gauge'), 0, 0.0, 0.0, 1.0, 0.01 + 5e-5 * (20 < t < 30), 0.0))
+        for t in np.arange(0.0, 60.0, 0.1).tolist()
+    ]
+    bag = write_bag(tmp_path / 'bag', [('/gauge', 'sensor_msgs/msg/Range', told)])
+    table, psi = tmp_path / 'tests.csv', tmp_path / 'psi.csv'
+    table.write_text('label,start,end,command_start\nmoved,21,28,10\nas it was,40,50,33\n')
+    options = ['--segment-table', str(table), '--tests', str(psi)]
+    assert main(
+        ['reevaluate', str(bag), '--specification', str(write(content)), *options]
+    ) == 0, capsys.readouterr().err  # fmt: skip
+    rows = list(csv.DictReader(psi.open()))
+    assert [row['label'] for row in rows] == ['moved', 'as it was']
+    assert [float(row['psi']) for row in rows] == pytest.approx([0.05, 0.0], abs=1e-5)
 
 
 @pytest.mark.parametrize(

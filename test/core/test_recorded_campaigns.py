@@ -18,6 +18,7 @@ import csv
 import json
 import random
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -28,6 +29,7 @@ from repsq_ros.errors import BagError, ParameterError
 from repsq_ros.recordings.bag import Bag
 from repsq_ros.replay.bag_folders import bags_in
 from repsq_ros.replay.bag_topics import require_replayable
+from repsq_ros.replay.foreign import Marks
 from repsq_ros.replay.recorded_campaign import campaigns_in, choose
 from repsq_ros.replay.task import Task, reevaluate
 from repsq_ros.replay.what_if import variants
@@ -459,6 +461,19 @@ def test_many_bags_on_a_cluster_are_as_one_after_the_other(many, specification, 
     assert code == 4
     assert [each['campaign'] for each in found] == ['day 0', 'day 1', '', 'day 3']
     assert found == evaluated(many, specification, tmp_path, capsys, '--processes', '1')[1]
+
+
+def test_a_task_for_another_machine_names_its_files_in_full(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    here = Path('x')
+    marks = Marks(segment_table=here)
+    task = Task(here, here, here, marks=marks, measures=(here,), more=(here,)).anywhere()
+    found = (
+        task.bag, task.specification, task.tester, task.marks.segment_table, *task.measures,
+        *task.more,
+    )  # fmt: skip
+    assert found == (tmp_path / 'x',) * 6
+    assert Task(here, here).anywhere().tester is None
 
 
 def test_a_folder_without_recordings_is_told(specification, tmp_path, capsys):
