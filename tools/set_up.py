@@ -17,9 +17,9 @@
 
     python3 tools/set_up.py [extra ...]
 
-Each extra is one of setup.cfg's (bags, sim, report, dev). A second call skips what is done. The
-package is built into .venv/ itself, so that .venv/bin/repsq runs without anything being sourced.
-Only the standard library is used here: nothing is installed yet when this starts.
+Each extra is one of setup.cfg's (bags, sim, report, certificate, dev). A second call skips what
+is done. The package is built into .venv/ itself, so that .venv/bin/repsq runs without anything
+being sourced. Only the standard library is used here: nothing is installed yet when this starts.
 """
 
 from __future__ import annotations

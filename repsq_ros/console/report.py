@@ -100,8 +100,10 @@ def audits_of(bag: Path) -> tuple[AuditedTopic, ...]:
     :raises MissingError: the reader of bags is not installed
     """
     told = io.StringIO()
+    parser = argparse.ArgumentParser()
+    inspect.add_arguments(parser)
     with contextlib.redirect_stdout(told):
-        inspect.run(argparse.Namespace(bag=bag, topic=[], rate=0.0))
+        inspect.run(parser.parse_args([str(bag)]))
     found = []
     for block in told.getvalue().strip().split('\n\n'):
         title, *lines = block.splitlines()

@@ -17,7 +17,7 @@
 from repsq_ros.campaign.campaign import Campaign
 from repsq_ros.campaign.folder import SPECIFICATION, CampaignFolder
 from repsq_ros.campaign.history import TEST, line_of_test
-from repsq_ros.campaign.logbook import Logbook
+from repsq_ros.campaign.logbook import LAST_PATIENCE, Logbook
 from repsq_ros.campaign.records import TestRecord
 from repsq_ros.simulation.in_process import run_in_process
 from repsq_ros.simulation.surrogate import Surrogate
@@ -40,7 +40,7 @@ def leave_folder(folder, file, tests, seed=1, tester_file=None, sessions=()):
     for place, test in enumerate(tests):
         if place in sessions:
             logbook.begin_session('', {})
-        logbook.write(TEST, line_of_test(test))
+        logbook.write(TEST, line_of_test(test), LAST_PATIENCE)
         estimate = campaign.add(test)
         if estimate is not None:
             kept.add(test, estimate)
