@@ -275,3 +275,12 @@ def test_hundreds_of_tests_of_a_folder_are_all_there(tmp_path, write):
     assert not told.look()
     board = watch_board(told.story, standing=told.standing, width=60)
     assert len(board.estimate_line) == 60
+
+
+def test_what_is_heard_twice_counts_once_and_another_campaign_begins_a_new_story():
+    told = story(3, 3)
+    told.hear_counted('lab-1', told.counted[1])
+    assert len(told.counted) == 3
+    told.hear_counted('lab-2', Counted(records_of([0.4])[0], estimate(1)), ('a', 'b', 'c'))
+    assert (told.campaign_id, len(told.counted), told.names) == ('lab-2', 1, ('a', 'b', 'c'))
+    assert told.span is None
