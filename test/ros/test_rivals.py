@@ -154,7 +154,8 @@ def test_a_parameter_that_is_read_at_the_start_cannot_be_changed(moving, node):
     assert not result.successful
     assert result.reason == 'use_sim_time is read at the start; start the node anew'
     moving.listener.listen(1.0)
-    assert moving.listener.is_in(TestPhase.COMMAND)
+    moving.listener.phase(TestPhase.COMMAND)
+    assert moving.group.ended() == {}
 
 
 def test_a_robot_that_takes_no_commands_any_more_holds_the_campaign(nodes, long):
