@@ -87,7 +87,9 @@ def shown(tmp_path_factory):
         result = nodes.result()
 
         def complete(of):
-            return {ns for ns, _ in of.markers} >= NEEDED and of.cases() == 3 * result.n
+            done = [marker.text for marker in of.of('panel')][:1] == ['DONE']
+            there = {ns for ns, _ in of.markers} >= NEEDED and of.cases() == 3 * result.n
+            return done and there
 
         nodes.listener.until(lambda: complete(viewer))
         late = Viewer(node)
