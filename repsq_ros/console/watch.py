@@ -50,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument('--battery-minutes', type=float, help='minutes that one battery lasts')
     parser.add_argument(
-        '--once', action='store_true', help='show it once: of nodes, what is heard within 3 s'
+        '--once', action='store_true', help='show it once: of nodes, what is heard within 4 s'
     )
     parser.add_argument('--svg', type=Path, metavar='FILE', help='write what is shown last, too')
 
@@ -68,7 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
 
         if arguments.once:
             if arguments.folder is None:
-                _wait(board, 3.0)
+                _wait(board, 4.0)
             console.print(render(board()))
         else:
             _follow(console, board)
@@ -214,8 +214,8 @@ def _tests(board: WatchBoard) -> RenderableType:
 
     table = Table(expand=True, box=None, header_style='dim', padding=(0, 2, 0, 0))
     table.add_column('test', no_wrap=True)
-    table.add_column('case', ratio=1)
-    table.add_column('outcome', ratio=1)
+    table.add_column('case', ratio=3)
+    table.add_column('outcome', ratio=2)
     for line in board.tests:
         style = '' if line.level is Level.OK else COLOURS[line.level]
         table.add_row(line.number, Text(line.case), Text(line.outcome, style=style))

@@ -89,8 +89,8 @@ def watch_board(
         standing,
         _case_under_test(story),
         _numbers(story),
-        sparkline(means, width),
-        sparkline(widths, width),
+        sparkline(means, width, _later(means)),
+        sparkline(widths, width, _later(widths)),
         tuple(_test_line(c.record, story.names) for c in story.counted[: -TESTS_SHOWN - 1 : -1]),
         tuple(peers),
         tuple(sensors),
@@ -98,6 +98,12 @@ def watch_board(
         _result(story),
         tuple(said),
     )
+
+
+def _later(values: Sequence[float]) -> tuple[float, float] | None:
+    """Return the limits of all but the first quarter: first values are far off, and say little."""
+    finite = [value for value in values[len(values) // 4 :] if math.isfinite(value)]
+    return (min(finite), max(finite)) if finite else None
 
 
 def _standing(story: CampaignStory) -> tuple[Level, str]:

@@ -228,7 +228,7 @@ def test_a_folder_says_whether_somebody_is_at_it(folder):
 def test_a_finished_folder_has_its_result(tmp_path, write, content):
     content['accuracy']['gamma'] = 0.25
     del content['partition']['first']
-    folder = leave_folder(tmp_path / 'done', write(content), records_of([0.4, 0.5] * 200))
+    folder = leave_folder(tmp_path / 'done', write(content), records_of([0.4, 0.5] * 40))
     told = FolderStory(folder)
     kept = yaml.safe_load((folder / 'result.yaml').read_text())
     assert told.story.result.value == kept['value']
@@ -262,16 +262,25 @@ def test_once_prints_and_keeps_a_picture(folder, capsys, monkeypatch):
     assert main(['watch', str(folder), '--once', '--svg', str(folder / 'no' / 'x.svg')]) == 6
 
 
-def test_thousands_of_tests_of_a_folder_are_all_there(tmp_path, write):
+def test_hundreds_of_tests_of_a_folder_are_all_there(tmp_path, write):
     content = yaml.safe_load(G1.read_text())
     content['tester']['max_tests'] = 6000
     content['tester']['stopping'] = {'rule': 'hoeffding'}
     content['accuracy']['gamma'] = 0.005
     file = write(content)
     journal_of = tmp_path / 'long'
-    leave_folder(journal_of, file, records_of([0.2, 0.8] * 300))
+    leave_folder(journal_of, file, records_of([0.2, 0.8] * 150))
     told = FolderStory(journal_of)
-    assert len(told.story.counted) == 600
+    assert len(told.story.counted) == 300
     assert not told.look()
     board = watch_board(told.story, standing=told.standing, width=60)
     assert len(board.estimate_line) == 60
+
+
+def test_what_is_heard_twice_counts_once_and_another_campaign_begins_a_new_story():
+    told = story(3, 3)
+    told.hear_counted('lab-1', told.counted[1])
+    assert len(told.counted) == 3
+    told.hear_counted('lab-2', Counted(records_of([0.4])[0], estimate(1)), ('a', 'b', 'c'))
+    assert (told.campaign_id, len(told.counted), told.names) == ('lab-2', 1, ('a', 'b', 'c'))
+    assert told.span is None

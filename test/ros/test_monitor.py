@@ -87,13 +87,15 @@ def shown(tmp_path_factory):
         result = nodes.result()
 
         def complete(of):
-            return {ns for ns, _ in of.markers} >= NEEDED and of.cases() == 3 * result.n
+            done = [marker.text for marker in of.of('panel')][:1] == ['DONE']
+            there = {ns for ns, _ in of.markers} >= NEEDED and of.cases() == 3 * result.n
+            return done and there
 
         nodes.listener.until(lambda: complete(viewer))
         late = Viewer(node)
         nodes.listener.until(lambda: complete(late))
         # A monitor that joins late, and without a specification, has heard of every test, too.
-        nodes.process('monitor').terminate()
+        nodes.signal('monitor', signal.SIGTERM)
         nodes.wait('monitor')
         viewer.markers.clear()
         nodes.start('monitor', {'use_sim_time': True})
@@ -286,7 +288,7 @@ def test_every_node_says_how_it_is(nodes, write, short):
     nodes.start('measurement', {'specification': str(file), 'use_sim_time': True})
     nodes.listener.until(lambda: said('guard', WARN, 'no sign of life'))
     nodes.listener.until(lambda: said('measurement', WARN, 'waits for something on /odom'))
-    nodes.process('measurement').terminate()
+    nodes.signal('measurement', signal.SIGTERM)
     nodes.wait('measurement')
     nodes.start('monitor', {'specification': str(file), 'use_sim_time': True})
     nodes.start_campaign(file, {'speed': 2.0, 'seed': 7}, seed=7, attended=True)
