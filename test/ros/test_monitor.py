@@ -104,6 +104,7 @@ def shown(tmp_path_factory):
         nodes.listener.until(lambda: complete(viewer))
         late = Viewer(node)
         nodes.listener.until(lambda: complete(late))
+        node.destroy_subscription(late.subscription)
         # A monitor that joins late, and without a specification, has heard of every test, too.
         nodes.signal('monitor', signal.SIGTERM)
         nodes.wait('monitor')
