@@ -115,6 +115,8 @@ def gap_fault(
 
 def frozen_fault(track: Track, window: Window, limits: Limits) -> Fault | None:
     """Return where the pose does not change to the last bit although stamps go on."""
+    if _always_moving(track) and limits.frozen >= 0:
+        return None
     span, first = longest_frozen(track)
     if span <= limits.frozen:
         return _stuck(track, first, window) or _stuck_at_the_end(track, limits)
@@ -123,6 +125,14 @@ def frozen_fault(track: Track, window: Window, limits: Limits) -> Fault | None:
         f'frozen: bit-identical poses with fresh stamps for {span:.3f} s from '
         f'{window.at(track.stamps[first])} on, at most {limits.frozen:g} s allowed',
     )
+
+
+def _always_moving(track: Track) -> bool:
+    """Tell whether no position is that of the sample before: nothing is frozen then."""
+    if track.position is None:
+        return False
+    x = track.position[:, 0]
+    return bool((x[1:] != x[:-1]).all())
 
 
 def _stuck(track: Track, first: int, window: Window) -> Fault | None:
