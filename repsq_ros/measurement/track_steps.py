@@ -74,10 +74,10 @@ def turns_of(orientation: Array) -> Array:
     :param orientation: (n, 4) x, y, z, w, any norm but zero
     :returns: (n - 1, 3)
     """
-    unit = continuous(orientation / lengths(orientation)[:, None])
-    # As columns that lie together: (4, n).
-    laid = np.ascontiguousarray(unit.T)
-    before, after = laid[:, :-1], laid[:, 1:]
+    laid = np.array(orientation.T, order='C')  # (4, n): columns that lie together
+    laid /= lengths(laid.T)
+    unit = continuous(laid.T).T
+    before, after = unit[:, :-1], unit[:, 1:]
     # |a - b| = 2 sin(angle / 4): exact for small angles, where the inner product is not.
     half = lengths((after - before).T) / 2.0
     angle: Array = 4.0 * np.arcsin(np.minimum(half, 1.0))

@@ -89,7 +89,7 @@ def gap_fault(
     :param rate: [Hz] nominal; 0: the stream tells its period itself
     """
     ends = np.concatenate([[start_ns], stamps, [end_ns]])
-    steps = np.diff(ends)
+    steps = ends[1:] - ends[:-1]
     # Of the longest gaps the last one, as ever.
     at = len(steps) - 1 - int(np.argmax(steps[::-1]))
     gap_ns = int(steps[at])
@@ -100,6 +100,8 @@ def gap_fault(
             f'{window.at(ends[at])} on, at most '
             f'{to_seconds(limits.largest_gap_ns):g} s allowed',
         )
+    if rate <= 0 and limits.coverage < 0.999 and _evenly_spread(steps):
+        return None
     period_ns = period_of(stamps, rate) * 1e9
     if period_ns > 0:
         missed = float(np.sum(np.maximum(steps - 2.0 * period_ns, 0.0)))
@@ -111,6 +113,15 @@ def gap_fault(
                 f'at least {limits.coverage:g} wanted (period {period_ns * 1e-6:.3f} ms)',
             )
     return None
+
+
+def _evenly_spread(steps: NDArray[np.int64]) -> bool:
+    """Tell whether no step is over twice the least: then none is over two periods of any of them.
+
+    :param steps: (n + 1,) [ns] from the start to the first sample, between all, and to the end
+    """
+    between = steps[1:-1]
+    return len(between) > 0 and bool(steps.max() <= 2 * between.min())
 
 
 def frozen_fault(track: Track, window: Window, limits: Limits) -> Fault | None:

@@ -16,7 +16,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -34,6 +34,7 @@ from repsq_ros.measurement.frames import (
 )
 from repsq_ros.measurement.inputs import Extrinsics, Input
 from repsq_ros.measurement.limits import Limits
+from repsq_ros.measurement.period import period_of
 from repsq_ros.measurement.reasons import Code
 from repsq_ros.measurement.rowwise import lengths, percentile
 from repsq_ros.measurement.track import Track, broken
@@ -47,7 +48,7 @@ WINDOW = Window(0, 10**9, ())
 
 
 @st.composite
-def tracks(draw, least=8, most=40):
+def tracks(draw, least=8, most=20):
     """A body that stands, creeps, walks or jumps; some poses repeat, some stamps are uneven."""
     n = draw(st.integers(least, most))
     gaps = draw(arrays(np.int64, n, elements=st.sampled_from([MS, 8 * MS, 10 * MS, 30 * MS])))
@@ -62,6 +63,13 @@ def tracks(draw, least=8, most=40):
     return Track(np.cumsum(gaps), position, orientation * signs[:, None])
 
 
+def at_rest_but_for(step, row=10):
+    """A body at rest, which is put somewhere else once."""
+    position = np.zeros((20, 3))
+    position[row:, 0] = step
+    return Track(np.arange(20) * 8 * MS, position, np.tile([0.0, 0.0, 0.0, 1.0], (20, 1)))
+
+
 @given(tracks())
 def test_turns_are_those_of_whole_quaternions(track):
     unit = continuous(track.orientation / lengths(track.orientation)[:, None])
@@ -74,6 +82,8 @@ def test_turns_are_those_of_whole_quaternions(track):
 
 
 @given(tracks(), st.sampled_from([0.004, 0.008, 0.01, 0.03]), st.sampled_from([0.01, 1.0, 40.0]))
+@example(at_rest_but_for(0.0199), 0.008, 0.01)
+@example(at_rest_but_for(0.0201), 0.008, 0.01)
 def test_a_jump_is_found_wherever_one_step_is_too_fast(track, period, fastest):
     limits = Limits(fastest=fastest, fastest_turn=fastest)
     steps = TrackSteps(track, period)
@@ -85,6 +95,8 @@ def test_a_jump_is_found_wherever_one_step_is_too_fast(track, period, fastest):
 
 
 @given(tracks(), st.sampled_from([0.001, 0.004, 0.008, 0.01, 0.03]))
+@example(at_rest_but_for(0.0016), 0.008)
+@example(at_rest_but_for(0.0017), 0.008)
 def test_an_outlier_is_found_wherever_one_step_is_out_of_line(track, period):
     limits, steps = Limits(), TrackSteps(track, period)
     found = False
@@ -106,6 +118,24 @@ def test_an_outlier_is_found_wherever_one_step_is_out_of_line(track, period):
         allowed = noise + shaken * period**2 + pace * np.abs(steps.seconds - period)
         found = found or (off - allowed > 0).any()
     assert (motion.outlier_fault(steps, WINDOW, limits) is not None) == found
+
+
+@given(
+    st.lists(st.sampled_from([MS, 8 * MS, 10 * MS, 17 * MS, 21 * MS]), min_size=1, max_size=30),
+    st.sampled_from([0.0, 100.0]),
+    st.sampled_from([0.5, 0.8, 0.95, 0.9999, 1.0]),
+)
+@example([8 * MS, 8 * MS, 8 * MS, 17 * MS], 0.0, 0.98)
+@example([8 * MS, 8 * MS, 8 * MS, 16 * MS], 0.0, 0.98)
+def test_coverage_is_that_of_every_gap(gaps, rate, wanted):
+    stamps = np.cumsum(gaps)
+    end_ns = int(stamps[-1]) + gaps[0]
+    ends = np.diff([0, *stamps.tolist(), end_ns])
+    period_ns = period_of(stamps, rate) * 1e9
+    missed = float(np.sum(np.maximum(ends - 2.0 * period_ns, 0.0)))
+    lacking = period_ns > 0 and 1.0 - missed / end_ns < wanted
+    found = validity.gap_fault(stamps, 0, end_ns, WINDOW, Limits(coverage=wanted), rate)
+    assert (found is not None) == lacking
 
 
 @given(tracks(least=2))
@@ -175,7 +205,7 @@ def test_bunches_are_told_where_nothing_came_before_the_window(velocity):
 @given(tracks(), st.integers(0, 7), st.sampled_from([np.nan, np.inf, 1.0, 1.0]))
 def test_a_part_of_what_is_unbroken_is_unbroken(track, row, value):
     position = track.position.copy()
-    position[row, 1] *= value
+    position[row, 1] += value
     whole = Track(track.stamps, position, track.orientation)
     end = int(whole.stamps[-1]) + 1
 
