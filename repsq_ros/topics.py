@@ -26,9 +26,7 @@ EXTERNAL_CASE = 'repsq/external_case'
 QUANTIZED_RESULT = 'repsq/quantized_result'
 
 # What the package says of a campaign: with the sensors, all that is needed to compute it again.
-RECORDED = (
-    TEST_COMMAND, TEST_PHASE, TEST_MEASUREMENT, ESTIMATE, COUNTED_TEST, QUANTIZED_RESULT
-)  # fmt: skip
+RECORDED = (TEST_COMMAND, TEST_PHASE, TEST_MEASUREMENT, ESTIMATE, COUNTED_TEST, QUANTIZED_RESULT)
 
 EMERGENCY_STOP = 'emergency_stop'
 BATTERY = 'battery_state'

@@ -55,12 +55,17 @@ def read_tests(folder: Path, names: tuple[str, ...]) -> list[TestRecord]:
         try:
             records.append(
                 TestRecord(
-                    int(row['index']), int(row['attempt']), float(row['psi']),
-                    float(row['weight']), row['valid'] == '1', row['reason'],
-                    int(row['samples']), x=tuple(float(row[name]) for name in names),
+                    int(row['index']),
+                    int(row['attempt']),
+                    float(row['psi']),
+                    float(row['weight']),
+                    row['valid'] == '1',
+                    row['reason'],
+                    int(row['samples']),
+                    x=tuple(float(row[name]) for name in names),
                     weight_bound=float(row['weight_bound']),
                 )
-            )  # fmt: skip
+            )
         except (KeyError, TypeError, ValueError) as error:
             raise BagError(
                 f'{file}, row {place}: {type(error).__name__} {error}, expected the columns of '
@@ -91,15 +96,18 @@ def leave_replication(specification: Specification, result: Result, target: Path
     :raises OSError: a file cannot be read or written
     """
     write_replication(
-        Path(specification.file), target, result.value, specification.cells.half_width,
+        Path(specification.file),
+        target,
+        result.value,
+        specification.cells.half_width,
         result.as_initiator(specification.accuracy.c),
-    )  # fmt: skip
+    )
 
 
 class CampaignFolder:
-    """Writes the tests of a campaign, each as it is counted: an abort loses none.
+    """Writes each test to the disk as soon as it is counted, so that an abort loses none.
 
-    :param again: a campaign that is gone on with: its tests are written anew from the journal
+    :param again: the campaign is resumed: its tests are written anew from the journal
     :raises OutputError: the folder cannot be written, or holds another campaign
     """
 
@@ -134,11 +142,11 @@ class CampaignFolder:
         )
 
     def add(self, record: TestRecord, estimate: EstimateRecord) -> None:
-        """Write one test, to the disk."""
+        """Append one counted attempt to tests.csv, and have it on the disk before returning."""
         self._write_line(tests_row(record, estimate))
 
     def finish(self, result: Result) -> Path:
-        """Write the result, and what replicators need where it is not the specification itself.
+        """Write the result and, for an anchored partition, the specification of replicators.
 
         :returns: the file of the result
         """
@@ -161,5 +169,5 @@ class CampaignFolder:
         return path
 
     def close(self) -> None:
-        """Close tests.csv."""
+        """Close tests.csv; nothing can be added after that."""
         self._tests.close()

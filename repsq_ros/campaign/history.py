@@ -78,8 +78,10 @@ def session(note: str, parameters: dict[str, object]) -> dict[str, object]:
 def clock_state() -> dict[str, object]:
     """Return what the kernel says of the machine's clock (Linux)."""
     state: dict[str, object] = {
-        'unix': time.time(), 'monotonic': time.monotonic(), 'synchronized': None,
-    }  # fmt: skip
+        'unix': time.time(),
+        'monotonic': time.monotonic(),
+        'synchronized': None,
+    }
     try:
         found = ctypes.CDLL(None).adjtimex(ctypes.create_string_buffer(256))
     except (OSError, AttributeError):
@@ -93,9 +95,14 @@ def case_line(case: Case) -> dict[str, object]:
     """Return the content of a case's line, written before the robot is commanded."""
     draw = case.draw
     return {
-        'index': case.index, 'attempt': case.attempt, 'x': draw.x, 'log_p': draw.log_p,
-        'log_q': draw.log_q, 'weight': draw.weight, 'weight_bound': draw.weight_bound,
-    }  # fmt: skip
+        'index': case.index,
+        'attempt': case.attempt,
+        'x': draw.x,
+        'log_p': draw.log_p,
+        'log_q': draw.log_q,
+        'weight': draw.weight,
+        'weight_bound': draw.weight_bound,
+    }
 
 
 def line_of_test(record: TestRecord) -> dict[str, object]:
@@ -106,9 +113,11 @@ def line_of_test(record: TestRecord) -> dict[str, object]:
 def stop_line(span: Span) -> dict[str, object]:
     """Return the content of the line of what stops the robot, written after it has stopped."""
     return {
-        'index': span.index, 'attempt': span.attempt, 'reason': span.reason,
+        'index': span.index,
+        'attempt': span.attempt,
+        'reason': span.reason,
         'broken_off': span.broken_off,
-    }  # fmt: skip
+    }
 
 
 def record_of_line(entry: Entry) -> TestRecord:

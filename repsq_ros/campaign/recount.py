@@ -100,6 +100,12 @@ def recount(folder: Path) -> Recount:
         if estimate is not None:
             counted.append(Counted(test, estimate))
     return Recount(
-        folder, specification, history, tuple(entries), head, file.stat().st_size - whole,
-        tuple(counted), campaign.result(history.campaign_id) if campaign.stopped else None,
-    )  # fmt: skip
+        folder,
+        specification,
+        history,
+        tuple(entries),
+        head,
+        file.stat().st_size - whole,
+        tuple(counted),
+        campaign.result(history.campaign_id) if campaign.stopped else None,
+    )

@@ -99,10 +99,16 @@ class Walk:
         window = (end_ns - step.window_ns, end_ns) if step.window_ns else None
         earlier = window is not None and self._command_ns != now_ns
         return Span(
-            step.phase, index, attempt, now_ns, end_ns, command, window,
+            step.phase,
+            index,
+            attempt,
+            now_ns,
+            end_ns,
+            command,
+            window,
             command_ns=self._command_ns if earlier else None,
             step=self._first + self._place,
-        )  # fmt: skip
+        )
 
     def follow(self, now_ns: int) -> Span | None:
         """Return the phase that begins now or is prolonged; None: nothing is due, or all is over.

@@ -45,9 +45,9 @@ def canonical(document: object) -> bytes:
     ASCII, keys sorted, no spaces, numbers in the shortest decimal form that reads back as the
     same double: the form that the digest of a specification is made of, too.
     """
-    return json.dumps(
-        document, sort_keys=True, separators=(',', ':'), allow_nan=False
-    ).encode('ascii')  # fmt: skip
+    return json.dumps(document, sort_keys=True, separators=(',', ':'), allow_nan=False).encode(
+        'ascii'
+    )
 
 
 def written_form(document: object) -> bytes:

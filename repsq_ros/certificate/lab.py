@@ -90,9 +90,7 @@ def read_lab(path: Path) -> LabResult:
         history, result = found.history, found.finished()
         content = plain(counted_content(found))
         assert isinstance(content, dict)
-        campaign = FinishedCampaign(
-            path, found.specification, history.seed, history.tests, result
-        )  # fmt: skip
+        campaign = FinishedCampaign(path, found.specification, history.seed, history.tests, result)
         return LabResult(path, content, campaign)
     content, _ = read_certificate(file)
     if content_digest(content) != content['digest']:
@@ -115,9 +113,11 @@ def drift_between_labs(labs: Sequence[LabResult]) -> DriftFinding:
     if all(campaign is not None for campaign in campaigns):
         intervals = [
             mean_interval(
-                campaign.specification, campaign.tests,
+                campaign.specification,
+                campaign.tests,
                 campaign.specification.accuracy.c / len(labs),
             )
-            for campaign in campaigns if campaign is not None
-        ]  # fmt: skip
+            for campaign in campaigns
+            if campaign is not None
+        ]
     return drift_between(intervals)

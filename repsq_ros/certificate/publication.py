@@ -89,11 +89,16 @@ def _text(certificate: dict[str, object], evidence: bool) -> str:
         names = ', '.join(f'`{name}`' for name in EVIDENCE)
         more += f'| {names} | evidence: everything can be counted anew |\n'
     return TEXT.format(
-        name=specification['name'], lab=f'{certificate["lab"]} ' if certificate['lab'] else '',
-        campaign=campaign['id'], value=repr(result['value']), estimate=result['estimate'],
-        n=result['n'], agreement=promise['agreement'], more=more,
+        name=specification['name'],
+        lab=f'{certificate["lab"]} ' if certificate['lab'] else '',
+        campaign=campaign['id'],
+        value=repr(result['value']),
+        estimate=result['estimate'],
+        n=result['n'],
+        agreement=promise['agreement'],
+        more=more,
         digest=specification['replication_digest'],
-    )  # fmt: skip
+    )
 
 
 def pack(folder: Path) -> Path:

@@ -32,9 +32,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the command line."""
     parser.add_argument('campaign', type=Path, help='folder of a campaign with a result')
     parser.add_argument(
-        '--bag', type=Path, action='append', default=[], metavar='BAG',
+        '--bag',
+        type=Path,
+        action='append',
+        default=[],
+        metavar='BAG',
         help='a recording of it, whose files the certificate shall name by their SHA-256',
-    )  # fmt: skip
+    )
     parser.add_argument('--key', type=Path, help="the lab's private key, of repsq keygen")
     parser.add_argument('--lab', default='', help='who issues it')
 

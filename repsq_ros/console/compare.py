@@ -42,9 +42,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help='two or more: folders of campaigns, published folders, or certificates',
     )
     parser.add_argument(
-        '--table', action='store_true',
+        '--table',
+        action='store_true',
         help='the table of a round robin, as by default from three labs on',
-    )  # fmt: skip
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:

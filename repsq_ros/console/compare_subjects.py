@@ -33,18 +33,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument('a', type=Path, help='folder of the campaign of subject A')
     parser.add_argument('b', type=Path, help='folder of that of B, with the same tester.seed')
     parser.add_argument(
-        '--margin', type=float, default=0.0,
+        '--margin',
+        type=float,
+        default=0.0,
         help='a difference of at most so much does not matter (unit of psi; default: any does)',
-    )  # fmt: skip
+    )
     parser.add_argument('--c', type=float, help='probability of a miss (default: accuracy.c of A)')
     parser.add_argument(
-        '--better', choices=('lower', 'higher'), default='lower',
+        '--better',
+        choices=('lower', 'higher'),
+        default='lower',
         help='which psi is the better one (default: lower, as for every error)',
-    )  # fmt: skip
+    )
     parser.add_argument(
-        '--assume-independent', action='store_true',
+        '--assume-independent',
+        action='store_true',
         help='attempts were lost whatever psi would have been; else they count at their worst',
-    )  # fmt: skip
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:

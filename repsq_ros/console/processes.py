@@ -68,9 +68,12 @@ class ProcessGroup:
         """
         return subprocess.Popen(
             [sys.executable, '-m', module, *arguments],
-            stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
-            start_new_session=True, preexec_fn=_die_with_parent,  # noqa: PLW1509 (no threads here)
-        )  # fmt: skip
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            preexec_fn=_die_with_parent,  # noqa: PLW1509 (no threads here)
+        )
 
     def ended(self) -> dict[str, int]:
         """Return the exit codes of the nodes that have ended."""

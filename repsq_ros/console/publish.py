@@ -35,9 +35,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         '--output', type=Path, help='new folder (default: the name with -published behind)'
     )
     parser.add_argument(
-        '--evidence', action='store_true',
+        '--evidence',
+        action='store_true',
         help='with the journal, so that a stranger can count everything anew',
-    )  # fmt: skip
+    )
     parser.add_argument('--zip', action='store_true', help='pack the folder as well')
 
 

@@ -33,9 +33,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         '--output', type=Path, help='new folder (default: recordings/<name>-<time>)'
     )
     parser.add_argument(
-        '--remap', action='append', default=[], metavar='FROM:=TO',
+        '--remap',
+        action='append',
+        default=[],
+        metavar='FROM:=TO',
         help='where a topic is, as for repsq run, e.g. odom:=/state',
-    )  # fmt: skip
+    )
     parser.add_argument('--namespace', default='', help='of the nodes')
     parser.add_argument(
         '--topic', action='append', default=[], help='one more topic; may be given several times'
@@ -78,6 +81,8 @@ def run(arguments: argparse.Namespace) -> int:
             print(f'  nothing  {topic}')
         code = code or made[0].exit_code
     if not code:
-        print(f'recorded  {output}: repsq reevaluate {output} --specification '
-              f'{arguments.specification}')  # fmt: skip
+        print(
+            f'recorded  {output}: repsq reevaluate {output} --specification '
+            f'{arguments.specification}'
+        )
     return code

@@ -24,9 +24,10 @@ from collections.abc import Iterable
 def add_recover(parser: argparse.ArgumentParser) -> None:
     """Describe the option that takes damaged recordings."""
     parser.add_argument(
-        '--recover', action='store_true',
+        '--recover',
+        action='store_true',
         help='use everything that can be read of a damaged recording, and tell what is lost',
-    )  # fmt: skip
+    )
 
 
 def tell_digests(digests: Iterable[tuple[str, str]]) -> None:

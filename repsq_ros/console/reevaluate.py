@@ -36,34 +36,44 @@ from repsq_ros.studies.executor import open_executor
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the command line."""
     parser.add_argument(
-        'bag', type=Path, nargs='+',
+        'bag',
+        type=Path,
+        nargs='+',
         help='folder of a recording, one of its files, or a folder with many recordings',
-    )  # fmt: skip
+    )
     parser.add_argument(
         '--specification', type=Path, required=True, help='says what is measured, and how'
     )
     parser.add_argument(
-        '--tester', type=Path, metavar='FILE',
+        '--tester',
+        type=Path,
+        metavar='FILE',
         help="a file with a section `tester`, in place of the specification's own",
-    )  # fmt: skip
+    )
     parser.add_argument('--sensor-topic', default='', help='default: that of the input')
     parser.add_argument(
-        '--remap', action='append', default=[], metavar='FROM:=TO',
+        '--remap',
+        action='append',
+        default=[],
+        metavar='FROM:=TO',
         help='where the bag has an input or a condition, e.g. condition/battery:=/lf/bmsstate',
-    )  # fmt: skip
+    )
     parser.add_argument(
         '--namespace', default='', help="namespace of the package's own topics in the bag"
     )
     add_recover(parser)
     parser.add_argument(
-        '--join', action='store_true',
+        '--join',
+        action='store_true',
         help='the recordings are parts of one, as of a campaign that was resumed',
-    )  # fmt: skip
+    )
     parser.add_argument('--campaign', default='', help='which one, where a bag holds several')
     parser.add_argument(
-        '--clock-offset', type=float, metavar='S',
+        '--clock-offset',
+        type=float,
+        metavar='S',
         help="s that are added to the sensor's stamps, to bring them to the clock of the commands",
-    )  # fmt: skip
+    )
     _add_marks(parser.add_argument_group("recordings without the package's own topics"))
     _add_what_if(parser.add_argument_group('what if'))
     add_executor_arguments(parser)
@@ -71,55 +81,78 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _add_marks(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
-        '--command-topic', default='',
+        '--command-topic',
+        default='',
         help='a Twist topic; as long as the same is commanded, it is one test',
-    )  # fmt: skip
+    )
     group.add_argument(
-        '--command-stamp', choices=STAMPS_OF_COMMANDS, default='header',
+        '--command-stamp',
+        choices=STAMPS_OF_COMMANDS,
+        default='header',
         help='whether a TwistStamped counts by its header or by when it was recorded',
-    )  # fmt: skip
+    )
     group.add_argument('--rest', action='store_true', help='commands of zero are tests, too')
     group.add_argument(
-        '--hold', type=float, metavar='S',
+        '--hold',
+        type=float,
+        metavar='S',
         help='for how long a command counts after it was last sent (default: until the next one)',
-    )  # fmt: skip
+    )
     group.add_argument(
-        '--label-topic', default='',
+        '--label-topic',
+        default='',
         help='a topic of texts or numbers that names the tests; a new name is a new test',
-    )  # fmt: skip
+    )
     group.add_argument(
-        '--segment-topic', default='',
+        '--segment-topic',
+        default='',
         help='a topic of texts or numbers: as long as it says the same, it is one test',
-    )  # fmt: skip
+    )
     group.add_argument(
-        '--segment-labels', type=_texts, default=(), metavar='A,B',
+        '--segment-labels',
+        type=_texts,
+        default=(),
+        metavar='A,B',
         help='which of these are tests (default: all but the empty one)',
-    )  # fmt: skip
+    )
     group.add_argument(
-        '--segment-table', type=Path, metavar='CSV',
+        '--segment-table',
+        type=Path,
+        metavar='CSV',
         help='a table of tests: start, end [s from the first sample] or start_ns, end_ns; label, '
         'command',
-    )  # fmt: skip
+    )
     group.add_argument(
-        '--settle', type=float, metavar='S',
+        '--settle',
+        type=float,
+        metavar='S',
         help="s of a test that are not measured (default: as in the specification's protocol)",
-    )  # fmt: skip
+    )
     group.add_argument(
-        '--window', type=float, metavar='S',
+        '--window',
+        type=float,
+        metavar='S',
         help="s that are measured after that (default: as in the specification's protocol)",
-    )  # fmt: skip
+    )
 
 
 def _add_what_if(group: argparse._ArgumentGroup) -> None:
     group.add_argument('--gamma', type=_numbers, default=(), metavar='G,G', help='accuracies')
     group.add_argument(
-        '--rule', type=_texts, default=(), metavar='R,R',
+        '--rule',
+        type=_texts,
+        default=(),
+        metavar='R,R',
         help='stopping rules, each with its keys, if any: anytime,fixed:tests=200',
-    )  # fmt: skip
+    )
     group.add_argument(
-        '--measure', type=Path, action='append', default=[], metavar='FILE',
+        '--measure',
+        type=Path,
+        action='append',
+        default=[],
+        metavar='FILE',
         help='a file with a section `measure`; may be given several times',
-    )  # fmt: skip
+    )
     group.add_argument('--csv', type=Path, metavar='FILE', help='write the table of results')
     group.add_argument('--tests', type=Path, metavar='FILE', help='write psi of all tests (CSV)')
     group.add_argument('--json', type=Path, metavar='FILE', help='write everything')
@@ -163,32 +196,53 @@ def _tasks(arguments: argparse.Namespace) -> list[Task]:
         ):
             raise ParameterError(name.replace('_', '-'), f'{value}', 'a finite number of s')
     marks = Marks(
-        arguments.command_topic, arguments.command_stamp, arguments.label_topic,
-        arguments.segment_topic, arguments.segment_labels, arguments.segment_table,
-        arguments.rest, arguments.hold, arguments.settle, arguments.window,
-    )  # fmt: skip
+        arguments.command_topic,
+        arguments.command_stamp,
+        arguments.label_topic,
+        arguments.segment_topic,
+        arguments.segment_labels,
+        arguments.segment_table,
+        arguments.rest,
+        arguments.hold,
+        arguments.settle,
+        arguments.window,
+    )
     foreign = bool(marks.command_topic or marks.segment_topic or marks.segment_table)
     if not foreign and marks != Marks():
         raise ParameterError(
-            'command-topic', 'none', 'one, or --segment-topic or --segment-table: the other '
-            "options are for recordings without the package's topics"
-        )  # fmt: skip
+            'command-topic',
+            'none',
+            'one, or --segment-topic or --segment-table: the other '
+            "options are for recordings without the package's topics",
+        )
     if foreign and (gammas or rules):
         raise ParameterError(
-            'gamma' if gammas else 'rule', 'one', 'none: nobody says how the cases of this '
-            'recording were drawn, so there is no estimate'
-        )  # fmt: skip
+            'gamma' if gammas else 'rule',
+            'one',
+            'none: nobody says how the cases of this '
+            'recording were drawn, so there is no estimate',
+        )
     bags = bags_in(arguments.bag)
     more = tuple(bags[1:]) if arguments.join else ()
     return [
         Task(
-            bag, arguments.specification, arguments.tester, arguments.namespace,
-            tuple(arguments.remap), arguments.sensor_topic, arguments.campaign,
-            marks if foreign else None, arguments.clock_offset, gammas, rules,
-            tuple(arguments.measure), arguments.recover, more,
+            bag,
+            arguments.specification,
+            arguments.tester,
+            arguments.namespace,
+            tuple(arguments.remap),
+            arguments.sensor_topic,
+            arguments.campaign,
+            marks if foreign else None,
+            arguments.clock_offset,
+            gammas,
+            rules,
+            tuple(arguments.measure),
+            arguments.recover,
+            more,
         )
         for bag in (bags[:1] if arguments.join else bags)
-    ]  # fmt: skip
+    ]
 
 
 def _do_all(arguments: argparse.Namespace, tasks: Sequence[Task]) -> Sequence[Reevaluation]:

@@ -32,9 +32,20 @@ from repsq_ros.replay.task import Reevaluation, VariantOutcome
 OF_ESTIMATE = ('n', 'invalid', 'skipped', 'broken_off', 'mean', 'half_width', 'lower', 'upper')
 OF_TESTS = ('attempts', 'valid', 'mean_psi', 'sd_psi')
 OF_TEST = (
-    'index', 'attempt', 'label', 'x', 'command', 'start_ns', 'end_ns', 'samples', 'psi', 'weight',
-    'valid', 'code', 'reason',
-)  # fmt: skip
+    'index',
+    'attempt',
+    'label',
+    'x',
+    'command',
+    'start_ns',
+    'end_ns',
+    'samples',
+    'psi',
+    'weight',
+    'valid',
+    'code',
+    'reason',
+)
 OF_RESULT = ('value', 'cell', 'outcome', 'accurate', 'specification_digest')
 
 
@@ -44,9 +55,18 @@ def write_results(file: Path, done: Sequence[Reevaluation]) -> None:
     :raises OutputError: it cannot be written
     """
     header = (
-        'bag', 'campaign', 'measure', *OF_TESTS, 'gamma', 'rule', *OF_ESTIMATE, *OF_RESULT,
-        'changed', 'unfinished', 'sha256',
-    )  # fmt: skip
+        'bag',
+        'campaign',
+        'measure',
+        *OF_TESTS,
+        'gamma',
+        'rule',
+        *OF_ESTIMATE,
+        *OF_RESULT,
+        'changed',
+        'unfinished',
+        'sha256',
+    )
     _write_rows(file, header, (line for each in done for line in _results_of(each)))
 
 
@@ -61,13 +81,18 @@ def _results_of(done: Reevaluation) -> Iterator[tuple[object, ...]]:
         if folded is not None:
             latest, result, unfinished = folded.latest, folded.result, folded.unfinished
         yield (
-            done.bag, done.campaign_id, row.variant.measure or '', *_tests_in_short(row.evaluated),
+            done.bag,
+            done.campaign_id,
+            row.variant.measure or '',
+            *_tests_in_short(row.evaluated),
             specification.gamma,
             specification.tester.stopping.name,
             *(getattr(latest, name, '') for name in OF_ESTIMATE),
             *(getattr(result, name, '') for name in OF_RESULT),
-            '; '.join(row.variant.changed), unfinished, _digests_of(done),
-        )  # fmt: skip
+            '; '.join(row.variant.changed),
+            unfinished,
+            _digests_of(done),
+        )
 
 
 def _tests_in_short(evaluated: Sequence[Evaluated]) -> tuple[object, ...]:
@@ -110,11 +135,20 @@ def _tests_of(row: VariantOutcome) -> Iterator[tuple[object, ...]]:
     for segment, outcome in row.evaluated:
         window, draw = segment.window, segment.draw
         yield (
-            segment.index, segment.attempt, segment.label, draw.x, window.command,
-            window.start_ns, window.end_ns, outcome.samples,
-            outcome.psi if outcome.valid else None, draw.weight, outcome.valid,
-            '' if outcome.code is None else outcome.code.key, outcome.reason,
-        )  # fmt: skip
+            segment.index,
+            segment.attempt,
+            segment.label,
+            draw.x,
+            window.command,
+            window.start_ns,
+            window.end_ns,
+            outcome.samples,
+            outcome.psi if outcome.valid else None,
+            draw.weight,
+            outcome.valid,
+            '' if outcome.code is None else outcome.code.key,
+            outcome.reason,
+        )
 
 
 def write_json(file: Path, done: Sequence[Reevaluation]) -> None:

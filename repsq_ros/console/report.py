@@ -37,21 +37,28 @@ OWN = ('repsq_ros/', 'rcl_interfaces/', 'rosgraph_msgs/')  # types of no sensor
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the command line."""
     parser.add_argument(
-        'campaigns', type=Path, nargs='+', metavar='CAMPAIGN',
+        'campaigns',
+        type=Path,
+        nargs='+',
+        metavar='CAMPAIGN',
         help='folders of campaigns, finished or not; several are shown side by side',
-    )  # fmt: skip
+    )
     parser.add_argument(
-        '--output', type=Path, metavar='FILE',
+        '--output',
+        type=Path,
+        metavar='FILE',
         help=f'the page (default: {NAME} in the first folder); one that is there is replaced',
-    )  # fmt: skip
+    )
     parser.add_argument('--pdf', action='store_true', help='print it to a PDF beside it as well')
     parser.add_argument(
         '--bag', type=Path, help='a recording of the first campaign: its sensors are audited'
     )
     parser.add_argument(
-        '--poses', type=Path, metavar='TABLE',
+        '--poses',
+        type=Path,
+        metavar='TABLE',
         help='attained poses of the first campaign, as for repsq iso9283',
-    )  # fmt: skip
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:

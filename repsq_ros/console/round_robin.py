@@ -94,11 +94,16 @@ def _row(lab: LabResult, place: int, found: RoundRobin) -> list[str]:
     mark = '*' if abs(found.h[place]) > critical_h(len(found.labs), LEVEL) else ''
     zeta = found.zeta[place]
     return [
-        str(lab.path), f'{result["value"]:.6g}', str(mean.n), f'{result["estimate"]:.6g}',
-        f'[{mean.lower:.4g}, {mean.upper:.4g}]', f'{found.h[place]:+.2f}{mark}', k,
+        str(lab.path),
+        f'{result["value"]:.6g}',
+        str(mean.n),
+        f'{result["estimate"]:.6g}',
+        f'[{mean.lower:.4g}, {mean.upper:.4g}]',
+        f'{found.h[place]:+.2f}{mark}',
+        k,
         f'{zeta:+.2f}{"*" if abs(zeta) > QUESTIONABLE else ""}',
         'yes' if found.same[place] else 'NO',
-    ]  # fmt: skip
+    ]
 
 
 def notes(found: RoundRobin) -> list[str]:

@@ -69,26 +69,33 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument('--simulate', action='store_true', help='start a simulated robot as well')
     parser.add_argument(
-        '--subject', choices=SUBJECTS,
+        '--subject',
+        choices=SUBJECTS,
         help='which robot (default: surrogate where velocities are commanded, arm for poses)',
-    )  # fmt: skip
+    )
     parser.add_argument('--model', default='', help="folder of the subject's model (g1)")
     parser.add_argument(
-        '--speed', type=float, default=0.0,
+        '--speed',
+        type=float,
+        default=0.0,
         help='simulated s in each real s; 0 (default): as fast as the machine allows',
-    )  # fmt: skip
+    )
     parser.add_argument(
-        '--tester', type=Path, metavar='FILE',
+        '--tester',
+        type=Path,
+        metavar='FILE',
         help="a file with a section `tester`, in place of the specification's own",
-    )  # fmt: skip
+    )
     parser.add_argument('--seed', type=int, help="default: the specification's")
     parser.add_argument(
         '--output', type=Path, help='new folder (default: campaigns/<name>-<time>)'
     )
     parser.add_argument(
-        '--parameters', type=Path, metavar='FILE',
+        '--parameters',
+        type=Path,
+        metavar='FILE',
         help='parameters of the nodes (YAML), e.g. config/ur10e_parameters.yaml',
-    )  # fmt: skip
+    )
     parser.add_argument('--monitor', action='store_true', help='publish markers for RViz as well')
     parser.add_argument(
         '--remap',

@@ -44,9 +44,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         '--specification', type=Path, help='in place of config/studies/NAME.yaml (YAML)'
     )
     parser.add_argument(
-        '--table', type=Path, metavar='CSV',
+        '--table',
+        type=Path,
+        metavar='CSV',
         help='for driving: psi and weight of another simulation, in place of the study',
-    )  # fmt: skip
+    )
     parser.add_argument('--model', default='', help='folder of the G1 model, for humanoid')
     parser.add_argument('--seed', type=int, help="in place of the specification's")
     parser.add_argument(

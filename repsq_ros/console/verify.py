@@ -33,13 +33,19 @@ NOT_SIGNED_SO = 10  # exit code: only the signature does not fit
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the command line."""
     parser.add_argument(
-        'target', type=Path, metavar='CAMPAIGN|CERTIFICATE',
+        'target',
+        type=Path,
+        metavar='CAMPAIGN|CERTIFICATE',
         help='folder of a campaign, or one that repsq publish made, or a certificate',
-    )  # fmt: skip
+    )
     parser.add_argument(
-        '--bag', type=Path, action='append', default=[], metavar='BAG',
+        '--bag',
+        type=Path,
+        action='append',
+        default=[],
+        metavar='BAG',
         help='a recording that the certificate names: its bytes, and psi of every test in it',
-    )  # fmt: skip
+    )
     parser.add_argument(
         '--key', type=Path, help="the lab's public key: the signature has to be made with it"
     )

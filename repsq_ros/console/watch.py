@@ -44,10 +44,13 @@ NARROW = 40  # columns that names and frames take beside a line of blocks
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the command line."""
     parser.add_argument(
-        'folder', type=Path, nargs='?', metavar='FOLDER',
+        'folder',
+        type=Path,
+        nargs='?',
+        metavar='FOLDER',
         help='folder of a campaign, running or not; left out: the campaign that runs on this '
         'ROS domain',
-    )  # fmt: skip
+    )
     parser.add_argument('--battery-minutes', type=float, help='minutes that one battery lasts')
     parser.add_argument(
         '--once', action='store_true', help='show it once: of nodes, what is heard within 4 s'

@@ -108,8 +108,11 @@ def query_alpha(gamma: float, c: float, beta: float, runs: int = 2) -> float:
 
 
 ALPHA_RULES = {
-    'paper': paper_alpha, 'iid': iid_alpha, 'distinct': distinct_alpha, 'query': query_alpha,
-}  # fmt: skip
+    'paper': paper_alpha,
+    'iid': iid_alpha,
+    'distinct': distinct_alpha,
+    'query': query_alpha,
+}
 
 
 def anchored_c(beta: float, runs: int = 2) -> float:

@@ -133,11 +133,13 @@ def _one_by_one(
     mean += shift[:, None]
     reached = np.array(
         [
-            [rule.reached(k, m, rule.half_width(k, v, z_range, c), gamma)
-             for k, (m, v) in enumerate(zip(*row, strict=True), start=1)]
+            [
+                rule.reached(k, m, rule.half_width(k, v, z_range, c), gamma)
+                for k, (m, v) in enumerate(zip(*row, strict=True), start=1)
+            ]
             for row in zip(mean.tolist(), variance.tolist(), strict=True)
         ]
-    )  # fmt: skip
+    )
     place = reached.argmax(axis=1)
     stops = reached[np.arange(runs), place]
     place = np.where(stops, place, tests - 1)

@@ -29,10 +29,10 @@ UP_AXES = ('z', 'y')
 VELOCITIES = ('twist', 'slope', 'cubic', 'difference')
 VELOCITY_FRAMES = ('body', 'world')
 
-# Factor to SI; displacements are told in mm at the end, and only there.
+# Factors to SI units; only reports and tables convert back to mm.
 LENGTHS = {'m': 1.0, 'cm': 0.01, 'mm': 0.001, 'um': 1e-6, 'inch': 0.0254}
 OTHER_UNITS = {'1': 1.0, 'percent': 0.01, 'rad': 1.0, 'deg': math.pi / 180.0, 'm/s': 1.0}
-# Some drivers tell a share as 0 to 1 or as 0 to 100: what is above 1 is taken as percent.
+# Some drivers publish a share as 0 to 1, others as 0 to 100: a value above 1 is read as percent.
 EITHER_SHARE = 'percent_or_share'
 UNITS = LENGTHS | OTHER_UNITS | {EITHER_SHARE: 1.0}
 
@@ -70,7 +70,7 @@ class Input:
     rate: float = 0.0  # [Hz] nominal; 0: not known
     retime: bool = False  # put arrival stamps back onto the nominal rate
     calibration: float = 1.0  # of a gauge: true length over reading (cosine error included)
-    error_codes: tuple[float, ...] | None = None  # readings that are none; None: the usual ones
+    error_codes: tuple[float, ...] | None = None  # readings that mean an error; None: usual ones
 
     @property
     def scale(self) -> float:
@@ -86,7 +86,7 @@ class Input:
     def describe(self) -> dict[str, object]:
         """Return what two labs have to share; the topic's name is each lab's own."""
         found = {key: value for key, value in asdict(self).items() if key != 'topic'}
-        # Later keys are left out where they say nothing: old contracts keep their digest.
+        # Keys of later versions are left out at their default, so that old digests stay valid.
         for key, usual in (('calibration', 1.0), ('error_codes', None)):
             if found[key] == usual:
                 del found[key]

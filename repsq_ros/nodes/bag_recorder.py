@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Recorder: keeps what is said on some topics, as it came, for as long as it is let."""
+"""Recorder: writes the messages of some topics to a bag, unread, until it is stopped."""
 
 from __future__ import annotations
 
@@ -40,21 +40,21 @@ LARGEST_BACKLOG = 2**29  # [bytes] that wait for the disk; more is no delay any 
 
 
 class Sink(Protocol):
-    """Where messages go to."""
+    """Takes topics and messages, as the writer of a bag does."""
 
     counts: dict[str, int]
 
     def add(self, topic: str, kind: str, profile: Mapping[str, object] | None = None) -> None:
-        """Begin with a topic."""
+        """Announce a topic, before its first message."""
 
     def write(self, topic: str, kind: str, log_ns: int, data: bytes) -> None:
         """Write one message."""
 
     def flush(self) -> None:
-        """Bring all to the disk."""
+        """Have everything that was written on the disk."""
 
     def close(self) -> None:
-        """End it."""
+        """Write the index and close the file."""
 
 
 class _RawMessage(NamedTuple):

@@ -36,9 +36,13 @@ class BodyGlance:
     def __init__(self, node: Node, source: Input) -> None:
         self._node, self._read = node, reader_of(source)
         self._subscription = node.create_subscription(
-            message_class(source.type), source.topic, lambda _: None, qos.NEWEST,
-            callback_group=Unattended(), event_callbacks=NO_EVENTS,
-        )  # fmt: skip
+            message_class(source.type),
+            source.topic,
+            lambda _: None,
+            qos.NEWEST,
+            callback_group=Unattended(),
+            event_callbacks=NO_EVENTS,
+        )
 
     def newest(self) -> BodySample | None:
         """Return what has come since the last glance; None where nothing has."""

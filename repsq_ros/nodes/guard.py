@@ -76,7 +76,7 @@ class Guard(CampaignNode):
         before, self._watched = self._watched, self._peers.lives('scheduler')
         self._seen = self._seen or self._watched
         if self._watched:
-            self._left = 0  # it speaks: what the robot does is its word again
+            self._left = 0  # it is back, and commands the robot again
         elif before and self._under_way:
             self._stop()
         self._say()
@@ -110,13 +110,13 @@ class Guard(CampaignNode):
             self._command.stop()
 
     def leave(self, reason: str) -> None:
-        """Say so first: the scheduler stops the robot, then nobody else has to."""
+        """Announce the end first, so that the scheduler stops the robot while it can."""
         self._leaving = True
         self._say()
 
     @property
     def may_leave(self) -> bool:
-        """True once the robot is at rest by the scheduler's word."""
+        """True once the scheduler has announced that the robot is at rest."""
         return self._phase in (None, *AT_REST) or self._left > 0
 
     def shut_down(self, reason: str) -> None:

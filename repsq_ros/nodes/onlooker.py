@@ -45,9 +45,14 @@ FORGOTTEN = 60.0  # [s] after which it is not shown any more
 def case_heard(test: TestCommand) -> CaseHeard:
     """Return the case of a phase."""
     return CaseHeard(
-        test.index, test.attempt, tuple(test.names), tuple(test.units), tuple(test.x),
-        test.weight, test.specification_digest,
-    )  # fmt: skip
+        test.index,
+        test.attempt,
+        tuple(test.names),
+        tuple(test.units),
+        tuple(test.x),
+        test.weight,
+        test.specification_digest,
+    )
 
 
 def tell_counted(story: CampaignStory, message: CountedTest) -> None:
@@ -76,10 +81,11 @@ class Onlooker:
         node.create_subscription(DiagnosticArray, TOPIC, self._hear_diagnoses, qos.DIAGNOSTICS)
         for role in ROLES:
             node.create_subscription(
-                Heartbeat, f'{topics.HEARTBEAT}/{role}',
+                Heartbeat,
+                f'{topics.HEARTBEAT}/{role}',
                 lambda beat, role=role: self._beats.update({role: (time.monotonic(), beat)}),
                 qos.HEARTBEAT,
-            )  # fmt: skip
+            )
 
     def _hear_phase(self, test: TestCommand, span: Span) -> None:
         self.story.hear_phase(test.campaign_id, case_heard(test), span)
@@ -94,8 +100,9 @@ class Onlooker:
         for status in message.status:
             level = Level(min(int.from_bytes(status.level, 'little'), Level.STALE))
             self._diagnoses[status.name] = (
-                time.monotonic(), Health(status.name, level, status.message)
-            )  # fmt: skip
+                time.monotonic(),
+                Health(status.name, level, status.message),
+            )
 
     def peers(self) -> list[Health]:
         """Return how the nodes are."""

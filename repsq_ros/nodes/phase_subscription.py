@@ -51,6 +51,10 @@ def subscribe_to_phases(
 
     held_back = HeldBack(node, rivals, topics.TEST_PHASE, take, believe_single=True)
     node.create_subscription(
-        TestPhase, topics.TEST_PHASE, take if of_anybody else held_back.take, qos.RECORD,
-        event_callbacks=NO_EVENTS, qos_overriding_options=qos.OVERRIDABLE,
-    )  # fmt: skip
+        TestPhase,
+        topics.TEST_PHASE,
+        take if of_anybody else held_back.take,
+        qos.RECORD,
+        event_callbacks=NO_EVENTS,
+        qos_overriding_options=qos.OVERRIDABLE,
+    )

@@ -105,9 +105,11 @@ class VelocityInput:
         self._heard = time.monotonic()
         if stamped:
             node.create_subscription(
-                TwistStamped, topics.COMMAND_VELOCITY,
-                lambda message: self._hear(message.twist), qos.COMMAND,
-            )  # fmt: skip
+                TwistStamped,
+                topics.COMMAND_VELOCITY,
+                lambda message: self._hear(message.twist),
+                qos.COMMAND,
+            )
         else:
             node.create_subscription(Twist, topics.COMMAND_VELOCITY, self._hear, qos.COMMAND)
         if by_system_clock:

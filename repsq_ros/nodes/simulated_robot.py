@@ -54,7 +54,7 @@ PATIENCE = 5.0  # [s] of holding after which the reason is told
 GIVE_UP = 2.0  # [s] without signs of life from the scheduler after which it is gone
 IDLE_SPEED = 0.1  # simulated s in each real s before tests of a simulation as fast as possible
 CATCH_UP = 0.1  # [s] of delay that is made good by running faster
-LOOK = 0.01  # [s] of real time between two looks for messages while it runs as fast as possible
+LOOK = 0.01  # [s] of real time between two looks for messages, when as fast as possible
 
 
 class SimulatedRobot(CampaignNode):
@@ -238,7 +238,7 @@ class SimulatedRobot(CampaignNode):
         return True
 
     def _live_until(self, until_ns: int) -> None:
-        # A message may turn the digits of a command: the phase has them as they are meant.
+        # A message may round the last digits of a command; the phase has the exact ones.
         command = self._commanded.command if self._span is None else self._span.command
         for reading in self._simulation.advance(until_ns, command):
             self._sensors.publish(reading)

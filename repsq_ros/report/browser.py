@@ -25,9 +25,13 @@ from tempfile import TemporaryDirectory
 from repsq_ros.errors import MissingError, OutputError
 
 BROWSERS = (
-    'chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable', 'chrome',
+    'chromium',
+    'chromium-browser',
+    'google-chrome',
+    'google-chrome-stable',
+    'chrome',
     'microsoft-edge',
-)  # fmt: skip
+)
 PATIENCE = 120.0  # [s]
 
 
@@ -63,18 +67,27 @@ def take_screenshot(page: Path, target: Path, width: int, height: int) -> None:
     :raises OutputError: it took none
     """
     _run(
-        page, target, f'--screenshot={target.resolve()}', f'--window-size={width},{height}',
+        page,
+        target,
+        f'--screenshot={target.resolve()}',
+        f'--window-size={width},{height}',
         '--hide-scrollbars',
-    )  # fmt: skip
+    )
 
 
 def _run(page: Path, target: Path, *options: str) -> None:
     browser = find_browser()
     with TemporaryDirectory() as profile:
         command = [
-            browser, '--headless=new', '--disable-gpu', f'--user-data-dir={profile}',
-            '--no-first-run', '--disable-extensions', *options, page.resolve().as_uri(),
-        ]  # fmt: skip
+            browser,
+            '--headless=new',
+            '--disable-gpu',
+            f'--user-data-dir={profile}',
+            '--no-first-run',
+            '--disable-extensions',
+            *options,
+            page.resolve().as_uri(),
+        ]
         if os.geteuid() == 0:
             command.insert(1, '--no-sandbox')  # which has no meaning for root
         try:

@@ -42,17 +42,24 @@ def chart_of_cases(campaign: Gathered) -> str:
     width = max(WIDTH, 3.1 * columns)
     return figure(
         lambda made: _pairs(made, campaign, labels, pairs, (rows, columns)),
-        2.7 * rows + 0.4, width,
-    )  # fmt: skip
+        2.7 * rows + 0.4,
+        width,
+    )
 
 
 def _one(made: Any, campaign: Gathered, label: str) -> None:
     axes, dimension = made.subplots(), campaign.specification.box.dimensions[0]
     if campaign.psi.size:
         axes.scatter(
-            campaign.x[:, 0], campaign.psi, c=campaign.psi, s=_sizes(campaign.psi), cmap=SHADES,
-            edgecolors=BLACK, linewidths=0.3, rasterized=campaign.psi.size > MANY,
-        )  # fmt: skip
+            campaign.x[:, 0],
+            campaign.psi,
+            c=campaign.psi,
+            s=_sizes(campaign.psi),
+            cmap=SHADES,
+            edgecolors=BLACK,
+            linewidths=0.3,
+            rasterized=campaign.psi.size > MANY,
+        )
     for case in campaign.x_lost:
         axes.axvline(case[0], 0.0, 0.05, color=RED)
     axes.set_xlim(*_room(dimension.lower, dimension.upper))
@@ -78,16 +85,26 @@ def _pairs(
     for axes, (i, j) in zip(panels, pairs, strict=False):
         if psi.size:
             marks = axes.scatter(
-                campaign.x[order, i], campaign.x[order, j], c=psi[order], s=_sizes(psi[order]),
-                cmap=SHADES, vmin=low, vmax=high, edgecolors=BLACK,
+                campaign.x[order, i],
+                campaign.x[order, j],
+                c=psi[order],
+                s=_sizes(psi[order]),
+                cmap=SHADES,
+                vmin=low,
+                vmax=high,
+                edgecolors=BLACK,
                 linewidths=0.25 if psi.size < MANY else 0.0,
                 rasterized=psi.size * len(pairs) > MANY,
-            )  # fmt: skip
+            )
         if len(campaign.x_lost):
             axes.scatter(
-                campaign.x_lost[:, i], campaign.x_lost[:, j], marker='x', color=RED, s=22,
+                campaign.x_lost[:, i],
+                campaign.x_lost[:, j],
+                marker='x',
+                color=RED,
+                s=22,
                 linewidths=1.2,
-            )  # fmt: skip
+            )
         for k, setter in ((i, axes.set_xlim), (j, axes.set_ylim)):
             dimension = campaign.specification.box.dimensions[k]
             setter(*_room(dimension.lower, dimension.upper))
@@ -98,14 +115,22 @@ def _pairs(
     if marks is not None:
         used = list(panels[: len(pairs)])
         made.colorbar(
-            marks, ax=used, label=f'{unit_of_psi(campaign)}: larger marks are higher',
-            shrink=1.0 / shape[0], aspect=15, anchor=(0.0, 1.0),
-        )  # fmt: skip
+            marks,
+            ax=used,
+            label=f'{unit_of_psi(campaign)}: larger marks are higher',
+            shrink=1.0 / shape[0],
+            aspect=15,
+            anchor=(0.0, 1.0),
+        )
     else:
         panels[0].text(
-            0.5, 0.5, 'no test has been counted', ha='center', color=GREY,
+            0.5,
+            0.5,
+            'no test has been counted',
+            ha='center',
+            color=GREY,
             transform=panels[0].transAxes,
-        )  # fmt: skip
+        )
 
 
 def _sizes(psi: Array) -> Array:

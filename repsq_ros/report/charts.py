@@ -71,9 +71,16 @@ def chart_of_estimate(campaign: Gathered) -> str:
         last = kept[-1]
         gamma = campaign.specification.gamma
         axes.errorbar(
-            [last.n], [last.mean], yerr=gamma, color=RED, capsize=4, linewidth=1.6,
-            marker='s', markersize=4, label=f'+- gamma = {gamma:g}',
-        )  # fmt: skip
+            [last.n],
+            [last.mean],
+            yerr=gamma,
+            color=RED,
+            capsize=4,
+            linewidth=1.6,
+            marker='s',
+            markersize=4,
+            label=f'+- gamma = {gamma:g}',
+        )
         text = f'stopped after {last.n}' if last.stopped else f'so far {last.n}'
         axes.axvline(last.n, color=BLACK, linestyle=':', linewidth=1.0)
         axes.set_title(text, loc='right')
@@ -138,23 +145,37 @@ def chart_of_sessions(campaign: Gathered) -> str:
             _nothing(axes, 'no test has been counted')
             return
         axes.plot(
-            np.arange(1, psi.size + 1), psi, 'o' if psi.size < 500 else '.', color=BLUE,
-            markersize=3 if psi.size < 500 else 2, alpha=0.6, label='test',
+            np.arange(1, psi.size + 1),
+            psi,
+            'o' if psi.size < 500 else '.',
+            color=BLUE,
+            markersize=3 if psi.size < 500 else 2,
+            alpha=0.6,
+            label='test',
             rasterized=psi.size > 1000,
-        )  # fmt: skip
+        )
         start, kept = 0, campaign.specification.measure
         for number, mean in enumerate(campaign.of_sessions):
             end = start + mean.n
             if mean.n:
                 low, high = max(mean.lower, kept.lower), min(mean.upper, _highest(campaign))
                 axes.fill_between(
-                    [start + 0.5, end + 0.5], low, high, facecolor='none', edgecolor=GREY,
-                    hatch='////', linewidth=0.8, label='' if number else "session's interval",
-                )  # fmt: skip
+                    [start + 0.5, end + 0.5],
+                    low,
+                    high,
+                    facecolor='none',
+                    edgecolor=GREY,
+                    hatch='////',
+                    linewidth=0.8,
+                    label='' if number else "session's interval",
+                )
                 axes.plot(
-                    [start + 0.5, end + 0.5], [mean.mean] * 2, color=RED, linewidth=2.0,
+                    [start + 0.5, end + 0.5],
+                    [mean.mean] * 2,
+                    color=RED,
+                    linewidth=2.0,
                     label='' if number else "session's mean of psi w",
-                )  # fmt: skip
+                )
             if number:
                 axes.axvline(start + 0.5, color=BLACK, linestyle='--', linewidth=0.9)
             start = end
@@ -210,9 +231,14 @@ def chart_of_partition(campaign: Gathered) -> str:
                 continue
             own = cell == result.cell
             axes.axvspan(
-                left, right, facecolor=ORANGE if own else 'white', alpha=0.45 if own else 1.0,
-                edgecolor=GREY, linewidth=1.0, hatch='..' if own else '',
-            )  # fmt: skip
+                left,
+                right,
+                facecolor=ORANGE if own else 'white',
+                alpha=0.45 if own else 1.0,
+                edgecolor=GREY,
+                linewidth=1.0,
+                hatch='..' if own else '',
+            )
             place = max(left, low) + 0.06 * width
             axes.text(place, 0.92, f'{cell}', color=BLACK, fontsize=9, clip_on=True)
         axes.axvline(result.value, color=BLACK, linewidth=2.0, label=f'result {result.value:.6g}')
@@ -220,9 +246,13 @@ def chart_of_partition(campaign: Gathered) -> str:
         if lower <= upper:
             axes.plot([lower, upper], [0.3, 0.3], color=BLUE, linewidth=3.0, label='interval')
         axes.plot(
-            [result.estimate], [0.3], 'D', color=RED, markersize=7,
+            [result.estimate],
+            [0.3],
+            'D',
+            color=RED,
+            markersize=7,
             label=f'estimate {result.estimate:.6g}',
-        )  # fmt: skip
+        )
         axes.set_xlim(low, high)
         axes.set_ylim(0.0, 1.05)
         axes.set_yticks([])

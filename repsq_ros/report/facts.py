@@ -76,13 +76,15 @@ def counts(campaign: Gathered) -> list[Row]:
     rows: list[Row] = [('tests counted', str(len(campaign.counted)))]
     if latest is not None:
         rows += [
-            ('INVALID, broken off, skipped',
-             f'{latest.invalid}, {latest.broken_off}, {latest.skipped}'),
+            (
+                'INVALID, broken off, skipped',
+                f'{latest.invalid}, {latest.broken_off}, {latest.skipped}',
+            ),
             ('estimate', number(latest.mean)),
             ('interval', f'{number(latest.lower)} to {number(latest.upper)}'),
             ('half-width, asked for', f'{number(latest.half_width, 4)}, {latest.gamma:g}'),
             ('rule', latest.rule),
-        ]  # fmt: skip
+        ]
     elif lost:
         rows.append(('attempts lost', str(lost)))
     accuracy = specification.accuracy
@@ -125,11 +127,17 @@ def sessions(campaign: Gathered) -> list[Row]:
         clock = each.content.get('clock', {}).get('synchronized')
         words = {True: 'synchronized', False: 'NOT synchronized'}
         began = str(each.content.get('date', 'not recorded'))[:16].replace('T', ' ')
-        rows.append((
-            began, str(mean.n), number(mean.mean, 4),
-            f'{number(mean.lower, 4)} to {number(mean.upper, 4)}', words.get(clock, 'not known'),
-            str(each.content.get('software', '')), str(each.content.get('note', '')),
-        ))  # fmt: skip
+        rows.append(
+            (
+                began,
+                str(mean.n),
+                number(mean.mean, 4),
+                f'{number(mean.lower, 4)} to {number(mean.upper, 4)}',
+                words.get(clock, 'not known'),
+                str(each.content.get('software', '')),
+                str(each.content.get('note', '')),
+            )
+        )
     return rows
 
 

@@ -38,24 +38,39 @@ def chart_of_campaigns(campaigns: Sequence[Gathered], intervals: Sequence[MeanIn
         edges = {edge for each in campaigns for edge in _edges(each)}
         for place, edge in enumerate(sorted(edge for edge in edges if low <= edge <= high)):
             axes.axvline(
-                edge, color=GREY, linewidth=0.8, linestyle='--',
+                edge,
+                color=GREY,
+                linewidth=0.8,
+                linestyle='--',
                 label='edge of a cell' if place == 0 else '',
-            )  # fmt: skip
+            )
         for place, (each, interval) in enumerate(zip(campaigns, intervals, strict=True)):
             lower, upper = max(interval.lower, low), min(interval.upper, high)
             axes.plot(
-                [lower, upper], [-place] * 2, color=BLUE, linewidth=3.0,
+                [lower, upper],
+                [-place] * 2,
+                color=BLUE,
+                linewidth=3.0,
                 label='interval of the mean' if place == 0 else '',
-            )  # fmt: skip
+            )
             axes.plot(
-                [interval.mean], [-place], 'D', color=RED, markersize=6,
+                [interval.mean],
+                [-place],
+                'D',
+                color=RED,
+                markersize=6,
                 label='mean' if place == 0 else '',
-            )  # fmt: skip
+            )
             if each.result is not None:
                 axes.plot(
-                    [each.result.value], [-place], '|', color=BLACK, markersize=22,
-                    markeredgewidth=2.0, label='result' if place == 0 else '',
-                )  # fmt: skip
+                    [each.result.value],
+                    [-place],
+                    '|',
+                    color=BLACK,
+                    markersize=22,
+                    markeredgewidth=2.0,
+                    label='result' if place == 0 else '',
+                )
         axes.set_xlim(low, high)
         axes.set_ylim(-len(campaigns) + 0.4, 0.6)
         axes.set_yticks([-k for k in range(len(campaigns))])

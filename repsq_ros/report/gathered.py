@@ -72,18 +72,20 @@ class Gathered:
     def counted(self) -> tuple[TestRecord, ...]:
         """The tests that entered the estimate."""
         return tuple(
-            each.record for each in self.recounted.counted
+            each.record
+            for each in self.recounted.counted
             if each.record.valid and math.isfinite(each.record.psi * each.record.weight)
-        )  # fmt: skip
+        )
 
     @cached_property
     def lost(self) -> tuple[TestRecord, ...]:
         """The attempts that were INVALID, broken off or skipped."""
         kept = {(test.index, test.attempt) for test in self.counted}
         return tuple(
-            each.record for each in self.recounted.counted
+            each.record
+            for each in self.recounted.counted
             if (each.record.index, each.record.attempt) not in kept
-        )  # fmt: skip
+        )
 
     @cached_property
     def estimates(self) -> tuple[EstimateRecord, ...]:

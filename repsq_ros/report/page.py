@@ -101,31 +101,30 @@ def _side_by_side(campaigns: Sequence[Gathered]) -> dict[str, object]:
     """Return what several campaigns say together."""
     intervals = [
         mean_interval(
-            each.specification, [one.record for one in each.recounted.counted],
+            each.specification,
+            [one.record for one in each.recounted.counted],
             each.specification.accuracy.c / len(campaigns),
         )
         for each in campaigns
-    ]  # fmt: skip
+    ]
     digests = {
         each.result.replication_digest if each.result else each.specification.digest
         for each in campaigns
     }
-    rows = [
-        [name, *(cell for cell in values)]
-        for name, values in _rows(campaigns, intervals)
-    ]  # fmt: skip
+    rows = [[name, *(cell for cell in values)] for name, values in _rows(campaigns, intervals)]
     found = drift_between(intervals)
     apart = ', '.join(f'{campaigns[i].name} and {campaigns[j].name}' for i, j in found.apart)
     level = f'tested at level {found.level:.3g}'
     return {
         'verdict': _verdict(campaigns, digests),
         'drift': (
-            f'Different means: {apart} ({level}).' if apart
+            f'Different means: {apart} ({level}).'
+            if apart
             else f'No difference between the means was found ({level}).'
         ),
         'rows': rows,
         'chart': chart_of_campaigns(campaigns, intervals),
-    }  # fmt: skip
+    }
 
 
 def _verdict(campaigns: Sequence[Gathered], digests: set[str]) -> str:
@@ -150,12 +149,14 @@ def _rows(
         ('result', [repr(r.value) if r else '-' for r in results]),
         ('tests', [str(len(each.counted)) for each in campaigns]),
         ('mean of psi w', [facts.number(each.mean) for each in intervals]),
-        ('interval of the mean',
-         [f'{facts.number(i.lower, 4)} to {facts.number(i.upper, 4)}' for i in intervals]),
+        (
+            'interval of the mean',
+            [f'{facts.number(i.lower, 4)} to {facts.number(i.upper, 4)}' for i in intervals],
+        ),
         ('outcome', [r.outcome if r else 'not ended' for r in results]),
         ('rule', [each.specification.tester.stopping.name for each in campaigns]),
         ('proposal', [each.specification.tester.proposal.kind for each in campaigns]),
         ('seed', [str(each.recounted.history.seed) for each in campaigns]),
         ('attempts lost', [str(len(each.lost)) for each in campaigns]),
         ('promised accuracy', [('yes' if r.accurate else 'no') if r else '-' for r in results]),
-    ]  # fmt: skip
+    ]

@@ -168,9 +168,13 @@ class G1Mujoco:
         physics = np.empty(self._mujoco.mj_stateSize(self._model, kind))
         self._mujoco.mj_getState(self._model, self._data, physics, kind)
         return Standing(
-            physics, self._policy.memory, self._action, self._target, tuple(self._words),
+            physics,
+            self._policy.memory,
+            self._action,
+            self._target,
+            tuple(self._words),
             self._ticks,
-        )  # fmt: skip
+        )
 
     def go_on_from(self, standing: Standing) -> None:
         """Put the robot into a state that it was in."""

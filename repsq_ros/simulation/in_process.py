@@ -49,9 +49,10 @@ def require_fit(subject: Subject, specification: Specification) -> None:
     for each in inputs:
         if sensor_of(each) not in subject.sensors:
             raise ParameterError(
-                'subject', f'one without {each.type} on {each.topic}',
+                'subject',
+                f'one without {each.type} on {each.topic}',
                 f'an input of its own: {", ".join(subject.sensors)}',
-            )  # fmt: skip
+            )
 
 
 def run_in_process(

@@ -89,9 +89,10 @@ def _specification(file: str, top: Section, own: Section, measured: Section) -> 
     measure = read_measure(measured.section('measure'))
     if measure.quantity.needs == 'velocity' and protocol.kind != 'velocity':
         raise top.fail(
-            'measure.type', 'a measure of velocities', 'one of positions or of a gauge: the '
-            f'protocol {protocol.type} commands poses'
-        )  # fmt: skip
+            'measure.type',
+            'a measure of velocities',
+            f'one of positions or of a gauge: the protocol {protocol.type} commands poses',
+        )
     measure = replace(measure, commanded=_commanded(target, protocol))
     accuracy = read_accuracy(top.section('accuracy'), measure.upper - measure.lower)
     cells = read_partition(top.section('partition'), accuracy, measure.lower, measure.upper)
@@ -99,25 +100,29 @@ def _specification(file: str, top: Section, own: Section, measured: Section) -> 
     tester = read_tester(own.section('tester'), target, accuracy, psi)
     if isinstance(tester.stopping, CertifiedCell) and cells.partition is None:
         raise own.fail(
-            'tester.stopping.rule', "text 'certified_cell'", 'another rule: the initiator of an '
-            'anchored partition has no cells yet'
-        )  # fmt: skip
+            'tester.stopping.rule',
+            "text 'certified_cell'",
+            'another rule: the initiator of an anchored partition has no cells yet',
+        )
     if isinstance(tester.stopping, CertifiedCell) and tester.proposal.truncation is not None:
         raise own.fail(
-            'tester.proposal.truncation', f'{tester.proposal.truncation!r}', "none with rule "
-            "'certified_cell', which would certify the cell of the truncated mean"
-        )  # fmt: skip
+            'tester.proposal.truncation',
+            f'{tester.proposal.truncation!r}',
+            "none with rule 'certified_cell', which would certify the cell of the truncated mean",
+        )
     if isinstance(tester.stopping, Binomial):
         if not isinstance(measure.quantity, Indicator):
             raise top.fail(
-                'tester.stopping.rule', "text 'binomial'", 'another rule: psi is no indicator, '
-                'whose values are 0 and 1'
-            )  # fmt: skip
+                'tester.stopping.rule',
+                "text 'binomial'",
+                'another rule: psi is no indicator, whose values are 0 and 1',
+            )
         if tester.proposal.kind != 'monte_carlo':
             raise top.fail(
-                'tester.stopping.rule', f"text 'binomial' with {tester.proposal.kind!r}",
+                'tester.stopping.rule',
+                f"text 'binomial' with {tester.proposal.kind!r}",
                 "proposal 'monte_carlo': weighted values are no counts",
-            )  # fmt: skip
+            )
     top.has('tester')
     top.finish()
     own.finish()

@@ -164,9 +164,10 @@ def _edges(
         raise section.fail('edges', f'{list(edges)}', 'at least two numbers, each above the last')
     if (edges[0], edges[-1]) != (lower, upper):
         raise section.fail(
-            'edges', f'edges from {edges[0]:g} to {edges[-1]:g}',
+            'edges',
+            f'edges from {edges[0]:g} to {edges[-1]:g}',
             f'the range of psi, {lower:g} to {upper:g}',
-        )  # fmt: skip
+        )
     widest = max(b - a for a, b in itertools.pairwise(edges))
     return PartitionChoice(
         'edges', lower, upper, widest, 'given', False, Partition(edges), {'edges': list(edges)}
@@ -187,9 +188,16 @@ def _anchored(
         if section.has('initiator'):
             initiator = _initiator(section.section('initiator'))
     return PartitionChoice(
-        'anchored', lower, upper, 2 * half_width, 'given', False, partition,
-        {'half_width': half_width}, initiator,
-    )  # fmt: skip
+        'anchored',
+        lower,
+        upper,
+        2 * half_width,
+        'given',
+        False,
+        partition,
+        {'half_width': half_width},
+        initiator,
+    )
 
 
 def _initiator(section: Section) -> Initiator:

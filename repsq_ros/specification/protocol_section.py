@@ -85,9 +85,10 @@ def _window(section: Section, length_ns: int, of: str) -> int:
     window = section.number('window', above=0)
     if to_nanoseconds(window) > length_ns:
         raise section.fail(
-            'window', f'{window!r}',
+            'window',
+            f'{window!r}',
             f'at most the {to_seconds(length_ns)!r} s for which the {of} is held',
-        )  # fmt: skip
+        )
     return to_nanoseconds(window)
 
 

@@ -43,9 +43,18 @@ from repsq_ros.specification.proposal_section import ProposalChoice, read_propos
 from repsq_ros.specification.reader import Section
 
 RULES = (
-    'empirical_bernstein', 'hoeffding', 'anytime', 'certified_cell', 'first_of', 'fixed',
-    'binomial', 'relative_half_width', 'reproducible_query', 'divergence_sized', 'iso9283',
-)  # fmt: skip
+    'empirical_bernstein',
+    'hoeffding',
+    'anytime',
+    'certified_cell',
+    'first_of',
+    'fixed',
+    'binomial',
+    'relative_half_width',
+    'reproducible_query',
+    'divergence_sized',
+    'iso9283',
+)
 
 
 @dataclass(frozen=True)
@@ -159,9 +168,10 @@ def _reproducible_query(section: Section, accuracy: RequiredAccuracy) -> Reprodu
         found.reach(accuracy.gamma, accuracy.c)
     except ValueError as error:
         raise section.fail(
-            'rule', f'text {found.name!r} where {error}',
+            'rule',
+            f'text {found.name!r} where {error}',
             'a smaller accuracy.c or a larger accuracy.beta',
-        ) from None  # fmt: skip
+        ) from None
     return found
 
 
@@ -173,9 +183,10 @@ def _divergence_sized(
     drawn = target if choice.kind == 'monte_carlo' and not choice.sobol else choice.distribution
     if drawn is None or choice.truncation is not None:
         raise section.fail(
-            'rule', f"text 'divergence_sized' beside proposal {choice.kind!r}",
+            'rule',
+            f"text 'divergence_sized' beside proposal {choice.kind!r}",
             'monte_carlo or importance without a truncation, whose divergence is known before',
-        )  # fmt: skip
+        )
     far, largest = divergence(target, drawn), largest_ratio(target, drawn)
     level = far.upper + margin / 2.0
     tail = 0.0 if math.log(largest) <= level else far.tail(level)

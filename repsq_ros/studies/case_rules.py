@@ -45,9 +45,7 @@ TRUTH = 0.47  # of the steep laws, in three dimensions
 BATCH = 10
 CAP = 20_000  # tests after which a campaign counts as never stopped
 GAINS = (1.15, 1.3)
-CASES = tuple(
-    (power, gamma) for gamma in (0.04, 0.02) for power in (4.0, 5.0)
-)  # fmt: skip
+CASES = tuple((power, gamma) for gamma in (0.04, 0.02) for power in (4.0, 5.0))
 TARGET = uniform(Box(tuple(Dimension(name, '1', 0.0, 1.0) for name in 'xyz')))
 STREAM_OFFSET = 100  # so that no scenario of studies.rules has the same random numbers
 

@@ -63,9 +63,10 @@ def count_tests(rule: StoppingRule, question: Question, spread: Spread) -> Count
 
 def _summary(n: list[int]) -> Count:
     return Count(
-        math.ceil(float(np.mean(n))), math.ceil(float(np.median(n))),
+        math.ceil(float(np.mean(n))),
+        math.ceil(float(np.median(n))),
         math.ceil(float(np.quantile(n, 0.95))),
-    )  # fmt: skip
+    )
 
 
 def _anytime(question: Question, spread: Spread, guess: int, c_below: float) -> Count:

@@ -77,25 +77,34 @@ def draw_runs(
         left.axvspan(truth - gamma, truth + gamma, color='0.85', zorder=0, label='r* +- gamma')
     if specification.partition is not None:
         shown = [
-            edge for edge in specification.partition.edges
+            edge
+            for edge in specification.partition.edges
             if lowest - specification.alpha <= edge <= highest + specification.alpha
-        ]  # fmt: skip
+        ]
         for place, edge in enumerate(shown):
             left.axvline(
-                edge, color='0.4', linewidth=1, linestyle='--',
+                edge,
+                color='0.4',
+                linewidth=1,
+                linestyle='--',
                 label='edge of a cell' if place == 0 else None,
-            )  # fmt: skip
+            )
     else:
         first = runs[0][0]
         left.axvspan(
-            first.cell_lower, first.cell_upper, facecolor='none', edgecolor='0.4', linestyle='--',
+            first.cell_lower,
+            first.cell_upper,
+            facecolor='none',
+            edgecolor='0.4',
+            linestyle='--',
             label="cell of the first pair's initiator",
-        )  # fmt: skip
+        )
     left.axvline(truth, color='black', linewidth=1.5, label='r*')
     left.set(
-        xlabel='estimate [unit of psi]', ylabel='campaigns',
+        xlabel='estimate [unit of psi]',
+        ylabel='campaigns',
         title=f'same value in {summary.agreement.count} of {summary.agreement.of} pairs',
-    )  # fmt: skip
+    )
     left.legend(fontsize='small')
     counts = [[run.n for run in lab] for lab in labs]
     bins = np.histogram_bin_edges(np.concatenate(counts), BINS)

@@ -51,12 +51,16 @@ def foretell(specification: Specification) -> Foretold:
         return Foretold(
             'Nothing yet: whether the interval is within gamma is seen when all tests are made.',
             'No agreement is promised: the accuracy that it would follow from is not.',
-            False, False,
-        )  # fmt: skip
+            False,
+            False,
+        )
     return Foretold(
-        said.guarantee, said.agreement, said.accurate, said.agreement.startswith(PROMISED),
+        said.guarantee,
+        said.agreement,
+        said.accurate,
+        said.agreement.startswith(PROMISED),
         said.provisos,
-    )  # fmt: skip
+    )
 
 
 def altered(
@@ -71,12 +75,14 @@ def altered(
     return replace(
         specification,
         accuracy=replace(
-            accuracy, gamma=accuracy.gamma if gamma is None else gamma,
+            accuracy,
+            gamma=accuracy.gamma if gamma is None else gamma,
             c=accuracy.c if c is None else c,
         ),
         tester=replace(
-            tester, stopping=rule or tester.stopping,
+            tester,
+            stopping=rule or tester.stopping,
             gamma=tester.gamma if gamma is None else gamma,
         ),
         cells=cells or specification.cells,
-    )  # fmt: skip
+    )

@@ -107,14 +107,19 @@ def compare(
     learnt_parts = parts + squares * (ratio - 1.0)
     plain = _worth(specification, _under(psi, weights, np.ones(len(psi))), parts, mean, 1.0)
     learnt = _worth(
-        specification, _under(psi, weights, ratio), learnt_parts, mean,
+        specification,
+        _under(psi, weights, ratio),
+        learnt_parts,
+        mean,
         largest_ratio(target, proposal),
-    )  # fmt: skip
+    )
     gains = squares * (1.0 - ratio)
     return Comparison(
-        plain, learnt, float(np.mean(gains)),
+        plain,
+        learnt,
+        float(np.mean(gains)),
         float(np.std(gains, ddof=1)) / math.sqrt(len(gains)),
-    )  # fmt: skip
+    )
 
 
 def _under(psi: Numbers, weights: Numbers, ratio: Numbers) -> Spread:

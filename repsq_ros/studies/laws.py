@@ -60,9 +60,12 @@ def read_law(text: str, lower: float, upper: float) -> Law:
     except ValueError:
         raise ParameterError('law', f'{text!r}', EXPECTED) from None
     makers = {
-        'beta': (2, _beta), 'bernoulli': (1, _bernoulli), 'two_point': (3, _two_point),
-        'constant': (1, _constant), 'steep': (1, _steep),
-    }  # fmt: skip
+        'beta': (2, _beta),
+        'bernoulli': (1, _bernoulli),
+        'two_point': (3, _two_point),
+        'constant': (1, _constant),
+        'steep': (1, _steep),
+    }
     count, maker = makers.get(name, (-1, _constant))
     if count != len(numbers) or not all(map(math.isfinite, numbers)):
         raise ParameterError('law', f'{text!r}', EXPECTED)

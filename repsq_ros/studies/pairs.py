@@ -67,9 +67,10 @@ def check_comparable(a: Specification, b: Specification) -> None:
     for part in SHARED:
         if one[part] != other[part]:
             raise ParameterError(
-                'campaigns', f'another {part} in {b.file} than in {a.file}',
+                'campaigns',
+                f'another {part} in {b.file} than in {a.file}',
                 'the same target, protocol and measure',
-            )  # fmt: skip
+            )
 
 
 def pair_up(
@@ -110,10 +111,12 @@ def pair_up(
         (low_a, high_a), (low_b, high_b) = [(r.lower, r.upper) for r in ranges if r is not None]
         pairs.append(
             Pair(
-                index, weight * (low_a - high_b), weight * (high_a - low_b),
+                index,
+                weight * (low_a - high_b),
+                weight * (high_a - low_b),
                 Bounds(-bound * psi.width, bound * psi.width),
             )
-        )  # fmt: skip
+        )
     return pairs
 
 
@@ -128,9 +131,10 @@ def _check_cases(index: int, found: list[list[TestRecord]]) -> None:
     cases = [{(test.x, test.weight) for test in tests} for tests in found]
     if all(cases) and cases[0] != cases[1]:
         raise ParameterError(
-            'campaigns', f'other cases from test {index} on', 'the same ones: one tester.seed, '
-            'and a proposal that does not learn from the tests'
-        )  # fmt: skip
+            'campaigns',
+            f'other cases from test {index} on',
+            'the same ones: one tester.seed, and a proposal that does not learn from the tests',
+        )
 
 
 def _range(tests: Sequence[TestRecord], psi: Bounds, assume_independent: bool) -> Bounds | None:
@@ -181,7 +185,12 @@ def compare_pairs(
         if not decided_at and sequence.verdict(margin) is not Verdict.OPEN:
             decided_at = sequence.n
     return Compared(
-        len(pairs), sum(not pair.whole for pair in pairs), sequence.mean, sequence.lower,
-        sequence.upper, sequence.verdict(margin), 0 if sequence.broken else decided_at,
+        len(pairs),
+        sum(not pair.whole for pair in pairs),
+        sequence.mean,
+        sequence.lower,
+        sequence.upper,
+        sequence.verdict(margin),
+        0 if sequence.broken else decided_at,
         sequence.broken,
-    )  # fmt: skip
+    )

@@ -96,16 +96,28 @@ def _quantized(specification: Specification, end: Ended) -> Run:
     assert partition is not None
     cell = partition.quantize(end.estimate)
     return Run(
-        cell.value, end.estimate, end.n, end.outcome.value, end.lower, end.upper,
-        cell.lower, cell.upper,
-    )  # fmt: skip
+        cell.value,
+        end.estimate,
+        end.n,
+        end.outcome.value,
+        end.lower,
+        end.upper,
+        cell.lower,
+        cell.upper,
+    )
 
 
 def _run(result: Result) -> Run:
     return Run(
-        result.value, result.estimate, result.n, result.outcome, result.lower, result.upper,
-        result.cell_lower, result.cell_upper,
-    )  # fmt: skip
+        result.value,
+        result.estimate,
+        result.n,
+        result.outcome,
+        result.lower,
+        result.upper,
+        result.cell_lower,
+        result.cell_upper,
+    )
 
 
 def _campaign(plan: Plan, specification: Specification, seed: int) -> Result:

@@ -103,13 +103,18 @@ def study_scenario(place: int, runs: int, seed: int) -> Row:
     counts, wrong, unresolved = _certified(law, scenario, total, truth, runs // 2, random)
     return Row(
         scenario,
-        _mean(paper_n), _mean(any_n),
-        _same(partitions, paper_r), _same(partitions, any_r),
+        _mean(paper_n),
+        _mean(any_n),
+        _same(partitions, paper_r),
+        _same(partitions, any_r),
         float(np.mean(np.abs(paper_r - truth) > gamma)),
         float(np.mean(np.abs(any_r - truth) > gamma)),
-        _mean(anchored_n), float(np.mean(both)),
-        float(np.median(counts)), wrong, unresolved,
-    )  # fmt: skip
+        _mean(anchored_n),
+        float(np.mean(both)),
+        float(np.median(counts)),
+        wrong,
+        unresolved,
+    )
 
 
 def _mean(n: NDArray[np.float64]) -> tuple[float, float]:

@@ -90,9 +90,10 @@ class Pilot:
     def __init__(self, specification: Specification, tests: Sequence[TestRecord]) -> None:
         self._specification = specification
         self.tests = [
-            test for test in tests
+            test
+            for test in tests
             if test.valid and math.isfinite(test.psi * test.weight) and test.weight > 0.0
-        ]  # fmt: skip
+        ]
         self._psi: Numbers = np.array([test.psi for test in self.tests])
         self._weights: Numbers = np.array([test.weight for test in self.tests])
 
@@ -139,9 +140,12 @@ class Pilot:
         assert adaptation is not None
         box, share = target.box, adaptation.share_of_target
         taught = fit_betas(
-            [box.to_unit(test.x) for test in self.tests], self._psi, self._weights,
-            adaptation.fit, adaptation.shapes,
-        )  # fmt: skip
+            [box.to_unit(test.x) for test in self.tests],
+            self._psi,
+            self._weights,
+            adaptation.fit,
+            adaptation.shapes,
+        )
         batches = max(1, -(-tests // adaptation.batch))
         if taught is None:
             spread, size = self.under(None)

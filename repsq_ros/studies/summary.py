@@ -86,11 +86,13 @@ def summarize(
     reached = Outcome.REACHED.value
     both = [(a, b) for a, b in runs if a.outcome == b.outcome == reached]
     held = [
-        run.cell_lower <= known <= run.cell_upper if by_cell
+        run.cell_lower <= known <= run.cell_upper
+        if by_cell
         else abs(run.estimate - known) <= gamma
-        for pair in runs for run, gamma in zip(pair, gammas, strict=True)
+        for pair in runs
+        for run, gamma in zip(pair, gammas, strict=True)
         if run.outcome == reached
-    ]  # fmt: skip
+    ]
     names = [run.outcome for run in flat]
     return Summary(
         pairs=len(runs),

@@ -193,9 +193,14 @@ class Board:
             x, y = (strip.left if upright else strip.right), strip.top + 10.0
             align = 'left' if upright else 'right'
             yield Text(
-                ('density', 100 + dimension), 'density: q, p grey' if upright else 'q, p',
-                x, y, 11.0, CYAN, align,
-            )  # fmt: skip
+                ('density', 100 + dimension),
+                'density: q, p grey' if upright else 'q, p',
+                x,
+                y,
+                11.0,
+                CYAN,
+                align,
+            )
 
     def _is_upright(self, dimension: int) -> bool:
         """Tell whether a dimension's axis goes to the right in some panel."""

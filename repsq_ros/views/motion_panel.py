@@ -110,9 +110,14 @@ def _positions(trail: Trail | None, space: CommandSpace) -> Iterator[Shape]:
                 measured = trail.path[:, k]
         reach = max(0.1 * (upper - lower), 0.01)
         yield from _curve(
-            k, row, f'{names[k]} [{units[k]}]', (lower - reach, upper + reach), trail, commanded,
+            k,
+            row,
+            f'{names[k]} [{units[k]}]',
+            (lower - reach, upper + reach),
+            trail,
+            commanded,
             measured,
-        )  # fmt: skip
+        )
 
 
 def _curve(

@@ -79,12 +79,16 @@ def pair_panels(
     return [
         PairPanel(
             Panel(
-                left + column * wide, top - row * high + GAP,
-                left + (column + 1) * wide - GAP, top - (row - 1) * high,
-                shown[column], shown[row],
+                left + column * wide,
+                top - row * high + GAP,
+                left + (column + 1) * wide - GAP,
+                top - (row - 1) * high,
+                shown[column],
+                shown[row],
             ),
-            column, row,
+            column,
+            row,
         )
         for row in range(1, len(shown))
         for column in range(row)
-    ]  # fmt: skip
+    ]

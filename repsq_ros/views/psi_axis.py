@@ -80,9 +80,13 @@ def psi_axis(
     whole = (left, right) == stage.psi
     part = '' if whole else f' (part of {number(stage.psi[0])} to {number(stage.psi[1])})'
     yield Text(
-        ('psi', 0), f'mean psi{unit}{part}: cells, interval (orange), estimate', LEFT, TITLE_Y,
-        SMALL, GREY,
-    )  # fmt: skip
+        ('psi', 0),
+        f'mean psi{unit}{part}: cells, interval (orange), estimate',
+        LEFT,
+        TITLE_Y,
+        SMALL,
+        GREY,
+    )
     yield Lines(('psi', 1), ((AXIS_LEFT, AXIS_Y), (AXIS_RIGHT, AXIS_Y)), 2.0, GREY, 0.1)
     for count, value in enumerate(ticks(left, right, 10)):
         x = at(value)
@@ -108,10 +112,20 @@ def _estimate(at: Callable[[float], float], estimate: EstimateRecord) -> Iterato
 def _result(at: Callable[[float], float], result: Result) -> Iterator[Shape]:
     low, high = at(result.cell_lower), at(result.cell_upper)
     yield Plate(
-        ('result', 0), (low + high) / 2, AXIS_Y + 13.0, max(high - low, 3.0), 34.0,
-        (*ORANGE[:3], 0.35), 0.06,
-    )  # fmt: skip
+        ('result', 0),
+        (low + high) / 2,
+        AXIS_Y + 13.0,
+        max(high - low, 3.0),
+        34.0,
+        (*ORANGE[:3], 0.35),
+        0.06,
+    )
     yield Text(
-        ('result', 1), f'RESULT {result.value:.4f}', RIGHT_END, TITLE_Y, 17.0,
-        ORANGE if result.accurate else WHITE, 'right',
-    )  # fmt: skip
+        ('result', 1),
+        f'RESULT {result.value:.4f}',
+        RIGHT_END,
+        TITLE_Y,
+        17.0,
+        ORANGE if result.accurate else WHITE,
+        'right',
+    )

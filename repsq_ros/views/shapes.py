@@ -82,9 +82,11 @@ class Text:
         """Return left, bottom, right, top."""
         half = width_of(self.text, self.height) / 2.0
         return (
-            self.middle - half, self.y - self.height / 2, self.middle + half,
+            self.middle - half,
+            self.y - self.height / 2,
+            self.middle + half,
             self.y + self.height / 2,
-        )  # fmt: skip
+        )
 
 
 @dataclass(frozen=True)

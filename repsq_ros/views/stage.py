@@ -80,10 +80,14 @@ def stage_heard(story: CampaignStory) -> Stage | None:
     weights = [c.record.weight for c in story.counted]
     weights += [] if story.case is None else [story.case.weight]
     return Stage(
-        story.campaign_id, dimensions, _reach(psi, story), '', (),
+        story.campaign_id,
+        dimensions,
+        _reach(psi, story),
+        '',
+        (),
         any(w != 1.0 for w in weights),
         remark='no specification given: ranges are those seen; no cells, no density',
-    )  # fmt: skip
+    )
 
 
 def _reach(psi: Sequence[float], story: CampaignStory) -> tuple[float, float]:

@@ -143,9 +143,12 @@ def _numbers(story: CampaignStory) -> tuple[tuple[str, str], ...]:
         rows.append(('interval', f'{_finite(e.lower)} to {_finite(e.upper)} ({e.rule})'))
     if e.n and e.largest_weight != 1.0:
         rows.append(
-            ('weights', f'largest {e.largest_weight:.3g}, worth {e.effective_sample_size:.0f} '
-             'tests of weight 1')
-        )  # fmt: skip
+            (
+                'weights',
+                f'largest {e.largest_weight:.3g}, worth {e.effective_sample_size:.0f} '
+                'tests of weight 1',
+            )
+        )
     return tuple(rows)
 
 
@@ -175,9 +178,13 @@ def _left(
     time = seconds_left(counted)
     rows = [
         ('tests left', 'unknown' if tests is None else f'about {tests}'),
-        ('time left', 'unknown' if math.isnan(time) else
-         f'about {duration_text(time)} of robot time, {each:.1f} s a test'),
-    ]  # fmt: skip
+        (
+            'time left',
+            'unknown'
+            if math.isnan(time)
+            else f'about {duration_text(time)} of robot time, {each:.1f} s a test',
+        ),
+    ]
     if battery_changes is not None:
         known = tests is not None and not math.isnan(each)
         changes = f'about {battery_changes(tests or 0, each)}' if known else 'unknown'

@@ -56,11 +56,16 @@ class SensorWatch:
         unattended = Unattended()
         self._subscriptions: dict[str, Subscription] = {
             topic: node.create_subscription(
-                message_class(kind), topic, lambda _: None, qos.NEWEST,
-                callback_group=unattended, event_callbacks=NO_EVENTS, raw=True,
+                message_class(kind),
+                topic,
+                lambda _: None,
+                qos.NEWEST,
+                callback_group=unattended,
+                event_callbacks=NO_EVENTS,
+                raw=True,
             )
             for topic, kind in self._topics.items()
-        }  # fmt: skip
+        }
 
     def _listen(self) -> None:
         """Note which sensors have spoken since the last time."""

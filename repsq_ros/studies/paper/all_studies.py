@@ -45,6 +45,7 @@ def specification_of(name: str) -> Path:
             if file.is_file():
                 return file
     raise ParameterError(
-        'specification', f'no config/studies/{name}.yaml beside this installation',
+        'specification',
+        f'no config/studies/{name}.yaml beside this installation',
         'the file, which is in the sources',
-    )  # fmt: skip
+    )

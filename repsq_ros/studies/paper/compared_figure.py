@@ -31,17 +31,22 @@ def draw(setting: Any, figure: Any, found: Found) -> None:
     left.barh(range(len(rules)), [number(row, 'tests_mean') for row in own], **filled(1))
     left.set(xscale='log', xlim=(10, None), xlabel='tests, mean', title=names[0])
     for axes, column, label in (
-        (middle, 'missed', 'campaigns that miss gamma'), (right, 'same', 'pairs that agree'),
-    ):  # fmt: skip
+        (middle, 'missed', 'campaigns that miss gamma'),
+        (right, 'same', 'pairs that agree'),
+    ):
         for place, name in enumerate(names):
             for k, rule in enumerate(rules):
                 row = row_of(rows, scenario=name, rule=rule)
                 if row[f'{column}_of']:
                     interval_bars(
-                        axes, k + (place - 1.5) * 0.18, number(row, column),
-                        number(row, f'{column}_low'), number(row, f'{column}_high'),
-                        label=name if k == 0 else None, **style(place),
-                    )  # fmt: skip
+                        axes,
+                        k + (place - 1.5) * 0.18,
+                        number(row, column),
+                        number(row, f'{column}_low'),
+                        number(row, f'{column}_high'),
+                        label=name if k == 0 else None,
+                        **style(place),
+                    )
         axes.set(xlabel=label, xlim=(-0.03, 1.03))
     for axes in (left, middle, right):
         axes.set_yticks(range(len(rules)), rules)

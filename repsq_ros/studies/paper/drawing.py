@@ -36,17 +36,23 @@ def style(place: int) -> dict[str, Any]:
 def filled(place: int) -> dict[str, Any]:
     """Return colour and hatch of the place-th of several areas."""
     return {
-        'facecolor': COLOURS[place % len(COLOURS)], 'hatch': HATCHES[place % len(HATCHES)],
-        'edgecolor': 'white', 'alpha': 0.75,
-    }  # fmt: skip
+        'facecolor': COLOURS[place % len(COLOURS)],
+        'hatch': HATCHES[place % len(HATCHES)],
+        'edgecolor': 'white',
+        'alpha': 0.75,
+    }
 
 
 def interval_bars(axes: Any, y: float, share: float, low: float, high: float, **look: Any) -> None:
     """Draw a share with its interval, as a horizontal bar."""
     axes.errorbar(
-        share, y, xerr=[[max(share - low, 0.0)], [max(high - share, 0.0)]], capsize=3,
-        linestyle='none', **look,
-    )  # fmt: skip
+        share,
+        y,
+        xerr=[[max(share - low, 0.0)], [max(high - share, 0.0)]],
+        capsize=3,
+        linestyle='none',
+        **look,
+    )
 
 
 def draw_study(file: Path, study: Study, setting: Any, found: Found) -> None:

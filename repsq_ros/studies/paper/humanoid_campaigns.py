@@ -95,9 +95,11 @@ def read_setting(section: Section, asked: Asked) -> HumanoidSetting:
     proposals, campaigns = section.section('proposals'), {}
     for name in proposals.keys():  # noqa: SIM118 (a Section is no dict)
         choice = read_proposal(
-            proposals.word_or_section(name, 'type'), specification.target, specification.gamma,
+            proposals.word_or_section(name, 'type'),
+            specification.target,
+            specification.gamma,
             (measure.lower, measure.upper),
-        )  # fmt: skip
+        )
         tester = replace(specification.tester, proposal=choice)
         campaigns[name] = replace(specification, tester=tester)
     if FIRST not in campaigns:
@@ -106,21 +108,31 @@ def read_setting(section: Section, asked: Asked) -> HumanoidSetting:
     for name in robots.keys():  # noqa: SIM118
         change = robots.section(name)
         changed[name] = G1Changes(
-            change.number('friction', 1.0, above=0), change.number('payload', 0.0, at_least=0),
-            change.number('gains', 1.0, above=0), change.number('latency', 0.0, at_least=0),
-        )  # fmt: skip
+            change.number('friction', 1.0, above=0),
+            change.number('payload', 0.0, at_least=0),
+            change.number('gains', 1.0, above=0),
+            change.number('latency', 0.0, at_least=0),
+        )
         change.finish()
     return HumanoidSetting(
-        campaigns, changed, section.number('declared_range', above=0), trials, pairs, most,
-        seed_of(section, asked), asked.model,
-    )  # fmt: skip
+        campaigns,
+        changed,
+        section.number('declared_range', above=0),
+        trials,
+        pairs,
+        most,
+        seed_of(section, asked),
+        asked.model,
+    )
 
 
 def _sizes(section: Section) -> tuple[int, int, int, float]:
     found = (
-        section.whole('trials', at_least=1), section.whole('pairs', at_least=2),
-        section.whole('most_tests', at_least=2), section.number('gamma', 0.0, at_least=0),
-    )  # fmt: skip
+        section.whole('trials', at_least=1),
+        section.whole('pairs', at_least=2),
+        section.whole('most_tests', at_least=2),
+        section.number('gamma', 0.0, at_least=0),
+    )
     section.finish()
     return found
 

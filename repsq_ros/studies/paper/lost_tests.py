@@ -88,13 +88,17 @@ def _read(section: Section, asked: Asked) -> SelectionSetting:
         losses[name] = Loss(
             each.number('invalid', 0.0, at_least=0, below=1),
             each.number('skipped', 0.0, at_least=0, below=1),
-            each.number('paused', 0.0, at_least=0, below=1), each.number('above', 0.0),
-        )  # fmt: skip
+            each.number('paused', 0.0, at_least=0, below=1),
+            each.number('above', 0.0),
+        )
         each.finish()
     return SelectionSetting(
         {way: replace(made, accuracy=replace(made.accuracy, selection=way)) for way in SELECTIONS},
-        law, losses, sizes(section, asked, _runs), seed_of(section, asked),
-    )  # fmt: skip
+        law,
+        losses,
+        sizes(section, asked, _runs),
+        seed_of(section, asked),
+    )
 
 
 def _runs(section: Section) -> int:
@@ -169,9 +173,14 @@ def _row(setting: SelectionSetting, name: str, way: str, results: Sequence[Resul
     missed = sum(not r.lower <= truth <= r.upper for r in results)
     within = sum(abs(r.estimate - truth) > r.gamma for r in reached)
     return {
-        'loss': name, 'counted': way, 'campaigns': len(results), 'reached': len(reached),
-        'attempts_mean': float(np.mean(attempts)), 'lost_share': sum(lost) / sum(attempts),
-        'truth': truth, 'estimate_mean': float(np.mean([r.estimate for r in results])),
+        'loss': name,
+        'counted': way,
+        'campaigns': len(results),
+        'reached': len(reached),
+        'attempts_mean': float(np.mean(attempts)),
+        'lost_share': sum(lost) / sum(attempts),
+        'truth': truth,
+        'estimate_mean': float(np.mean([r.estimate for r in results])),
         'shift_mean': float(np.mean([r.estimate for r in results])) - truth,
         'shift_error': float(np.std([r.estimate for r in results])) / len(results) ** 0.5,
         'selection_bound_mean': float(np.mean([r.selection_bound for r in results])),
@@ -179,7 +188,7 @@ def _row(setting: SelectionSetting, name: str, way: str, results: Sequence[Resul
         'accurate': sum(r.accurate for r in results),
         **share('interval_missed', missed, len(results)),
         **share('far', within, len(reached)),
-    }  # fmt: skip
+    }
 
 
 def _findings(setting: SelectionSetting, rows: Sequence[Row]) -> tuple[Finding, ...]:
@@ -187,25 +196,32 @@ def _findings(setting: SelectionSetting, rows: Sequence[Row]) -> tuple[Finding, 
     for name, loss in setting.losses.items():
         widened = row_of(rows, loss=name, counted=WIDEN)
         c = setting.campaigns[WIDEN].accuracy.c
-        found.append(Finding(
-            f'{name}: the widened interval misses in {widened["interval_missed_count"]} of '
-            f'{widened["interval_missed_of"]} campaigns',
-            number(widened, 'interval_missed_low') <= c,
-        ))  # fmt: skip
+        found.append(
+            Finding(
+                f'{name}: the widened interval misses in {widened["interval_missed_count"]} of '
+                f'{widened["interval_missed_of"]} campaigns',
+                number(widened, 'interval_missed_low') <= c,
+            )
+        )
         shift = abs(number(widened, 'shift_mean'))
-        found.append(Finding(
-            f'{name}: the mean is shifted by {shift:.3g}, selection_bound says '
-            f'{number(widened, "selection_bound_mean"):.3g} at most',
-            shift <= number(widened, 'selection_bound_mean')
-            + 4.0 * number(widened, 'shift_error'),
-        ))  # fmt: skip
+        found.append(
+            Finding(
+                f'{name}: the mean is shifted by {shift:.3g}, selection_bound says '
+                f'{number(widened, "selection_bound_mean"):.3g} at most',
+                shift
+                <= number(widened, 'selection_bound_mean') + 4.0 * number(widened, 'shift_error'),
+            )
+        )
         if loss.above > 0.0 and loss.invalid + loss.skipped + loss.paused >= 0.5:
             assumed = row_of(rows, loss=name, counted=ASSUME)
-            found.append(Finding(
-                f'{name}: assuming independence, the interval misses in '
-                f'{assumed["interval_missed_count"]} of {assumed["interval_missed_of"]} campaigns',
-                number(assumed, 'interval_missed_low') > c,
-            ))  # fmt: skip
+            found.append(
+                Finding(
+                    f'{name}: assuming independence, the interval misses in '
+                    f'{assumed["interval_missed_count"]} of '
+                    f'{assumed["interval_missed_of"]} campaigns',
+                    number(assumed, 'interval_missed_low') > c,
+                )
+            )
     return tuple(found)
 
 
@@ -217,13 +233,21 @@ def _draw(setting: SelectionSetting, figure: Any, found: Found) -> None:
             row = row_of(found.tables[''], loss=name, counted=way)
             look = {'label': way if k == 0 else None, **style(place + 1)}
             left.errorbar(
-                number(row, 'estimate_mean'), k + (place - 0.5) * 0.25,
-                xerr=number(row, 'half_width_mean'), capsize=3, linestyle='none', **look,
-            )  # fmt: skip
+                number(row, 'estimate_mean'),
+                k + (place - 0.5) * 0.25,
+                xerr=number(row, 'half_width_mean'),
+                capsize=3,
+                linestyle='none',
+                **look,
+            )
             interval_bars(
-                right, k + (place - 0.5) * 0.25, number(row, 'interval_missed'),
-                number(row, 'interval_missed_low'), number(row, 'interval_missed_high'), **look,
-            )  # fmt: skip
+                right,
+                k + (place - 0.5) * 0.25,
+                number(row, 'interval_missed'),
+                number(row, 'interval_missed_low'),
+                number(row, 'interval_missed_high'),
+                **look,
+            )
     truth = number(found.tables[''][0], 'truth')
     left.axvline(truth, color='black', label='r*')
     left.set_yticks(range(len(names)), names)
@@ -236,9 +260,28 @@ def _draw(setting: SelectionSetting, figure: Any, found: Found) -> None:
 
 
 SELECTION = Study(
-    'selection', 'tests that are lost where psi is high: what the result says, what is true',
-    _read, _pieces, _work, _conclude, _draw,
-    {'': ('loss', 'counted', 'reached', 'campaigns', 'attempts_mean', 'lost_share',
-          'estimate_mean', 'shift_mean', 'selection_bound_mean', 'half_width_mean',
-          'interval_missed_count', 'far_count', 'far_of')},
-)  # fmt: skip
+    'selection',
+    'tests that are lost where psi is high: what the result says, what is true',
+    _read,
+    _pieces,
+    _work,
+    _conclude,
+    _draw,
+    {
+        '': (
+            'loss',
+            'counted',
+            'reached',
+            'campaigns',
+            'attempts_mean',
+            'lost_share',
+            'estimate_mean',
+            'shift_mean',
+            'selection_bound_mean',
+            'half_width_mean',
+            'interval_missed_count',
+            'far_count',
+            'far_of',
+        )
+    },
+)

@@ -44,9 +44,7 @@ def draw(setting: Any, figure: Any, found: Found) -> None:
         axes.legend(fontsize='x-small')
     deviations = found.shown[names[1]].deviations
     panels[2].hist(deviations, bins=24, **filled(1))
-    panels[2].set(
-        xlabel=f'deviation of a trial of {ISO} [mm]', ylabel='trials', title=names[1]
-    )  # fmt: skip
+    panels[2].set(xlabel=f'deviation of a trial of {ISO} [mm]', ylabel='trials', title=names[1])
     axes, ticks = panels[3], []
     for place, method in enumerate((READOUT, PAPER, ANYTIME, ANCHORED, CERTIFIED)):
         ticks.append(method)
@@ -54,9 +52,14 @@ def draw(setting: Any, figure: Any, found: Found) -> None:
             row = row_of(found.tables[''], subject=name, method=method)
             if row['same_of']:
                 interval_bars(
-                    axes, place + (which - 1) * 0.2, number(row, 'same'), number(row, 'same_low'),
-                    number(row, 'same_high'), label=name if place == 0 else None, **style(which),
-                )  # fmt: skip
+                    axes,
+                    place + (which - 1) * 0.2,
+                    number(row, 'same'),
+                    number(row, 'same_low'),
+                    number(row, 'same_high'),
+                    label=name if place == 0 else None,
+                    **style(which),
+                )
     axes.set_yticks(range(len(ticks)), ticks)
     axes.set(xlabel='pairs that agree, interval of 95 %', xlim=(-0.03, 1.03))
     axes.legend(fontsize='x-small', loc='upper left')

@@ -63,10 +63,12 @@ class Stopped:
         """
         values = self.values(partition)
         both = [
-            a == b for a, b, met in zip(
+            a == b
+            for a, b, met in zip(
                 values[::2], values[1::2], self.reached[::2] & self.reached[1::2], strict=True
-            ) if met
-        ]  # fmt: skip
+            )
+            if met
+        ]
         return sum(both), len(both)
 
     def same_as_initiator(self, lower: float, upper: float, half_width: float) -> tuple[int, int]:

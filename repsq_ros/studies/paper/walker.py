@@ -61,9 +61,10 @@ class Walker:
         quantity, protocol = specification.measure.quantity, specification.protocol
         if not (isinstance(quantity, TrackingLoss) and protocol.type == 'locomotion'):
             raise ParameterError(
-                'specification', f'{specification.file}', 'one of protocol locomotion and measure '
-                'soft_linf'
-            )  # fmt: skip
+                'specification',
+                f'{specification.file}',
+                'one of protocol locomotion and measure soft_linf',
+            )
         self._specification = specification
         self._subject = G1Mujoco(Path(folder).expanduser(), changes)
         sensor = sensor_of(specification.measure.input)

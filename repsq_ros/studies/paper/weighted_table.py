@@ -64,9 +64,12 @@ def _z(row: Mapping[str, str]) -> float:
 def judge(z: list[float], risk: Risk) -> list[Row]:
     """Return where each rule stops on the tests in their order, and what it says then."""
     rules: dict[str, StoppingRule] = {
-        RELATIVE: RelativeHalfWidth(risk.relative), SQUARED: EmpiricalBernstein(2),
-        PAPER: EmpiricalBernstein(), HOEFFDING: Hoeffding(), ANYTIME: Anytime(),
-    }  # fmt: skip
+        RELATIVE: RelativeHalfWidth(risk.relative),
+        SQUARED: EmpiricalBernstein(2),
+        PAPER: EmpiricalBernstein(),
+        HOEFFDING: Hoeffding(),
+        ANYTIME: Anytime(),
+    }
     return [_judged(name, rule, z, risk) for name, rule in rules.items()]
 
 
@@ -81,8 +84,13 @@ def _judged(name: str, rule: StoppingRule, z: list[float], risk: Risk) -> Row:
             break
     cell = risk.cells.quantize(total.mean)
     return {
-        'rule': name, 'tests': total.n, 'met_rule': 'yes' if progress.reached else 'no',
-        'estimate': total.mean, 'lower': progress.lower, 'upper': progress.upper,
-        'value': cell.value, 'outside_bounds': outside,
+        'rule': name,
+        'tests': total.n,
+        'met_rule': 'yes' if progress.reached else 'no',
+        'estimate': total.mean,
+        'lower': progress.lower,
+        'upper': progress.upper,
+        'value': cell.value,
+        'outside_bounds': outside,
         'holds_for': 'nothing' if outside else rule.validity.value,
-    }  # fmt: skip
+    }

@@ -64,6 +64,9 @@ def share(name: str, count: int, of: int) -> Row:
     of_some: tuple[Cell, Cell, Cell] = (found.value, *found.interval) if of else ('', '', '')
     value, low, high = of_some
     return {
-        name: value, f'{name}_count': count, f'{name}_of': of, f'{name}_low': low,
+        name: value,
+        f'{name}_count': count,
+        f'{name}_of': of,
+        f'{name}_low': low,
         f'{name}_high': high,
-    }  # fmt: skip
+    }
