@@ -225,7 +225,7 @@ class SampleBuffer:
         self._gives = columns.gives
         self._samples.extend([None] * (end - begin))
         for kept, came in ((self._stamps, columns.stamps), (self._rows, columns.rows)):
-            kept.frombytes(memoryview(np.ascontiguousarray(came[begin:end])).cast('B'))
+            kept.frombytes(np.ascontiguousarray(came[begin:end]).data.cast('B'))
         self._trim()
 
     def _trim(self) -> None:
