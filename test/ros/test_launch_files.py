@@ -138,7 +138,7 @@ def test_ros2_launch_runs_a_simulated_campaign_to_its_end(short, write, tmp_path
     assert done.returncode == 0, done.stdout + done.stderr
     result = yaml.safe_load((output / 'result.yaml').read_text())
     assert result['campaign_id'] == '20261127'
-    assert result['accurate']
+    assert result['outcome'] == 'reached'
 
 
 @needs_ros2_launch
@@ -184,7 +184,7 @@ def test_ctrl_c_of_ros2_launch_leaves_no_node_behind(short, write, tmp_path):
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
     )  # fmt: skip
     began = ''
-    while 'all peers are there' not in began:
+    while 'everything is there' not in began:
         line = process.stdout.readline()
         assert line, f'it ended before the campaign began: {began}'
         began += line
