@@ -24,7 +24,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
 
 
 @dataclass(frozen=True)
@@ -99,6 +98,8 @@ def critical_h(p: int, level: float = 0.05) -> float:
     """Return |h| that one lab of p exceeds with probability `level` (ISO 5725-2:1994, 8.3)."""
     if p < 3:
         return math.inf  # of two labs, h is +-0.707 whatever they measured
+    from scipy import stats  # large: not at every start of repsq
+
     t = float(stats.t.ppf(1.0 - level / 2.0, p - 2))
     return (p - 1) * t / math.sqrt(p * (t * t + p - 2))
 
@@ -110,6 +111,8 @@ def critical_k(labs: Sequence[LabSummary], place: int, level: float = 0.05) -> f
     """
     own = labs[place].n - 1
     others = sum(lab.n - 1 for lab in labs) - own
+    from scipy import stats  # large: not at every start of repsq
+
     f = float(stats.f.ppf(1.0 - level, own, others))
     return math.sqrt((own + others) / (own + others / f))
 
@@ -160,6 +163,8 @@ def welch_p(labs: Sequence[LabSummary]) -> float:
     spread = float((weight * (means - general) ** 2).sum() / (k - 1))
     loss = float((((1.0 - weight / weight.sum()) ** 2) / (n - 1)).sum())
     f = spread / (1.0 + 2.0 * (k - 2) / (k * k - 1) * loss)
+    from scipy import stats  # large: not at every start of repsq
+
     return float(stats.f.sf(f, k - 1, (k * k - 1) / (3.0 * loss)))
 
 

@@ -224,8 +224,8 @@ class SampleBuffer:
             self._width = columns.rows.shape[1]
         self._gives = columns.gives
         self._samples.extend([None] * (end - begin))
-        self._stamps.frombytes(columns.stamps[begin:end].tobytes())
-        self._rows.frombytes(columns.rows[begin:end].tobytes())
+        for kept, came in ((self._stamps, columns.stamps), (self._rows, columns.rows)):
+            kept.frombytes(np.ascontiguousarray(came[begin:end]).data.cast('B'))
         self._trim()
 
     def _trim(self) -> None:

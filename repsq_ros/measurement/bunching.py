@@ -19,10 +19,10 @@ from __future__ import annotations
 import numpy as np
 
 from repsq_ros.measurement.inputs import Input
-from repsq_ros.measurement.period import period_of
 from repsq_ros.measurement.reasons import Code, Fault
 from repsq_ros.measurement.retime import retimed
 from repsq_ros.measurement.track import Track
+from repsq_ros.measurement.track_steps import TrackSteps
 from repsq_ros.measurement.velocity import by_slope, pace
 from repsq_ros.measurement.window import Window
 from repsq_ros.timebase import to_seconds
@@ -33,20 +33,21 @@ AT_ONCE = 0.002  # [s] at most: where most messages are lost, two of them are no
 BELIEVED = 0.003  # [m/s, rad/s] root mean square of what that may do to the velocity
 
 
-def bunched_fault(track: Track, first: int, source: Input, window: Window) -> Fault | None:
+def bunched_fault(steps: TrackSteps, first: int, source: Input, window: Window) -> Fault | None:
     """Return whether arrivals that came together spoil the velocity.
 
     Put back onto an even rate, the stamps tell at which pace the clock of the stamps ran: a pace
     of 1 + e over the span of a slope makes its velocity wrong by the share e. A body at rest has
     no velocity that this could spoil.
 
-    :param track: whole samples in SI units; of the window from `first` on
+    :param steps: of whole samples in SI units; of the window from `first` on
     """
+    track, gaps, period = steps.track, steps.seconds, steps.period
     if source.velocity == 'twist' or source.retime or len(track) - first < 4:
         return None
+    if not gaps.max() > HELD * period:
+        return None
     stamps = track.stamps
-    gaps = np.diff(stamps).astype(np.float64) * 1e-9
-    period = period_of(stamps, source.rate)
     together = gaps[1:] < min(CAUGHT_UP * period, AT_ONCE)
     held = np.flatnonzero((gaps[:-1] > HELD * period) & together)
     if not len(held):
@@ -57,6 +58,7 @@ def bunched_fault(track: Track, first: int, source: Input, window: Window) -> Fa
         smooth = by_slope(Track(even, track.position, track.orientation), 0.2, first)
     except ValueError:
         return None
+    smooth = smooth[len(smooth) - len(ran) :]  # differences have none at the very first pose
     spoiled = np.sqrt(np.mean(((ran - 1.0)[:, None] * smooth) ** 2, axis=0))
     worst = float(spoiled.max())
     if worst <= BELIEVED:

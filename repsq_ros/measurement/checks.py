@@ -27,7 +27,6 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from repsq_ros.measurement import motion, twists, validity
 from repsq_ros.measurement.bunching import bunched_fault
@@ -37,6 +36,7 @@ from repsq_ros.measurement.limits import Commanded, Limits
 from repsq_ros.measurement.period import period_of
 from repsq_ros.measurement.reasons import Code, Doubt, Fault
 from repsq_ros.measurement.track import Track, broken
+from repsq_ros.measurement.track_steps import TrackSteps
 from repsq_ros.measurement.window import UnmeasurableError, Window
 
 
@@ -55,6 +55,7 @@ class Stretch:
     doubts: Sequence[Doubt] = ()
     commanded: Commanded | None = None
     skipped: frozenset[str] = field(default_factory=frozenset)  # names of checks; say why
+    part_of_unbroken: bool = False  # of samples that were looked at, and none is broken
 
     @property
     def by_twist(self) -> bool:
@@ -67,11 +68,16 @@ class Stretch:
         return self.raw.since(int(np.searchsorted(self.raw.stamps, self.start_ns)))
 
     @cached_property
+    def unbroken(self) -> bool:
+        """Tell whether all its samples are whole."""
+        return self.part_of_unbroken or not broken(self.raw).any()
+
+    @cached_property
     def whole(self) -> Track:
         """Return all samples that are not broken, in SI units, z up."""
-        bad = broken(self.raw)
+        raw = self.raw if self.unbroken else self.raw.take(~broken(self.raw))
         try:
-            return conditioned(self.raw.take(~bad) if bad.any() else self.raw, self.source)
+            return conditioned(raw, self.source)
         except ValueError as error:
             raise UnmeasurableError(str(error), Code.ORIENTATION) from None
 
@@ -86,10 +92,9 @@ class Stretch:
         return self.whole.since(self.first)
 
     @cached_property
-    def turns(self) -> NDArray[np.float64] | None:
-        """Return the turns between its whole samples; None: it has no orientations."""
-        orientation = self.whole.orientation
-        return None if orientation is None else motion.turns_of(orientation)
+    def steps(self) -> TrackSteps:
+        """Return what lies between its whole samples."""
+        return TrackSteps(self.whole, self.period)
 
     @cached_property
     def period(self) -> float:
@@ -110,7 +115,7 @@ def _present(stretch: Stretch) -> Fault | None:
 
 
 def _finite(stretch: Stretch) -> Fault | None:
-    return validity.samples_fault(stretch.inside, stretch.window)
+    return None if stretch.unbroken else validity.samples_fault(stretch.inside, stretch.window)
 
 
 def _norm(stretch: Stretch) -> Fault | None:
@@ -162,23 +167,19 @@ def _upright(stretch: Stretch) -> Fault | None:
 
 
 def _possible(stretch: Stretch) -> Fault | None:
-    return motion.jump_fault(
-        stretch.whole, stretch.period, stretch.window, stretch.limits, stretch.turns
-    )
+    return motion.jump_fault(stretch.steps, stretch.window, stretch.limits)
 
 
 def _smooth(stretch: Stretch) -> Fault | None:
     if stretch.by_twist:  # a pose that is corrected now and then is not what is measured
         return None
-    return motion.outlier_fault(
-        stretch.whole, stretch.period, stretch.window, stretch.limits, stretch.turns
-    )
+    return motion.outlier_fault(stretch.steps, stretch.window, stretch.limits)
 
 
 def _even(stretch: Stretch) -> Fault | None:
     if stretch.needs != 'velocity':
         return None
-    return bunched_fault(stretch.whole, stretch.first, stretch.source, stretch.window)
+    return bunched_fault(stretch.steps, stretch.first, stretch.source, stretch.window)
 
 
 def _believed(stretch: Stretch) -> Fault | None:

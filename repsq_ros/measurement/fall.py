@@ -27,6 +27,7 @@ from repsq_ros.measurement.limits import Fall, Limits
 from repsq_ros.measurement.motion import jump_fault
 from repsq_ros.measurement.reasons import Code, Fault
 from repsq_ros.measurement.track import Track
+from repsq_ros.measurement.track_steps import TrackSteps
 from repsq_ros.measurement.window import Window
 
 GOING = 0.15  # [s] before a loss from which it is told where the body was going
@@ -53,7 +54,7 @@ def fallen(track: Track, fall: Fall, period: float, window: Window, limits: Limi
         began = place if began is None else began
         if (stamp - track.stamps[began]) * 1e-9 >= fall.hold:
             way = track.take(slice(max(began - 1, 0), place + 1))
-            jumped = jump_fault(way, period, window, limits)
+            jumped = jump_fault(TrackSteps(way, period), window, limits)
             return '' if jumped else _told(track)
     return ''
 

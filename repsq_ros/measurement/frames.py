@@ -16,6 +16,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -157,6 +158,7 @@ def conditioned(track: Track, source: Input) -> Track:
 UNIT_NORM = 0.05  # by which the norm of a quaternion may differ from 1
 LEANS = 0.35  # [rad] throughout: more than anything that walks
 STANDS = 0.25  # [rad]
+SURELY_STANDS = math.cos(LEANS) + 1e-9  # cosine of the tilt, more than rounding can change
 
 
 def tilt_of(orientation: Array) -> Array:
@@ -179,6 +181,8 @@ def leans_as_if_w_came_first(track: Track, source: Input) -> bool:
     """
     if track.orientation is None or not len(track):
         return False
+    if _stands(track.orientation[0].tolist(), source):
+        return False
     read, other = (
         conditioned(Track(track.stamps, None, track.orientation[:, order]), source)
         for order in ([0, 1, 2, 3], [1, 2, 3, 0])
@@ -187,3 +191,12 @@ def leans_as_if_w_came_first(track: Track, source: Input) -> bool:
     assert other.orientation is not None
     leans = tilt_of(read.orientation).min() > LEANS
     return bool(leans and tilt_of(other.orientation).max() < STANDS)
+
+
+def _stands(quaternion: list[float], source: Input) -> bool:
+    """Tell whether a sample leans by less than `LEANS` for sure, where that takes no turning."""
+    if source.up_axis != 'z' or not source.extrinsics.trivial:
+        return False
+    x, y, z, w = quaternion
+    size = x * x + y * y + z * z + w * w
+    return size > 0 and (w * w + z * z - x * x - y * y) / size > SURELY_STANDS

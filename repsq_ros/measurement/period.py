@@ -38,7 +38,7 @@ def period_of(stamps: NDArray[np.int64], rate: float) -> float:
     """
     if rate > 0:
         return 1.0 / rate
-    gaps = np.diff(stamps)
+    gaps = stamps[1:] - stamps[:-1]
     if not len(gaps):
         return 0.0
     mean = float(gaps.mean())

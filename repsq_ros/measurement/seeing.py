@@ -90,7 +90,9 @@ def read_body(observation: Observation, source: Input, wanted: Wanted) -> tuple[
     window, raw, limits = observation.window, observation.track, wanted.limits
     assert raw is not None
 
-    def stretch(start_ns: int, end_ns: int, lead_ns: int = 0) -> Stretch:
+    def stretch(
+        start_ns: int, end_ns: int, lead_ns: int = 0, part_of_unbroken: bool = False
+    ) -> Stretch:
         low, high = np.searchsorted(raw.stamps, [start_ns - lead_ns, end_ns])
         return Stretch(
             raw.take(slice(int(low), int(high))),
@@ -103,6 +105,7 @@ def read_body(observation: Observation, source: Input, wanted: Wanted) -> tuple[
             lead_ns,
             observation.doubts,
             wanted.commanded,
+            part_of_unbroken=part_of_unbroken,
         )
 
     everything = stretch(window.reach_ns, window.end_ns)
@@ -114,7 +117,6 @@ def read_body(observation: Observation, source: Input, wanted: Wanted) -> tuple[
         if note:
             return Seen(source, whole, first=first), note
     # A sample long before the window says nothing of it: the body may have been anywhere.
-    gaps = np.flatnonzero(np.diff(whole.stamps[: first + 1]) > limits.largest_gap_ns)
     near = first > 0 and window.start_ns - whole.stamps[first - 1] <= limits.largest_gap_ns
     begin = 0 if near else first
     stamps = whole.stamps[begin:]
@@ -125,13 +127,14 @@ def read_body(observation: Observation, source: Input, wanted: Wanted) -> tuple[
         lead = lead_of(stamps, source, first - begin)
     leads = [lead]
     if wanted.history and near:  # all since the last gap, if it is as sound as the rest
+        gaps = np.flatnonzero(np.diff(whole.stamps[: first + 1]) > limits.largest_gap_ns)
         leads.insert(0, first - (int(gaps[-1]) + 1 if len(gaps) else 0))
     fault = None
     for lead in leads:
         # One more than is used: it tells whether the first ones came late, or are out of line.
         before = min(lead + 1, first - begin)
         lead_ns = window.start_ns - int(whole.stamps[first - before]) if before else 0
-        fault = checks.fault(stretch(window.start_ns, window.end_ns, lead_ns))
+        fault = checks.fault(stretch(window.start_ns, window.end_ns, lead_ns, everything.unbroken))
         if fault is None:
             break
     since = first - lead

@@ -89,7 +89,7 @@ def gap_fault(
     :param rate: [Hz] nominal; 0: the stream tells its period itself
     """
     ends = np.concatenate([[start_ns], stamps, [end_ns]])
-    steps = np.diff(ends)
+    steps = ends[1:] - ends[:-1]
     # Of the longest gaps the last one, as ever.
     at = len(steps) - 1 - int(np.argmax(steps[::-1]))
     gap_ns = int(steps[at])
@@ -100,6 +100,8 @@ def gap_fault(
             f'{window.at(ends[at])} on, at most '
             f'{to_seconds(limits.largest_gap_ns):g} s allowed',
         )
+    if rate <= 0 and limits.coverage < 0.999 and _evenly_spread(steps):
+        return None
     period_ns = period_of(stamps, rate) * 1e9
     if period_ns > 0:
         missed = float(np.sum(np.maximum(steps - 2.0 * period_ns, 0.0)))
@@ -113,8 +115,19 @@ def gap_fault(
     return None
 
 
+def _evenly_spread(steps: NDArray[np.int64]) -> bool:
+    """Tell whether no step is over twice the least: then none is over two periods of any of them.
+
+    :param steps: (n + 1,) [ns] from the start to the first sample, between all, and to the end
+    """
+    between = steps[1:-1]
+    return len(between) > 0 and bool(steps.max() <= 2 * between.min())
+
+
 def frozen_fault(track: Track, window: Window, limits: Limits) -> Fault | None:
     """Return where the pose does not change to the last bit although stamps go on."""
+    if _always_moving(track) and limits.frozen >= 0:
+        return None
     span, first = longest_frozen(track)
     if span <= limits.frozen:
         return _stuck(track, first, window) or _stuck_at_the_end(track, limits)
@@ -123,6 +136,14 @@ def frozen_fault(track: Track, window: Window, limits: Limits) -> Fault | None:
         f'frozen: bit-identical poses with fresh stamps for {span:.3f} s from '
         f'{window.at(track.stamps[first])} on, at most {limits.frozen:g} s allowed',
     )
+
+
+def _always_moving(track: Track) -> bool:
+    """Tell whether no position is that of the sample before: nothing is frozen then."""
+    if track.position is None:
+        return False
+    x = track.position[:, 0]
+    return bool((x[1:] != x[:-1]).all())
 
 
 def _stuck(track: Track, first: int, window: Window) -> Fault | None:

@@ -56,8 +56,19 @@ def _poses(track: Track) -> tuple[Array, Array, Array]:
     if track.position is None or track.orientation is None:
         raise ValueError('a sample has no pose')
     seconds = (track.stamps - track.stamps[0]).astype(np.float64) * 1e-9
-    heading = np.asarray(np.unwrap(yaw_of(track.orientation)), dtype=np.float64)
+    heading = _unwrapped(yaw_of(track.orientation))
     return seconds, track.position, heading
+
+
+def _unwrapped(heading: Array) -> Array:
+    """Return what np.unwrap does, which has nothing to do where no step is half a turn.
+
+    :param heading: (n,) [rad]; it may be changed
+    """
+    if np.abs(heading[1:] - heading[:-1]).max(initial=0.0) < np.pi:
+        heading[1:] += 0.0  # as np.unwrap: no zero keeps a sign
+        return heading
+    return np.asarray(np.unwrap(heading), dtype=np.float64)
 
 
 def into_body(velocity: Array, heading: Array) -> Array:
@@ -110,21 +121,27 @@ def by_slope(track: Track, span: float, first: int = 0) -> Array:
     count = (high - low).astype(np.float64)
     middle = seconds[(low + high) // 2]
 
-    def total(values: Array) -> Array:
-        sums = np.concatenate([[0.0], np.cumsum(values)])
-        found: Array = sums[high] - sums[low]
-        return found
-
+    x, y = position[:, 0] - position[0, 0], position[:, 1] - position[0, 1]
+    # Running sums of all that is needed, side by side.
+    running = np.zeros((8, len(seconds) + 1))
+    summed = running[:, 1:]
+    summed[0], summed[1] = seconds, seconds * seconds
+    summed[2], summed[3], summed[4] = x, y, heading
+    np.multiply(summed[2:5], seconds, out=summed[5:])
+    np.cumsum(summed, axis=1, out=summed)
+    sums = running.take(high, axis=1) - running.take(low, axis=1)
     # Moments about an instant near each window: t - middle is small, so little is cancelled.
-    t, tt = total(seconds), total(seconds * seconds)
+    t, tt, values, products = sums[0], sums[1], sums[2:5], sums[5:]
     mean = t / count - middle
     square = (tt - 2.0 * middle * t) / count + middle * middle - mean * mean
-    slopes, means = [], []
-    for values in (position[:, 0] - position[0, 0], position[:, 1] - position[0, 1], heading):
-        x, tx = total(values), total(seconds * values)
-        slopes.append(((tx - middle * x) / count - mean * (x / count)) / square)
-        means.append(x / count)
-    return np.column_stack([into_body(np.column_stack(slopes[:2]), means[2]), slopes[2]])
+    means = values / count
+    slopes = ((products - middle * values) / count - mean * means) / square
+    found = np.empty((len(count), 3))
+    cosine, sine = np.cos(means[2]), np.sin(means[2])
+    found[:, 0] = cosine * slopes[0] + sine * slopes[1]
+    found[:, 1] = -sine * slopes[0] + cosine * slopes[1]
+    found[:, 2] = slopes[2]
+    return found
 
 
 def by_cubic(track: Track, span: float, first: int = 0) -> Array:
@@ -168,8 +185,12 @@ def _neighbours(
     half = round(span * 5e8)
     if len(stamps) < fewest or stamps[-1] - stamps[0] < half - EDGE_NS:
         raise ValueError('poses of too short a time')
-    low = np.searchsorted(stamps, stamps[first:] - half - EDGE_NS, 'left').astype(np.int64)
-    high = np.searchsorted(stamps, stamps[first:] + half + EDGE_NS, 'right').astype(np.int64)
+    low = np.searchsorted(stamps, stamps[first:] - half - EDGE_NS, 'left').astype(
+        np.int64, copy=False
+    )
+    high = np.searchsorted(stamps, stamps[first:] + half + EDGE_NS, 'right').astype(
+        np.int64, copy=False
+    )
     while True:
         short = (stamps[high - 1] - stamps[low] < half - EDGE_NS) | (high - low < fewest)
         if not short.any():

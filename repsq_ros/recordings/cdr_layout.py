@@ -76,7 +76,7 @@ class Layout:
             raise UnevenError('encapsulation')
         self.size = len(raw)
         self._raw, self._fields = raw, fields
-        self._order = '<' if raw[:2] == LITTLE else '>'
+        self.order = '<' if raw[:2] == LITTLE else '>'
         self._fixed: list[tuple[int, int]] = [(0, 2)]
         self._at = HEAD
         self._items = 0
@@ -87,6 +87,11 @@ class Layout:
         if not self._at <= self.size <= self._at + PADDING:
             raise UnevenError('size')
         self._words = [word for begin, end in _runs(self._fixed) for word in _words(begin, end)]
+
+    @property
+    def constants(self) -> list[tuple[int, int, bytes]]:
+        """Return what is the same in all messages that are like the example: begin, end, bytes."""
+        return [(begin, end, self._raw[begin:end]) for begin, end in _runs(self._fixed)]
 
     def fits(self, count: int, words: Callable[[int, str], NDArray[Any]]) -> NDArray[np.bool_]:
         """Tell which messages are like the example.
@@ -110,7 +115,7 @@ class Layout:
     def _length(self) -> int:
         at = self._take(4)
         self._fixed.append((at, at + 4))
-        found = np.frombuffer(self._raw, dtype=f'{self._order}u4', count=1, offset=at)
+        found = np.frombuffer(self._raw, dtype=f'{self.order}u4', count=1, offset=at)
         return int(found[0])
 
     def _part(self, name: str) -> dict[str, Any]:
@@ -129,20 +134,22 @@ class Layout:
         if node == _NodeKind.SEQUENCE:
             count = self._length()
         if int(of[0]) == _NodeKind.BASE and of[1][0] in WIDTHS:
-            dtype = np.dtype(self._order + WIDTHS[of[1][0]])
+            dtype = np.dtype(self.order + WIDTHS[of[1][0]])
             at = self._take(dtype.itemsize, count) if count else self._at
             return Elements(at, dtype, count, of[1][0] == 'bool')
         return [self._node(of) for _ in range(count)]
 
     def _one(self, base: str) -> Leaf | str:
         if base in WIDTHS:
-            dtype = np.dtype(self._order + WIDTHS[base])
+            dtype = np.dtype(self.order + WIDTHS[base])
             return Leaf(self._take(dtype.itemsize), dtype, base == 'bool')
         if base != 'string':
             raise UnevenError(base)
         length = self._length()
         at = self._take(1, length)
         self._fixed.append((at, self._at))
+        if self._raw[self._at - 1 : self._at] != b'\0':
+            raise UnevenError('a text without an end')
         return self._raw[at : self._at][: max(length - 1, 0)].decode()
 
 

@@ -123,13 +123,13 @@ class McapStorage:
 
     def _records(self, part: McapPart) -> tuple[bytes, bool]:
         """Return the records of a part, and whether they are all of them."""
-        self._file.seek(part.begin)
-        data = self._file.read(part.length)
+        before = 0 if part.head is None else part.head.length
+        self._file.seek(part.begin + before)
+        data = self._file.read(max(part.length - before, 0))
         if part.head is None:
             return data, True
-        packed = data[part.head.length :]
         try:
-            return records.unpacked(part.head, packed, partly=not part.whole), part.whole
+            return records.unpacked(part.head, data, partly=not part.whole), part.whole
         except DamagedError as error:
             self._tell(f'{error}, at byte {part.begin} of the file: its messages are not read')
             return b'', True

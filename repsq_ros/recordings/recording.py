@@ -178,10 +178,13 @@ class Recording:
 
     # What is in it ------------------------------------------------------------------------------
 
-    def messages(self, *topics: str, raw: bool = False) -> Iterator[BagMessage]:
+    def messages(
+        self, *topics: str, raw: bool = False, plain: bool = False
+    ) -> Iterator[BagMessage]:
         """Yield the messages of some topics in the order in which they were recorded.
 
         :param raw: their bytes in place of the messages
+        :param plain: arrays of numbers may be tuples: many messages in few layouts come faster
         :raises BagError: damage, or a type that is not known
         """
         for slab in self._slabs(topics):
@@ -193,7 +196,7 @@ class Recording:
                     continue
                 decoder = self._decoder(number)
                 try:
-                    message = decoder.message(data)
+                    message = decoder.plain(data) if plain else decoder.message(data)
                 except BagError:
                     raise
                 except Exception as error:  # readers made from definitions fail in many ways

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from repsq_ros.errors import BagError
 from repsq_ros.recordings.cdr_layout import Layout, UnevenError
+from repsq_ros.recordings.plain_messages import PlainReader
 from repsq_ros.recordings.recorded_types import RecordedTypes
 from repsq_ros.recordings.rows import Part, Rows, message_of
 from repsq_ros.recordings.slab import Channel, Integers, Slab
@@ -50,6 +51,7 @@ class Decoder:
         self.unknown: BagError | None = None  # why its messages cannot be read
         self._store: Any = None
         self._layouts: list[Layout] = []
+        self._plain: list[PlainReader] = []
         try:
             self._store = definitions.store_of(channel)
         except BagError as error:
@@ -66,6 +68,22 @@ class Decoder:
         if self.channel.encoding == 'ros1':
             return self._store.deserialize_ros1(raw, self.channel.type)
         return self._store.deserialize_cdr(raw, self.channel.type)
+
+    def plain(self, raw: bytes) -> Any:
+        """Return one message of plain values, whoever reads it; fails as `message` does."""
+        for reader in self._plain:
+            message = reader.read(raw)
+            if message is not None:
+                return message
+        known = self.channel.encoding == 'cdr' and self.unknown is None
+        if not known or len(self._plain) >= LAYOUTS:
+            return self.message(raw)
+        try:
+            reader = PlainReader(Layout(raw, self.channel.type, self._store.fielddefs))
+        except UnevenError:
+            return self.message(raw)
+        self._plain.append(reader)
+        return reader.read(raw)
 
     def alike(self, slab: Slab) -> tuple[list[Alike], Integers]:
         """Return the messages that are alike in groups, and the places of all others."""

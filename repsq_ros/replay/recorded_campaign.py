@@ -88,7 +88,7 @@ def campaigns_in(bag: Bag, names: TopicNames | None = None) -> list[RecordedCamp
     heard: dict[str, list[_HeardPhase]] = {}
     cases: dict[str, dict[Key, Any]] = {}
     live: dict[str, dict[Key, TestRecord]] = {}
-    for item in bag.messages(command_topic, phase_topic, measurement_topic):
+    for item in bag.messages(command_topic, phase_topic, measurement_topic, plain=True):
         message = item.message
         if item.topic == phase_topic:
             phase = _heard(bag, item.log_ns, message)

@@ -19,8 +19,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from repsq_ros.measurement.motion import _off, turns_of
+from repsq_ros.measurement.motion import _off
 from repsq_ros.measurement.rowwise import all_finite, any_set, crossed, lengths, median, percentile
+from repsq_ros.measurement.track_steps import turns_of
 
 NUMBERS = st.floats(-1e100, 1e100, allow_subnormal=True)
 
