@@ -124,9 +124,13 @@ def _norm(stretch: Stretch) -> Fault | None:
 
 def _covered(stretch: Stretch) -> Fault | None:
     return validity.gap_fault(
-        stretch.inside.stamps, stretch.start_ns, stretch.end_ns, stretch.window, stretch.limits,
+        stretch.inside.stamps,
+        stretch.start_ns,
+        stretch.end_ns,
+        stretch.window,
+        stretch.limits,
         stretch.source.rate,
-    )  # fmt: skip
+    )
 
 
 def _undoubted(stretch: Stretch) -> Fault | None:

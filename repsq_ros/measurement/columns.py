@@ -132,8 +132,11 @@ def columns_of(sample: Any, count: int) -> SampleColumns:
         rows[:, 0] = sample.value
         return SampleColumns(stamps, rows, None, sample.frame)
     parts: tuple[Vector | Quaternion | None, ...] = (
-        sample.position, sample.orientation, sample.linear_velocity, sample.angular_velocity
-    )  # fmt: skip
+        sample.position,
+        sample.orientation,
+        sample.linear_velocity,
+        sample.angular_velocity,
+    )
     rows = np.full((count, BODY), np.nan)
     for place, part in zip(PLACES, parts, strict=True):
         if part is not None:

@@ -85,10 +85,15 @@ def outlier_fault(steps: TrackSteps, window: Window, limits: Limits) -> Fault | 
         return None
     as_long = np.minimum(1.0, period / steps.seconds)[:, None]
     for each, sizes, least, most, shaken, word, unit in zip(
-        (steps.ways, steps.turns), (steps.distances, steps.angles),
-        (limits.outlier, limits.outlier_turn), MOST_NOISE, SHAKEN, ('step', 'turn'), ('m', 'rad'),
+        (steps.ways, steps.turns),
+        (steps.distances, steps.angles),
+        (limits.outlier, limits.outlier_turn),
+        MOST_NOISE,
+        SHAKEN,
+        ('step', 'turn'),
+        ('m', 'rad'),
         strict=True,
-    ):  # fmt: skip
+    ):
         if each is None or sizes is None:
             continue
         off = _off(each, each * as_long)

@@ -116,8 +116,10 @@ class Recorder:
             outcome = Evaluation.invalid(
                 f'{outcome.reason}; the newest stamp is {abs(away):.3f} s '
                 f'{"after" if away >= 0 else "before"} its end: do sensor and scheduler share a '
-                'clock?', outcome.samples, Code.SILENT,
-            )  # fmt: skip
+                'clock?',
+                outcome.samples,
+                Code.SILENT,
+            )
         return window, outcome
 
     def measure(self, window: Window, set_back: int = 0) -> Evaluation:

@@ -80,9 +80,13 @@ def silence(window: Window) -> Fault:
 
 
 def gap_fault(
-    stamps: NDArray[np.int64], start_ns: int, end_ns: int, window: Window, limits: Limits,
+    stamps: NDArray[np.int64],
+    start_ns: int,
+    end_ns: int,
+    window: Window,
+    limits: Limits,
     rate: float,
-) -> Fault | None:  # fmt: skip
+) -> Fault | None:
     """Return where the samples do not cover a stretch of time.
 
     :param stamps: (n,) [ns], n >= 1, within [start, end)

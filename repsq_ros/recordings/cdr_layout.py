@@ -32,10 +32,21 @@ PADDING = 3  # bytes at most that a writer puts behind the last field
 ITEMS = 4096  # strings and parts in one message; more are read message by message
 BIG, LITTLE = b'\x00\x00', b'\x00\x01'
 WIDTHS = {
-    'bool': 'u1', 'byte': 'u1', 'char': 'u1', 'octet': 'u1', 'uint8': 'u1', 'int8': 'i1',
-    'uint16': 'u2', 'int16': 'i2', 'uint32': 'u4', 'int32': 'i4', 'float32': 'f4',
-    'uint64': 'u8', 'int64': 'i8', 'float64': 'f8',
-}  # fmt: skip
+    'bool': 'u1',
+    'byte': 'u1',
+    'char': 'u1',
+    'octet': 'u1',
+    'uint8': 'u1',
+    'int8': 'i1',
+    'uint16': 'u2',
+    'int16': 'i2',
+    'uint32': 'u4',
+    'int32': 'i4',
+    'float32': 'f4',
+    'uint64': 'u8',
+    'int64': 'i8',
+    'float64': 'f8',
+}
 
 
 class Leaf(NamedTuple):

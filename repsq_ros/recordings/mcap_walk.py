@@ -33,10 +33,14 @@ from repsq_ros.recordings.slab import EMPTY, Integers, Slab
 HEAD = struct.Struct('<BQ')
 MESSAGE = 0x05
 IN_MESSAGE = 22  # bytes of a message record before its data
-RECORD = np.dtype({
-    'names': ['opcode', 'length', 'channel', 'log'], 'offsets': [0, 1, 9, 15],
-    'formats': ['u1', '<u8', '<u2', '<u8'], 'itemsize': HEAD.size + IN_MESSAGE,
-})  # fmt: skip
+RECORD = np.dtype(
+    {
+        'names': ['opcode', 'length', 'channel', 'log'],
+        'offsets': [0, 1, 9, 15],
+        'formats': ['u1', '<u8', '<u2', '<u8'],
+        'itemsize': HEAD.size + IN_MESSAGE,
+    }
+)
 RUN = 8  # messages of one size in a row that are worth a look at many
 STEPS = 64  # records that are walked one by one before the next such look
 SMALL = 1 << 12  # bytes that are walked at once, whatever is in them

@@ -128,11 +128,13 @@ class _UnpackedMessages(_Wrapped):
         if not len(slab):
             return EMPTY
         try:
-            return of_messages([
-                (number, log_ns, unpack(slab.raw(row)))
-                for row, (number, log_ns) in enumerate(
-                    zip(slab.channels.tolist(), slab.log_ns.tolist(), strict=True)
-                )
-            ])  # fmt: skip
+            return of_messages(
+                [
+                    (number, log_ns, unpack(slab.raw(row)))
+                    for row, (number, log_ns) in enumerate(
+                        zip(slab.channels.tolist(), slab.log_ns.tolist(), strict=True)
+                    )
+                ]
+            )
         except _zstd().ZstdError as error:
             raise DamagedError(f'a message that cannot be unpacked ({error})') from None

@@ -29,9 +29,17 @@ from typing import Any
 from repsq_ros.recordings.cdr_layout import Elements, Layout, Leaf, Node
 
 FORMATS = {
-    'u1': 'B', 'i1': 'b', 'u2': 'H', 'i2': 'h', 'u4': 'I', 'i4': 'i', 'f4': 'f', 'u8': 'Q',
-    'i8': 'q', 'f8': 'd',
-}  # fmt: skip
+    'u1': 'B',
+    'i1': 'b',
+    'u2': 'H',
+    'i2': 'h',
+    'u4': 'I',
+    'i4': 'i',
+    'f4': 'f',
+    'u8': 'Q',
+    'i8': 'q',
+    'f8': 'd',
+}
 Build = Callable[[tuple[Any, ...]], Any]
 
 

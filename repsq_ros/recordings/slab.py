@@ -58,9 +58,12 @@ class Slab:
     def take(self, rows: slice | Integers | NDArray[np.bool_]) -> Slab:
         """Return some of the messages."""
         return Slab(
-            self.buffer, self.starts[rows], self.sizes[rows], self.channels[rows],
+            self.buffer,
+            self.starts[rows],
+            self.sizes[rows],
+            self.channels[rows],
             self.log_ns[rows],
-        )  # fmt: skip
+        )
 
     def compact(self) -> Slab:
         """Return the same with no more in the buffer than the messages, where that is much."""

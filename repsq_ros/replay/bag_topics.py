@@ -134,10 +134,11 @@ def _topics_of(path: Path) -> dict[str, tuple[str, int]]:
         known = yaml.safe_load(file.read_text(encoding='utf-8'))['rosbag2_bagfile_information']
         return {
             each['topic_metadata']['name']: (
-                each['topic_metadata']['type'], int(each['message_count'])
+                each['topic_metadata']['type'],
+                int(each['message_count']),
             )
             for each in known['topics_with_message_count']
-        }  # fmt: skip
+        }
     except (OSError, UnicodeDecodeError, yaml.YAMLError, KeyError, TypeError, ValueError) as error:
         why = ' '.join(str(error).split())
         raise BagError(

@@ -199,9 +199,10 @@ def _stretches(
         return held_labels(times, labels, until_ns, marks.segment_labels)
     if specification.protocol.kind != 'velocity':
         raise ParameterError(
-            'command-topic', f'{marks.command_topic}, of velocities',
+            'command-topic',
+            f'{marks.command_topic}, of velocities',
             '--segment-table or --segment-topic: the protocol commands poses',
-        )  # fmt: skip
+        )
     times, labels = NO_TIMES, list[str]()
     if marks.label_topic:
         times, labels = read_labels(bag, marks.label_topic, commands)

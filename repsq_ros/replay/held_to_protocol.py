@@ -96,11 +96,14 @@ def hold_to_protocol(
             command, unclear = command_within(times, values, start_ns, end_ns)
         segments.append(
             Segment(
-                index, 0, held.label, Draw((), 0.0, 0.0),
+                index,
+                0,
+                held.label,
+                Draw((), 0.0, 0.0),
                 Window(start_ns, end_ns, command, began_ns),
                 objection=_objection(held, timing, command, unclear),
             )
-        )  # fmt: skip
+        )
     return segments
 
 

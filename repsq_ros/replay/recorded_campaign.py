@@ -145,9 +145,13 @@ def _heard(bag: Bag, log_ns: int, message: Any) -> _HeardPhase:
     final = span.broken_off or span.phase in (Phase.SKIPPED, Phase.DONE, Phase.ABORTED)
     order = (2 if final else 1 if span.phase in (Phase.IDLE, Phase.PAUSED) else 0, span.step)
     return _HeardPhase(
-        (span.index, span.attempt), log_ns, span.start_ns, 1000 * order[0] + order[1], span,
+        (span.index, span.attempt),
+        log_ns,
+        span.start_ns,
+        1000 * order[0] + order[1],
+        span,
         campaign_messages.test_of(message),
-    )  # fmt: skip
+    )
 
 
 def _follow(
