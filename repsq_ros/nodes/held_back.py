@@ -50,6 +50,7 @@ class HeldBack(Generic[Message]):
         self._alone = rivals.alone_or_only if believe_single else rivals.alone
         self._believe_single = believe_single
         self._waiting: list[Message] = []
+        self._most = 0  # publishers that were there while messages waited
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._timer = node.create_timer(PERIOD, self._decide, clock=steady)
         self._timer.cancel()
@@ -64,10 +65,15 @@ class HeldBack(Generic[Message]):
             self._timer.cancel()
             return
         if self._rivals.nameless(self._topic, self._believe_single):
+            self._most = max(self._most, self._rivals.count(self._topic))
             self._timer.reset()
             return
         self._timer.cancel()
         waiting, self._waiting = self._waiting, []
+        gone, self._most = self._rivals.count(self._topic) < self._most, 0
+        if gone:  # before it had a name: what it said is not to be told from the others' words
+            self._rivals.refuse(self._topic, 'a node without a name, which has gone')
+            return
         for message in waiting:
             if self._alone(self._topic):
                 self._hear(message)

@@ -206,7 +206,7 @@ def test_a_publisher_that_cannot_be_heard_is_told_by_name_with_the_remedy(lab):
     )
     assert '/listener is not heard' in status.message
     assert 'qos_overrides./mocap/pose.subscription.reliability:=best_effort' in status.message
-    assert status.message in there.nodes.output('measurement')
+    there.nodes.says('measurement', status.message)
 
 
 def test_a_publisher_of_another_type_is_told(lab):

@@ -80,7 +80,7 @@ def test_an_operator_who_pauses_cannot_better_the_number_in_silence(moving, tmp_
     moving.listener.until(lambda: journalled(tmp_path / 'campaign'))
     (kept,) = journalled(tmp_path / 'campaign')
     assert (kept.broken_off, kept.reason) == (True, 'by the operator')
-    assert 'broken off: by the operator' in moving.output('scheduler')
+    moving.says('scheduler', 'broken off: by the operator')
 
 
 @pytest.mark.parametrize('held', [False, True])
@@ -143,7 +143,7 @@ def test_a_lost_peer_that_is_started_anew_costs_an_attempt(peer, moving, tmp_pat
     moving.start(peer, parameters['/**']['ros__parameters'])
     again = moving.listener.phase(TestPhase.COMMAND)
     assert (again.test.index, again.test.attempt) == (0, 1)
-    assert 'It goes on by itself once that is over.' in moving.output('scheduler')
+    moving.says('scheduler', 'It goes on by itself once that is over.')
 
 
 def test_a_pause_while_a_peer_is_lost_waits_for_somebody(moving, tmp_path):

@@ -209,6 +209,10 @@ class Graph:
         self.listener.until(lambda: self.process(name).poll() is not None, timeout)
         return self.process(name).returncode
 
+    def says(self, name, text):
+        """Listen until a node has printed a text, which it may do after it has published."""
+        self.listener.until(lambda: text in self.output(name))
+
     def output(self, name):
         return (self.group.folder / 'nodes' / f'{name}.log').read_text()
 

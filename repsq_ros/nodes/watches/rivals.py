@@ -106,11 +106,17 @@ class Rivals:
         if self._foreign.get(name) or self._node.count_publishers(name) != self._counts.get(name):
             self._look_at(name)
         if self._foreign[name]:
-            who = ' and '.join(self._foreign[name])
-            self._node.get_logger().error(
-                f'not counted: {who} on {name}', throttle_duration_sec=5.0
-            )
+            self.refuse(topic, ' and '.join(self._foreign[name]))
         return not self._foreign[name]
+
+    def count(self, topic: str) -> int:
+        """Return how many publishers a topic has now."""
+        return int(self._node.count_publishers(self._node.resolve_topic_name(topic)))
+
+    def refuse(self, topic: str, who: str) -> None:
+        """Tell whose word on a topic is not counted."""
+        name = self._node.resolve_topic_name(topic)
+        self._node.get_logger().error(f'not counted: {who} on {name}', throttle_duration_sec=5.0)
 
     def alone_or_only(self, topic: str) -> bool:
         """Tell the same; a single publisher is believed, as the player of a bag is."""
