@@ -16,14 +16,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from pathlib import Path
 
 from repsq_ros.campaign.journal import encode
+from repsq_ros.digests import digest_of
 from repsq_ros.errors import BagError
 
-CHUNK = 1 << 20  # [bytes] read at a time
 SAFE = 2**53  # whole numbers below this are the same in every language's JSON
 
 
@@ -60,11 +59,7 @@ def sha256_of(file: Path) -> str:
 
     :raises BagError: it cannot be read
     """
-    digest = hashlib.sha256()
     try:
-        with file.open('rb') as opened:
-            while chunk := opened.read(CHUNK):
-                digest.update(chunk)
+        return digest_of(file)
     except OSError as error:
         raise BagError(f'{file}: {error.strerror}, expected a file that can be read') from None
-    return digest.hexdigest()

@@ -70,7 +70,8 @@ class HeldBack(Generic[Message]):
             return
         self._timer.cancel()
         waiting, self._waiting = self._waiting, []
-        gone, self._most = self._rivals.count(self._topic) < self._most, 0
+        gone = self._most > 0 and self._rivals.count(self._topic) < self._most
+        self._most = 0
         if gone:  # before it had a name: what it said is not to be told from the others' words
             self._rivals.refuse(self._topic, 'a node without a name, which has gone')
             return

@@ -25,9 +25,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from repsq_ros.digests import digest_of
 from repsq_ros.errors import BagError
 from repsq_ros.recordings.contents import RecordedFiles, files_of
-from repsq_ros.recordings.digests import digest_of
 from repsq_ros.recordings.mcap_records import DamagedError
 from repsq_ros.recordings.opening import opened, with_beside
 from repsq_ros.recordings.recorded_types import RecordedTypes

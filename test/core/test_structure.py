@@ -36,7 +36,7 @@ FLOORS = [
     ['specification'],
     ['protocols'],
     ['sampling', 'estimation', 'measurement'],
-    ['errors', 'timebase', 'seeds', 'topics'],
+    ['errors', 'timebase', 'seeds', 'digests', 'topics'],
 ]
 LEAVES = {*FLOORS[-1], ''}
 CORE = {room for floor in FLOORS[7:-1] for room in floor} | {

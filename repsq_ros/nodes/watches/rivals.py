@@ -84,14 +84,19 @@ class Rivals:
         if named:
             self._last[topic] = (' and '.join(named), now)
 
+    def _seen_now(self, topic: str) -> str:
+        """Look at a topic if anything about it may have changed; returns its full name."""
+        name = str(self._node.resolve_topic_name(topic))
+        if self._foreign.get(name) or self._node.count_publishers(name) != self._counts.get(name):
+            self._look_at(name)
+        return name
+
     def nameless(self, topic: str, believe_single: bool = False) -> bool:
         """Tell whether a publisher on a topic was found a moment ago, and has no name yet.
 
         :param believe_single: a single publisher needs none
         """
-        name = self._node.resolve_topic_name(topic)
-        if self._foreign.get(name) or self._node.count_publishers(name) != self._counts.get(name):
-            self._look_at(name)
+        name = self._seen_now(topic)
         if believe_single and self._counts[name] == 1:
             return False
         since = self._unknown_since.get(name)
@@ -102,9 +107,7 @@ class Rivals:
 
         A publisher is known before its first message can come, though not always by its name.
         """
-        name = self._node.resolve_topic_name(topic)
-        if self._foreign.get(name) or self._node.count_publishers(name) != self._counts.get(name):
-            self._look_at(name)
+        name = self._seen_now(topic)
         if self._foreign[name]:
             self.refuse(topic, ' and '.join(self._foreign[name]))
         return not self._foreign[name]
@@ -120,8 +123,7 @@ class Rivals:
 
     def alone_or_only(self, topic: str) -> bool:
         """Tell the same; a single publisher is believed, as the player of a bag is."""
-        only = self._node.count_publishers(self._node.resolve_topic_name(topic)) == 1
-        return only or self.alone(topic)
+        return self.count(topic) == 1 or self.alone(topic)
 
     def against(self) -> list[str]:
         """Return what speaks against moving, and for a while who has just gone.

@@ -45,6 +45,7 @@ from repsq_ros.studies.paper.face import (
     Row,
     Study,
     number,
+    parts,
     row_of,
     seed_of,
     sizes,
@@ -148,11 +149,7 @@ def _pairs(section: Section) -> int:
 
 
 def _pieces(setting: BaselinesSetting) -> Sequence[tuple[str, int, int]]:
-    return [
-        (name, begin, min(begin + CHUNK, 2 * setting.pairs))
-        for name in setting.scenarios
-        for begin in range(0, 2 * setting.pairs, CHUNK)
-    ]
+    return parts(setting.scenarios, 2 * setting.pairs, CHUNK)
 
 
 def _work(setting: BaselinesSetting, piece: tuple[str, int, int]) -> dict[str, Stopped]:

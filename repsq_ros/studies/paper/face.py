@@ -17,7 +17,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -121,6 +121,22 @@ def seed_of(section: Section, asked: Asked) -> int:
     """Return the seed of a study."""
     own = section.whole('seed')
     return own if asked.seed is None else asked.seed
+
+
+def campaigns_of(section: Section) -> int:
+    """Return how many campaigns a size of a study has."""
+    campaigns = section.whole('campaigns', at_least=2)
+    section.finish()
+    return campaigns
+
+
+def parts(names: Iterable[str], count: int, chunk: int) -> list[tuple[str, int, int]]:
+    """Part the campaigns of each name into pieces of work: name, first, one past the last."""
+    return [
+        (name, begin, min(begin + chunk, count))
+        for name in names
+        for begin in range(0, count, chunk)
+    ]
 
 
 def row_of(rows: Sequence[Row], **where: Cell) -> Row:

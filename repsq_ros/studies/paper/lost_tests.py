@@ -40,7 +40,9 @@ from repsq_ros.studies.paper.face import (
     Found,
     Row,
     Study,
+    campaigns_of,
     number,
+    parts,
     row_of,
     seed_of,
     sizes,
@@ -96,23 +98,13 @@ def _read(section: Section, asked: Asked) -> SelectionSetting:
         {way: replace(made, accuracy=replace(made.accuracy, selection=way)) for way in SELECTIONS},
         law,
         losses,
-        sizes(section, asked, _runs),
+        sizes(section, asked, campaigns_of),
         seed_of(section, asked),
     )
 
 
-def _runs(section: Section) -> int:
-    runs = section.whole('campaigns', at_least=2)
-    section.finish()
-    return runs
-
-
 def _pieces(setting: SelectionSetting) -> Sequence[tuple[str, int, int]]:
-    return [
-        (name, begin, min(begin + CHUNK, setting.runs))
-        for name in setting.losses
-        for begin in range(0, setting.runs, CHUNK)
-    ]
+    return parts(setting.losses, setting.runs, CHUNK)
 
 
 def _work(setting: SelectionSetting, piece: tuple[str, int, int]) -> dict[str, list[Result]]:

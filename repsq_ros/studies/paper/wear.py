@@ -36,7 +36,9 @@ from repsq_ros.studies.paper.face import (
     Found,
     Row,
     Study,
+    campaigns_of,
     number,
+    parts,
     row_of,
     seed_of,
     sizes,
@@ -115,23 +117,13 @@ def _read(section: Section, asked: Asked) -> DriftSetting:
         each.finish()
         wears[name] = wear
     return DriftSetting(
-        accuracy, sd, sessions, tests, wears, sizes(section, asked, _campaigns),
+        accuracy, sd, sessions, tests, wears, sizes(section, asked, campaigns_of),
         seed_of(section, asked),
     )  # fmt: skip
 
 
-def _campaigns(section: Section) -> int:
-    campaigns = section.whole('campaigns', at_least=2)
-    section.finish()
-    return campaigns
-
-
 def _pieces(setting: DriftSetting) -> Sequence[tuple[str, int, int]]:
-    return [
-        (name, begin, min(begin + CHUNK, setting.campaigns))
-        for name in setting.wears
-        for begin in range(0, setting.campaigns, CHUNK)
-    ]
+    return parts(setting.wears, setting.campaigns, CHUNK)
 
 
 def _work(setting: DriftSetting, piece: tuple[str, int, int]) -> Worn:
