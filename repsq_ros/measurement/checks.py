@@ -35,7 +35,7 @@ from repsq_ros.measurement.inputs import Input
 from repsq_ros.measurement.limits import Commanded, Limits
 from repsq_ros.measurement.period import period_of
 from repsq_ros.measurement.reasons import Code, Doubt, Fault
-from repsq_ros.measurement.track import Track, broken
+from repsq_ros.measurement.track import Track, all_whole, broken
 from repsq_ros.measurement.track_steps import TrackSteps
 from repsq_ros.measurement.window import UnmeasurableError, Window
 
@@ -70,7 +70,7 @@ class Stretch:
     @cached_property
     def unbroken(self) -> bool:
         """Tell whether all its samples are whole."""
-        return self.part_of_unbroken or not broken(self.raw).any()
+        return self.part_of_unbroken or all_whole(self.raw)
 
     @cached_property
     def whole(self) -> Track:

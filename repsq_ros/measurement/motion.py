@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from repsq_ros.measurement.limits import Limits
 from repsq_ros.measurement.reasons import Code, Fault
-from repsq_ros.measurement.rowwise import lengths, percentile
+from repsq_ros.measurement.rowwise import lengths, percentile, surely_within
 from repsq_ros.measurement.track_steps import TrackSteps
 from repsq_ros.measurement.window import Window
 
@@ -41,10 +41,10 @@ def jump_fault(steps: TrackSteps, window: Window, limits: Limits) -> Fault | Non
     """
     if not len(steps.seconds):
         return None
-    moved, angle, stamps = steps.distances, steps.angles, steps.track.stamps
+    stamps = steps.track.stamps
     # What is no more than the least that any step may be needs no look at each.
-    if moved is not None and not moved.max() <= limits.step:
-        time = np.maximum(steps.seconds, steps.period)
+    if steps.ways is not None and not surely_within(steps.ways, limits.step):
+        moved, time = lengths(steps.ways), np.maximum(steps.seconds, steps.period)
         excess = moved - np.maximum(limits.fastest * time, limits.step)
         at = worst(excess)
         if at is not None:
@@ -53,8 +53,9 @@ def jump_fault(steps: TrackSteps, window: Window, limits: Limits) -> Fault | Non
                 f'jump: {moved[at]:.3f} m within {steps.seconds[at]:.4f} s at '
                 f'{window.at(stamps[at + 1])}, at most {limits.fastest:g} m/s is believed',
             )
-    if angle is not None and not angle.max() <= limits.fastest_turn * steps.period:
-        time = np.maximum(steps.seconds, steps.period)
+    fastest = limits.fastest_turn * steps.period
+    if steps.turns is not None and not surely_within(steps.turns, fastest):
+        angle, time = lengths(steps.turns), np.maximum(steps.seconds, steps.period)
         excess = angle - limits.fastest_turn * time
         at = worst(excess)
         if at is not None:
@@ -83,10 +84,12 @@ def outlier_fault(steps: TrackSteps, window: Window, limits: Limits) -> Fault | 
     period, stamps = steps.period, steps.track.stamps
     if len(steps.seconds) < 5 or not period > 0:
         return None
-    as_long = np.minimum(1.0, period / steps.seconds)[:, None]
-    for each, sizes, least, most, shaken, word, unit in zip(
+    there = [each for each in (steps.ways, steps.turns) if each is not None]
+    both = there[0] if len(there) == 1 else np.concatenate(there, axis=1)
+    differences = _off(both, both * np.minimum(1.0, period / steps.seconds)[:, None])
+    place = 0
+    for each, least, most, shaken, word, unit in zip(
         (steps.ways, steps.turns),
-        (steps.distances, steps.angles),
         (limits.outlier, limits.outlier_turn),
         MOST_NOISE,
         SHAKEN,
@@ -94,13 +97,14 @@ def outlier_fault(steps: TrackSteps, window: Window, limits: Limits) -> Fault | 
         ('m', 'rad'),
         strict=True,
     ):
-        if each is None or sizes is None:
+        if each is None:
             continue
-        off = _off(each, each * as_long)
-        if off.max() <= least + shaken * period**2:
+        difference, place = differences[:, place : place + 3], place + 3
+        if surely_within(difference, least + shaken * period**2):
             continue  # the noise is never less than `least`, and more is only added
+        off = lengths(difference)
         noise = max(least, min(FAR * percentile(off, 90), most))
-        pace = 1.5 * percentile(sizes, 90) / period
+        pace = 1.5 * percentile(lengths(each), 90) / period
         uneven = np.abs(steps.seconds - period)
         excess = off - (noise + shaken * period**2 + pace * uneven)
         at = worst(excess)
@@ -117,8 +121,9 @@ def outlier_fault(steps: TrackSteps, window: Window, limits: Limits) -> Fault | 
 def _off(steps: Array, as_long: Array) -> Array:
     """Return how far each step is from the median of its neighbours.
 
-    :param steps: (n, 3), n >= 5
-    :param as_long: (n, 3), the steps of more than a period brought to one
+    :param steps: (n, k), n >= 5
+    :param as_long: (n, k), the steps of more than a period brought to one
+    :returns: (n, k), the difference in each number
     """
     # At the ends the neighbours are mirrored.
     padded = np.concatenate([as_long[2:0:-1], as_long, as_long[-2:-4:-1]])
@@ -126,4 +131,5 @@ def _off(steps: Array, as_long: Array) -> Array:
     # The second and the third of four.
     second = np.maximum(np.minimum(a, b), np.minimum(c, d))
     third = np.minimum(np.maximum(a, b), np.maximum(c, d))
-    return lengths(steps - (second + third) / 2.0)
+    difference: Array = steps - (second + third) / 2.0
+    return difference

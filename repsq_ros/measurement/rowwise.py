@@ -26,6 +26,8 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
+ROOT_OF_3 = 1.73205081  # and more than rounding can add
+
 
 def lengths(rows: Array) -> Array:
     """Return the Euclidean norm of each row, as np.linalg.norm(rows, axis=1) does.
@@ -39,6 +41,15 @@ def lengths(rows: Array) -> Array:
         total += column * column
     found: Array = np.sqrt(total, out=total)
     return found
+
+
+def surely_within(rows: Array, limit: float) -> bool:
+    """Tell whether no row is longer than a limit, by the largest of all numbers.
+
+    :param rows: (n, k), k up to 3, n > 0
+    :returns: False also where each row has to be looked at
+    """
+    return bool(np.abs(rows).max() * ROOT_OF_3 <= limit)
 
 
 def crossed(left: Array, right: Array) -> Array:

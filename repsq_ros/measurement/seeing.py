@@ -30,7 +30,7 @@ from repsq_ros.measurement.reasons import Code
 from repsq_ros.measurement.retime import retimed
 from repsq_ros.measurement.track import Series, Track
 from repsq_ros.measurement.velocity import lead_of
-from repsq_ros.measurement.window import Observation, Seen, UnmeasurableError
+from repsq_ros.measurement.window import Observation, Seen, UnmeasurableError, Window
 
 # Reasons that a body which falls out of sight leaves behind.
 OUT_OF_SIGHT = {
@@ -93,7 +93,7 @@ def read_body(observation: Observation, source: Input, wanted: Wanted) -> tuple[
     def stretch(
         start_ns: int, end_ns: int, lead_ns: int = 0, part_of_unbroken: bool = False
     ) -> Stretch:
-        low, high = np.searchsorted(raw.stamps, [start_ns - lead_ns, end_ns])
+        low, high = raw.stamps.searchsorted(start_ns - lead_ns), raw.stamps.searchsorted(end_ns)
         return Stretch(
             raw.take(slice(int(low), int(high))),
             start_ns,
@@ -110,10 +110,9 @@ def read_body(observation: Observation, source: Input, wanted: Wanted) -> tuple[
 
     everything = stretch(window.reach_ns, window.end_ns)
     whole = everything.whole
-    first = int(np.searchsorted(whole.stamps, window.start_ns))
-    on_command = whole.since(int(np.searchsorted(whole.stamps, window.command_ns)))
+    first = int(whole.stamps.searchsorted(window.start_ns))
     if wanted.fall is not None:
-        note = fallen(on_command, wanted.fall, everything.period, window, limits)
+        note = fallen(_on_command(whole, window), wanted.fall, everything.period, window, limits)
         if note:
             return Seen(source, whole, first=first), note
     # A sample long before the window says nothing of it: the body may have been anywhere.
@@ -140,7 +139,7 @@ def read_body(observation: Observation, source: Input, wanted: Wanted) -> tuple[
     since = first - lead
     if fault is not None:
         if wanted.fall is not None and fault.code in OUT_OF_SIGHT:
-            fault = lost_falling(on_command, wanted.fall, window, limits) or fault
+            fault = lost_falling(_on_command(whole, window), wanted.fall, window, limits) or fault
         raise UnmeasurableError(fault.text, fault.code)
     seen = replace(whole.since(since), stamps=stamps[since - begin :])
 
@@ -148,3 +147,8 @@ def read_body(observation: Observation, source: Input, wanted: Wanted) -> tuple[
         return checks.require(stretch(start_ns, end_ns))
 
     return Seen(source, seen, first=lead, stretch=other), ''
+
+
+def _on_command(whole: Track, window: Window) -> Track:
+    """Return the samples since the command took effect."""
+    return whole.since(int(whole.stamps.searchsorted(window.command_ns)))

@@ -16,6 +16,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -79,6 +80,17 @@ def broken(track: Track) -> NDArray[np.bool_]:
         if column is not None:
             bad |= ~all_finite(column)
     return bad | _without_norm(track)
+
+
+def all_whole(track: Track) -> bool:
+    """Tell whether no sample is broken."""
+    columns = (track.position, track.orientation, track.linear, track.angular)
+    # A sum that is finite has no other summands, and a last number that is not 0 makes a norm.
+    sums = [float(np.add.reduce(column, axis=None)) for column in columns if column is not None]
+    turn = track.orientation
+    if math.isfinite(math.fsum(sums)) and (turn is None or bool(turn[:, 3].all())):
+        return True
+    return not broken(track).any()
 
 
 def _without_norm(track: Track) -> NDArray[np.bool_]:

@@ -26,7 +26,6 @@ from repsq_ros.measurement.rowwise import lengths
 from repsq_ros.measurement.track import Track
 
 Array = NDArray[np.float64]
-AFTER, BEFORE = [1, 2, 0], [2, 0, 1]  # the other two axes of each, in the order of a cross product
 
 
 class TrackSteps:
@@ -49,23 +48,16 @@ class TrackSteps:
     def ways(self) -> Array | None:
         """Return by what the position changed [m], (n - 1, 3); None: there is none."""
         position = self.track.position
-        return None if position is None else position[1:] - position[:-1]
+        if position is None:
+            return None
+        laid = np.ascontiguousarray(position.T)  # (3, n): columns that lie together
+        return (laid[:, 1:] - laid[:, :-1]).T
 
     @cached_property
     def turns(self) -> Array | None:
         """Return by what it turned [rad], (n - 1, 3); None: it has no orientation."""
         orientation = self.track.orientation
         return None if orientation is None else turns_of(orientation)
-
-    @cached_property
-    def distances(self) -> Array | None:
-        """Return the lengths of the ways [m], (n - 1,)."""
-        return None if self.ways is None else lengths(self.ways)
-
-    @cached_property
-    def angles(self) -> Array | None:
-        """Return the lengths of the turns [rad], (n - 1,)."""
-        return None if self.turns is None else lengths(self.turns)
 
 
 def turns_of(orientation: Array) -> Array:
@@ -74,9 +66,8 @@ def turns_of(orientation: Array) -> Array:
     :param orientation: (n, 4) x, y, z, w, any norm but zero
     :returns: (n - 1, 3)
     """
-    laid = np.array(orientation.T, order='C')  # (4, n): columns that lie together
-    laid /= lengths(laid.T)
-    unit = continuous(laid.T).T
+    laid = np.ascontiguousarray(orientation.T)
+    unit = continuous((laid / lengths(laid.T)).T).T
     before, after = unit[:, :-1], unit[:, 1:]
     # |a - b| = 2 sin(angle / 4): exact for small angles, where the inner product is not.
     half = lengths((after - before).T) / 2.0
@@ -84,7 +75,10 @@ def turns_of(orientation: Array) -> Array:
     # The vector part of before^-1 * after: w v' - w' v - v x v'.
     axis: Array = before[3] * after[:3]
     axis -= after[3] * before[:3]
-    axis += before[BEFORE] * after[AFTER] - before[AFTER] * after[BEFORE]
+    # The other two axes of each, in the order of a cross product: y, z, x and z, x, y.
+    around = np.concatenate([unit[1:3], unit[:2]])
+    y, z = around[:3], around[1:]
+    axis += z[:, :-1] * y[:, 1:] - y[:, :-1] * z[:, 1:]
     size = lengths(axis.T)
     some = size > 0
     if some.all():

@@ -36,7 +36,7 @@ def yaw_of(orientation: Array) -> Array:
     :param orientation: (n, 4) as x, y, z, w; any norm but zero, either sign
     :returns: (n,) in rad, in (-pi, pi]
     """
-    x, y, z, w = (orientation[:, k] for k in range(4))
+    x, y, z, w = np.ascontiguousarray(orientation.T)  # columns that lie together
     return np.arctan2(2.0 * (w * z + x * y), w * w + x * x - y * y - z * z)
 
 
@@ -119,7 +119,7 @@ def by_slope(track: Track, span: float, first: int = 0) -> Array:
     seconds, position, heading = _poses(track)
     low, high = _neighbours(track.stamps, span, first, FEWEST)
     count = (high - low).astype(np.float64)
-    middle = seconds[(low + high) // 2]
+    middle = seconds[(low + high) >> 1]
 
     x, y = position[:, 0] - position[0, 0], position[:, 1] - position[0, 1]
     # Running sums of all that is needed, side by side.
@@ -128,7 +128,7 @@ def by_slope(track: Track, span: float, first: int = 0) -> Array:
     summed[0], summed[1] = seconds, seconds * seconds
     summed[2], summed[3], summed[4] = x, y, heading
     np.multiply(summed[2:5], seconds, out=summed[5:])
-    np.cumsum(summed, axis=1, out=summed)
+    np.add.accumulate(summed, axis=1, out=summed)
     sums = running.take(high, axis=1) - running.take(low, axis=1)
     # Moments about an instant near each window: t - middle is small, so little is cancelled.
     t, tt, values, products = sums[0], sums[1], sums[2:5], sums[5:]
@@ -185,18 +185,16 @@ def _neighbours(
     half = round(span * 5e8)
     if len(stamps) < fewest or stamps[-1] - stamps[0] < half - EDGE_NS:
         raise ValueError('poses of too short a time')
-    low = np.searchsorted(stamps, stamps[first:] - half - EDGE_NS, 'left').astype(
-        np.int64, copy=False
-    )
-    high = np.searchsorted(stamps, stamps[first:] + half + EDGE_NS, 'right').astype(
-        np.int64, copy=False
-    )
-    while True:
-        short = (stamps[high - 1] - stamps[low] < half - EDGE_NS) | (high - low < fewest)
-        if not short.any():
-            return low, high
-        low = np.where(short, np.maximum(low - 1, 0), low)
-        high = np.where(short, np.minimum(high + 1, len(stamps)), high)
+    low = stamps.searchsorted(stamps[first:] - (half + EDGE_NS), 'left')
+    high = stamps.searchsorted(stamps[first:] + (half + EDGE_NS), 'right')
+    few = (stamps[high - 1] - stamps[low] < half - EDGE_NS) | (high - low < fewest)
+    short = np.flatnonzero(few)
+    while len(short):
+        low[short] = begin = np.maximum(low[short] - 1, 0)
+        high[short] = end = np.minimum(high[short] + 1, len(stamps))
+        few = (stamps[end - 1] - stamps[begin] < half - EDGE_NS) | (end - begin < fewest)
+        short = short[few]
+    return low, high
 
 
 def estimated(track: Track, source: Input, first: int) -> Array:
