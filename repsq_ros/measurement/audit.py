@@ -23,9 +23,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from repsq_ros.measurement.frames import UNIT_NORM, tilt_of
+from repsq_ros.measurement.heading import yaw_of
 from repsq_ros.measurement.rowwise import all_finite, any_set, lengths
+from repsq_ros.measurement.slopes import by_slope
 from repsq_ros.measurement.track import Track, broken
-from repsq_ros.measurement.velocity import by_slope, yaw_of
 
 Array = NDArray[np.float64]
 Stamps = NDArray[np.int64]

@@ -21,9 +21,10 @@ import numpy as np
 from repsq_ros.measurement.inputs import Input
 from repsq_ros.measurement.reasons import Code, Fault
 from repsq_ros.measurement.retime import retimed
+from repsq_ros.measurement.slopes import by_slope
 from repsq_ros.measurement.track import Track
 from repsq_ros.measurement.track_steps import TrackSteps
-from repsq_ros.measurement.velocity import by_slope, pace
+from repsq_ros.measurement.velocity import pace
 from repsq_ros.measurement.window import Window
 from repsq_ros.timebase import to_seconds
 

@@ -27,6 +27,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from repsq_ros.measurement import motion, twists, validity
 from repsq_ros.measurement.bunching import bunched_fault
@@ -35,9 +36,12 @@ from repsq_ros.measurement.inputs import Input
 from repsq_ros.measurement.limits import Commanded, Limits
 from repsq_ros.measurement.period import period_of
 from repsq_ros.measurement.reasons import Code, Doubt, Fault
+from repsq_ros.measurement.rowwise import lengths
 from repsq_ros.measurement.track import Track, all_whole, broken
 from repsq_ros.measurement.track_steps import TrackSteps
 from repsq_ros.measurement.window import UnmeasurableError, Window
+
+Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -96,6 +100,14 @@ class Stretch:
         """Return what lies between its whole samples."""
         return TrackSteps(self.whole, self.period)
 
+    @property
+    def norms_as_they_came(self) -> Array:
+        """Return the norms of the quaternions before they were turned, (n,)."""
+        raw = self.raw.orientation
+        assert raw is not None
+        norms = self.steps.norms if self.whole.orientation is raw else None
+        return lengths(raw) if norms is None else norms
+
     @cached_property
     def period(self) -> float:
         """Return the time between two samples [s]."""
@@ -119,7 +131,11 @@ def _finite(stretch: Stretch) -> Fault | None:
 
 
 def _norm(stretch: Stretch) -> Fault | None:
-    return validity.norm_fault(stretch.inside, stretch.window)
+    inside = stretch.inside
+    if inside.orientation is None:
+        return None
+    norms = stretch.norms_as_they_came
+    return validity.norm_fault(norms[len(norms) - len(inside) :], inside.stamps, stretch.window)
 
 
 def _covered(stretch: Stretch) -> Fault | None:

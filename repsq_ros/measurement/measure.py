@@ -17,7 +17,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Protocol
 
@@ -28,7 +28,7 @@ from repsq_ros.measurement.inputs import Input
 from repsq_ros.measurement.limits import Commanded, Condition, Fall, Limits
 from repsq_ros.measurement.own import OwnQuantity
 from repsq_ros.measurement.reasons import Code, Fault
-from repsq_ros.measurement.seeing import Wanted, read_body, read_gauge
+from repsq_ros.measurement.seeing import Wanted, read_bodies, read_gauges
 from repsq_ros.measurement.track import Series
 from repsq_ros.measurement.window import Observation, Seen, UnmeasurableError, Window
 
@@ -80,6 +80,7 @@ class Quantity(Protocol):
 
 
 USUAL = Limits()
+SIDE_BY_SIDE = 16  # windows: more of them find no room in a cache
 NOTHING = Series(np.empty(0, dtype=np.int64), np.empty(0))
 
 
@@ -133,18 +134,29 @@ class Measure:
 
     def evaluate(self, observation: Observation) -> Evaluation:
         """Return psi of a window, or the named reason why there is none."""
+        return self.evaluate_all([observation])[0]
+
+    def evaluate_all(self, observations: Sequence[Observation]) -> list[Evaluation]:
+        """Return what each of several windows gives; each gives what it would alone."""
+        read = read_gauges if self.of_readings else read_bodies
+        outcomes: list[Evaluation] = []
         # Numbers of any size may come; what they make of a sum is looked at, not warned of.
         with np.errstate(all='ignore'):
-            return self._evaluate(observation)
+            for begin in range(0, len(observations), SIDE_BY_SIDE):
+                some = observations[begin : begin + SIDE_BY_SIDE]
+                found = read(some, self.input, self._wanted)
+                outcomes += [self._judge(*each) for each in zip(some, found, strict=True)]
+        return outcomes
 
-    def _evaluate(self, observation: Observation) -> Evaluation:
+    def _judge(
+        self, observation: Observation, found: tuple[Seen, str] | UnmeasurableError
+    ) -> Evaluation:
         window = observation.window
         count = observation.count
         try:
-            if self.of_readings:
-                seen, note = read_gauge(observation, self.input), ''
-            else:
-                seen, note = read_body(observation, self.input, self._wanted)
+            if isinstance(found, UnmeasurableError):
+                raise found
+            seen, note = found
             objection = self._objection(observation)
             if note:
                 return Evaluation(self.upper, True, '', count, note)

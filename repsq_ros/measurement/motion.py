@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from repsq_ros.measurement.limits import Limits
 from repsq_ros.measurement.reasons import Code, Fault
-from repsq_ros.measurement.rowwise import lengths, percentile, surely_within
+from repsq_ros.measurement.rowwise import lengths, percentile
 from repsq_ros.measurement.track_steps import TrackSteps
 from repsq_ros.measurement.window import Window
 
@@ -30,6 +30,7 @@ Array = NDArray[np.float64]
 # Times what nine of ten steps stay within. On walks of two humanoids, wheels and a body at rest no
 # step was further out than 5.3 times, but for those that the other terms explain.
 FAR = 6.5
+FEWEST = 5  # steps among which one can be held against its neighbours
 MOST_NOISE = (0.02, 0.15)  # [m], [rad]: more than that is never taken for noise
 SHAKEN = (10.0, 20.0)  # [m/s^2], [rad/s^2] times the square of a period: what it may bend a path
 
@@ -39,11 +40,11 @@ def jump_fault(steps: TrackSteps, window: Window, limits: Limits) -> Fault | Non
 
     Two messages that came together are given a whole period for their step.
     """
-    if not len(steps.seconds):
+    if not len(steps):
         return None
     stamps = steps.track.stamps
     # What is no more than the least that any step may be needs no look at each.
-    if steps.ways is not None and not surely_within(steps.ways, limits.step):
+    if steps.ways is not None and not steps.way_bounds.length <= limits.step:
         moved, time = lengths(steps.ways), np.maximum(steps.seconds, steps.period)
         excess = moved - np.maximum(limits.fastest * time, limits.step)
         at = worst(excess)
@@ -54,7 +55,7 @@ def jump_fault(steps: TrackSteps, window: Window, limits: Limits) -> Fault | Non
                 f'{window.at(stamps[at + 1])}, at most {limits.fastest:g} m/s is believed',
             )
     fastest = limits.fastest_turn * steps.period
-    if steps.turns is not None and not surely_within(steps.turns, fastest):
+    if steps.turns is not None and not steps.turn_bounds.length <= fastest:
         angle, time = lengths(steps.turns), np.maximum(steps.seconds, steps.period)
         excess = angle - limits.fastest_turn * time
         at = worst(excess)
@@ -82,14 +83,11 @@ def outlier_fault(steps: TrackSteps, window: Window, limits: Limits) -> Fault | 
     goes in the time that was longer or shorter than a period.
     """
     period, stamps = steps.period, steps.track.stamps
-    if len(steps.seconds) < 5 or not period > 0:
+    if len(steps) < FEWEST or not period > 0:
         return None
-    there = [each for each in (steps.ways, steps.turns) if each is not None]
-    both = there[0] if len(there) == 1 else np.concatenate(there, axis=1)
-    differences = _off(both, both * np.minimum(1.0, period / steps.seconds)[:, None])
-    place = 0
-    for each, least, most, shaken, word, unit in zip(
+    for each, bounds, least, most, shaken, word, unit in zip(
         (steps.ways, steps.turns),
+        (steps.way_bounds, steps.turn_bounds),
         (limits.outlier, limits.outlier_turn),
         MOST_NOISE,
         SHAKEN,
@@ -97,12 +95,9 @@ def outlier_fault(steps: TrackSteps, window: Window, limits: Limits) -> Fault | 
         ('m', 'rad'),
         strict=True,
     ):
-        if each is None:
-            continue
-        difference, place = differences[:, place : place + 3], place + 3
-        if surely_within(difference, least + shaken * period**2):
+        if each is None or bounds.departure <= least + shaken * period**2:
             continue  # the noise is never less than `least`, and more is only added
-        off = lengths(difference)
+        off = steps.departures(each)
         noise = max(least, min(FAR * percentile(off, 90), most))
         pace = 1.5 * percentile(lengths(each), 90) / period
         uneven = np.abs(steps.seconds - period)
@@ -116,20 +111,3 @@ def outlier_fault(steps: TrackSteps, window: Window, limits: Limits) -> Fault | 
                 'is believed',
             )
     return None
-
-
-def _off(steps: Array, as_long: Array) -> Array:
-    """Return how far each step is from the median of its neighbours.
-
-    :param steps: (n, k), n >= 5
-    :param as_long: (n, k), the steps of more than a period brought to one
-    :returns: (n, k), the difference in each number
-    """
-    # At the ends the neighbours are mirrored.
-    padded = np.concatenate([as_long[2:0:-1], as_long, as_long[-2:-4:-1]])
-    a, b, c, d = (padded[k : k + len(steps)] for k in (0, 1, 3, 4))
-    # The second and the third of four.
-    second = np.maximum(np.minimum(a, b), np.minimum(c, d))
-    third = np.minimum(np.maximum(a, b), np.maximum(c, d))
-    difference: Array = steps - (second + third) / 2.0
-    return difference

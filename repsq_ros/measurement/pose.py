@@ -25,8 +25,8 @@ from numpy.typing import NDArray
 from repsq_ros.measurement.frames import continuous
 from repsq_ros.measurement.reasons import Code
 from repsq_ros.measurement.samples import Quaternion, Vector
+from repsq_ros.measurement.slopes import by_slope
 from repsq_ros.measurement.track import Track
-from repsq_ros.measurement.velocity import by_slope
 from repsq_ros.measurement.window import UnmeasurableError
 
 Array = NDArray[np.float64]

@@ -16,6 +16,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from repsq_ros.measurement.buffer import KEEP_NS, SampleBuffer
 from repsq_ros.measurement.columns import SampleColumns
 from repsq_ros.measurement.inputs import Input
@@ -127,6 +129,13 @@ class Recorder:
 
         :param set_back: how often the sensor's clock had been set back before the window's time
         """
+        return self._measure.evaluate(self._observation(window, set_back))
+
+    def measure_all(self, windows: Sequence[Window]) -> list[Evaluation]:
+        """Measure several windows, each as `measure` does."""
+        return self._measure.evaluate_all([self._observation(window, 0) for window in windows])
+
+    def _observation(self, window: Window, set_back: int) -> Observation:
         measure, buffer = self._measure, self.buffer
         conditions = {
             name: each.series(window.command_ns, window.end_ns)
@@ -140,19 +149,15 @@ class Recorder:
             series = buffer.series(window.reach_ns, window.end_ns)
             since_ns = int(series.stamps[0]) if len(series) else window.reach_ns
             doubts = buffer.doubts(since_ns, window.end_ns, set_back)
-            return measure.evaluate(
-                Observation(
-                    window,
-                    series=series,
-                    doubts=doubts,
-                    conditions=conditions,
-                    condition_doubts=objections,
-                )
+            return Observation(
+                window,
+                series=series,
+                doubts=doubts,
+                conditions=conditions,
+                condition_doubts=objections,
             )
         track = buffer.track(window.reach_ns, window.end_ns)
         doubts = buffer.doubts(window.reach_ns, window.end_ns, set_back)
-        return measure.evaluate(
-            Observation(
-                window, track, doubts=doubts, conditions=conditions, condition_doubts=objections
-            )
+        return Observation(
+            window, track, doubts=doubts, conditions=conditions, condition_doubts=objections
         )

@@ -43,15 +43,6 @@ def lengths(rows: Array) -> Array:
     return found
 
 
-def surely_within(rows: Array, limit: float) -> bool:
-    """Tell whether no row is longer than a limit, by the largest of all numbers.
-
-    :param rows: (n, k), k up to 3, n > 0
-    :returns: False also where each row has to be looked at
-    """
-    return bool(np.abs(rows).max() * ROOT_OF_3 <= limit)
-
-
 def crossed(left: Array, right: Array) -> Array:
     """Return the cross product of each row, as np.cross does.
 

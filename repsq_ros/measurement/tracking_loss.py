@@ -105,6 +105,8 @@ def velocity_of(seen: Seen) -> NDArray[np.float64]:
     track, source = seen.track, seen.source
     if track is None:
         raise UnmeasurableError('no body: the input is a number')
+    if seen.velocity is not None:
+        return seen.velocity
     try:
         return velocity.estimated(track, source, seen.first)
     except ValueError:

@@ -22,11 +22,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from repsq_ros.measurement.frames import turned
+from repsq_ros.measurement.heading import yaw_of
 from repsq_ros.measurement.limits import Commanded, Limits
 from repsq_ros.measurement.motion import worst
 from repsq_ros.measurement.reasons import Code, Fault
+from repsq_ros.measurement.slopes import by_slope
 from repsq_ros.measurement.track import Track
-from repsq_ros.measurement.velocity import by_slope, yaw_of
 from repsq_ros.measurement.window import Window
 
 Array = NDArray[np.float64]

@@ -55,20 +55,20 @@ def _finite(track: Track, row: int) -> bool:
     return all(bool(np.isfinite(c[row]).all()) for c in columns if c is not None)
 
 
-def norm_fault(track: Track, window: Window) -> Fault | None:
+def norm_fault(norms: Array, stamps: NDArray[np.int64], window: Window) -> Fault | None:
     """Return a quaternion that is no rotation.
 
-    :param track: whole samples
+    :param norms: (n,) of the quaternions of whole samples
+    :param stamps: (n,) [ns]
     """
-    if track.orientation is None or not len(track):
+    if not len(norms):
         return None
-    norms = lengths(track.orientation)
     at = int(np.argmax(np.abs(norms - 1.0)))
     if abs(norms[at] - 1.0) <= UNIT_NORM:
         return None
     return Fault(
         Code.QUATERNION,
-        f'quaternion of norm {norms[at]:.3f} at {window.at(track.stamps[at])}, expected 1: are '
+        f'quaternion of norm {norms[at]:.3f} at {window.at(stamps[at])}, expected 1: are '
         'its numbers in the order x, y, z, w, and are they all there?',
     )
 

@@ -20,6 +20,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
 
 from repsq_ros.measurement.inputs import Input
 from repsq_ros.measurement.reasons import Code, Doubt
@@ -87,6 +88,7 @@ class Seen:
     series: Series | None = None  # the same of a gauge
     first: int = 0  # index of the first sample in the window
     stretch: Callable[[int, int], Track] | None = None  # checked samples of [start, end) [ns]
+    velocity: NDArray[np.float64] | None = None  # of the window by the estimator, if it is known
 
 
 class UnmeasurableError(Exception):

@@ -67,17 +67,28 @@ def evaluate(
     for name, readings in (conditions or {}).items():
         for reading in readings:
             recorder.add_condition(name, reading)
-    return [Evaluated(segment, outcome_of(recorder, segment)) for segment in segments]
+    outcomes = outcomes_of(recorder, segments)
+    return [Evaluated(*each) for each in zip(segments, outcomes, strict=True)]
 
 
-def outcome_of(recorder: Recorder, segment: Segment) -> Evaluation:
-    """Return what one segment gives."""
+def outcomes_of(recorder: Recorder, segments: Sequence[Segment]) -> list[Evaluation]:
+    """Return what each segment gives."""
+    known = [_without_samples(segment) for segment in segments]
+    windows = [
+        segment.window for segment, outcome in zip(segments, known, strict=True) if outcome is None
+    ]
+    measured = iter(recorder.measure_all(windows))
+    return [next(measured) if outcome is None else outcome for outcome in known]
+
+
+def _without_samples(segment: Segment) -> Evaluation | None:
+    """Return what is known of a segment whatever the samples are; None: it is to be measured."""
     if segment.ended is not None:
         word = 'skipped' if segment.ended.skipped else 'broken off'
         return Evaluation.invalid(f'{word}: {segment.ended.reason}')
     if segment.objection is not None:
         return Evaluation.invalid(segment.objection.text, code=segment.objection.code)
-    return recorder.measure(segment.window)
+    return None
 
 
 @dataclass(frozen=True)

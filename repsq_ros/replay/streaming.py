@@ -16,6 +16,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
@@ -23,7 +24,7 @@ import numpy as np
 from repsq_ros.measurement.columns import SampleColumns
 from repsq_ros.measurement.measure import Evaluation
 from repsq_ros.measurement.recorder import Recorder
-from repsq_ros.replay.evaluation import Evaluated, outcome_of
+from repsq_ros.replay.evaluation import Evaluated, outcomes_of
 from repsq_ros.replay.segments import Segment
 from repsq_ros.specification.model import Specification
 from repsq_ros.timebase import NANOSECONDS
@@ -47,6 +48,7 @@ def evaluate_stream(
     """
     recorder = Recorder(specification.measure, keep_ns=2**62)
     order = sorted(range(len(segments)), key=lambda k: segments[k].window.end_ns)
+    ends = [segments[k].window.end_ns for k in order]
     # From where on each window and all that end after it need samples.
     reaches = np.minimum.accumulate([segments[k].window.reach_ns for k in reversed(order)])[::-1]
     outcomes: list[Evaluation] = []
@@ -54,14 +56,11 @@ def evaluate_stream(
         for name, columns in stretch.items():
             recorder.add_columns(columns, name)
         newest = recorder.buffer.newest_ns
-        while (
-            newest is not None
-            and len(outcomes) < len(order)
-            and segments[order[len(outcomes)]].window.end_ns + LATE_NS <= newest
-        ):
-            outcomes.append(outcome_of(recorder, segments[order[len(outcomes)]]))
-        if newest is not None:
-            recorder.forget(int(reaches[len(outcomes)]) if len(outcomes) < len(order) else newest)
-    outcomes += [outcome_of(recorder, segments[k]) for k in order[len(outcomes) :]]
+        if newest is None:
+            continue
+        due = bisect_right(ends, newest - LATE_NS)
+        outcomes += outcomes_of(recorder, [segments[k] for k in order[len(outcomes) : due]])
+        recorder.forget(int(reaches[len(outcomes)]) if len(outcomes) < len(order) else newest)
+    outcomes += outcomes_of(recorder, [segments[k] for k in order[len(outcomes) :]])
     found = dict(zip(order, outcomes, strict=True))
     return [Evaluated(segment, found[k]) for k, segment in enumerate(segments)]

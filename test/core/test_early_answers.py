@@ -32,14 +32,20 @@ from repsq_ros.measurement.frames import (
     product,
     tilt_of,
 )
+from repsq_ros.measurement.heading import unwrapped
 from repsq_ros.measurement.inputs import Extrinsics, Input
 from repsq_ros.measurement.limits import Limits
+from repsq_ros.measurement.neighbours import Part, neighbours
 from repsq_ros.measurement.period import period_of
 from repsq_ros.measurement.reasons import Code
 from repsq_ros.measurement.rowwise import lengths, percentile
+from repsq_ros.measurement.slopes import by_slope
 from repsq_ros.measurement.track import Track, broken
-from repsq_ros.measurement.track_steps import TrackSteps, turns_of
-from repsq_ros.measurement.velocity import _neighbours, _unwrapped, by_slope
+from repsq_ros.measurement.track_steps import (
+    TrackSteps,
+    departures_of,
+    turns_of,
+)
 from repsq_ros.measurement.window import Window
 
 MS = 1_000_000
@@ -112,7 +118,7 @@ def test_an_outlier_is_found_wherever_one_step_is_out_of_line(track, period):
             *(c[1] for c in (motion.MOST_NOISE, motion.SHAKEN)),
         ),
     ):
-        off = motion._off(each, each * np.minimum(1.0, period / steps.seconds)[:, None])
+        off = departures_of(each.T, each.T * np.minimum(1.0, period / steps.seconds))
         noise = max(least, min(motion.FAR * percentile(off, 90), most))
         pace = 1.5 * percentile(lengths(each), 90) / period
         allowed = noise + shaken * period**2 + pace * np.abs(steps.seconds - period)
@@ -226,7 +232,7 @@ def test_a_part_of_what_is_unbroken_is_unbroken(track, row, value):
 @given(arrays(np.float64, st.integers(1, 30), elements=st.floats(-np.pi, np.pi)))
 def test_unwrapping(heading):
     expected = np.unwrap(heading)
-    found = _unwrapped(heading.copy())
+    found = unwrapped(heading.copy())
     np.testing.assert_array_equal(found, expected)
     np.testing.assert_array_equal(np.signbit(found), np.signbit(expected))
 
@@ -234,7 +240,7 @@ def test_unwrapping(heading):
 @given(tracks(least=12), st.sampled_from([0.05, 0.1]))
 def test_slopes_are_those_of_moments_one_by_one(track, span):
     assume(track.stamps[-1] - track.stamps[0] > span * 1e9)
-    low, high = _neighbours(track.stamps, span, 0, 3)
+    low, high = neighbours(track.stamps, [Part(0, len(track), 0)], span, 3)
     seconds = (track.stamps - track.stamps[0]) * 1e-9
     found = by_slope(track, span)
     x, y, z, w = track.orientation.T

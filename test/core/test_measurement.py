@@ -22,6 +22,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from repsq_ros.measurement.buffer import SampleBuffer
+from repsq_ros.measurement.heading import yaw_of
 from repsq_ros.measurement.limits import Limits
 from repsq_ros.measurement.measure import Measure
 from repsq_ros.measurement.reasons import Code
@@ -29,7 +30,7 @@ from repsq_ros.measurement.recorder import Recorder, Window
 from repsq_ros.measurement.samples import BodySample
 from repsq_ros.measurement.track import track_of
 from repsq_ros.measurement.tracking_loss import TrackingLoss, soft_linf
-from repsq_ros.measurement.velocity import by_difference, yaw_of
+from repsq_ros.measurement.velocity import by_difference
 from repsq_ros.specification.input_section import input_of_source
 
 SECOND = 1_000_000_000

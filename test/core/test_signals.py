@@ -22,10 +22,12 @@ from transforms3d.euler import euler2mat, euler2quat
 
 from repsq_ros.measurement.audit import audit, audit_body, clocks
 from repsq_ros.measurement.frames import at_point, conditioned, continuous, z_up
+from repsq_ros.measurement.heading import yaw_of
 from repsq_ros.measurement.inputs import Extrinsics, Input
 from repsq_ros.measurement.retime import retimed
+from repsq_ros.measurement.slopes import by_slope
 from repsq_ros.measurement.track import Track, track_of
-from repsq_ros.measurement.velocity import by_cubic, by_difference, by_slope, yaw_of
+from repsq_ros.measurement.velocity import by_cubic, by_difference
 from repsq_ros.recordings.bag import Bag
 from repsq_ros.replay.evaluation import read_samples
 from repsq_ros.specification.input_section import input_of_source
