@@ -17,7 +17,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from queue import SimpleQueue
 from threading import Thread
 from typing import NamedTuple, Protocol
@@ -44,7 +44,7 @@ class Sink(Protocol):
 
     counts: dict[str, int]
 
-    def add(self, topic: str, kind: str, profile: Mapping[str, object] | None = None) -> None:
+    def add(self, topic: str, kind: str, profiles: Iterable[Mapping[str, object]] = ()) -> None:
         """Announce a topic, before its first message."""
 
     def write(self, topic: str, kind: str, log_ns: int, data: bytes) -> None:
@@ -67,7 +67,7 @@ class _RawMessage(NamedTuple):
 class _NewTopic(NamedTuple):
     topic: str
     kind: str
-    profile: Mapping[str, object]
+    profiles: tuple[Mapping[str, object], ...]  # of all its publishers
 
 
 class _Writing(Thread):
@@ -180,7 +180,8 @@ class BagRecorder(CampaignNode):
             self._tell_once(f'{topic}: not recorded: {error}')
             return
         if known is None:
-            self._writing.queue.put(_NewTopic(topic, kind, _profile_of(offered[0])))
+            profiles = tuple(_profile_of(each) for each in offered)
+            self._writing.queue.put(_NewTopic(topic, kind, profiles))
         self._subscriptions_of[topic] = (made, asked)
 
     def _subscribe(self, topic: str, kind: str, profile: QoSProfile) -> Subscription:
@@ -258,8 +259,9 @@ def _weaker(before: QoSProfile, asked: QoSProfile) -> bool:
 
 
 def _profile_of(offered: QoSProfile) -> dict[str, object]:
+    """Return a profile in the words of rosbag2. The network tells no history: it is unknown."""
     return {
-        'history': _word(offered.history.name, 'KEEP_LAST'),
+        'history': offered.history.name.lower(),
         'depth': offered.depth,
         'reliability': offered.reliability.name.lower(),
         'durability': offered.durability.name.lower(),
@@ -268,8 +270,3 @@ def _profile_of(offered: QoSProfile) -> dict[str, object]:
         'lifespan': offered.lifespan.nanoseconds,
         'liveliness_lease_duration': offered.liveliness_lease_duration.nanoseconds,
     }
-
-
-def _word(name: str, usual: str) -> str:
-    """Return a policy's name; publishers do not tell their history over the network."""
-    return (usual if name == 'UNKNOWN' else name).lower()

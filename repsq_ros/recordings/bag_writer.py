@@ -18,14 +18,13 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 from repsq_ros.errors import MissingError, OutputError
-
-LIMIT = 2**31 - 1  # of a time in s: rosbag2's word for no limit
+from repsq_ros.recordings.contents import METADATA
 
 REMEDY = (
     "recording needs rosbags, not installed here: pip install 'rosbags>=0.11.7' (or make "
@@ -54,22 +53,31 @@ class BagWriter:
         self.counts: dict[str, int] = {}
         try:
             self._writer.open()
+            # As rosbag2 names the first file: `ros2 bag reindex` takes no other for a recording's.
+            storage: Any = self._writer.storage
+            storage.path = storage.path.rename(path / f'{path.name}_0.mcap')
         except OSError as error:
             raise OutputError.unwritable(path, error) from None
 
-    def add(self, topic: str, kind: str, profile: Mapping[str, Any] | None = None) -> None:
+    def add(self, topic: str, kind: str, profiles: Iterable[Mapping[str, Any]] = ()) -> None:
         """Begin with a topic.
 
         :param kind: its type, e.g. nav_msgs/msg/Odometry
-        :param profile: the quality of service that its publishers offer, as `qos_of` takes it
+        :param profiles: the quality of service that each publisher offers, as `qos_of` takes it
         :raises MissingError: nobody knows the definition of the type
         """
         if (topic, kind) in self._connections:
             return
         store = self._definitions.store_with(kind)
-        profiles = [] if profile is None else [qos_of(profile)]
+        text = self._definitions.text_of(kind)
+        if text is None:
+            text, _ = store.generate_msgdef(kind, ros_version=2)
         self._connections[topic, kind] = self._writer.add_connection(
-            topic, kind, typestore=store, offered_qos_profiles=profiles
+            topic,
+            kind,
+            msgdef=text,
+            rihs01=store.hash_rihs01(kind),
+            offered_qos_profiles=[qos_of(each) for each in profiles],
         )
         self.counts.setdefault(topic, 0)
 
@@ -104,8 +112,21 @@ class BagWriter:
         """
         try:
             self._writer.close()
+            self._name_distribution()
         except OSError as error:
             raise self._unwritable(error) from None
+
+    def _name_distribution(self) -> None:
+        """Write whose messages these are where the library names itself."""
+        metadata = self._path / METADATA
+        distribution = os.environ.get('ROS_DISTRO') or 'jazzy'  # from wheels it is not set
+        text = metadata.read_text(encoding='utf-8')
+        partial = metadata.with_suffix('.partial')
+        partial.write_text(
+            text.replace('  ros_distro: rosbags\n', f'  ros_distro: {distribution}\n'),
+            encoding='utf-8',
+        )
+        partial.replace(metadata)
 
     def _unwritable(self, error: OSError) -> OutputError:
         return OutputError(
@@ -131,7 +152,8 @@ class InstalledDefinitions:
     def __init__(self) -> None:
         from rosbags.typesys import Stores, get_typestore
 
-        self._store: Any = get_typestore(Stores.ROS2_JAZZY)
+        self._store: Any = get_typestore(Stores.EMPTY)
+        self._jazzy: Any = get_typestore(Stores.ROS2_JAZZY)
 
     def store_with(self, kind: str) -> Any:
         """Return a store that knows a type and all types within it.
@@ -147,16 +169,39 @@ class InstalledDefinitions:
             if name in found or name in self._store.fielddefs:
                 continue
             file = _definition_file(name)
-            if file is None:
+            if file is not None:
+                found |= get_types_from_msg(file.read_text(encoding='utf-8'), name)
+            elif name in self._jazzy.fielddefs:
+                found[name] = self._jazzy.fielddefs[name]
+            else:
                 raise MissingError(
                     f'found no definition of {name} (share/{name}.msg in AMENT_PREFIX_PATH), '
                     'expected its package to be installed, and its workspace sourced'
                 )
-            found |= get_types_from_msg(file.read_text(encoding='utf-8'), name)
             due += _types_in(found[name])
         if found:
             self._store.register(found)
         return self._store
+
+    def text_of(self, kind: str) -> str | None:
+        """Return the definition with its comments, which tell units, as rosbag2 keeps it.
+
+        None: one of its types is not installed. `store_with` has to know the type.
+        """
+        kinds, text = [kind], ''
+        for name in kinds:
+            file = _definition_file(name)
+            if file is None:
+                return None
+            package, _, name_in_it = name.split('/')
+            text += f'\n{"=" * 80}\nMSG: {package}/{name_in_it}\n' if text else ''
+            text += file.read_text(encoding='utf-8')
+            kinds += [
+                each
+                for each in dict.fromkeys(_types_in(self._store.fielddefs[name]))
+                if each not in kinds
+            ]
+        return text
 
 
 def _definition_file(name: str) -> Path | None:
@@ -187,7 +232,7 @@ def qos_of(profile: Mapping[str, Any]) -> Any:
     """Return a quality of service as a recording keeps it.
 
     :param profile: names of history, reliability, durability and liveliness in lower case; depth;
-        deadline, lifespan and lease of liveliness in ns
+        deadline, lifespan and lease of liveliness in ns, 2**63 - 1: no limit
     """
     from rosbags.interfaces import (
         Qos,
@@ -199,10 +244,8 @@ def qos_of(profile: Mapping[str, Any]) -> Any:
     )
 
     def time(name: str) -> Any:
-        seconds, nanoseconds = divmod(int(profile[name]), 1_000_000_000)
-        if seconds > LIMIT:
-            return QosTime(LIMIT, 999_999_999)
-        return QosTime(seconds, nanoseconds)
+        # No limit is RMW_DURATION_INFINITE so: anything else is one, which a player would offer.
+        return QosTime(*divmod(int(profile[name]), 1_000_000_000))
 
     return Qos(
         QosHistory[profile['history'].upper()],

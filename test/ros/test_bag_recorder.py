@@ -18,6 +18,7 @@ import signal
 import time
 
 import pytest
+import yaml
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import Twist
 from nav_msgs.msg import Odometry
@@ -102,6 +103,30 @@ def test_nobody_waits_for_a_recorder_that_stands_still(nodes, short, write, tmp_
     assert 'transient_local' in offered['/repsq/test_phase']
     assert 'best_effort' in offered['/odom']
     assert '  nothing  /repsq/test_command' in said
+
+
+def test_what_publishers_offer_is_told_as_ros2_bag_record_tells_it(nodes, short, write, tmp_path):
+    """Compared with what rosbag2 0.26 wrote of the same publishers; a player offers it again."""
+    node, bag = nodes.listener.node, tmp_path / 'bag'
+    reliable = node.create_publisher(Odometry, '/odom', 10)
+    node.create_publisher(Odometry, '/odom', qos.SENSOR)
+    recorder = start_recorder(nodes, write(short), bag, topics=('/odom',))
+    reliable.publish(Odometry())
+    nodes.listener.listen(1.0)
+    code, said = stop_recorder(recorder)
+    assert code == 0, said
+    text = (bag / 'metadata.yaml').read_text(encoding='utf-8')
+    [topic] = yaml.safe_load(text)['rosbag2_bagfile_information']['topics_with_message_count']
+    found = topic['topic_metadata']['offered_qos_profiles']
+    assert sorted(each.pop('reliability') for each in found) == ['best_effort', 'reliable']
+    no_limit = {'sec': 9223372036, 'nsec': 854775807}
+    assert found == 2 * [
+        {
+            'history': 'unknown', 'depth': 0, 'durability': 'volatile', 'liveliness': 'automatic',
+            'deadline': no_limit, 'lifespan': no_limit, 'liveliness_lease_duration': no_limit,
+            'avoid_ros_namespace_conventions': False,
+        }
+    ]  # fmt: skip
 
 
 def test_a_simulation_is_recorded_by_its_own_clock(nodes, short, write, tmp_path):

@@ -85,6 +85,6 @@ def test_a_recording_of_something_else_is_told(measured, tmp_path, capsys):
     named = json.loads(file.read_text())['bags'][0]
     assert named['name'] == 'bag'
     (tmp_path / 'bag').mkdir()
-    (tmp_path / 'bag' / 'bag.mcap').write_bytes(b'nothing')
+    (tmp_path / 'bag' / 'bag_0.mcap').write_bytes(b'nothing')
     assert main([*command[:-1], str(tmp_path / 'bag')]) == 9
     assert 'recording bag' in capsys.readouterr().out
