@@ -29,7 +29,7 @@ FEWEST_OF_A_CUBIC = 5
 EDGE_NS = 20  # beyond the span: stamps are rounded somewhere
 
 
-class Part(NamedTuple):
+class TrackPart(NamedTuple):
     """One of several tracks whose samples lie one behind the other."""
 
     begin: int  # its samples are [begin, end) of all
@@ -48,7 +48,7 @@ def half_of(span: float) -> int:
 
 
 def neighbours(
-    stamps: Stamps, parts: Sequence[Part], span: float, fewest: int
+    stamps: Stamps, parts: Sequence[TrackPart], span: float, fewest: int
 ) -> tuple[Stamps, Stamps]:
     """Return [low, high) of the poses around each wanted pose, among its own track's.
 

@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from repsq_ros.measurement.heading import unwrapped, yaw_of
-from repsq_ros.measurement.neighbours import FEWEST, Part, neighbours
+from repsq_ros.measurement.neighbours import FEWEST, TrackPart, neighbours
 from repsq_ros.measurement.track import Track
 
 Array = NDArray[np.float64]
@@ -59,7 +59,7 @@ def slopes_side_by_side(tracks: Sequence[tuple[Track, int]], span: float) -> lis
     """
     edges = list(accumulate((len(track) for track, _ in tracks), initial=0))
     parts = [
-        Part(begin, end, first)
+        TrackPart(begin, end, first)
         for (begin, end), (_, first) in zip(pairwise(edges), tracks, strict=True)
     ]
     stamps = np.concatenate([track.stamps for track, _ in tracks])
@@ -93,7 +93,7 @@ def slopes_side_by_side(tracks: Sequence[tuple[Track, int]], span: float) -> lis
     return [found[begin:end] for begin, end in pairwise(rows)]
 
 
-def _lay(summed: Array, tracks: Sequence[tuple[Track, int]], parts: Sequence[Part]) -> None:
+def _lay(summed: Array, tracks: Sequence[tuple[Track, int]], parts: Sequence[TrackPart]) -> None:
     """Fill in t, t^2, x, y, heading, and the products of the last three with t, (8, n)."""
     turns = []
     for (track, _), (begin, end, _) in zip(tracks, parts, strict=True):

@@ -200,6 +200,8 @@ def look_side_by_side(several: Sequence[TrackSteps]) -> None:
     give, to the last bit; what comes out between two tracks belongs to none. Their bounds are
     those of all.
     """
+    if not several:
+        return
     edges = list(accumulate((len(steps.track) for steps in several), initial=0))
     own = [slice(begin, max(end - 1, begin)) for begin, end in pairwise(edges)]
     seams = np.array(edges[1:-1], dtype=np.int64) - 1

@@ -26,7 +26,7 @@ from repsq_ros.measurement.inputs import Input
 from repsq_ros.measurement.neighbours import (
     FEWEST,
     FEWEST_OF_A_CUBIC,
-    Part,
+    TrackPart,
     long_enough,
     neighbours,
 )
@@ -91,7 +91,7 @@ def by_cubic(track: Track, span: float, first: int = 0) -> Array:
     :raises ValueError: fewer than five poses, or all within less than span / 2
     """
     seconds, position, heading = _poses(track)
-    whole = Part(0, len(track), first)
+    whole = TrackPart(0, len(track), first)
     low, high = neighbours(track.stamps, [whole], span, FEWEST_OF_A_CUBIC)
     places = low[:, None] + np.arange(int((high - low).max()))[None, :]
     inside = places < high[:, None]

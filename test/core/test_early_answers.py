@@ -35,7 +35,7 @@ from repsq_ros.measurement.frames import (
 from repsq_ros.measurement.heading import unwrapped
 from repsq_ros.measurement.inputs import Extrinsics, Input
 from repsq_ros.measurement.limits import Limits
-from repsq_ros.measurement.neighbours import Part, neighbours
+from repsq_ros.measurement.neighbours import TrackPart, neighbours
 from repsq_ros.measurement.period import period_of
 from repsq_ros.measurement.reasons import Code
 from repsq_ros.measurement.rowwise import lengths, percentile
@@ -240,7 +240,7 @@ def test_unwrapping(heading):
 @given(tracks(least=12), st.sampled_from([0.05, 0.1]))
 def test_slopes_are_those_of_moments_one_by_one(track, span):
     assume(track.stamps[-1] - track.stamps[0] > span * 1e9)
-    low, high = neighbours(track.stamps, [Part(0, len(track), 0)], span, 3)
+    low, high = neighbours(track.stamps, [TrackPart(0, len(track), 0)], span, 3)
     seconds = (track.stamps - track.stamps[0]) * 1e-9
     found = by_slope(track, span)
     x, y, z, w = track.orientation.T

@@ -199,6 +199,13 @@ def test_psi_and_reasons_are_those_of_each_window_alone(name, asked):
     assert measure.evaluate_all(observations) == [measure.evaluate(o) for o in observations]
 
 
+@pytest.mark.parametrize('name', MEASURES)
+@pytest.mark.parametrize('damage', DAMAGES)
+def test_windows_with_the_same_fault(name, damage):
+    measure, observations = MEASURES[name], [observed(k, damage) for k in range(3)]
+    assert measure.evaluate_all(observations) == [measure.evaluate(o) for o in observations]
+
+
 def test_a_spoiled_window_spoils_no_other():
     """Each damage is found, and only there."""
     measure = MEASURES['falling']
