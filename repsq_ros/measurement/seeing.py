@@ -121,7 +121,7 @@ class BodyCut:
         self.leads = [lead]  # numbers of samples before the window, those wanted most first
         if wanted.history and near:  # all since the last gap, if it is as sound as the rest
             gaps = np.flatnonzero(np.diff(whole.stamps[: first + 1]) > limits.largest_gap_ns)
-            self.leads.append(first - (int(gaps[-1]) + 1 if len(gaps) else 0))
+            self.leads.insert(0, first - (int(gaps[-1]) + 1 if len(gaps) else 0))
 
     def stretch(
         self, start_ns: int, end_ns: int, lead_ns: int = 0, part_of_unbroken: bool = False

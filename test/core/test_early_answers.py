@@ -87,7 +87,18 @@ def test_turns_are_those_of_whole_quaternions(track):
     np.testing.assert_array_equal(turns_of(track.orientation), expected)
 
 
+def going(step, back=None):
+    """A body that goes on by even steps, but for one that leads back."""
+    steps = np.full(19, step)
+    if back is not None:
+        steps[back] = -step
+    position = np.zeros((20, 3))
+    position[1:, 1] = np.cumsum(steps)
+    return Track(np.arange(20) * 8 * MS, position, np.tile([0.0, 0.0, 0.0, 1.0], (20, 1)))
+
+
 @given(tracks(), st.sampled_from([0.004, 0.008, 0.01, 0.03]), st.sampled_from([0.01, 1.0, 40.0]))
+@example(going(0.5), 0.008, 40.0)
 @example(at_rest_but_for(0.0199), 0.008, 0.01)
 @example(at_rest_but_for(0.0201), 0.008, 0.01)
 def test_a_jump_is_found_wherever_one_step_is_too_fast(track, period, fastest):
@@ -103,6 +114,8 @@ def test_a_jump_is_found_wherever_one_step_is_too_fast(track, period, fastest):
 @given(tracks(), st.sampled_from([0.001, 0.004, 0.008, 0.01, 0.03]))
 @example(at_rest_but_for(0.0016), 0.008)
 @example(at_rest_but_for(0.0017), 0.008)
+@example(going(0.0009, back=9), 0.008)
+@example(going(0.0008, back=9), 0.008)
 def test_an_outlier_is_found_wherever_one_step_is_out_of_line(track, period):
     limits, steps = Limits(), TrackSteps(track, period)
     found = False
@@ -124,6 +137,13 @@ def test_an_outlier_is_found_wherever_one_step_is_out_of_line(track, period):
         allowed = noise + shaken * period**2 + pace * np.abs(steps.seconds - period)
         found = found or (off - allowed > 0).any()
     assert (motion.outlier_fault(steps, WINDOW, limits) is not None) == found
+
+
+@pytest.mark.parametrize(('samples', 'judged'), [(5, False), (6, True)])
+def test_a_step_is_held_against_four_others(samples, judged):
+    track = at_rest_but_for(0.5, row=samples // 2).take(slice(0, samples))
+    found = motion.outlier_fault(TrackSteps(track, 0.008), WINDOW, Limits())
+    assert (found is not None) == judged
 
 
 @given(

@@ -23,6 +23,7 @@ from hypothesis.extra.numpy import arrays
 from repsq_ros.measurement.inputs import Input
 from repsq_ros.measurement.limits import Fall, Limits
 from repsq_ros.measurement.measure import SIDE_BY_SIDE, Measure
+from repsq_ros.measurement.own import OwnQuantity
 from repsq_ros.measurement.reasons import Code, Doubt
 from repsq_ros.measurement.rowwise import lengths
 from repsq_ros.measurement.slopes import by_slope, slopes_side_by_side
@@ -197,6 +198,38 @@ def observed(seed, damage):
 def test_psi_and_reasons_are_those_of_each_window_alone(name, asked):
     measure, observations = MEASURES[name], [observed(*each) for each in asked]
     assert measure.evaluate_all(observations) == [measure.evaluate(o) for o in observations]
+
+
+class Before:
+    """A measure of one's own: how many samples before the window it is given."""
+
+    lower, upper, unit, needs = 0.0, 1e3, '1', 'pose'
+
+    def psi(self, seen, window):
+        return seen.first
+
+
+@pytest.mark.parametrize(
+    ('jump', 'gap', 'before'),
+    [
+        (None, None, 100),  # one second before the command, and none that comes then
+        (None, 60, 59),  # since the last gap
+        (110, None, 0),  # not sound all the way: as much as any measure is given
+        (90, 100, 19),  # what lies before a gap is none of its matter
+    ],
+)
+def test_a_measure_of_ones_own_is_given_all_since_the_last_gap(jump, gap, before):
+    stamps = np.arange(300) * 10 * MS
+    position = np.column_stack([stamps * 3e-10, 0.0 * stamps, 0.0 * stamps])
+    position[:, 1] += 5.0 * (np.arange(300) >= jump) if jump else 0.0
+    keep = np.ones(300, dtype=bool)
+    keep[gap : gap + 21 if gap else gap] = gap is None
+    track = Track(stamps, position, np.tile([0.0, 0.0, 0.0, 1.0], (300, 1))).take(keep)
+    track = track.since(int(np.searchsorted(track.stamps, 400 * MS)))
+    window = Window(1_400 * MS, 2_900 * MS, (0.3, 0.0, 0.0), 1_400 * MS)
+    measure = Measure(OwnQuantity(Before(), {'type': 'before'}), Input(POSES, 'mocap'))
+    outcomes = measure.evaluate_all([Observation(window, track)] * 2)
+    assert [(outcome.psi, outcome.reason) for outcome in outcomes] == [(before, '')] * 2
 
 
 @pytest.mark.parametrize('name', MEASURES)
