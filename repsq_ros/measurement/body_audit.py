@@ -40,7 +40,7 @@ Flags = NDArray[np.bool_]
 
 REST_SPAN = 0.1  # [s] of the slope that tells the speed at rest
 SPEED_UNIT = 1e-4  # [m/s] to which it is told
-TILT_UNIT = 1e-7  # squared sine of half of 0.04 degrees
+TILT_UNIT = 1e-4  # sine of half of 0.01 degrees
 
 NOTHING = (math.nan, math.nan, math.nan)
 
@@ -228,7 +228,7 @@ class _Attitude:
     """Tilt and heading, stretch by stretch."""
 
     def __init__(self) -> None:
-        self._tilts = QuantileSketch(TILT_UNIT)  # (sin(tilt / 2))^2
+        self._tilts = QuantileSketch(TILT_UNIT)  # sine of half of each
         self._most = 0.0
         self._first, self._turns = 0.0, 0  # the heading at first, and whole turns since
         self._last: Array = np.empty((4, 0))
@@ -237,7 +237,7 @@ class _Attitude:
         """Take in the next orientations, (4, n) x, y, z, w of any norm but zero."""
         x, y, z, w = orientation
         aslant = x * x + y * y
-        tilts = aslant / (aslant + z * z + w * w)
+        tilts = np.sqrt(aslant / (aslant + z * z + w * w))
         self._tilts.add(tilts)
         self._most = max(self._most, float(tilts.max()))
         if not self._last.shape[1]:
@@ -255,7 +255,7 @@ class _Attitude:
     def tilt(self) -> tuple[float, float]:
         """Return median and largest tilt [rad]."""
         middle = self._tilts.bins().quantile(0.5)
-        return 2.0 * math.asin(math.sqrt(middle)), 2.0 * math.asin(math.sqrt(self._most))
+        return 2.0 * math.asin(middle), 2.0 * math.asin(self._most)
 
     def heading(self) -> tuple[float, float]:
         """Return the first heading and how far on the last one is, whole turns with it [rad]."""
