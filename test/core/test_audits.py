@@ -22,6 +22,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from support.kept import kept
 
 from repsq_ros.measurement.audit import StreamAuditor, audit
 from repsq_ros.measurement.blocks import BLOCK, Blocks
@@ -344,23 +345,6 @@ def test_blocks_hold_all_that_came_in_its_order():
 
 
 # Memory ------------------------------------------------------------------------------------------
-
-
-def kept(thing, seen=None):
-    """Return how many numbers an object holds on to, in arrays and views of them."""
-    seen = set() if seen is None else seen
-    if id(thing) in seen:
-        return 0
-    seen.add(id(thing))
-    if isinstance(thing, np.ndarray):
-        while isinstance(thing.base, np.ndarray):
-            thing = thing.base
-        return 0 if id(thing) in seen and thing.base is not None else thing.size
-    if isinstance(thing, dict):
-        return sum(kept(each, seen) for each in thing.values())
-    if isinstance(thing, (list, tuple, set)):
-        return len(thing) + sum(kept(each, seen) for each in thing)
-    return kept(vars(thing), seen) if hasattr(thing, '__dict__') else 0
 
 
 @pytest.mark.parametrize('kind', ['even', 'jittery', 'faulty', 'slow'])
