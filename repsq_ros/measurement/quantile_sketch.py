@@ -104,8 +104,9 @@ class QuantileSketch:
     def __init__(self, unit: float) -> None:
         self.count = 0
         self._unit = unit
-        self._first: list[Array] = []
-        self._middle, self._scale = 0.0, 0.0  # 0: all values are in `_first`
+        self._held: list[Array] = []  # values that are in no bin
+        self._number = 0  # of them
+        self._middle, self._scale = 0.0, 0.0  # 0: there are no bins
         self._pages: dict[int, _Page] = {}
 
     def add(self, values: Array) -> None:
@@ -113,19 +114,20 @@ class QuantileSketch:
 
         :param values: (n,), finite
         """
-        self.count += len(values)
-        if self._scale:
-            self._sort_in(np.sort(values))
-        elif len(values):
-            self._first.append(values.copy())
-            if self.count > EXACT:
-                self._lay_out()
+        if len(values):
+            self._held.append(values.copy())
+            self._number += len(values)
+            self.count += len(values)
+        if self._number > EXACT:
+            self._put_away()
 
-    def _lay_out(self) -> None:
-        """Say what the bins are, and let the first values fall into them."""
-        values, self._first = np.concatenate(self._first), []
-        low, self._middle, high = np.quantile(values[:EXACT], (0.25, 0.5, 0.75)).tolist()
-        self._scale = max(high - low, self._unit)
+    def _put_away(self) -> None:
+        """Let the values that are held fall into their bins."""
+        values = np.concatenate([np.empty(0), *self._held])
+        self._held, self._number = [], 0
+        if not self._scale:
+            low, self._middle, high = np.quantile(values[:EXACT], (0.25, 0.5, 0.75)).tolist()
+            self._scale = max(high - low, self._unit)
         self._sort_in(np.sort(values))
 
     def _sort_in(self, values: Array) -> None:
@@ -156,8 +158,9 @@ class QuantileSketch:
     def bins(self) -> Bins:
         """Return all that is known of the values."""
         if not self._scale:
-            values = np.sort(np.concatenate([np.empty(0), *self._first]))
+            values = np.sort(np.concatenate([np.empty(0), *self._held]))
             return Bins(values, values, np.ones(len(values), dtype=np.int64))
+        self._put_away()
         pages = [self._pages[number] for number in sorted(self._pages)]
         counts = np.concatenate([page.counts for page in pages])
         there = counts > 0
