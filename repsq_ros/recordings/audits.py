@@ -157,9 +157,9 @@ class _AuditedStream:
             self.auditor.add(*_read_ones(table, stamps, table.log_ns))
         kind = CATALOGUE.get(self.type)
         if kind is not None and 'position' in kind.gives:
-            self._take_bodies(kind, table, rate)
+            self._take_bodies(kind, table, stamps, rate)
 
-    def _take_bodies(self, kind: MessageKind, table: Table, rate: float) -> None:
+    def _take_bodies(self, kind: MessageKind, table: Table, stamps: Integers, rate: float) -> None:
         names = {body for _, message in table.alike for body in bodies_of(self.type, message)}
         for row in table.others:
             message = table.message(int(row))
@@ -170,7 +170,7 @@ class _AuditedStream:
                 own = StreamAuditor(rate) if self.type == TF else None
                 self.bodies[name] = _AuditedBody(reader_of(source), own)
             body = self.bodies[name]
-            for found, numbers in _poses_in(table, body.read):
+            for found, numbers in _poses_in(table, body.read, kind, stamps):
                 if body.own is not None:
                     body.own.add(found)
                 if body.poses is None:
@@ -206,13 +206,16 @@ def _read_ones(table: Table, *columns: Integers) -> Iterator[Integers]:
 
 
 def _poses_in(
-    table: Table, read: Reader
+    table: Table, read: Reader, kind: MessageKind, stamps: Integers
 ) -> Iterator[tuple[Integers, Sequence[NDArray[np.float64]]]]:
-    """Yield stamps (n,) and numbers, (n,) each: x, y, z, and x, y, z, w of a quaternion."""
+    """Yield stamps (n,) and numbers, (n,) each: x, y, z, and x, y, z, w of a quaternion.
+
+    :param stamps: of the messages, which are read no second time
+    """
     if len(table.alike) == 1 and not len(table.others):
-        rows, message = table.alike[0]
+        message, log_ns = table.alike[0].message, table.log_ns
         try:
-            sample: Any = read(message, table.log_ns[rows])  # type: ignore[arg-type]
+            sample: Any = kind.read(message, stamps) if kind.read else read(message, log_ns)  # type: ignore[arg-type]
         except (TypeError, ValueError):
             pass  # not to be said of all together
         else:
