@@ -16,6 +16,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import NamedTuple
@@ -61,7 +62,7 @@ class Bins(NamedTuple):
         parted = (self.least < bound) & (self.most >= bound)
         found = int(self.counts[self.most < bound].sum())
         for low, high, count in zip(*(each[parted] for each in self), strict=True):
-            found += min(1 + int((count - 1) * (bound - low) / (high - low)), int(count) - 1)
+            found += max(math.ceil((int(count) - 1) * (bound - low) / (high - low)), 1)
         return found
 
     def above(self, bound: float) -> int:

@@ -19,7 +19,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from repsq_ros.measurement.quantile_sketch import EXACT, QuantileSketch
+from repsq_ros.measurement.quantile_sketch import EXACT, Bins, QuantileSketch
 
 UNIT = 1e-4
 
@@ -55,6 +55,20 @@ def sketch_of(values, cuts=()):
 
 kinds = st.sampled_from(['noise', 'drift', 'few', 'equal', 'outliers'])
 seeds = st.integers(0, 2**32 - 1)
+
+
+def test_within_a_bin_values_lie_evenly():
+    """Four from 0 to 6, two of 10, and two from 20 to 21."""
+    bins = Bins(np.array([0.0, 10.0, 20.0]), np.array([6.0, 10.0, 21.0]), np.array([4, 2, 2]))
+    values = [0.0, 2.0, 4.0, 6.0, 10.0, 10.0, 20.0, 21.0]
+    assert [bins.value(rank) for rank in range(8)] == values
+    bounds = [-1.0, 0.0, 0.1, 1.9, 2.0, 2.1, 5.9, 6.0, 6.1, 10.0, 10.1, 20.0, 20.5, 21.0, 22.0]
+    for bound in bounds:
+        assert bins.below(bound) == sum(value < bound for value in values)
+        assert bins.above(bound) == sum(value > bound for value in values)
+    assert bins.spread(1.0, 7.0) == pytest.approx(3.0)
+    assert bins.quantile(0.5) == 8.0
+    assert bins.quantile(1.0) == 21.0
 
 
 @settings(max_examples=50)
