@@ -161,6 +161,30 @@ def test_a_stream_is_what_the_definitions_say(count, kind, seed, rate):
         assert found.arrival_jitter == pytest.approx(spread, rel=1e-6, abs=1e-9)
 
 
+def test_what_stands_in_one_block_alone_is_told_of_the_whole_stream():
+    """The latest and the least stamp, one that is not zero."""
+    stamps = START + np.arange(3 * BLOCK) * 10 * MS
+    stamps[10], stamps[-5] = START + 10**6 * SECOND, START + 2000 * MS
+    assert audit(stamps).seconds == pytest.approx(1e6)
+    stamps[-1] = START - 2 * 10**6 * SECOND
+    assert audit(stamps).seconds == pytest.approx(3e6)
+    stamps[BLOCK:] = 0
+    assert not audit(stamps).all_zero
+    stamps[:] = 0
+    assert audit(stamps).all_zero
+    assert audit(stamps).guess.startswith('none')
+    assert not audit(stamps[:0]).all_zero
+
+
+def test_messages_that_all_came_at_once_have_no_drift():
+    stamps = START + np.arange(1000) * 10 * MS
+    found = audit(stamps, np.full(1000, START))
+    assert found.drift == 0.0
+    assert found.arrival_jitter == pytest.approx(np.arange(1000).std() * 0.01)
+    assert math.isnan(audit(stamps[:2], stamps[:2]).delay)
+    assert audit(stamps[:3], stamps[:3]).delay == 0.0
+
+
 def defined(track):
     """Return the audit of a body's whole track, by the definitions."""
     order = np.argsort(track.stamps, kind='stable')
@@ -296,16 +320,17 @@ def test_what_comes_late_by_less_than_is_held_back_finds_its_place(length):
     np.testing.assert_array_equal(numbers, rows[:, first])
 
 
-def test_what_comes_later_still_is_left_out_and_counted():
+@pytest.mark.parametrize('before', [0, MS])
+def test_what_comes_later_still_is_left_out_and_counted(before):
     stamps = START + np.arange(6000) * 10 * MS
     stamps[2000] = stamps[2000 - HELD] - MS  # in time by one
-    stamps[5500] = stamps[5500 - HELD - 1] - MS
+    stamps[5500] = stamps[5500 - HELD - 1] - before
     found, _, late = in_stamp_order(stamps, np.zeros((1, 6000)), 1)
     assert late == 1
     assert len(found) == 5999
     assert (np.diff(found) > 0).all()
     assert stamps[2000] in found
-    assert stamps[5500] not in found
+    assert (stamps[5500] in found) == (before == 0)
 
 
 def test_a_clock_that_is_set_back_is_told_and_the_first_run_described():

@@ -140,6 +140,13 @@ def test_bins_are_fewer_than_values():
     assert bins.quantile(0.99) == pytest.approx(2.3263, abs=0.01)
 
 
+def test_values_are_copied():
+    values, sketch = np.arange(10.0), QuantileSketch(UNIT)
+    sketch.add(values)
+    values[:] = 0.0
+    assert sketch.bins().quantile(1.0) == 9.0
+
+
 def test_nothing_is_told_of_nothing():
     sketch = QuantileSketch(UNIT)
     sketch.add(np.empty(0))
