@@ -28,8 +28,9 @@ from repsq_ros.measurement.audit import StreamAuditor, audit
 from repsq_ros.measurement.blocks import BLOCK, Blocks
 from repsq_ros.measurement.body_audit import BodyAudit, BodyAuditor, audit_body
 from repsq_ros.measurement.frames import tilt_of
-from repsq_ros.measurement.frozen import longest_frozen
+from repsq_ros.measurement.frozen import FrozenSpans, longest_frozen
 from repsq_ros.measurement.quantile_sketch import EXACT
+from repsq_ros.measurement.quietest import QuietestSecond
 from repsq_ros.measurement.rowwise import lengths
 from repsq_ros.measurement.slope_speeds import SlopeSpeeds
 from repsq_ros.measurement.stamp_order import HELD, StampOrder
@@ -246,6 +247,43 @@ def test_a_body_is_what_the_definitions_say(count, kind, seed, faults):
         assert found.pop(name) == pytest.approx(expected.pop(name), abs=near, nan_ok=True), name
     for name, value in found.items():
         assert value == pytest.approx(expected[name], rel=1e-6, abs=1e-8, nan_ok=True), name
+
+
+def in_stretches(finder, cuts, stamps, rows):
+    """Feed a part of an auditor in stretches."""
+    for begin, end in pairwise(
+        [0, *sorted({c for c in cuts if 0 < c < len(stamps)}), len(stamps)]
+    ):
+        finder.add(stamps[begin:end], rows[:, begin:end])
+    return finder
+
+
+cut_places = st.lists(st.integers(1, 199), max_size=8)
+
+
+@given(seeds, st.integers(1, 200), st.sampled_from([0.1, 0.5, 0.98]), cut_places)
+@example(1, 200, 0.0, [100])
+@example(1, 200, 1.0, [50, 100])
+def test_frozen_spans_go_on_from_stretch_to_stretch(seed, count, changing, cuts):
+    rng = np.random.default_rng(seed)
+    stamps = np.cumsum(rng.integers(1, 20, count)) * MS
+    poses = np.cumsum((rng.random((count, 7)) < changing / 7) * 1.0, axis=0)
+    expected = longest_frozen(Track(stamps, poses[:, :3], poses[:, 3:]))[0]
+    assert in_stretches(FrozenSpans(), cuts, stamps, poses.T).longest() == pytest.approx(expected)
+
+
+@given(seeds, st.integers(1, 200), st.sampled_from([20, 150, 300, 2000]), cut_places)
+@example(1, 200, 2000, [1, 2, 3])
+def test_the_quietest_second_is_found_in_any_stretches(seed, count, longest, cuts):
+    rng = np.random.default_rng(seed)
+    stamps = START + np.cumsum(rng.integers(1, longest, count)) * MS
+    place = np.cumsum(rng.normal(0, rng.random((count, 1)), (count, 3)), axis=0) + 4e5
+    seconds = (stamps - stamps[0]) // SECOND
+    each = [place[seconds == k] for k in np.unique(seconds)]
+    each = [one for one in each if len(one) > 5] or [place]
+    expected = min((one.std(axis=0) for one in each), key=lambda sd: (sd**2).sum())
+    found = in_stretches(QuietestSecond(), cuts, stamps, place.T).deviation()
+    assert found == pytest.approx(expected, rel=1e-6, abs=1e-9)
 
 
 @pytest.mark.parametrize('count', [2, 3, 4, 40, 600])
