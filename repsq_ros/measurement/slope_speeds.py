@@ -51,13 +51,14 @@ class SlopeSpeeds:
         self._place = np.concatenate([self._place, place], axis=1)
         if len(self._stamps) < FEWEST:
             return np.empty(0)
-        # Two poses beyond those in reach: where there are too few, neighbours are taken in.
+        # Two poses beyond those in reach, and one before them: where they are too few, neighbours
+        # are taken in.
         ready = int(np.searchsorted(self._stamps, self._stamps[-2] - self._reach))
         if ready <= self._next:
             return np.empty(0)
         speeds = self._speeds(self._next, ready)
         low = int(np.searchsorted(self._stamps, self._stamps[ready] - self._reach))
-        kept = max(low - 2, 0)
+        kept = max(low - 1, 0)
         self._stamps, self._place = self._stamps[kept:].copy(), self._place[:, kept:].copy()
         self._next = ready - kept
         return speeds

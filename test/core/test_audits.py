@@ -274,6 +274,9 @@ def test_frozen_spans_go_on_from_stretch_to_stretch(seed, count, changing, cuts)
 
 @given(seeds, st.integers(1, 200), st.sampled_from([20, 150, 300, 2000]), cut_places)
 @example(1, 200, 2000, [1, 2, 3])
+@example(1, 6, 20, [])
+@example(1, 6, 20, [3])
+@example(3, 30, 300, [6, 12])
 def test_the_quietest_second_is_found_in_any_stretches(seed, count, longest, cuts):
     rng = np.random.default_rng(seed)
     stamps = START + np.cumsum(rng.integers(1, longest, count)) * MS
@@ -287,7 +290,7 @@ def test_the_quietest_second_is_found_in_any_stretches(seed, count, longest, cut
 
 
 @pytest.mark.parametrize('count', [2, 3, 4, 40, 600])
-@pytest.mark.parametrize('kind', ['even', 'jittery', 'slow', 'gaps', 'together'])
+@pytest.mark.parametrize('kind', ['even', 'jittery', 'slow', 'gaps', 'together', 'pairs', 'short'])
 @pytest.mark.parametrize('length', [1, 7, 250])
 def test_speeds_come_stretch_by_stretch_as_slopes_over_the_whole_track(count, kind, length):
     rng = np.random.default_rng(count)
@@ -296,6 +299,9 @@ def test_speeds_come_stretch_by_stretch_as_slopes_over_the_whole_track(count, ki
         'jittery': lambda: 8 * MS + rng.integers(-2 * MS, 2 * MS, count),
         'slow': lambda: rng.integers(40 * MS, 300 * MS, count),
         'gaps': lambda: np.where(rng.random(count) < 0.05, 2 * SECOND, 10 * MS),
+        # Of some, exactly one other is in reach; of some, few within less than half the span.
+        'pairs': lambda: np.resize([50 * MS, 100 * MS], count),
+        'short': lambda: np.resize([*[30 * MS] * 9, 10 * MS, 45 * MS, 45 * MS], count),
         'together': lambda: np.where(rng.random(count) < 0.1, 90 * MS, 1000),
     }[kind]()
     stamps = START + np.cumsum(steps)
@@ -448,6 +454,40 @@ def test_no_number_of_a_pose_stops_the_audit(value, column):
     poses[::3] = body_of(rng, stamps)[::3]
     lines = audit_body(Track(stamps, poses[:, :3], poses[:, 3:])).lines()
     assert lines[1][0] == 'broken poses'
+
+
+@pytest.mark.parametrize(('placed', 'whole'), [(0, 0), (1, 0), (1, 1), (2, 0), (2, 1), (2, 2)])
+def test_two_poses_at_least_are_described(placed, whole):
+    rng = np.random.default_rng(1)
+    stamps = stamps_of(rng, 5, 'even')
+    poses = body_of(rng, stamps)
+    poses[placed:, 0] = np.nan
+    poses[whole:, 4] = np.nan
+    found = audit_body(Track(stamps, poses[:, :3], poses[:, 3:]))
+    assert found.broken == 5 - whole
+    assert math.isnan(found.largest_step) == (placed < 2)
+    assert math.isnan(found.tilt[0]) == (whole < 2)
+    assert audit_body(Track(stamps[:1], poses[:1, :3], poses[:1, 3:])) == BodyAudit()
+
+
+@pytest.mark.parametrize(('norm', 'odd'), [(0.9, 1), (0.94, 1), (0.96, 0), (1.04, 0), (1.06, 1)])
+def test_a_norm_is_odd_from_a_twentieth_on(norm, odd):
+    rng = np.random.default_rng(1)
+    stamps = stamps_of(rng, 300, 'even')
+    poses = body_of(rng, stamps)
+    found = audit_body(Track(stamps, poses[:, :3], norm * poses[:, 3:]))
+    assert (found.odd_norm, found.without_norm, found.broken) == (300 * odd, 0, 0)
+
+
+@pytest.mark.filterwarnings('ignore::RuntimeWarning')
+def test_speeds_beyond_all_numbers_are_not_told():
+    rng = np.random.default_rng(1)
+    stamps = stamps_of(rng, 3 * BLOCK, 'even')
+    poses = body_of(rng, stamps)
+    poses[::7, 0][:100] = 1e308
+    found = audit_body(Track(stamps, poses[:, :3], poses[:, 3:]))
+    assert math.isnan(found.speed)
+    assert found.tilt[1] == pytest.approx(tilt_of(poses[:, 3:]).max())
 
 
 def test_points_have_no_attitude_and_no_speed():

@@ -14,6 +14,7 @@
 
 """The audits of a recording: as inspect prints and a report shows them, whatever is in it."""
 
+import re
 import struct
 
 import numpy as np
@@ -53,7 +54,7 @@ def printed(path, capsys, *options):
 def values_of(block):
     """Return what a block of the output says, by names."""
     title, *lines = block.splitlines()
-    return title, {line[2:36].strip(): line[36:].strip() for line in lines}
+    return title, dict(re.split(r' {2,}', line.strip(), maxsplit=1) for line in lines)
 
 
 def test_a_report_shows_what_inspect_prints(tmp_path, capsys):
@@ -82,6 +83,17 @@ def test_audits_come_as_values(tmp_path):
     with Recording(path) as recording:
         (only,) = audits_of(recording, ['/mocap'], rate=100.0)
     assert only.stream.declared == 100.0
+
+
+@pytest.mark.parametrize(('count', 'stamp', 'told'), [(2, 1, False), (3, 1, True), (3, 0, False)])
+def test_a_clock_is_told_of_three_stamps_that_are_some(tmp_path, count, stamp, told):
+    said = [
+        (START + k * SECOND, '/mocap', POSE, pose(stamp * (START + k * SECOND), (0, 0, 0)))
+        for k in range(count)
+    ]
+    with Recording(write_bag(tmp_path / 'bag', said)) as recording:
+        (found,) = audits_of(recording, ['/mocap'])
+    assert (found.clock is not None) == told
 
 
 def test_a_topic_without_a_message_is_told(tmp_path, capsys):
@@ -132,7 +144,8 @@ def test_poses_in_several_layouts_are_one_body(tmp_path, capsys):
     for k in range(300):
         frame = 'world' if k < 200 else f'map_{"x" * (k % 40)}'
         ns = START + k * 10_000_000
-        told.append((ns, '/mocap', POSE, pose(ns, (0.01 * k, 0, 0), frame)))
+        log_ns = ns + (k * 7919) % 10_000_000  # late, and unevenly so
+        told.append((log_ns, '/mocap', POSE, pose(ns, (0.01 * k, 0, 0), frame)))
     path = write_bag(tmp_path / 'bag', told)
     with Recording(path) as recording:
         (found,) = audits_of(recording, ['/mocap'])
@@ -143,11 +156,35 @@ def test_poses_in_several_layouts_are_one_body(tmp_path, capsys):
     assert found.bodies[0].poses.speed == pytest.approx(1.0)
 
 
-def test_points_and_bodies_without_headers_are_audited(tmp_path):
+def test_of_a_frame_pair_its_own_stamps_are_told(tmp_path, capsys):
+    """At half the rate of the messages, and an hour before these came."""
+    kind, each = 'tf2_msgs/msg/TFMessage', TYPES['geometry_msgs/msg/TransformStamped']
+    move = TYPES['geometry_msgs/msg/Transform']
+    vector, turn = TYPES['geometry_msgs/msg/Vector3'], TYPES['geometry_msgs/msg/Quaternion']
+    told = []
+    for k in range(200):
+        log_ns = START + k * 10_000_000
+        head = pose(log_ns - 3600 * SECOND, (0, 0, 0), 'map').header
+        place = move(vector(0.01 * k, 0.0, 0.0), turn(0.0, 0.0, 0.0, 1.0))
+        names = ['base', 'camera'] if k % 2 else ['camera']
+        told.append(
+            (log_ns, '/tf', kind, TYPES[kind]([each(head, name, place) for name in names]))
+        )
+    path = write_bag(tmp_path / 'bag', told)
+    _, values = values_of(printed(path, capsys)[0])
+    assert values['base: messages'] == '100 in 1.980 s'
+    assert values['base: rate'] == '50.00 Hz'
+    assert values['camera: messages'] == '200 in 1.990 s'
+    assert 'base: period' not in values
+    assert values['base: speed, 99th percentile by slope'] == '1.0000 m/s'
+
+
+@pytest.mark.parametrize('frames', [1, 40])
+def test_points_are_audited(tmp_path, frames):
     kind = 'geometry_msgs/msg/PointStamped'
     told = [
         (START + k * SECOND // 100, '/point', kind,
-         TYPES[kind](pose(START + k * SECOND // 100, (0, 0, 0)).header,
+         TYPES[kind](pose(START + k * SECOND // 100, (0, 0, 0), 'x' * (k % frames)).header,
                      TYPES['geometry_msgs/msg/Point'](0.0, 0.001 * k, 0.0)))
         for k in range(50)
     ]  # fmt: skip
