@@ -301,7 +301,7 @@ def test_speeds_come_stretch_by_stretch_as_slopes_over_the_whole_track(count, ki
         'gaps': lambda: np.where(rng.random(count) < 0.05, 2 * SECOND, 10 * MS),
         # Of some, exactly one other is in reach; of some, few within less than half the span.
         'pairs': lambda: np.resize([50 * MS, 100 * MS], count),
-        'short': lambda: np.resize([*[30 * MS] * 9, 10 * MS, 45 * MS, 45 * MS], count),
+        'short': lambda: np.resize(np.array([200, 10, 10, 35, 45]) * MS, count),
         'together': lambda: np.where(rng.random(count) < 0.1, 90 * MS, 1000),
     }[kind]()
     stamps = START + np.cumsum(steps)

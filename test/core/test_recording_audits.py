@@ -192,6 +192,7 @@ def test_points_are_audited(tmp_path, frames):
         (found,) = audits_of(recording, ['/point'])
     assert found.bodies[0].poses.extent == pytest.approx((0.0, 0.049, 0.0))
     assert np.isnan(found.bodies[0].poses.speed)
+    assert found.bodies[0].poses.broken == 0
 
 
 def test_nothing_is_kept_of_what_was_read(tmp_path):
