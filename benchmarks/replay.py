@@ -380,6 +380,7 @@ def main() -> int:
             words = [('arrays', str(path))]
             if name != 'three topics':
                 words.append(('reevaluate', str(path), '--specification', str(file)))
+            words.append(('inspect', str(path)))
             for each in words:
                 print(f'  {name}, {each[0]:12s} {memory(*each):8.0f} MB')
     return 0

@@ -17,15 +17,14 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
-import io
-import re
 from dataclasses import replace
 from pathlib import Path
 
-from repsq_ros.console import inspect
 from repsq_ros.console.iso9283 import lines_of_table
+from repsq_ros.console.recorded_inputs import tell_losses
 from repsq_ros.errors import OutputError, ParameterError
+from repsq_ros.recordings.audits import audits_of
+from repsq_ros.recordings.recording import Recording
 from repsq_ros.report.browser import find_browser, print_pdf
 from repsq_ros.report.gathered import AuditedTopic, gather
 from repsq_ros.report.page import render
@@ -80,7 +79,7 @@ def run(arguments: argparse.Namespace) -> int:
         bag, poses = arguments.bag, arguments.poses
         campaigns[0] = replace(
             campaigns[0],
-            audits=() if bag is None else audits_of(bag),
+            audits=() if bag is None else audited_topics(bag),
             poses=() if poses is None else tuple(lines_of_table(poses)),
         )
     page = render(campaigns)
@@ -100,24 +99,17 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def audits_of(bag: Path) -> tuple[AuditedTopic, ...]:
-    """Return the audit of each sensor's topic in a recording, as `repsq inspect` tells it.
+def audited_topics(bag: Path) -> tuple[AuditedTopic, ...]:
+    """Return the audit of each sensor's topic in a recording.
 
     :raises BagError: it cannot be read
     :raises MissingError: the reader of bags is not installed
     """
-    told = io.StringIO()
-    parser = argparse.ArgumentParser()
-    inspect.add_arguments(parser)
-    with contextlib.redirect_stdout(told):
-        inspect.run(parser.parse_args([str(bag)]))
-    found = []
-    for block in told.getvalue().strip().split('\n\n'):
-        title, *lines = block.splitlines()
-        topic = re.match(r'\S+  \((\S+)\)$', title)
-        if topic is None or topic[1].startswith(OWN):
-            continue
-        pairs = [re.split(r' {2,}', line.strip(), maxsplit=1) for line in lines]
-        rows = tuple((pair[0], pair[1] if len(pair) > 1 else '') for pair in pairs)
-        found.append(AuditedTopic(title, rows))
-    return tuple(found)
+    with Recording(bag) as recording:
+        audits = audits_of(recording, recording.topics())
+        tell_losses(recording.losses)
+    return tuple(
+        AuditedTopic(each.title, tuple(each.lines()))
+        for each in audits
+        if not each.type.startswith(OWN)
+    )

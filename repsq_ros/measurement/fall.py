@@ -21,8 +21,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from repsq_ros.measurement.audit import longest_frozen
 from repsq_ros.measurement.frames import tilt_of
+from repsq_ros.measurement.frozen import longest_frozen
 from repsq_ros.measurement.limits import Fall, Limits
 from repsq_ros.measurement.motion import jump_fault
 from repsq_ros.measurement.reasons import Code, Fault

@@ -21,8 +21,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from repsq_ros.measurement.audit import longest_frozen
 from repsq_ros.measurement.frames import UNIT_NORM
+from repsq_ros.measurement.frozen import longest_frozen
 from repsq_ros.measurement.limits import Condition, Limits
 from repsq_ros.measurement.period import period_of
 from repsq_ros.measurement.reasons import Code, Doubt, Fault

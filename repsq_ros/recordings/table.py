@@ -153,6 +153,11 @@ class Table:
         return len(self._slab)
 
     @property
+    def unknown(self) -> BagError | None:
+        """Why messages of this type cannot be read at all; None: they can."""
+        return self._decoder.unknown
+
+    @property
     def log_ns(self) -> Integers:
         """When each message was recorded, (n,) [ns]."""
         return self._slab.log_ns

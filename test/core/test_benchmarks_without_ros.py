@@ -54,6 +54,7 @@ def test_the_benchmark_of_replay_runs_and_prints_what_it_measured():
         rf'plain numpy walk \(reference\){NUMBER} s{NUMBER} x',
         rf'into arrays{NUMBER} s{NUMBER} x', rf'repsq reevaluate{NUMBER} s{NUMBER} x',
         rf'repsq inspect{NUMBER} s{NUMBER} x', r'plain, reevaluate +\d+ MB',
+        r'plain, inspect +\d+ MB',
     ):  # fmt: skip
         assert re.search(wanted, done.stdout), done.stdout
 

@@ -21,7 +21,6 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from repsq_ros.measurement import checks, motion, validity
-from repsq_ros.measurement.audit import longest_frozen
 from repsq_ros.measurement.bunching import bunched_fault
 from repsq_ros.measurement.checks import Stretch
 from repsq_ros.measurement.frames import (
@@ -32,6 +31,7 @@ from repsq_ros.measurement.frames import (
     product,
     tilt_of,
 )
+from repsq_ros.measurement.frozen import longest_frozen
 from repsq_ros.measurement.heading import unwrapped
 from repsq_ros.measurement.inputs import Extrinsics, Input
 from repsq_ros.measurement.limits import Limits

@@ -20,7 +20,8 @@ import numpy as np
 import pytest
 from transforms3d.euler import euler2mat, euler2quat
 
-from repsq_ros.measurement.audit import audit, audit_body, clocks
+from repsq_ros.measurement.audit import audit
+from repsq_ros.measurement.body_audit import audit_body
 from repsq_ros.measurement.frames import at_point, conditioned, continuous, z_up
 from repsq_ros.measurement.heading import yaw_of
 from repsq_ros.measurement.inputs import Extrinsics, Input
@@ -249,10 +250,10 @@ def test_the_audit_counts_what_a_driver_does_wrong():
 def test_offset_and_drift_of_a_clock():
     stamps = np.arange(1000, dtype=np.int64) * 10_000_000 + 1_795_819_319 * SECOND
     arrivals = stamps + 250_000_000 + (np.arange(1000) * 10_000_000 * 20e-6).astype(np.int64)
-    delay, drift, jitter = clocks(stamps, arrivals)
-    assert delay == pytest.approx(0.2501, abs=1e-4)
-    assert drift == pytest.approx(20e-6, rel=1e-3)
-    assert jitter < 1e-6
+    found = audit(stamps, arrivals)
+    assert found.delay == pytest.approx(0.2501, abs=1e-4)
+    assert found.drift == pytest.approx(20e-6, rel=1e-3)
+    assert found.arrival_jitter < 1e-6
 
 
 def test_even_header_stamps_are_told_from_arrivals():

@@ -1,0 +1,228 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What the sensors in a recording are like, topic by topic, in one pass over it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from repsq_ros.measurement.audit import StreamAudit, StreamAuditor
+from repsq_ros.measurement.body_audit import BodyAudit, BodyAuditor
+from repsq_ros.measurement.catalogue import CATALOGUE, TF, MessageKind
+from repsq_ros.measurement.columns import PLACES
+from repsq_ros.measurement.inputs import Input
+from repsq_ros.messages.sensor_messages import Reader, bodies_of, reader_of
+from repsq_ros.recordings.recording import Recording
+from repsq_ros.recordings.sensor_columns import columns_from
+from repsq_ros.recordings.slab import Integers
+from repsq_ros.recordings.table import Table
+
+Lines = list[tuple[str, str]]
+OF_CLOCKS = ('arrival after stamp', 'drift of the clocks', 'arrival jitter')
+KEPT_FREE = 16 << 20  # bytes
+
+
+@dataclass(frozen=True)
+class AuditOfBody:
+    """One body of a topic."""
+
+    name: str  # '': its messages hold one, without a name
+    stamps: StreamAudit | None  # of its own; None: those of the messages
+    poses: BodyAudit
+
+    def lines(self) -> Lines:
+        """Return what people read, as pairs of name and value."""
+        lines = [] if self.stamps is None else self.stamps.lines()[:2]
+        lines += self.poses.lines()
+        return [(f'{self.name}: {key}' if self.name else key, value) for key, value in lines]
+
+
+@dataclass(frozen=True)
+class AuditOfTopic:
+    """A topic of a recording and the messages of one type on it."""
+
+    topic: str
+    type: str
+    stream: StreamAudit | None  # None: no message
+    stamped: bool  # by headers; else times of arrival were taken
+    unknown: str  # why its messages cannot be read; empty: they can
+    frames: tuple[str, ...]  # frame_id
+    bodies: tuple[AuditOfBody, ...]
+
+    @property
+    def title(self) -> str:
+        """Topic and type."""
+        return f'{self.topic}  ({self.type})'
+
+    @property
+    def clock(self) -> tuple[float, float] | None:
+        """Delay of arrival [s] and its drift [s/s]; None: no clock has set the stamps."""
+        found = self.stream
+        if found is None or not self.stamped or found.count < 3 or found.all_zero:
+            return None
+        return found.delay, found.drift
+
+    def lines(self) -> Lines:
+        """Return what people read, as pairs of name and value."""
+        if self.stream is None:
+            return [('no message', '')]
+        lines = self.stream.lines()
+        if not self.stamped:
+            lines = [(name, value) for name, value in lines if name not in OF_CLOCKS]
+            told = 'none in this type: times of arrival; use stamp: receive'
+            lines[-1] = ('stamps', self.unknown or told)
+        if self.frames:
+            lines.append(('frame_id', ', '.join(map(repr, self.frames))))
+        for body in self.bodies:
+            lines += body.lines()
+        return lines
+
+
+def audits_of(
+    recording: Recording, topics: Iterable[str], rate: float = 0.0
+) -> list[AuditOfTopic]:
+    """Describe some topics of a recording, stretch by stretch: no more of it is in memory.
+
+    :param rate: [Hz] nominal, of all; 0: from the median gap
+    :raises BagError: damage
+    """
+    # Once so much has been given back, an allocator that learns (glibc's) keeps what is freed;
+    # else each chunk of the recording would be laid on pages that are new to the process.
+    np.empty(KEPT_FREE, dtype=np.uint8)
+    wanted = set(topics)
+    streams = {
+        (each.topic, each.type): _AuditedStream(each.type, StreamAuditor(rate))
+        for each in recording.streams
+        if each.topic in wanted
+    }
+    for table in recording.arrays(*wanted):
+        streams[table.topic, table.type].take(table, rate)
+    return [stream.result(topic) for (topic, _), stream in streams.items()]
+
+
+@dataclass
+class _AuditedBody:
+    """A body, as its poses come."""
+
+    read: Reader
+    own: StreamAuditor | None  # of stamps that are not those of the messages
+    poses: BodyAuditor | None = None
+
+
+@dataclass
+class _AuditedStream:
+    """A topic, as its messages come."""
+
+    type: str
+    auditor: StreamAuditor
+    empty: bool = True
+    stamped: bool = False
+    unknown: str = ''
+    frames: set[str] = field(default_factory=set)
+    bodies: dict[str, _AuditedBody] = field(default_factory=dict)
+
+    def take(self, table: Table, rate: float) -> None:
+        """Take in the messages of a stretch."""
+        if not len(table):
+            return
+        self.empty = False
+        if table.unknown is not None:
+            self.unknown = str(table.unknown)
+            self.auditor.add(table.log_ns)
+            return
+        stamps = table.stamps()
+        if stamps is None:
+            stamps = table.log_ns
+            self.auditor.add(stamps)
+        else:
+            self.stamped = True
+            self.frames |= table.texts('header.frame_id')
+            self.auditor.add(*_read_ones(table, stamps, table.log_ns))
+        kind = CATALOGUE.get(self.type)
+        if kind is not None and 'position' in kind.gives:
+            self._take_bodies(kind, table, stamps, rate)
+
+    def _take_bodies(self, kind: MessageKind, table: Table, stamps: Integers, rate: float) -> None:
+        names = {body for _, message in table.alike for body in bodies_of(self.type, message)}
+        for row in table.others:
+            message = table.message(int(row))
+            names.update(() if message is None else bodies_of(self.type, message))
+        for name in names:
+            if name not in self.bodies:
+                source = Input(self.type, '', name, stamp='header' if kind.stamped else 'receive')
+                own = StreamAuditor(rate) if self.type == TF else None
+                self.bodies[name] = _AuditedBody(reader_of(source), own)
+            body = self.bodies[name]
+            for found, numbers in _poses_in(table, body.read, kind, stamps):
+                if body.own is not None:
+                    body.own.add(found)
+                if body.poses is None:
+                    body.poses = BodyAuditor(len(numbers) == 7)
+                body.poses.add(found, numbers)
+
+    def result(self, topic: str) -> AuditOfTopic:
+        """Return what is known of it."""
+        bodies = [
+            AuditOfBody(
+                name,
+                None if body.own is None else body.own.result(),
+                body.poses.result(),
+            )
+            for name, body in sorted(self.bodies.items())
+            if body.poses is not None
+        ]
+        return AuditOfTopic(
+            topic,
+            self.type,
+            None if self.empty else self.auditor.result(),
+            self.stamped,
+            self.unknown,
+            tuple(sorted(self.frames)),
+            tuple(bodies),
+        )
+
+
+def _read_ones(table: Table, *columns: Integers) -> Iterator[Integers]:
+    """Yield columns without the rows of messages that cannot be read."""
+    spoiled = [int(row) for row in table.others if table.message(int(row)) is None]
+    return (np.delete(each, spoiled) if spoiled else each for each in columns)
+
+
+def _poses_in(
+    table: Table, read: Reader, kind: MessageKind, stamps: Integers
+) -> Iterator[tuple[Integers, Sequence[NDArray[np.float64]]]]:
+    """Yield stamps (n,) and numbers, (n,) each: x, y, z, and x, y, z, w of a quaternion.
+
+    :param stamps: of the messages, which are read no second time
+    """
+    if len(table.alike) == 1 and not len(table.others):
+        message, log_ns = table.alike[0].message, table.log_ns
+        try:
+            sample: Any = kind.read(message, stamps) if kind.read else read(message, log_ns)  # type: ignore[arg-type]
+        except (TypeError, ValueError):
+            pass  # not to be said of all together
+        else:
+            if sample is not None:
+                yield sample.stamp_ns, (*sample.position, *(sample.orientation or ()))
+            return
+    columns = columns_from(table, read)
+    if columns is not None and columns.gives is not None:
+        last = PLACES[1 if columns.gives[1] else 0].stop
+        yield columns.stamps, list(columns.rows[:, :last].T)
