@@ -22,8 +22,8 @@ import numpy as np
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.node import Node
 
-from repsq_ros.measurement.audit import audit
-from repsq_ros.measurement.body_audit import audit_body
+from repsq_ros.auditing.body_audit import audit_body
+from repsq_ros.auditing.stream_audit import audit
 from repsq_ros.measurement.buffer import SampleBuffer
 from repsq_ros.measurement.inputs import Input
 from repsq_ros.measurement.limits import Limits

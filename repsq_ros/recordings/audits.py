@@ -23,8 +23,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from repsq_ros.measurement.audit import StreamAudit, StreamAuditor
-from repsq_ros.measurement.body_audit import BodyAudit, BodyAuditor
+from repsq_ros.auditing.body_audit import BodyAudit, BodyAuditor
+from repsq_ros.auditing.stream_audit import StreamAudit, StreamAuditor
 from repsq_ros.measurement.catalogue import CATALOGUE, TF, MessageKind
 from repsq_ros.measurement.columns import PLACES
 from repsq_ros.measurement.inputs import Input

@@ -24,18 +24,18 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from support.kept import kept
 
-from repsq_ros.measurement.audit import StreamAuditor, audit
-from repsq_ros.measurement.blocks import BLOCK, Blocks
-from repsq_ros.measurement.body_audit import BodyAudit, BodyAuditor, audit_body
+from repsq_ros.auditing.blocks import BLOCK, Blocks
+from repsq_ros.auditing.body_audit import BodyAudit, BodyAuditor, audit_body
+from repsq_ros.auditing.quantile_sketch import EXACT
+from repsq_ros.auditing.quietest import QuietestSecond
+from repsq_ros.auditing.slope_speeds import SlopeSpeeds
+from repsq_ros.auditing.stamp_order import HELD, StampOrder
+from repsq_ros.auditing.stream_audit import StreamAuditor, audit
 from repsq_ros.measurement.frames import tilt_of
 from repsq_ros.measurement.frozen import FrozenSpans, longest_frozen
 from repsq_ros.measurement.heading import yaw_of
-from repsq_ros.measurement.quantile_sketch import EXACT
-from repsq_ros.measurement.quietest import QuietestSecond
 from repsq_ros.measurement.rowwise import lengths
-from repsq_ros.measurement.slope_speeds import SlopeSpeeds
 from repsq_ros.measurement.slopes import by_slope
-from repsq_ros.measurement.stamp_order import HELD, StampOrder
 from repsq_ros.measurement.track import Track, broken
 
 SECOND = 1_000_000_000

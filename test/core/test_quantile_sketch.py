@@ -19,7 +19,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from repsq_ros.measurement.quantile_sketch import EXACT, Bins, QuantileSketch
+from repsq_ros.auditing.quantile_sketch import EXACT, Bins, QuantileSketch
 
 UNIT = 1e-4
 

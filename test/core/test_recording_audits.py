@@ -43,7 +43,7 @@ from support.made_bags import (
     write_bag,
 )
 
-from repsq_ros.measurement.audit import StreamAuditor
+from repsq_ros.auditing.stream_audit import StreamAuditor
 
 
 def printed(path, capsys, *options):

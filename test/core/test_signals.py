@@ -20,8 +20,8 @@ import numpy as np
 import pytest
 from transforms3d.euler import euler2mat, euler2quat
 
-from repsq_ros.measurement.audit import audit
-from repsq_ros.measurement.body_audit import audit_body
+from repsq_ros.auditing.body_audit import audit_body
+from repsq_ros.auditing.stream_audit import audit
 from repsq_ros.measurement.frames import at_point, conditioned, continuous, z_up
 from repsq_ros.measurement.heading import yaw_of
 from repsq_ros.measurement.inputs import Extrinsics, Input

@@ -34,7 +34,7 @@ FLOORS = [
     ['messages', 'views'],
     ['campaign'],
     ['specification'],
-    ['protocols'],
+    ['protocols', 'auditing'],
     ['sampling', 'estimation', 'measurement'],
     ['errors', 'timebase', 'seeds', 'digests', 'topics'],
 ]
@@ -58,7 +58,8 @@ ROOMS = {
         LEAVES
         | {'sampling', 'estimation', 'measurement', 'specification', 'campaign', 'certificate'}
     ),
-    'recordings': LEAVES | {'measurement', 'messages'},
+    'auditing': LEAVES | {'measurement'},
+    'recordings': LEAVES | {'measurement', 'messages', 'auditing'},
     'views': (LEAVES | {'sampling', 'measurement', 'protocols', 'specification', 'campaign'}),
     'simulation': LEAVES | {'measurement', 'protocols', 'specification', 'campaign'},
     'studies': (
@@ -74,13 +75,13 @@ ROOMS = {
     'nodes': (
         LEAVES
         | {'sampling', 'estimation', 'measurement', 'protocols', 'simulation', 'specification'}
-        | {'campaign', 'messages', 'msg', 'views'}
+        | {'campaign', 'messages', 'msg', 'views', 'auditing'}
     ),
     'console': (
         LEAVES
         | {'sampling', 'estimation', 'measurement', 'simulation', 'specification', 'campaign'}
         | {'replay', 'recordings', 'messages', 'nodes', 'studies', 'launching', 'protocols'}
-        | {'certificate', 'report', 'views'}
+        | {'certificate', 'report', 'views', 'auditing'}
     ),
     'cli': LEAVES | {'console'},
     'api': (LEAVES | {'sampling', 'measurement', 'simulation', 'specification', 'campaign'}),

@@ -23,15 +23,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from repsq_ros.measurement.blocks import Blocks
+from repsq_ros.auditing.blocks import Blocks
+from repsq_ros.auditing.quantile_sketch import QuantileSketch
+from repsq_ros.auditing.quietest import QuietestSecond
+from repsq_ros.auditing.slope_speeds import SlopeSpeeds
+from repsq_ros.auditing.stamp_order import StampOrder
 from repsq_ros.measurement.frames import UNIT_NORM
 from repsq_ros.measurement.frozen import FrozenSpans
 from repsq_ros.measurement.heading import yaw_of
-from repsq_ros.measurement.quantile_sketch import QuantileSketch
-from repsq_ros.measurement.quietest import QuietestSecond
 from repsq_ros.measurement.rowwise import all_finite, any_set
-from repsq_ros.measurement.slope_speeds import SlopeSpeeds
-from repsq_ros.measurement.stamp_order import StampOrder
 from repsq_ros.measurement.track import Track
 
 Array = NDArray[np.float64]

@@ -21,8 +21,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from repsq_ros.measurement.blocks import Blocks
-from repsq_ros.measurement.quantile_sketch import QuantileSketch
+from repsq_ros.auditing.blocks import Blocks
+from repsq_ros.auditing.quantile_sketch import QuantileSketch
 from repsq_ros.timebase import NANOSECONDS
 
 Array = NDArray[np.float64]
