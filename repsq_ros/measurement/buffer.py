@@ -49,7 +49,6 @@ NOTHING = BodySample(0, NO_VECTOR, NO_TURN, NO_VECTOR, NO_VECTOR)
 
 SET_BACK_NS = NANOSECONDS  # further back than any sample can be late
 IN_A_ROW = 5  # samples so far back that are a clock that was set back, not some stray frames
-KEPT_DOUBTS = 1000
 
 
 class SampleBuffer:
@@ -113,7 +112,6 @@ class SampleBuffer:
             text = f'wrong frame: frame_id {sample.frame!r}, expected {self._frame!r}'
             doubt = Doubt(stamp_ns, stamp_ns, Code.FRAME, text)
         self._doubts.append(doubt)
-        del self._doubts[:-KEPT_DOUBTS]
 
     def _insert(self, sample: Sample) -> None:
         place = bisect_right(self._stamps, sample.stamp_ns)
@@ -122,7 +120,6 @@ class SampleBuffer:
             at = (place - 1) * self._width
             if not _same(self._rows[at : at + self._width], row):
                 self._doubts.append(Doubt(sample.stamp_ns, sample.stamp_ns, *UNEQUAL))
-                del self._doubts[:-KEPT_DOUBTS]
         self._samples.insert(place, sample)
         self._stamps.insert(place, sample.stamp_ns)
         at = place * self._width
@@ -170,9 +167,16 @@ class SampleBuffer:
         del self._stamps[first:after]
         del self._rows[first * self._width : after * self._width]
 
+    def _give_up(self, count: int) -> None:
+        """Give up the oldest samples, and with them what was wrong with them."""
+        self._drop(0, count)
+        if count and self._doubts:
+            oldest_ns = self._stamps[0]
+            self._doubts = [each for each in self._doubts if each.end_ns >= oldest_ns]
+
     def forget(self, before_ns: int) -> None:
         """Give up all samples before an instant but the last one, which holds until the next."""
-        self._drop(0, max(bisect_left(self._stamps, before_ns) - 1, 0))
+        self._give_up(max(bisect_left(self._stamps, before_ns) - 1, 0))
 
     def extend(self, samples: Iterable[Sample]) -> None:
         """Take in several samples."""
@@ -230,7 +234,7 @@ class SampleBuffer:
 
     def _trim(self) -> None:
         if len(self._stamps) > self._trim_at:
-            self._drop(0, bisect_left(self._stamps, self._stamps[-1] - self._keep_ns))
+            self._give_up(bisect_left(self._stamps, self._stamps[-1] - self._keep_ns))
             self._trim_at = len(self._stamps) + TRIM
 
     def _between(self, start_ns: int, end_ns: int) -> tuple[int, int]:
