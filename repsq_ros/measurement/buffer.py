@@ -74,6 +74,7 @@ class SampleBuffer:
         self._trim_at = TRIM
         self._doubts: list[Doubt] = []
         self._back: list[Sample] = []  # from long ago, in a row
+        self.from_long_ago = 0  # how many samples were, so far
         self._set_back: list[Doubt] = []  # times that came twice
 
     @property
@@ -128,6 +129,7 @@ class SampleBuffer:
     def _look_back(self, sample: Sample) -> None:
         """Take notice of a stamp from long ago, and of several for a clock that was set back."""
         back = self._back
+        self.from_long_ago += 1
         if back and sample.stamp_ns <= back[-1].stamp_ns:
             back.clear()
         back.append(sample)

@@ -16,9 +16,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
@@ -34,6 +34,34 @@ from repsq_ros.recordings.recording import Recording
 from repsq_ros.recordings.slab import NONE, Integers
 from repsq_ros.recordings.table import Table
 
+Name = TypeVar('Name', bound=Hashable)
+
+
+class SensorColumns(Generic[Name]):
+    """Reads the samples of several inputs from the tables of a stretch.
+
+    :param inputs: by any name: the topic and the input
+    :raises BagError: a topic is missing, or not of the input's type
+    """
+
+    def __init__(self, recording: Recording, inputs: Mapping[Name, tuple[str, Input]]) -> None:
+        for topic, source in inputs.values():
+            recording.require(topic, source.type)
+        self.topics = {topic for topic, _ in inputs.values()}
+        self._inputs = {
+            name: (topic, reader_of(source)) for name, (topic, source) in inputs.items()
+        }
+
+    def of(self, tables: Sequence[Table]) -> dict[Name, SampleColumns]:
+        """Return the samples of each input, by the same names, where the stretch has some."""
+        by_topic = {table.topic: table for table in tables}
+        found = {
+            name: columns_from(by_topic[topic], read)
+            for name, (topic, read) in self._inputs.items()
+            if topic in by_topic
+        }
+        return {name: columns for name, columns in found.items() if columns is not None}
+
 
 def sample_columns(
     recording: Recording, inputs: Mapping[str, tuple[str, Input]]
@@ -44,17 +72,9 @@ def sample_columns(
     :returns: the samples of each, by the same names, where the stretch has some
     :raises BagError: a topic is missing, or not of the input's type
     """
-    for topic, source in inputs.values():
-        recording.require(topic, source.type)
-    readers = {name: reader_of(source) for name, (_, source) in inputs.items()}
-    for tables in recording.stretches(*(topic for topic, _ in inputs.values())):
-        by_topic = {table.topic: table for table in tables}
-        found = {
-            name: columns_from(by_topic[topic], readers[name])
-            for name, (topic, _) in inputs.items()
-            if topic in by_topic
-        }
-        yield {name: columns for name, columns in found.items() if columns is not None}
+    sensors = SensorColumns(recording, inputs)
+    for tables in recording.stretches(*sensors.topics):
+        yield sensors.of(tables)
 
 
 def sample_times(recording: Recording, topic: str, source: Input) -> tuple[Integers, Integers]:

@@ -16,7 +16,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -25,7 +25,7 @@ from repsq_ros.campaign.records import EstimateRecord, TestRecord, record_of
 from repsq_ros.campaign.result import Result
 from repsq_ros.measurement.inputs import Input
 from repsq_ros.measurement.measure import Evaluation
-from repsq_ros.measurement.recorder import Recorder
+from repsq_ros.measurement.recorder import Recorder, Window
 from repsq_ros.measurement.samples import Sample
 from repsq_ros.messages.sensor_messages import reader_of
 from repsq_ros.recordings.bag import Bag
@@ -67,17 +67,20 @@ def evaluate(
     for name, readings in (conditions or {}).items():
         for reading in readings:
             recorder.add_condition(name, reading)
-    return [Evaluated(segment, outcome_of(recorder, segment)) for segment in segments]
+    return [Evaluated(segment, outcome_of(recorder.measure, segment)) for segment in segments]
 
 
-def outcome_of(recorder: Recorder, segment: Segment) -> Evaluation:
-    """Return what one segment gives."""
+def outcome_of(measure: Callable[[Window], Evaluation], segment: Segment) -> Evaluation:
+    """Return what one segment gives.
+
+    :param measure: returns what a window gives
+    """
     if segment.ended is not None:
         word = 'skipped' if segment.ended.skipped else 'broken off'
         return Evaluation.invalid(f'{word}: {segment.ended.reason}')
     if segment.objection is not None:
         return Evaluation.invalid(segment.objection.text, code=segment.objection.code)
-    return recorder.measure(segment.window)
+    return measure(segment.window)
 
 
 @dataclass(frozen=True)

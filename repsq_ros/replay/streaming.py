@@ -59,9 +59,9 @@ def evaluate_stream(
             and len(outcomes) < len(order)
             and segments[order[len(outcomes)]].window.end_ns + LATE_NS <= newest
         ):
-            outcomes.append(outcome_of(recorder, segments[order[len(outcomes)]]))
+            outcomes.append(outcome_of(recorder.measure, segments[order[len(outcomes)]]))
         if newest is not None:
             recorder.forget(int(reaches[len(outcomes)]) if len(outcomes) < len(order) else newest)
-    outcomes += [outcome_of(recorder, segments[k]) for k in order[len(outcomes) :]]
+    outcomes += [outcome_of(recorder.measure, segments[k]) for k in order[len(outcomes) :]]
     found = dict(zip(order, outcomes, strict=True))
     return [Evaluated(segment, found[k]) for k, segment in enumerate(segments)]
