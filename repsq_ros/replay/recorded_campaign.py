@@ -19,6 +19,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from repsq_ros import topics
@@ -197,10 +198,14 @@ def _follow(
     leads = sorted(each.log_ns - each.start_ns for each in phases)
     campaign = RecordedCampaign(name, ending=ending, stamp_lead_ns=leads[len(leads) // 2])
     attempts, segments = Attempts(), dict[Key, Segment]()
-    for each in sorted(phases, key=lambda each: each[:4]):
-        case = _case_of(each, commands)
-        if case is None:
+    test: Any = None
+    case: Case | None = None
+    for each in sorted(phases, key=itemgetter(0, 1, 2, 3)):
+        told = _told(each, commands)
+        if told is None:
             continue
+        if told is not test or case is None:  # phases of one attempt tell of one test
+            test, case = told, campaign_messages.case_of(told)
         campaign.digest = campaign.digest or _digest_of(each, commands)
         record = attempts.hear(case, each.span)
         if record is not None:
@@ -217,11 +222,10 @@ def _follow(
     return campaign
 
 
-def _case_of(heard: HeardPhase, commands: Mapping[Key, Any]) -> Case | None:
-    """Return the attempt that a phase belongs to; None: the campaign has none left."""
+def _told(heard: HeardPhase, commands: Mapping[Key, Any]) -> Any:
+    """Return the test that a phase belongs to; None: nothing tells its case."""
     whole = hasattr(heard.test, 'weight_bound')  # a phase of version 0.1.0 does not tell it
-    test = heard.test if whole else commands.get(heard.key)
-    return None if test is None else campaign_messages.case_of(test)
+    return heard.test if whole else commands.get(heard.key)
 
 
 def _digest_of(heard: HeardPhase, commands: Mapping[Key, Any]) -> str:
