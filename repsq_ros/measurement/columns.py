@@ -17,6 +17,7 @@
 from __future__ import annotations
 
 import math
+from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -70,6 +71,32 @@ class SampleColumns:
         """Return the frame_id of one sample."""
         return self.frames if isinstance(self.frames, str) else self.frames[row]
 
+    @property
+    def in_order(self) -> bool:
+        """Whether each is later than the one before it, and none is in doubt."""
+        return not self.doubts and bool((self.stamps[1:] > self.stamps[:-1]).all())
+
+    def of_frame(self, wanted: str) -> NDArray[np.bool_]:
+        """Tell which samples name a frame_id, (n,)."""
+        if isinstance(self.frames, str):
+            return np.full(len(self), self.frames == wanted)
+        return np.fromiter((frame == wanted for frame in self.frames), np.bool_, len(self))
+
+    def sent_again(self, first: int, equal: bool) -> NDArray[np.int64]:
+        """Return the samples from one on whose stamp the next one has, too, counted from it.
+
+        :param equal: only those that the next one is equal to; NaN is like NaN
+        """
+        stamps, rows = self.stamps[first:], self.rows[first:]
+        again: NDArray[np.int64] = np.flatnonzero(stamps[1:] == stamps[:-1])
+        if not equal or not len(again):
+            return again
+        left, right = rows[again], rows[again + 1]
+        equal_ones: NDArray[np.int64] = again[
+            ((left == right) | (np.isnan(left) & np.isnan(right))).all(axis=1)
+        ]
+        return equal_ones
+
     def sample(self, row: int) -> Sample:
         """Return one sample."""
         stamp_ns, values = int(self.stamps[row]), self.rows[row].tolist()
@@ -117,6 +144,11 @@ def row_of(sample: Sample) -> tuple[float, ...]:
         + (NO_VECTOR if linear is None else linear)
         + (NO_VECTOR if angular is None else angular)
     )
+
+
+def same_rows(left: array[float], right: array[float]) -> bool:
+    """Tell whether two rows hold the same; NaN is like NaN."""
+    return all(a == b or (a != a and b != b) for a, b in zip(left, right, strict=True))
 
 
 def columns_of(sample: Any, count: int) -> SampleColumns:
