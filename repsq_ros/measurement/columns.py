@@ -170,11 +170,46 @@ def columns_of(sample: Any, count: int) -> SampleColumns:
         sample.angular_velocity,
     )
     rows = np.full((count, BODY), np.nan)
+    numbers: list[Any] = [None] * BODY
     for place, part in zip(PLACES, parts, strict=True):
         if part is not None:
-            for column, values in zip(range(place.start, place.stop), part, strict=True):
-                rows[:, column] = values
+            numbers[place] = part
+    _lay(rows, numbers)
     return SampleColumns(stamps, rows, gives_of(sample), sample.frame)
+
+
+def _lay(rows: NDArray[np.float64], numbers: Sequence[Any]) -> None:
+    """Lay columns side by side; at once where they are side by side already.
+
+    :param rows: (n, width), to be filled
+    :param numbers: of each column: its values, or one for all; None: stays as it is
+    """
+    column = 0
+    while column < len(numbers):
+        several = _side_by_side(numbers[column:])
+        if several > 1:
+            first = numbers[column]
+            came = np.lib.stride_tricks.as_strided(
+                first, (len(first), several), (first.strides[0], first.itemsize), writeable=False
+            )
+            whole = f'V{several * first.itemsize}'  # as one number each
+            rows[:, column : column + several].view(whole)[:, 0] = came.view(whole)[:, 0]
+        elif numbers[column] is not None:
+            rows[:, column] = numbers[column]
+        column += max(several, 1)
+
+
+def _side_by_side(numbers: Sequence[Any]) -> int:
+    """Return how many columns follow each other in memory, from the first one on."""
+    several, expected = 0, 0
+    for values in numbers:
+        if not isinstance(values, NumberColumn) or values.dtype != np.float64 or values.ndim != 1:
+            break
+        at = values.__array_interface__['data'][0]
+        if several and (at != expected or values.strides != numbers[0].strides):
+            break
+        several, expected = several + 1, at + values.itemsize
+    return several
 
 
 def together(

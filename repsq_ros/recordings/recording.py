@@ -242,7 +242,7 @@ class Recording:
             for topics in (singly, laid)
         ]
         for slab in self._slabs({*singly, *laid}):
-            one, other = (slab.take(np.flatnonzero(each[slab.channels])) for each in wanted)
+            one, other = (slab.take(each[slab.channels]) for each in wanted)
             yield self._singly(one, raw=False, plain=True), self._tables(other)
 
     def _tables(self, slab: Slab) -> list[Table]:

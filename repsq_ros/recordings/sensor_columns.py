@@ -116,5 +116,7 @@ def columns_from(table: Table, read: Reader) -> SampleColumns | None:
             parts.append((np.array(said, dtype=np.int64), columns_of_samples(samples)))
     if not parts:
         return None
+    if len(parts) == 1 and len(parts[0][0]) == len(table):
+        return replace(parts[0][1], logs=table.log_ns)
     places = np.sort(np.concatenate([rows for rows, _ in parts]))
     return replace(together(parts, len(table)), logs=table.log_ns[places])
