@@ -54,13 +54,26 @@ class SensorColumns(Generic[Name]):
 
     def of(self, tables: Sequence[Table]) -> dict[Name, SampleColumns]:
         """Return the samples of each input, by the same names, where the stretch has some."""
-        by_topic = {table.topic: table for table in tables}
         found = {
-            name: columns_from(by_topic[topic], read)
+            name: _in_log_order(
+                [columns_from(table, read) for table in tables if table.topic == topic]
+            )
             for name, (topic, read) in self._inputs.items()
-            if topic in by_topic
         }
         return {name: columns for name, columns in found.items() if columns is not None}
+
+
+def _in_log_order(found: Sequence[SampleColumns | None]) -> SampleColumns | None:
+    """Return the samples of one topic from the tables of its channels; None: there are none."""
+    parts = [each for each in found if each is not None]
+    if len(parts) < 2:
+        return parts[0] if parts else None
+    logs = [NONE if each.logs is None else each.logs for each in parts]
+    every = np.concatenate(logs)
+    order = np.argsort(every, kind='stable')
+    places = np.split(np.argsort(order), np.cumsum([len(each) for each in logs])[:-1])
+    merged = together(list(zip(places, parts, strict=True)), len(every))
+    return replace(merged, logs=every[order])
 
 
 def sample_columns(

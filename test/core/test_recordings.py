@@ -232,6 +232,21 @@ def test_columns_and_single_samples_may_come_in_any_order(steps, keep_ns):
     assert one.doubts(0, 2**62) == many.doubts(0, 2**62) or keep_ns < 2**62
 
 
+def test_a_topic_of_two_channels_is_one_sensor(tmp_path):
+    """As of two publishers, or of files that were merged: none of the samples is lost."""
+    definition = STORE.generate_msgdef(POSE, ros_version=2)[0]
+    channels = {**CHANNELS, 2: ('/mocap', POSE, 'cdr', definition)}
+    raw = [(1 + (k % 7 < 2), t, data) for k, (_, t, data) in enumerate(raw_poses(400))]
+    file = tmp_path / 'x.mcap'
+    file.write_bytes(mcap_of(channels, raw))
+    with Recording(file) as recording:
+        source = {'x': ('/mocap', input_of_source('mocap'))}
+        found = [part['x'] for part in sample_columns(recording, source)]
+    assert len(found) == 10
+    assert [each.position[0] for part in found for each in part] == list(range(400))
+    assert np.concatenate([part.logs for part in found]).tolist() == [t for _, t, _ in raw]
+
+
 def test_strays_with_others_between_them_are_no_clock_that_was_set_back():
     from support.damage import Motion
 
