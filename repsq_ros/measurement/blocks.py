@@ -87,6 +87,8 @@ class ColumnBlocks:
             (stamps[begin:end], rows[begin:end])
             for begin, end, (stamps, rows) in self._within(first, after)
         ]
+        if len(found) == 1:
+            return found[0][0].copy(), found[0][1].copy()
         return (
             np.concatenate([stamps for stamps, _ in found]),
             np.concatenate([rows for _, rows in found]),

@@ -27,8 +27,7 @@ from numpy.typing import NDArray
 from repsq_ros.measurement.blocks import ColumnBlocks
 from repsq_ros.measurement.columns import (
     BODY,
-    NO_TURN,
-    NO_VECTOR,
+    NOTHING,
     PLACES,
     READING,
     Gives,
@@ -44,10 +43,7 @@ from repsq_ros.timebase import NANOSECONDS, to_seconds
 
 KEEP_NS = 120 * NANOSECONDS  # of history
 TRIM = 4096  # samples too old that are given up at once: memory moves seldom
-
 UNEQUAL = (Code.CONFLICT, 'equal stamps with unequal content: two bodies, or two publishers')
-NOTHING = BodySample(0, NO_VECTOR, NO_TURN, NO_VECTOR, NO_VECTOR)
-
 SET_BACK_NS = NANOSECONDS  # further back than any sample can be late
 IN_A_ROW = 5  # samples so far back that are a clock that was set back, not some stray frames
 
@@ -285,20 +281,23 @@ class SampleBuffer:
     def _columns(self, first: int, after: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Return stamps (n,) and rows (n, width) of some samples, the first one of each stamp."""
         width, singly = self._width, len(self._stamps)
-        stamps = np.array(self._stamps[first:after], dtype=np.int64)
-        rows = np.array(self._rows[first * width : after * width], dtype=np.float64)
-        rows = rows.reshape(-1, width)
-        if first < after and singly < after:
-            later, came = self._blocks.part(max(first - singly, 0), after - singly)
-            stamps, rows = np.concatenate([stamps, later]), np.concatenate([rows, came])
-        fresh = np.ones(len(stamps), dtype=np.bool_)
-        fresh[1:] = stamps[1:] > stamps[:-1]
-        return (stamps, rows) if fresh.all() else (stamps[fresh], rows[fresh])
+        if singly <= first < after:
+            stamps, rows = self._blocks.part(first - singly, after - singly)
+        else:
+            stamps = np.array(self._stamps[first:after], dtype=np.int64)
+            rows = np.array(self._rows[first * width : after * width]).reshape(-1, width)
+            if first < after and singly < after:
+                later, came = self._blocks.part(0, after - singly)
+                stamps, rows = np.concatenate([stamps, later]), np.concatenate([rows, came])
+        fresh = stamps[1:] > stamps[:-1]
+        if fresh.all():
+            return stamps, rows
+        fresh = np.append(True, fresh)
+        return stamps[fresh], rows[fresh]
 
     def newest(self, span_ns: int) -> Sequence[Sample]:
         """Return the samples of the last `span_ns`."""
-        if self._blocks:
-            self._lay_blocks()
+        self._lay_blocks()
         if not self._stamps:
             return ()
         first = bisect_left(self._stamps, self._stamps[-1] - span_ns)

@@ -33,6 +33,7 @@ from repsq_ros.measurement.samples import BodySample, Quaternion, Reading, Sampl
 BODY, READING = 13, 1
 NO_VECTOR = (math.nan,) * 3
 NO_TURN = (math.nan,) * 4
+NOTHING = BodySample(0, NO_VECTOR, NO_TURN, NO_VECTOR, NO_VECTOR)  # that gives everything
 PLACES = (slice(0, 3), slice(3, 7), slice(7, 10), slice(10, 13))
 
 Gives = tuple[bool, bool, bool, bool]  # position, orientation, linear, angular velocity

@@ -284,6 +284,7 @@ class Recording:
             return
         everywhere = np.zeros(max(numbers) + 1, dtype=np.int64)
         everywhere[list(numbers)] = list(numbers.values())
+        alike = all(own == number for own, number in numbers.items())
 
         def load(piece: Piece) -> Slab:
             try:
@@ -293,7 +294,7 @@ class Recording:
             except OSError as error:
                 raise self._unreadable(error) from None
             tally.count(place, slab.channels)
-            return slab.of_channels(everywhere[slab.channels])
+            return slab if alike else slab.of_channels(everywhere[slab.channels])
 
         try:
             for piece in storage.pieces(own):
