@@ -206,9 +206,23 @@ def sensors(sensed, name, drawn):
     wanted=st.sampled_from(['lab'] * 6 + ['', 'tuesday']),
     offset=st.sampled_from([None, None, 0.05, 70.0]),
     what_if=st.booleans(),
+    joined=st.booleans(),
 )
 def test_one_walk_gives_what_two_give(
-    place, sensed, ends, seed, tick, late, missing, sensor, chunk, second, wanted, offset, what_if
+    place,
+    sensed,
+    ends,
+    seed,
+    tick,
+    late,
+    missing,
+    sensor,
+    chunk,
+    second,
+    wanted,
+    offset,
+    what_if,
+    joined,
 ):
     drawn = random.Random(seed)
     file = place / 'specification.yaml'
@@ -228,9 +242,14 @@ def test_one_walk_gives_what_two_give(
         told = [(topic, ns // round(tick * SECOND) * round(tick * SECOND), raw)
                 for topic, ns, raw in told]  # fmt: skip
         drawn.shuffle(told)
-    bag = write(place / 'bag.mcap', told + sensors(sensed, sensor, drawn), chunk)
+    every = told + sensors(sensed, sensor, drawn)
+    # Joined: as of a campaign that was resumed, whose recordings overlap.
+    parts = [[each for each in every if (each[1] < at(80.0 + each[1] % 5)) == first or not joined]
+             for first in (True, False)][: 1 + joined]  # fmt: skip
+    bags = [write(place / f'{k}.mcap', part, chunk) for k, part in enumerate(parts)]
     measures = (place / 'other.yaml',) if what_if else ()
-    task = Task(bag, file, campaign=wanted, clock_offset=offset, measures=measures)
+    task = Task(bags[0], file, campaign=wanted, clock_offset=offset, measures=measures,
+                more=tuple(bags[1:]))  # fmt: skip
     assert done(task) == by_two_walks(task)
 
 
