@@ -25,7 +25,7 @@ from __future__ import annotations
 import struct
 from collections import namedtuple
 from collections.abc import Callable, Iterator
-from functools import cache
+from functools import cache, partial
 from operator import itemgetter
 from types import SimpleNamespace
 from typing import Any
@@ -143,4 +143,4 @@ def _maker(names: tuple[str, ...]) -> Callable[[Any], Any]:
         kind = namedtuple('Part', names)  # type: ignore[misc]
     except ValueError:  # a name that Python keeps for itself
         return lambda values: SimpleNamespace(**dict(zip(names, values, strict=True)))
-    return kind._make
+    return partial(tuple.__new__, kind)  # as its _make, which counts the values again

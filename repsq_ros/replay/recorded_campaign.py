@@ -38,6 +38,11 @@ from repsq_ros.sampling.proposals import Draw
 
 # What only who was there could see: a sensor's topic with two publishers, two specifications.
 SEEN_LIVE = {code.key: code for code in (Code.PUBLISHERS, Code.SPECIFICATIONS)}
+# Of phases of one instant, those that end an attempt are the last.
+RANKS = {
+    **dict.fromkeys((Phase.IDLE, Phase.PAUSED), 1),
+    **dict.fromkeys((Phase.SKIPPED, Phase.DONE, Phase.ABORTED), 2),
+}
 UNDECIDED = 'recording ends'
 
 
@@ -172,13 +177,12 @@ def _heard(bag: Bag, log_ns: int, message: Any) -> HeardPhase:
         span = campaign_messages.span_of(message)
     except ValueError as error:
         raise BagError(f'{bag.path}: found a {error} in a {topics.TEST_PHASE}') from None
-    final = span.broken_off or span.phase in (Phase.SKIPPED, Phase.DONE, Phase.ABORTED)
-    order = (2 if final else 1 if span.phase in (Phase.IDLE, Phase.PAUSED) else 0, span.step)
+    rank = 2 if span.broken_off else RANKS.get(span.phase, 0)
     return HeardPhase(
         (span.index, span.attempt),
         log_ns,
         span.start_ns,
-        1000 * order[0] + order[1],
+        1000 * rank + span.step,
         span,
         campaign_messages.test_of(message),
     )
