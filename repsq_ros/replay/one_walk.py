@@ -108,6 +108,8 @@ def _walked(
             if phase is not None and _is_of(wanted, phase, told):
                 for each in measured:
                     each.hear(phase)
+        if not any(each.in_order for each in measured):
+            continue  # a second walk reads all samples
         samples = sensors.of(tables)
         if offset_ns:
             samples = {name: columns.moved(offset_ns) for name, columns in samples.items()}
@@ -141,7 +143,7 @@ class WindowsInTime:
         self._over: list[Window] = []  # ... and their tests are
         self._outcomes: Outcomes = {}
         self._kept_since_ns = -(2**62)  # all samples from here on, and the last one before
-        self._in_order = True
+        self.in_order = True  # the samples so far; or else nothing is measured here
 
     def hear(self, phase: HeardPhase) -> None:
         """Take in a phase: it may tell of a window, or that there is nothing to measure."""
@@ -160,15 +162,15 @@ class WindowsInTime:
 
     def add(self, samples: Mapping[str, SampleColumns]) -> None:
         """Take in the samples of a stretch, and measure what is over by LATE_NS."""
-        if not self._in_order:
+        if not self.in_order:
             return
         recorder = self._recorder
         before_ns = recorder.buffer.newest_ns
         for name, columns in samples.items():
             recorder.add_columns(columns, name)
         newest_ns = recorder.buffer.newest_ns
-        self._in_order = self._still_in_order(samples, before_ns)
-        if newest_ns is None or not self._in_order:
+        self.in_order = self._still_in_order(samples, before_ns)
+        if newest_ns is None or not self.in_order:
             return
         self._measure(newest_ns - LATE_NS)
         needed = [each.reach_ns for each in self._known if each.reach_ns >= self._kept_since_ns]
@@ -211,9 +213,9 @@ class WindowsInTime:
 
     def finished(self) -> Outcomes:
         """Measure what is left; return all that was measured."""
-        if self._in_order:
+        if self.in_order:
             self._measure(2**63)
-        return self._outcomes if self._in_order else {}
+        return self._outcomes if self.in_order else {}
 
 
 def with_known(
