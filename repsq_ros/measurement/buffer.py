@@ -24,16 +24,17 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from repsq_ros.measurement.column_blocks import ColumnBlocks
 from repsq_ros.measurement.columns import (
     BODY,
-    NO_TURN,
-    NO_VECTOR,
+    NOTHING,
     PLACES,
     READING,
     Gives,
     SampleColumns,
     gives_of,
     row_of,
+    same_rows,
 )
 from repsq_ros.measurement.reasons import Code, Doubt
 from repsq_ros.measurement.samples import BodySample, Sample
@@ -42,14 +43,9 @@ from repsq_ros.timebase import NANOSECONDS, to_seconds
 
 KEEP_NS = 120 * NANOSECONDS  # of history
 TRIM = 4096  # samples too old that are given up at once: memory moves seldom
-
 UNEQUAL = (Code.CONFLICT, 'equal stamps with unequal content: two bodies, or two publishers')
-NOTHING = BodySample(0, NO_VECTOR, NO_TURN, NO_VECTOR, NO_VECTOR)
-
-
 SET_BACK_NS = NANOSECONDS  # further back than any sample can be late
 IN_A_ROW = 5  # samples so far back that are a clock that was set back, not some stray frames
-KEPT_DOUBTS = 1000
 
 
 class SampleBuffer:
@@ -72,15 +68,23 @@ class SampleBuffer:
         self._stamps = array('q')
         self._rows = array('d')  # so many numbers for each sample:
         self._width = BODY
+        # Those that came in columns, later than all above, which were not touched since.
+        self._blocks = ColumnBlocks()
         self._trim_at = TRIM
         self._doubts: list[Doubt] = []
         self._back: list[Sample] = []  # from long ago, in a row
+        self.from_long_ago = 0  # how many samples were, so far
         self._set_back: list[Doubt] = []  # times that came twice
 
     @property
     def newest_ns(self) -> int | None:
         """Stamp of the newest sample; None while there is none."""
+        if self._blocks:
+            return self._blocks.newest_ns
         return self._stamps[-1] if self._stamps else None
+
+    def __len__(self) -> int:
+        return len(self._stamps) + len(self._blocks)
 
     @property
     def times_set_back(self) -> int:
@@ -89,6 +93,8 @@ class SampleBuffer:
 
     def add(self, sample: Sample) -> None:
         """Take in one sample; one that comes a little late is put in its place."""
+        if self._blocks:
+            self._lay_blocks()
         stamps, stamp_ns = self._stamps, sample.stamp_ns
         if sample.doubt or (self._frame and sample.frame != self._frame):
             self._note(sample)
@@ -104,7 +110,8 @@ class SampleBuffer:
         self._samples.append(sample)
         stamps.append(stamp_ns)
         self._rows.extend(row_of(sample))
-        self._trim()
+        if len(stamps) > self._trim_at:
+            self._trim()
 
     def _note(self, sample: Sample) -> None:
         stamp_ns = sample.stamp_ns
@@ -113,16 +120,14 @@ class SampleBuffer:
             text = f'wrong frame: frame_id {sample.frame!r}, expected {self._frame!r}'
             doubt = Doubt(stamp_ns, stamp_ns, Code.FRAME, text)
         self._doubts.append(doubt)
-        del self._doubts[:-KEPT_DOUBTS]
 
     def _insert(self, sample: Sample) -> None:
         place = bisect_right(self._stamps, sample.stamp_ns)
         row = array('d', row_of(sample))
         if self._stamped and place and self._stamps[place - 1] == sample.stamp_ns:
             at = (place - 1) * self._width
-            if not _same(self._rows[at : at + self._width], row):
+            if not same_rows(self._rows[at : at + self._width], row):
                 self._doubts.append(Doubt(sample.stamp_ns, sample.stamp_ns, *UNEQUAL))
-                del self._doubts[:-KEPT_DOUBTS]
         self._samples.insert(place, sample)
         self._stamps.insert(place, sample.stamp_ns)
         at = place * self._width
@@ -131,6 +136,7 @@ class SampleBuffer:
     def _look_back(self, sample: Sample) -> None:
         """Take notice of a stamp from long ago, and of several for a clock that was set back."""
         back = self._back
+        self.from_long_ago += 1
         if back and sample.stamp_ns <= back[-1].stamp_ns:
             back.clear()
         back.append(sample)
@@ -170,9 +176,19 @@ class SampleBuffer:
         del self._stamps[first:after]
         del self._rows[first * self._width : after * self._width]
 
+    def _give_up(self, count: int) -> None:
+        """Give up the oldest samples, and with them what was wrong with them."""
+        singly = len(self._stamps)
+        self._drop(0, min(count, singly))
+        if count > singly:
+            self._blocks.drop(count - singly)
+        if count and self._doubts:
+            oldest_ns = self._stamps[0] if self._stamps else self._blocks.oldest_ns
+            self._doubts = [each for each in self._doubts if each.end_ns >= oldest_ns]
+
     def forget(self, before_ns: int) -> None:
         """Give up all samples before an instant but the last one, which holds until the next."""
-        self._drop(0, max(bisect_left(self._stamps, before_ns) - 1, 0))
+        self._give_up(max(self._before(before_ns) - 1, 0))
 
     def extend(self, samples: Iterable[Sample]) -> None:
         """Take in several samples."""
@@ -188,13 +204,17 @@ class SampleBuffer:
     def _add_some(self, columns: SampleColumns, row: int) -> int:
         """Take in samples from a row on; return from which on to look again."""
         stamps = columns.stamps[row:]
-        newest = self._stamps[-1] if self._stamps else int(stamps[0]) - 1
+        newest = self.newest_ns if len(self) else int(stamps[0]) - 1
+        if stamps[0] > newest and columns.in_order and self._frame in ('', columns.frames):
+            self._append(columns, row, len(columns))
+            return len(columns)
         highest = np.maximum.accumulate(np.concatenate([[newest], stamps]))
         plain = stamps > highest[:-1]
-        self._allow_again(plain, stamps, columns.rows[row:])
+        for k in columns.sent_again(row, self._stamped):
+            plain[k + 1] = plain[k]  # nothing is strange in samples that were sent twice in a row
         plain[[k - row for k in columns.doubts if k >= row]] = False
         if self._frame:
-            plain &= _of_frame(columns, row, self._frame)
+            plain &= columns.of_frame(self._frame)[row:]
         edges = [0, *(np.flatnonzero(plain[1:] != plain[:-1]) + 1).tolist(), len(plain)]
         for begin, end in pairwise(edges):
             if plain[begin]:
@@ -202,55 +222,54 @@ class SampleBuffer:
                 continue
             for k in range(begin, end):
                 self.add(columns.sample(row + k))
-                if self._stamps[-1] != highest[k + 1]:  # the clock was set back
+                if self.newest_ns != highest[k + 1]:  # the clock was set back
                     return row + k + 1
         return len(columns)
 
-    def _allow_again(
-        self, plain: NDArray[np.bool_], stamps: NDArray[np.int64], rows: NDArray[np.float64]
-    ) -> None:
-        """Find nothing strange in samples that were sent twice in a row."""
-        again = np.flatnonzero(stamps[1:] == stamps[:-1])
-        if not len(again):
-            return
-        left, right = rows[again], rows[again + 1]
-        same = ((left == right) | (np.isnan(left) & np.isnan(right))).all(axis=1)
-        for k in again[same | (not self._stamped)]:
-            plain[k + 1] = plain[k]
-
     def _append(self, columns: SampleColumns, begin: int, end: int) -> None:
         self._back.clear()
-        if not self._stamps:
+        if not len(self):
             self._width = columns.rows.shape[1]
         self._gives = columns.gives
-        self._samples.extend([None] * (end - begin))
-        for kept, came in ((self._stamps, columns.stamps), (self._rows, columns.rows)):
-            kept.frombytes(np.ascontiguousarray(came[begin:end]).data.cast('B'))
+        self._blocks.append(columns.stamps[begin:end], columns.rows[begin:end])
         self._trim()
 
-    def _trim(self) -> None:
-        if len(self._stamps) > self._trim_at:
-            self._drop(0, bisect_left(self._stamps, self._stamps[-1] - self._keep_ns))
-            self._trim_at = len(self._stamps) + TRIM
+    def _lay_blocks(self) -> None:
+        """Lay what came in columns among the others, to be changed with them."""
+        for stamps, rows in self._blocks:
+            self._samples.extend([None] * len(stamps))
+            for kept, came in ((self._stamps, stamps), (self._rows, rows)):
+                kept.frombytes(np.ascontiguousarray(came).data.cast('B'))
+        self._blocks.clear()
 
-    def _between(self, start_ns: int, end_ns: int) -> tuple[int, int]:
-        return bisect_left(self._stamps, start_ns), bisect_left(self._stamps, end_ns)
+    def _trim(self) -> None:
+        newest = self.newest_ns
+        if newest is not None and len(self) > self._trim_at:
+            self._give_up(self._before(newest - self._keep_ns))
+            self._trim_at = len(self) + TRIM
+
+    def _before(self, stamp_ns: int) -> int:
+        """Return how many samples are before an instant."""
+        found = bisect_left(self._stamps, stamp_ns)
+        return found + self._blocks.before(stamp_ns) if found == len(self._stamps) else found
 
     def series(self, start_ns: int, end_ns: int) -> Series:
         """Return the readings of [start, end), the first one of each stamp, and the last before.
 
         A reading holds until the next one. Values are in the input's unit.
         """
-        first, after = self._between(start_ns, end_ns)
+        first, after = (self._before(each) for each in (start_ns, end_ns))
         stamps, rows = self._columns(max(first - 1, 0), after)
         return Series(stamps, rows[:, 0])
 
     def track(self, start_ns: int, end_ns: int) -> Track:
         """Return the track of [start, end), the first sample of each stamp."""
-        first, after = self._between(start_ns, end_ns)
+        first, after = (self._before(each) for each in (start_ns, end_ns))
         stamps, rows = self._columns(first, after)
         # Which quantities an input has is the same for all its samples.
-        one = self._samples[first] if len(stamps) else NOTHING
+        one: Sample | None = NOTHING
+        if len(stamps):
+            one = self._samples[first] if first < len(self._samples) else None
         gives = self._gives if one is None else gives_of(one)
         if gives is None:
             raise ValueError('the input is a number, not a body')
@@ -261,16 +280,24 @@ class SampleBuffer:
 
     def _columns(self, first: int, after: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Return stamps (n,) and rows (n, width) of some samples, the first one of each stamp."""
-        width = self._width
-        stamps = np.array(self._stamps[first:after], dtype=np.int64)
-        rows = np.array(self._rows[first * width : after * width], dtype=np.float64)
-        rows = rows.reshape(-1, width)
-        fresh = np.ones(len(stamps), dtype=np.bool_)
-        fresh[1:] = stamps[1:] > stamps[:-1]
-        return (stamps, rows) if fresh.all() else (stamps[fresh], rows[fresh])
+        width, singly = self._width, len(self._stamps)
+        if singly <= first < after:
+            stamps, rows = self._blocks.part(first - singly, after - singly)
+        else:
+            stamps = np.array(self._stamps[first:after], dtype=np.int64)
+            rows = np.array(self._rows[first * width : after * width]).reshape(-1, width)
+            if first < after and singly < after:
+                later, came = self._blocks.part(0, after - singly)
+                stamps, rows = np.concatenate([stamps, later]), np.concatenate([rows, came])
+        fresh = stamps[1:] > stamps[:-1]
+        if fresh.all():
+            return stamps, rows
+        fresh = np.append(True, fresh)
+        return stamps[fresh], rows[fresh]
 
     def newest(self, span_ns: int) -> Sequence[Sample]:
         """Return the samples of the last `span_ns`."""
+        self._lay_blocks()
         if not self._stamps:
             return ()
         first = bisect_left(self._stamps, self._stamps[-1] - span_ns)
@@ -283,16 +310,3 @@ class SampleBuffer:
         """Return a sample that came in columns; its frame was the one that is expected."""
         stamps, rows = self._columns(row, row + 1)
         return SampleColumns(stamps, rows, self._gives, self._frame).sample(0)
-
-
-def _of_frame(columns: SampleColumns, first: int, wanted: str) -> NDArray[np.bool_]:
-    """Tell which samples from a row on name the frame that is expected."""
-    frames, count = columns.frames, len(columns) - first
-    if isinstance(frames, str):
-        return np.full(count, frames == wanted)
-    return np.fromiter((frame == wanted for frame in frames[first:]), np.bool_, count)
-
-
-def _same(left: array[float], right: array[float]) -> bool:
-    """Tell whether two rows hold the same; NaN is like NaN."""
-    return all(a == b or (a != a and b != b) for a, b in zip(left, right, strict=True))

@@ -17,6 +17,7 @@
 from __future__ import annotations
 
 import math
+from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -32,6 +33,7 @@ from repsq_ros.measurement.samples import BodySample, Quaternion, Reading, Sampl
 BODY, READING = 13, 1
 NO_VECTOR = (math.nan,) * 3
 NO_TURN = (math.nan,) * 4
+NOTHING = BodySample(0, NO_VECTOR, NO_TURN, NO_VECTOR, NO_VECTOR)  # that gives everything
 PLACES = (slice(0, 3), slice(3, 7), slice(7, 10), slice(10, 13))
 
 Gives = tuple[bool, bool, bool, bool]  # position, orientation, linear, angular velocity
@@ -69,6 +71,32 @@ class SampleColumns:
     def frame(self, row: int) -> str:
         """Return the frame_id of one sample."""
         return self.frames if isinstance(self.frames, str) else self.frames[row]
+
+    @property
+    def in_order(self) -> bool:
+        """Whether each is later than the one before it, and none is in doubt."""
+        return not self.doubts and bool((self.stamps[1:] > self.stamps[:-1]).all())
+
+    def of_frame(self, wanted: str) -> NDArray[np.bool_]:
+        """Tell which samples name a frame_id, (n,)."""
+        if isinstance(self.frames, str):
+            return np.full(len(self), self.frames == wanted)
+        return np.fromiter((frame == wanted for frame in self.frames), np.bool_, len(self))
+
+    def sent_again(self, first: int, equal: bool) -> NDArray[np.int64]:
+        """Return the samples from one on whose stamp the next one has, too, counted from it.
+
+        :param equal: only those that the next one is equal to; NaN is like NaN
+        """
+        stamps, rows = self.stamps[first:], self.rows[first:]
+        again: NDArray[np.int64] = np.flatnonzero(stamps[1:] == stamps[:-1])
+        if not equal or not len(again):
+            return again
+        left, right = rows[again], rows[again + 1]
+        equal_ones: NDArray[np.int64] = again[
+            ((left == right) | (np.isnan(left) & np.isnan(right))).all(axis=1)
+        ]
+        return equal_ones
 
     def sample(self, row: int) -> Sample:
         """Return one sample."""
@@ -119,6 +147,11 @@ def row_of(sample: Sample) -> tuple[float, ...]:
     )
 
 
+def same_rows(left: array[float], right: array[float]) -> bool:
+    """Tell whether two rows hold the same; NaN is like NaN."""
+    return all(a == b or (a != a and b != b) for a, b in zip(left, right, strict=True))
+
+
 def columns_of(sample: Any, count: int) -> SampleColumns:
     """Turn one sample of columns into samples in columns.
 
@@ -138,11 +171,46 @@ def columns_of(sample: Any, count: int) -> SampleColumns:
         sample.angular_velocity,
     )
     rows = np.full((count, BODY), np.nan)
+    numbers: list[Any] = [None] * BODY
     for place, part in zip(PLACES, parts, strict=True):
         if part is not None:
-            for column, values in zip(range(place.start, place.stop), part, strict=True):
-                rows[:, column] = values
+            numbers[place] = part
+    _lay(rows, numbers)
     return SampleColumns(stamps, rows, gives_of(sample), sample.frame)
+
+
+def _lay(rows: NDArray[np.float64], numbers: Sequence[Any]) -> None:
+    """Lay columns side by side; at once where they are side by side already.
+
+    :param rows: (n, width), to be filled
+    :param numbers: of each column: its values, or one for all; None: stays as it is
+    """
+    column = 0
+    while column < len(numbers):
+        several = _side_by_side(numbers[column:])
+        if several > 1:
+            first = numbers[column]
+            came = np.lib.stride_tricks.as_strided(
+                first, (len(first), several), (first.strides[0], first.itemsize), writeable=False
+            )
+            whole = f'V{several * first.itemsize}'  # as one number each
+            rows[:, column : column + several].view(whole)[:, 0] = came.view(whole)[:, 0]
+        elif numbers[column] is not None:
+            rows[:, column] = numbers[column]
+        column += max(several, 1)
+
+
+def _side_by_side(numbers: Sequence[Any]) -> int:
+    """Return how many columns follow each other in memory, from the first one on."""
+    several, expected = 0, 0
+    for values in numbers:
+        if not isinstance(values, NumberColumn) or values.dtype != np.float64 or values.ndim != 1:
+            break
+        at = values.__array_interface__['data'][0]
+        if several and (at != expected or values.strides != numbers[0].strides):
+            break
+        several, expected = several + 1, at + values.itemsize
+    return several
 
 
 def together(

@@ -31,7 +31,7 @@ from repsq_ros.protocols.phases import Phase, Span
 from repsq_ros.sampling.proposals import Draw
 from repsq_ros.timebase import from_time
 
-PHASES = frozenset(Phase)
+PHASES = {int(phase): phase for phase in Phase}
 
 
 def command_of_twist(twist: Any) -> tuple[float, float, float]:
@@ -44,22 +44,31 @@ def span_of(message: Any) -> Span:
 
     :raises ValueError: with what is wrong: the message was not made by this package
     """
-    if message.phase not in PHASES:
+    phase = PHASES.get(message.phase)
+    if phase is None:
         raise ValueError(f'phase {message.phase}, expected one of 0 to {max(PHASES)}')
     test = test_of(message)
     window_end_ns = from_time(message.window_end)
-    return Span(
-        **_values(
-            Span,
-            message,
-            phase=Phase(message.phase),
-            index=test.index,
-            attempt=test.attempt,
-            end_ns=from_time(message.end) or None,
-            window=(from_time(message.window_start), window_end_ns) if window_end_ns else None,
-            command_ns=from_time(message.command_start) or None,
+    window = (from_time(message.window_start), window_end_ns) if window_end_ns else None
+    end_ns, command_ns = (from_time(each) or None for each in (message.end, message.command_start))
+    try:  # field by field: there are many phases
+        return Span(
+            phase,
+            test.index,
+            test.attempt,
+            from_time(message.start),
+            end_ns,
+            tuple(message.command),
+            window,
+            message.reason,
+            command_ns,
+            message.step,
+            message.broken_off,
+            message.goes_on,
         )
-    )
+    except AttributeError:  # of an earlier version: what it lacks is as usual
+        given = {'phase': phase, 'index': test.index, 'attempt': test.attempt, 'end_ns': end_ns}
+        return Span(**_values(Span, message, **given, window=window, command_ns=command_ns))
 
 
 def test_of(phase: Any) -> Any:

@@ -136,8 +136,8 @@ def _by_hints(data: bytes, hints: Integers | None) -> WalkedStretch | None:
     room = len(data) - HEAD.size - IN_MESSAGE
     if hints is None or not len(hints) or hints.min() < 0 or hints.max() > room:
         return None
-    starts = np.sort(hints)
-    heads: NDArray[Any] = np.ndarray((room + 1,), RECORD, data, 0, (1,))[starts]
+    starts = np.sort(hints, kind='stable')  # each channel's are in order
+    heads = _heads(data, starts)
     if (heads['opcode'] != MESSAGE).any() or (heads['length'] > len(data)).any():
         return None
     ends = starts + HEAD.size + heads['length'].astype(np.int64)
@@ -163,9 +163,15 @@ def _slab(data: bytes, found: list[Integers]) -> Slab:
     if not found:
         return EMPTY
     starts = found[0] if len(found) == 1 else np.concatenate(found)
-    room = len(data) - RECORD.itemsize + 1
-    heads: NDArray[Any] = np.ndarray((room,), RECORD, data, 0, (1,))[starts]
-    return _laid(data, starts, heads)
+    return _laid(data, starts, _heads(data, starts))
+
+
+def _heads(data: bytes, starts: Integers) -> NDArray[Any]:
+    """Return what stands before the data of messages, (n,) of RECORD."""
+    size = RECORD.itemsize
+    # As mere bytes, since numpy copies a structure field by field.
+    every: NDArray[Any] = np.ndarray((len(data) - size + 1,), f'V{size}', data, 0, (1,))
+    return every[starts].view(RECORD)
 
 
 def _laid(data: bytes, starts: Integers, heads: NDArray[Any]) -> Slab:

@@ -55,6 +55,15 @@ def opened(file: Path, recover: bool, packed_messages: bool) -> Storage:
     return _UnpackedMessages(storage) if packed_messages else storage
 
 
+def damage_line(file: Path, damage: str, recover: bool) -> str:
+    """Return the one line about a damaged file."""
+    line = f'{file}: cannot be read ({damage}), expected a whole recording'
+    if recover or 'lfs' in damage:
+        return line
+    remedy = {'.mcap': 'mcap recover', '.db3': 'sqlite3 .recover'}.get(file.suffix, '')
+    return f'{line}: {remedy}, or --recover' if remedy else line
+
+
 def with_beside(file: Path) -> list[Path]:
     """Return a file and those that belong to it."""
     return [file, *(beside_of(file) if file.suffix == '.db3' else [])]
@@ -81,6 +90,10 @@ class _Wrapped:
     @property
     def counts(self) -> dict[int, int] | None:
         return self._inner.counts
+
+    @property
+    def by_topic(self) -> bool:
+        return self._inner.by_topic
 
     @property
     def channels(self) -> dict[int, Channel]:

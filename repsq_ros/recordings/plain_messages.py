@@ -15,13 +15,17 @@
 """Messages as plain values, each read at once by the layout of an earlier one like it.
 
 What a campaign says of itself comes in the same few layouts all along. Numbers become int, float
-or bool, several of them a tuple, parts a namespace with the fields of the message.
+or bool, several of them a tuple, parts a named tuple with the fields of the message. A large part
+that is again what it was in the message before, as the case in each of its phases, is the same
+object.
 """
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable
+from collections import namedtuple
+from collections.abc import Callable, Iterator
+from functools import cache, partial
 from operator import itemgetter
 from types import SimpleNamespace
 from typing import Any
@@ -40,6 +44,7 @@ FORMATS = {
     'i8': 'q',
     'f8': 'd',
 }
+LARGE = 48  # bytes of numbers in a part that is worth a look at the message before
 Build = Callable[[tuple[Any, ...]], Any]
 
 
@@ -52,6 +57,7 @@ class PlainReader:
     def __init__(self, layout: Layout) -> None:
         self._size, self._same = layout.size, layout.constants
         self._format, self._at, self._count = [layout.order], 0, 0
+        self._raw = b''  # that is being read
         self._build = self._part(layout.root)
         self._numbers = struct.Struct(''.join(self._format))  # all of them at once
 
@@ -62,38 +68,79 @@ class PlainReader:
         for begin, end, expected in self._same:
             if raw[begin:end] != expected:
                 return None
+        self._raw = raw
         return self._build(self._numbers.unpack_from(raw))
 
     def _node(self, node: Node) -> Build:
         if isinstance(node, Leaf):
-            place = self._place(node.offset, node.dtype, 1)
-            if node.truth:
-                return lambda numbers: bool(numbers[place])
-            return itemgetter(place)
+            return itemgetter(self._place(node.offset, node.dtype, 1, node.truth))
         if isinstance(node, Elements):
             if not node.number:
                 return lambda _: ()
-            begin = self._place(node.offset, node.dtype, node.number)
-            several = slice(begin, begin + node.number)
-            if node.truth:
-                return lambda numbers: tuple(map(bool, numbers[several]))
-            return itemgetter(several)
+            begin = self._place(node.offset, node.dtype, node.number, node.truth)
+            return itemgetter(slice(begin, begin + node.number))
         if isinstance(node, dict):
-            return self._part(node)
-        if isinstance(node, list):
+            return self._again(node)
+        if isinstance(node, list) and not all(isinstance(each, str) for each in node):
             items = [self._node(each) for each in node]
             return lambda numbers: [build(numbers) for build in items]
         return lambda _: node
 
     def _part(self, fields: dict[str, Any]) -> Build:
-        builds = [(name, self._node(node)) for name, node in fields.items()]
-        return lambda numbers: SimpleNamespace(**{n: build(numbers) for n, build in builds})
+        make = _maker(tuple(fields))
+        if all(isinstance(node, Leaf) for node in fields.values()) and len(fields) > 1:
+            several = itemgetter(
+                *[self._place(node.offset, node.dtype, 1, node.truth) for node in fields.values()]
+            )
+            return lambda numbers: make(several(numbers))
+        builds = [self._node(node) for node in fields.values()]
+        return lambda numbers: make([build(numbers) for build in builds])
 
-    def _place(self, offset: int, dtype: Any, count: int) -> int:
+    def _again(self, fields: dict[str, Any]) -> Build:
+        """Return what builds a part, if it is not that of the message before."""
+        build = self._part(fields)
+        places = list(_places(fields))
+        begin, end = min(places, default=(0, 0))[0], max((end for _, end in places), default=0)
+        if end - begin < LARGE:
+            return build
+        before: bytes = b''
+        made: Any = None
+
+        def part(numbers: tuple[Any, ...]) -> Any:
+            nonlocal before, made
+            found = self._raw[begin:end]
+            if found != before:
+                before, made = found, build(numbers)
+            return made
+
+        return part
+
+    def _place(self, offset: int, dtype: Any, count: int, truth: bool) -> int:
         """Take so many numbers from an offset on; return the place of the first among all."""
-        code = FORMATS[f'{dtype.kind}{dtype.itemsize}']
+        code = '?' if truth else FORMATS[f'{dtype.kind}{dtype.itemsize}']
         # Fields follow one another; what lies between two of them is passed over.
         self._format.append(f'{offset - self._at}x{count}{code}')
         self._at = offset + count * dtype.itemsize
         self._count += count
         return self._count - count
+
+
+def _places(node: Node) -> Iterator[tuple[int, int]]:
+    """Yield begin and end of all numbers of a part."""
+    if isinstance(node, Leaf):
+        yield node.offset, node.offset + node.dtype.itemsize
+    elif isinstance(node, Elements):
+        yield node.offset, node.offset + node.number * node.dtype.itemsize
+    elif isinstance(node, dict | list):
+        for each in node.values() if isinstance(node, dict) else node:
+            yield from _places(each)
+
+
+@cache
+def _maker(names: tuple[str, ...]) -> Callable[[Any], Any]:
+    """Return what makes a part of the values of its fields."""
+    try:
+        kind = namedtuple('Part', names)  # type: ignore[misc]
+    except ValueError:  # a name that Python keeps for itself
+        return lambda values: SimpleNamespace(**dict(zip(names, values, strict=True)))
+    return partial(tuple.__new__, kind)  # as its _make, which counts the values again

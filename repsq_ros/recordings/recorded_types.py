@@ -17,6 +17,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Any
 
 from repsq_ros.errors import BagError, MissingError
@@ -54,14 +55,12 @@ class RecordedTypes:
         return self._stores[key]
 
     def _made(self, channel: Channel) -> Any:
-        from rosbags.typesys import Stores, TypesysError, get_typestore
+        from rosbags.typesys import TypesysError
 
         store = self._usual
         if channel.definition:
             try:
-                types = _types_of(channel)
-                store = get_typestore(Stores.EMPTY)
-                store.register(types)
+                store = _defined(channel.type, channel.definition, channel.syntax)
             except (TypesysError, KeyError, ValueError) as error:
                 why = ' '.join(str(error).split())[:120]
                 raise BagError(
@@ -103,13 +102,18 @@ def _unknown(name: str, fields: Any, seen: set[str]) -> str:
     return ''
 
 
-def _types_of(channel: Channel) -> Any:
-    from rosbags.typesys import get_types_from_idl, get_types_from_msg
+@lru_cache(maxsize=256)
+def _defined(name: str, definition: str, syntax: str) -> Any:
+    """Return the type store of a definition: one recording after the other has the same."""
+    from rosbags.typesys import Stores, get_types_from_idl, get_types_from_msg, get_typestore
 
-    if channel.syntax == 'ros2msg':
-        return get_types_from_msg(channel.definition, channel.type)
-    parts = IDL.split(channel.definition)
+    store = get_typestore(Stores.EMPTY)
+    if syntax == 'ros2msg':
+        store.register(get_types_from_msg(definition, name))
+        return store
+    parts = IDL.split(definition)
     types: dict[str, Any] = {}
     for part in parts[1:] if len(parts) > 1 else parts:
         types.update(get_types_from_idl(part))
-    return types
+    store.register(types)
+    return store

@@ -16,7 +16,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -29,7 +29,7 @@ from repsq_ros.digests import digest_of
 from repsq_ros.errors import BagError
 from repsq_ros.recordings.contents import RecordedFiles, files_of
 from repsq_ros.recordings.mcap_records import DamagedError
-from repsq_ros.recordings.opening import opened, with_beside
+from repsq_ros.recordings.opening import damage_line, opened, with_beside
 from repsq_ros.recordings.recorded_types import RecordedTypes
 from repsq_ros.recordings.slab import Channel, Piece, Slab, in_order, merged
 from repsq_ros.recordings.storage import Storage
@@ -171,6 +171,11 @@ class Recording:
         return list(dict.fromkeys([*self._told, *damage]))
 
     @property
+    def by_topic(self) -> bool:
+        """Whether a walk over some topics costs nothing for those of the others."""
+        return all(storage.by_topic for storage in self._storages)
+
+    @property
     def digests(self) -> dict[str, str]:
         """SHA-256 of every file that was given, by its path."""
         files = [file for source in self._sources for file in source.files]
@@ -188,21 +193,24 @@ class Recording:
         :raises BagError: damage, or a type that is not known
         """
         for slab in self._slabs(topics):
-            channels, log_ns = slab.channels.tolist(), slab.log_ns.tolist()
-            for row, number in enumerate(channels):
-                data, topic = slab.raw(row), self._channels[number].topic
-                if raw:
-                    yield BagMessage(topic, log_ns[row], data)
-                    continue
-                decoder = self._decoder(number)
-                try:
-                    message = decoder.plain(data) if plain else decoder.message(data)
-                except BagError:
-                    raise
-                except Exception as error:  # readers made from definitions fail in many ways
-                    self._spoiled(topic, log_ns[row], error)
-                    continue
-                yield BagMessage(topic, log_ns[row], message)
+            yield from self._singly(slab, raw, plain)
+
+    def _singly(self, slab: Slab, raw: bool, plain: bool) -> Iterator[BagMessage]:
+        channels, log_ns = slab.channels.tolist(), slab.log_ns.tolist()
+        for row, number in enumerate(channels):
+            data, topic = slab.raw(row), self._channels[number].topic
+            if raw:
+                yield BagMessage(topic, log_ns[row], data)
+                continue
+            decoder = self._decoder(number)
+            try:
+                message = decoder.plain(data) if plain else decoder.message(data)
+            except BagError:
+                raise
+            except Exception as error:  # readers made from definitions fail in many ways
+                self._spoiled(topic, log_ns[row], error)
+                continue
+            yield BagMessage(topic, log_ns[row], message)
 
     def arrays(self, *topics: str) -> Iterator[Table]:
         """Yield the messages of some topics as tables, in log order within a topic.
@@ -220,15 +228,33 @@ class Recording:
         :raises BagError: damage, or a type that is not known
         """
         for slab in self._slabs(topics):
-            numbers = np.flatnonzero(np.bincount(slab.channels)).tolist()
-            yield [
-                Table(
-                    self._decoder(number),
-                    slab if len(numbers) == 1 else slab.take(slab.channels == number),
-                    self._spoiled,
-                )
-                for number in numbers
-            ]
+            yield self._tables(slab)
+
+    def both(
+        self, singly: Collection[str], laid: Collection[str]
+    ) -> Iterator[tuple[Iterator[BagMessage], list[Table]]]:
+        """Yield `messages(*singly, plain=True)` and `stretches(*laid)` of one and the same walk.
+
+        :returns: of one stretch after the other; its messages have to be taken before the next
+        """
+        wanted = [
+            np.array([each.topic in topics for each in self._channels])
+            for topics in (singly, laid)
+        ]
+        for slab in self._slabs({*singly, *laid}):
+            one, other = (slab.take(each[slab.channels]) for each in wanted)
+            yield self._singly(one, raw=False, plain=True), self._tables(other)
+
+    def _tables(self, slab: Slab) -> list[Table]:
+        numbers = np.flatnonzero(np.bincount(slab.channels)).tolist()
+        return [
+            Table(
+                self._decoder(number),
+                slab if len(numbers) == 1 else slab.take(slab.channels == number),
+                self._spoiled,
+            )
+            for number in numbers
+        ]
 
     def _decoder(self, number: int) -> Decoder:
         if number not in self._decoders:
@@ -258,6 +284,7 @@ class Recording:
             return
         everywhere = np.zeros(max(numbers) + 1, dtype=np.int64)
         everywhere[list(numbers)] = list(numbers.values())
+        alike = all(own == number for own, number in numbers.items())
 
         def load(piece: Piece) -> Slab:
             try:
@@ -267,7 +294,7 @@ class Recording:
             except OSError as error:
                 raise self._unreadable(error) from None
             tally.count(place, slab.channels)
-            return slab.of_channels(everywhere[slab.channels])
+            return slab if alike else slab.of_channels(everywhere[slab.channels])
 
         try:
             for piece in storage.pieces(own):
@@ -281,12 +308,3 @@ class Recording:
 
     def _damaged(self, storage: Storage, error: DamagedError) -> BagError:
         return BagError(damage_line(storage.path, str(error), self._recover))
-
-
-def damage_line(file: Path, damage: str, recover: bool) -> str:
-    """Return the one line about a damaged file."""
-    line = f'{file}: cannot be read ({damage}), expected a whole recording'
-    if recover or 'lfs' in damage:
-        return line
-    remedy = {'.mcap': 'mcap recover', '.db3': 'sqlite3 .recover'}.get(file.suffix, '')
-    return f'{line}: {remedy}, or --recover' if remedy else line

@@ -54,7 +54,13 @@ class Rows:
         )
 
     def numbers(self, offset: int, dtype: np.dtype[Any], truth: bool) -> NumberColumn:
-        """Return the number at an offset of each message, (n,): int64, uint64, float64 or bool."""
+        """Return the number at an offset of each message, (n,): int64, uint64, float64 or bool.
+
+        Those of 64 bits with a point are looked at where they are, and not copied.
+        """
+        if dtype == np.float64:
+            where: NumberColumn = self.words(offset, dtype).view(NumberColumn)
+            return where
         if truth:
             wide: Any = np.bool_
         elif dtype.kind == 'f':

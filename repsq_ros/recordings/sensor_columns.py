@@ -16,9 +16,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
@@ -34,6 +34,47 @@ from repsq_ros.recordings.recording import Recording
 from repsq_ros.recordings.slab import NONE, Integers
 from repsq_ros.recordings.table import Table
 
+Name = TypeVar('Name', bound=Hashable)
+
+
+class SensorColumns(Generic[Name]):
+    """Reads the samples of several inputs from the tables of a stretch.
+
+    :param inputs: by any name: the topic and the input
+    :raises BagError: a topic is missing, or not of the input's type
+    """
+
+    def __init__(self, recording: Recording, inputs: Mapping[Name, tuple[str, Input]]) -> None:
+        for topic, source in inputs.values():
+            recording.require(topic, source.type)
+        self.topics = {topic for topic, _ in inputs.values()}
+        self._inputs = {
+            name: (topic, reader_of(source)) for name, (topic, source) in inputs.items()
+        }
+
+    def of(self, tables: Sequence[Table]) -> dict[Name, SampleColumns]:
+        """Return the samples of each input, by the same names, where the stretch has some."""
+        found = {
+            name: _in_log_order(
+                [columns_from(table, read) for table in tables if table.topic == topic]
+            )
+            for name, (topic, read) in self._inputs.items()
+        }
+        return {name: columns for name, columns in found.items() if columns is not None}
+
+
+def _in_log_order(found: Sequence[SampleColumns | None]) -> SampleColumns | None:
+    """Return the samples of one topic from the tables of its channels; None: there are none."""
+    parts = [each for each in found if each is not None]
+    if len(parts) < 2:
+        return parts[0] if parts else None
+    logs = [NONE if each.logs is None else each.logs for each in parts]
+    every = np.concatenate(logs)
+    order = np.argsort(every, kind='stable')
+    places = np.split(np.argsort(order), np.cumsum([len(each) for each in logs])[:-1])
+    merged = together(list(zip(places, parts, strict=True)), len(every))
+    return replace(merged, logs=every[order])
+
 
 def sample_columns(
     recording: Recording, inputs: Mapping[str, tuple[str, Input]]
@@ -44,17 +85,9 @@ def sample_columns(
     :returns: the samples of each, by the same names, where the stretch has some
     :raises BagError: a topic is missing, or not of the input's type
     """
-    for topic, source in inputs.values():
-        recording.require(topic, source.type)
-    readers = {name: reader_of(source) for name, (_, source) in inputs.items()}
-    for tables in recording.stretches(*(topic for topic, _ in inputs.values())):
-        by_topic = {table.topic: table for table in tables}
-        found = {
-            name: columns_from(by_topic[topic], readers[name])
-            for name, (topic, _) in inputs.items()
-            if topic in by_topic
-        }
-        yield {name: columns for name, columns in found.items() if columns is not None}
+    sensors = SensorColumns(recording, inputs)
+    for tables in recording.stretches(*sensors.topics):
+        yield sensors.of(tables)
 
 
 def sample_times(recording: Recording, topic: str, source: Input) -> tuple[Integers, Integers]:
@@ -96,5 +129,7 @@ def columns_from(table: Table, read: Reader) -> SampleColumns | None:
             parts.append((np.array(said, dtype=np.int64), columns_of_samples(samples)))
     if not parts:
         return None
+    if len(parts) == 1 and len(parts[0][0]) == len(table):
+        return replace(parts[0][1], logs=table.log_ns)
     places = np.sort(np.concatenate([rows for rows, _ in parts]))
     return replace(together(parts, len(table)), logs=table.log_ns[places])

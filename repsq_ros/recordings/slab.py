@@ -137,10 +137,12 @@ def in_order(pieces: Iterator[Piece]) -> Iterator[Slab]:
     """
     held = EMPTY
     for piece in pieces:
-        ready = held.take(held.log_ns < piece.start_ns) if len(held) else held
-        if len(ready):
-            left = len(ready) < len(held)
-            held = held.take(slice(len(ready), None)).compact() if left else EMPTY
+        count = int(np.searchsorted(held.log_ns, piece.start_ns))
+        if count == len(held):
+            ready, held = held, EMPTY
+        else:
+            ready, held = held.take(slice(count)), held.take(slice(count, None)).compact()
+        if count:
             yield ready
         held = joined([held, piece.load()]).sorted()
     if len(held):

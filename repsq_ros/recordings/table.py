@@ -197,7 +197,7 @@ class Table:
         for rows, message in self.alike:
             values = read(message)
             if isinstance(values, np.ndarray):
-                values = np.asarray(values)
+                values = np.ascontiguousarray(values)  # and no buffer is held for its sake
             if found is None:
                 if isinstance(values, np.ndarray) and len(rows) == len(self):
                     return values

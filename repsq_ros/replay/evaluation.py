@@ -16,7 +16,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -25,7 +25,7 @@ from repsq_ros.campaign.records import EstimateRecord, TestRecord, record_of
 from repsq_ros.campaign.result import Result
 from repsq_ros.measurement.inputs import Input
 from repsq_ros.measurement.measure import Evaluation
-from repsq_ros.measurement.recorder import Recorder
+from repsq_ros.measurement.recorder import Recorder, Window
 from repsq_ros.measurement.samples import Sample
 from repsq_ros.messages.sensor_messages import reader_of
 from repsq_ros.recordings.bag import Bag
@@ -67,17 +67,22 @@ def evaluate(
     for name, readings in (conditions or {}).items():
         for reading in readings:
             recorder.add_condition(name, reading)
-    outcomes = outcomes_of(recorder, segments)
+    outcomes = outcomes_of(recorder.measure_all, segments)
     return [Evaluated(*each) for each in zip(segments, outcomes, strict=True)]
 
 
-def outcomes_of(recorder: Recorder, segments: Sequence[Segment]) -> list[Evaluation]:
-    """Return what each segment gives."""
+def outcomes_of(
+    measure_all: Callable[[Sequence[Window]], Sequence[Evaluation]], segments: Sequence[Segment]
+) -> list[Evaluation]:
+    """Return what each segment gives.
+
+    :param measure_all: returns what windows give
+    """
     known = [_without_samples(segment) for segment in segments]
     windows = [
         segment.window for segment, outcome in zip(segments, known, strict=True) if outcome is None
     ]
-    measured = iter(recorder.measure_all(windows))
+    measured = iter(measure_all(windows))
     return [next(measured) if outcome is None else outcome for outcome in known]
 
 

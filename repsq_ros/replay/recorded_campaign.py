@@ -19,6 +19,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from repsq_ros import topics
@@ -30,16 +31,22 @@ from repsq_ros.measurement.recorder import Key, Window
 from repsq_ros.messages import campaign_messages
 from repsq_ros.protocols.phases import Phase, Span
 from repsq_ros.recordings.bag import Bag
+from repsq_ros.recordings.recording import BagMessage
 from repsq_ros.replay.bag_topics import TopicNames
 from repsq_ros.replay.segments import Segment
 from repsq_ros.sampling.proposals import Draw
 
 # What only who was there could see: a sensor's topic with two publishers, two specifications.
 SEEN_LIVE = {code.key: code for code in (Code.PUBLISHERS, Code.SPECIFICATIONS)}
+# Of phases of one instant, those that end an attempt are the last.
+RANKS = {
+    **dict.fromkeys((Phase.IDLE, Phase.PAUSED), 1),
+    **dict.fromkeys((Phase.SKIPPED, Phase.DONE, Phase.ABORTED), 2),
+}
 UNDECIDED = 'recording ends'
 
 
-class _HeardPhase(NamedTuple):
+class HeardPhase(NamedTuple):
     """One phase as it was recorded; their order is the one in which they were announced.
 
     Messages of equal log stamps (of a recording by a simulated clock, or one that was converted)
@@ -73,36 +80,64 @@ class RecordedCampaign:
         )
 
 
+class CampaignMessages:
+    """What a recording says of its campaigns, message by message.
+
+    :param names: of the topics in it
+    :raises BagError: the topics are missing
+    """
+
+    def __init__(self, bag: Bag, names: TopicNames) -> None:
+        self._bag = bag
+        self._command, self._phase = names(topics.TEST_COMMAND), names(topics.TEST_PHASE)
+        self.topics = (self._command, self._phase, names(topics.TEST_MEASUREMENT))
+        bag.require(self._command, 'repsq_ros/msg/TestCommand')
+        bag.require(self._phase, 'repsq_ros/msg/TestPhase')
+        self._heard: dict[str, list[HeardPhase]] = {}
+        self._commands: dict[str, dict[Key, Any]] = {}
+        self._live: dict[str, dict[Key, TestRecord]] = {}
+
+    def hear(self, item: BagMessage) -> HeardPhase | None:
+        """Take in one message of the topics; return the phase that it tells, if it does.
+
+        :raises BagError: it makes no sense
+        """
+        message = item.message
+        if item.topic == self._phase:
+            phase = _heard(self._bag, item.log_ns, message)
+            self._heard.setdefault(phase.test.campaign_id, []).append(phase)
+            return phase
+        if item.topic == self._command:
+            of_campaign = self._commands.setdefault(message.campaign_id, {})
+            of_campaign[message.index, message.attempt] = message
+        else:
+            record = campaign_messages.test_record_of(message)
+            key = (record.index, record.attempt)
+            self._live.setdefault(message.campaign_id, {}).setdefault(key, record)
+        return None
+
+    def digest_of(self, phase: HeardPhase) -> str:
+        """Return the digest of the specification of a phase; '': nothing has told it yet."""
+        return _digest_of(phase, self._commands.get(phase.test.campaign_id, {}))
+
+    def campaigns(self) -> list[RecordedCampaign]:
+        """Return the campaigns, in the order of their first phase, with all that was heard."""
+        return [
+            _follow(name, phases, self._commands.get(name, {}), self._live.get(name, {}))
+            for name, phases in self._heard.items()
+        ]
+
+
 def campaigns_in(bag: Bag, names: TopicNames | None = None) -> list[RecordedCampaign]:
     """Return the campaigns of a recording, in the order of their first phase.
 
     :param names: of the topics in it; None: as they are
     :raises BagError: the topics are missing
     """
-    names = names or TopicNames.of('', ())
-    command_topic = names(topics.TEST_COMMAND)
-    phase_topic = names(topics.TEST_PHASE)
-    measurement_topic = names(topics.TEST_MEASUREMENT)
-    bag.require(command_topic, 'repsq_ros/msg/TestCommand')
-    bag.require(phase_topic, 'repsq_ros/msg/TestPhase')
-    heard: dict[str, list[_HeardPhase]] = {}
-    cases: dict[str, dict[Key, Any]] = {}
-    live: dict[str, dict[Key, TestRecord]] = {}
-    for item in bag.messages(command_topic, phase_topic, measurement_topic, plain=True):
-        message = item.message
-        if item.topic == phase_topic:
-            phase = _heard(bag, item.log_ns, message)
-            heard.setdefault(phase.test.campaign_id, []).append(phase)
-        elif item.topic == command_topic:
-            cases.setdefault(message.campaign_id, {})[message.index, message.attempt] = message
-        else:
-            record = campaign_messages.test_record_of(message)
-            key = (record.index, record.attempt)
-            live.setdefault(message.campaign_id, {}).setdefault(key, record)
-    return [
-        _follow(name, phases, cases.get(name, {}), live.get(name, {}))
-        for name, phases in heard.items()
-    ]
+    told = CampaignMessages(bag, names or TopicNames.of('', ()))
+    for item in bag.messages(*told.topics, plain=True):
+        told.hear(item)
+    return told.campaigns()
 
 
 def choose(campaigns: list[RecordedCampaign], wanted: str, file: object) -> RecordedCampaign:
@@ -137,18 +172,17 @@ def check_recorded_contract(bag: Bag, campaign: RecordedCampaign, digest: str) -
         )
 
 
-def _heard(bag: Bag, log_ns: int, message: Any) -> _HeardPhase:
+def _heard(bag: Bag, log_ns: int, message: Any) -> HeardPhase:
     try:
         span = campaign_messages.span_of(message)
     except ValueError as error:
         raise BagError(f'{bag.path}: found a {error} in a {topics.TEST_PHASE}') from None
-    final = span.broken_off or span.phase in (Phase.SKIPPED, Phase.DONE, Phase.ABORTED)
-    order = (2 if final else 1 if span.phase in (Phase.IDLE, Phase.PAUSED) else 0, span.step)
-    return _HeardPhase(
+    rank = 2 if span.broken_off else RANKS.get(span.phase, 0)
+    return HeardPhase(
         (span.index, span.attempt),
         log_ns,
         span.start_ns,
-        1000 * order[0] + order[1],
+        1000 * rank + span.step,
         span,
         campaign_messages.test_of(message),
     )
@@ -156,7 +190,7 @@ def _heard(bag: Bag, log_ns: int, message: Any) -> _HeardPhase:
 
 def _follow(
     name: str,
-    phases: Sequence[_HeardPhase],
+    phases: Sequence[HeardPhase],
     commands: Mapping[Key, Any],
     live: Mapping[Key, TestRecord],
 ) -> RecordedCampaign:
@@ -168,10 +202,14 @@ def _follow(
     leads = sorted(each.log_ns - each.start_ns for each in phases)
     campaign = RecordedCampaign(name, ending=ending, stamp_lead_ns=leads[len(leads) // 2])
     attempts, segments = Attempts(), dict[Key, Segment]()
-    for each in sorted(phases, key=lambda each: each[:4]):
-        case = _case_of(each, commands)
-        if case is None:
+    test: Any = None
+    case: Case | None = None
+    for each in sorted(phases, key=itemgetter(0, 1, 2, 3)):
+        told = _told(each, commands)
+        if told is None:
             continue
+        if told is not test or case is None:  # phases of one attempt tell of one test
+            test, case = told, campaign_messages.case_of(told)
         campaign.digest = campaign.digest or _digest_of(each, commands)
         record = attempts.hear(case, each.span)
         if record is not None:
@@ -188,14 +226,13 @@ def _follow(
     return campaign
 
 
-def _case_of(heard: _HeardPhase, commands: Mapping[Key, Any]) -> Case | None:
-    """Return the attempt that a phase belongs to; None: the campaign has none left."""
+def _told(heard: HeardPhase, commands: Mapping[Key, Any]) -> Any:
+    """Return the test that a phase belongs to; None: nothing tells its case."""
     whole = hasattr(heard.test, 'weight_bound')  # a phase of version 0.1.0 does not tell it
-    test = heard.test if whole else commands.get(heard.key)
-    return None if test is None else campaign_messages.case_of(test)
+    return heard.test if whole else commands.get(heard.key)
 
 
-def _digest_of(heard: _HeardPhase, commands: Mapping[Key, Any]) -> str:
+def _digest_of(heard: HeardPhase, commands: Mapping[Key, Any]) -> str:
     told = commands.get(heard.key, heard.test)
     return str(getattr(told, 'specification_digest', ''))
 

@@ -52,6 +52,7 @@ def evaluate_stream(
     # From where on each window and all that end after it need samples.
     reaches = np.minimum.accumulate([segments[k].window.reach_ns for k in reversed(order)])[::-1]
     outcomes: list[Evaluation] = []
+    measure_all = recorder.measure_all
     for stretch in stream:
         for name, columns in stretch.items():
             recorder.add_columns(columns, name)
@@ -59,8 +60,8 @@ def evaluate_stream(
         if newest is None:
             continue
         due = bisect_right(ends, newest - LATE_NS)
-        outcomes += outcomes_of(recorder, [segments[k] for k in order[len(outcomes) : due]])
+        outcomes += outcomes_of(measure_all, [segments[k] for k in order[len(outcomes) : due]])
         recorder.forget(int(reaches[len(outcomes)]) if len(outcomes) < len(order) else newest)
-    outcomes += outcomes_of(recorder, [segments[k] for k in order[len(outcomes) :]])
+    outcomes += outcomes_of(measure_all, [segments[k] for k in order[len(outcomes) :]])
     found = dict(zip(order, outcomes, strict=True))
     return [Evaluated(segment, found[k]) for k, segment in enumerate(segments)]

@@ -36,6 +36,13 @@ from repsq_ros.replay.evaluation import (
     records_of,
 )
 from repsq_ros.replay.foreign import Marks, foreign_segments
+from repsq_ros.replay.one_walk import (
+    Measuring,
+    NotAtOnceError,
+    Outcomes,
+    walk_once,
+    with_known,
+)
 from repsq_ros.replay.recorded_campaign import (
     RecordedCampaign,
     campaigns_in,
@@ -45,6 +52,7 @@ from repsq_ros.replay.recorded_campaign import (
 from repsq_ros.replay.segments import Segment
 from repsq_ros.replay.streaming import SENSOR, evaluate_stream
 from repsq_ros.replay.what_if import Variant, variants
+from repsq_ros.specification.model import Specification
 from repsq_ros.timebase import NANOSECONDS, to_nanoseconds, to_seconds
 
 ANOTHER_TIME_NS = 5 * NANOSECONDS  # between a phase and its recording: two clocks
@@ -119,9 +127,27 @@ def reevaluate(task: Task) -> Reevaluation:
         if not chosen[0].changed
         else variants(task.specification, task.tester)[0].specification
     )
+    if task.marks is None and not task.recover:
+        try:
+            return _reevaluated(task, own, chosen, at_once=True)
+        except NotAtOnceError:
+            pass  # two walks tell what is wrong, in their order
+    return _reevaluated(task, own, chosen, at_once=False)
+
+
+def _reevaluated(
+    task: Task, own: Specification, chosen: Sequence[Variant], at_once: bool
+) -> Reevaluation:
+    """Evaluate a recording anew.
+
+    :param own: the specification as it is
+    :param at_once: measure what is known in time while the campaign is read, too
+    :raises NotAtOnceError: that cannot be done
+    """
     names = TopicNames.of(task.namespace, task.remap)
     with Bag([task.bag, *task.more], task.recover) as bag:
         streams = _Streams(bag, names, task.sensor_topic, own.measure)
+        known: dict[Path | None, Outcomes] = {}
         if task.marks is not None:
             sensors = streams.clocked([own.measure, *(v.specification.measure for v in chosen)])
             segments, notes, offset_ns = foreign_segments(
@@ -129,10 +155,22 @@ def reevaluate(task: Task) -> Reevaluation:
             )
             campaign_id = ''
         else:
-            campaign = choose(campaigns_in(bag, names), task.campaign, bag.path)
+            offset_ns = to_nanoseconds(task.clock_offset or 0.0)
+            if at_once and not bag.by_topic:
+                measures = {each.measure: each.specification.measure for each in chosen}
+                campaigns, outcomes = walk_once(
+                    bag,
+                    names,
+                    (task.campaign, own.digest),
+                    [Measuring(each, streams.inputs_of(each)) for each in measures.values()],
+                    offset_ns,
+                )
+                known = dict(zip(measures, outcomes, strict=True))
+            else:
+                campaigns = campaigns_in(bag, names)
+            campaign = choose(campaigns, task.campaign, bag.path)
             check_recorded_contract(bag, campaign, own.digest)
             segments, campaign_id = campaign.segments, campaign.campaign_id
-            offset_ns = to_nanoseconds(task.clock_offset or 0.0)
             notes = _own_clocks(bag, campaign, own.measure, task.clock_offset)
         if not segments:
             raise BagError(f'{bag.path}: found no test, expected at least one')
@@ -144,7 +182,9 @@ def reevaluate(task: Task) -> Reevaluation:
                 if variant.measure is not None:
                     sources = (own.measure.input, variant.specification.measure.input)
                     anew = _unseen(segments, len({streams.topic_of(each) for each in sources}) > 1)
-                measured[variant.measure] = streams.evaluate(variant, anew, offset_ns)
+                measured[variant.measure] = streams.evaluate(
+                    variant, anew, offset_ns, known.get(variant.measure)
+                )
             evaluated = measured[variant.measure]
             rows.append(
                 VariantOutcome(variant, evaluated, _fold(variant, evaluated, campaign_id, task))
@@ -185,24 +225,36 @@ class _Streams:
             found.append(Clocked(topic, *times, source.stamp == 'header'))
         return found
 
+    def inputs_of(self, measure: Measure) -> dict[str, tuple[str, Input]]:
+        """Return topic and input of a measure's sensor (SENSOR) and of its conditions."""
+        return {SENSOR: (self.topic_of(measure.input), measure.input)} | {
+            condition.name: (self.topic_of(source), source)
+            for condition, source in zip(measure.conditions, measure.condition_inputs, strict=True)
+        }
+
     def evaluate(
-        self, variant: Variant, segments: Sequence[Segment], offset_ns: int
+        self,
+        variant: Variant,
+        segments: Sequence[Segment],
+        offset_ns: int,
+        known: Outcomes | None,
     ) -> list[Evaluated]:
         """Return what the measure of a variant gives.
 
         :param offset_ns: added to all stamps
+        :param known: windows that were measured before; None: nobody looked
         """
-        measure = variant.specification.measure
-        inputs = {SENSOR: (self.topic_of(measure.input), measure.input)}
-        for condition, source in zip(measure.conditions, measure.condition_inputs, strict=True):
-            inputs[condition.name] = (self.topic_of(source), source)
-        stream = sample_columns(self._bag, inputs)
-        if offset_ns:
-            stream = (
-                {name: columns.moved(offset_ns) for name, columns in stretch.items()}
-                for stretch in stream
-            )
-        return evaluate_stream(variant.specification, stream, segments)
+
+        def walk(segments: Sequence[Segment]) -> list[Evaluated]:
+            stream = sample_columns(self._bag, self.inputs_of(variant.specification.measure))
+            if offset_ns:
+                stream = (
+                    {name: columns.moved(offset_ns) for name, columns in stretch.items()}
+                    for stretch in stream
+                )
+            return evaluate_stream(variant.specification, stream, segments)
+
+        return walk(segments) if known is None else with_known(known, segments, walk)
 
 
 def _own_clocks(

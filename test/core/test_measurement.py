@@ -15,6 +15,7 @@
 """From stamped samples to psi, or to a named reason."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -22,6 +23,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from repsq_ros.measurement.buffer import SampleBuffer
+from repsq_ros.measurement.columns import columns_of_samples
 from repsq_ros.measurement.heading import yaw_of
 from repsq_ros.measurement.limits import Limits
 from repsq_ros.measurement.measure import Measure
@@ -245,6 +247,29 @@ def test_a_sensor_fault_is_a_named_reason(samples, reason):
     assert not outcome.valid
     assert outcome.psi == 0.0
     assert outcome.reason.startswith(reason)
+
+
+@pytest.mark.parametrize('at_once', [False, True])
+def test_what_is_wrong_with_samples_is_known_as_long_as_they_are(at_once):
+    """Of a recording, windows are measured long after their samples have come."""
+    source = replace(input_of_source('odometry'), frame='map')
+    recorder = Recorder(Measure(TrackingLoss(6.0, 'rms'), source, Limits(SECOND // 5)), 2**62)
+    samples = [each._replace(frame='odom') for each in stream(count=5000)]
+    if at_once:
+        recorder.add_columns(columns_of_samples(samples))
+    else:
+        recorder.buffer.extend(samples)
+    for start_ns in range(0, 90 * SECOND, 10 * SECOND):
+        outcome = recorder.measure(Window(start_ns, start_ns + 3 * SECOND, (0.1, 0.0, 0.0)))
+        assert outcome.code is Code.FRAME, start_ns
+    recorder.forget(95 * SECOND)
+    assert len(recorder.buffer.doubts(0, 2**62)) == 251
+
+
+def test_a_buffer_keeps_no_more_doubts_than_samples():
+    buffer = SampleBuffer(keep_ns=SECOND, frame='map')
+    buffer.extend(stream(count=20_000))
+    assert len(buffer.doubts(0, 2**62)) == len(buffer.track(0, 2**62)) < 5000
 
 
 def test_one_pose_gives_no_velocity():

@@ -14,6 +14,7 @@
 
 """Messages by the layout of an earlier one are those that rosbags reads."""
 
+import struct
 from types import SimpleNamespace
 
 import numpy as np
@@ -23,6 +24,8 @@ from hypothesis import strategies as st
 
 rosbags_typesys = pytest.importorskip('rosbags.typesys')
 
+from repsq_ros.recordings import plain_messages  # noqa: E402
+from repsq_ros.recordings.cdr_layout import Layout  # noqa: E402
 from repsq_ros.recordings.recorded_types import RecordedTypes  # noqa: E402
 from repsq_ros.recordings.slab import Channel  # noqa: E402
 from repsq_ros.recordings.table import LAYOUTS, Decoder  # noqa: E402
@@ -54,7 +57,9 @@ INNER, MIXED = STORE.types['repsq_ros/msg/Inner'], STORE.types[NAME]
 
 
 def plainly(value):
-    """Return a message of rosbags with tuples for arrays."""
+    """Return a message, of rosbags or plain, as namespaces with tuples for arrays."""
+    if hasattr(value, '_asdict'):
+        return SimpleNamespace(**{n: plainly(each) for n, each in value._asdict().items()})
     if isinstance(value, np.ndarray):
         return tuple(value.tolist())
     if isinstance(value, list):
@@ -86,13 +91,16 @@ MESSAGES = st.builds(
 )  # fmt: skip
 
 
-@given(st.lists(st.tuples(MESSAGES, st.booleans()), min_size=1, max_size=6))
-def test_every_field_is_that_of_rosbags(messages):
+@given(st.lists(st.tuples(MESSAGES, st.booleans()), min_size=1, max_size=6), st.booleans())
+def test_every_field_is_that_of_rosbags(messages, again):
+    """Whether or not parts are held against those of the message before."""
     reader = decoder()
     for message, little in messages * 2:
         raw = bytes(STORE.serialize_cdr(message, NAME, little_endian=little))
-        found = reader.plain(raw)
-        assert found == plainly(reader.message(raw))
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(plain_messages, 'LARGE', 1 if again else 48)
+            found = reader.plain(raw)
+        assert repr(plainly(found)) == repr(plainly(reader.message(raw))), 'to the sign of 0'
         assert type(found.yes) is bool
         assert {type(each) for each in (*found.three, *found.any)} <= {bool}
 
@@ -103,6 +111,25 @@ def mixed(word='a', numbers=(1.0,)):
         True, np.array([True, False, True]), 1, 2, word, 0.5, ['x'], 3, none,
         np.array(numbers), np.empty(0, dtype=np.uint8), [], INNER(1, 'in', 2.0),
     )  # fmt: skip
+
+
+def test_a_part_that_is_what_it_was_is_the_same_object(monkeypatch):
+    monkeypatch.setattr(plain_messages, 'LARGE', 1)
+    reader, message = decoder(), mixed()
+    first = reader.plain(raw_of(message))
+    message.far += 1
+    assert reader.plain(raw_of(message)).one is first.one
+    message.one.value = -message.one.value
+    assert reader.plain(raw_of(message)).one.value == -first.one.value
+
+
+def test_a_field_may_have_any_name():
+    name, definition = 'repsq_ros/msg/Odd', 'float64 from\nfloat64 index\nint8 count\n'
+    types = rosbags_typesys.get_types_from_msg(definition, name)
+    fields = {name: types[name]}
+    raw = b'\0\1\0\0' + struct.pack('<ddb', 1.0, 2.0, 3)
+    found = plain_messages.PlainReader(Layout(raw, name, fields)).read(raw)
+    assert (getattr(found, 'from'), found.index, found.count) == (1.0, 2.0, 3)
 
 
 def raw_of(message):

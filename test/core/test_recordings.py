@@ -23,11 +23,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 import yaml
+from hypothesis import given
+from hypothesis import strategies as st
 
 from repsq_ros.errors import BagError
+from repsq_ros.measurement import buffer as buffer_module
 from repsq_ros.measurement.buffer import SampleBuffer
 from repsq_ros.measurement.columns import columns_of_samples
 from repsq_ros.measurement.recorder import Window
+from repsq_ros.measurement.samples import BodySample
 from repsq_ros.recordings.mcap_walk import walk as walk_records
 from repsq_ros.recordings.recording import Recording
 from repsq_ros.recordings.sensor_columns import sample_columns
@@ -136,7 +140,18 @@ def test_samples_of_real_sensors_are_the_same_by_columns(recordings, name, topic
 
 
 def assert_same(one, many):
-    """Compare what two buffers hold, to the last bit."""
+    """Compare what two buffers give and hold, to the last bit."""
+    assert (len(one), one.newest_ns) == (len(many), many.newest_ns)
+    for begin in np.linspace(0, len(one), 7).astype(int).tolist():
+        for end in (begin, begin + 1, begin + 200, len(one)):
+            found = [
+                each._columns(min(begin, len(one)), min(end, len(one))) for each in (one, many)
+            ]
+            assert [a.tobytes() for a in found[0]] == [a.tobytes() for a in found[1]]
+            assert [a.strides for a in found[0]] == [a.strides for a in found[1]]
+    for stamp_ns in one._stamps[:: max(len(one) // 50, 1)]:
+        assert one._before(stamp_ns) == many._before(stamp_ns)
+    many.newest(0)  # one by one from here on
     assert one._stamps == many._stamps
     assert one._rows.tobytes() == many._rows.tobytes()
     assert one.doubts(0, 2**62) == many.doubts(0, 2**62)
@@ -173,6 +188,63 @@ def test_a_buffer_holds_the_same_from_columns_as_one_by_one(damage, is_twist, mo
         many.add_columns(columns_of_samples(samples[begin:end]))
         begin = end
     assert_same(one, many)
+
+
+STEPS = st.one_of(
+    st.tuples(st.just('some'), st.integers(1, 60)),
+    st.tuples(st.just('one'), st.sampled_from([10**7, 10**7, 0, -(10**7) - 5, -2 * SECOND])),
+    st.tuples(st.just('forget'), st.integers(0, 3 * SECOND)),
+)
+
+
+@given(st.lists(STEPS, min_size=1, max_size=40), st.sampled_from([SECOND // 2, 2**62]))
+def test_columns_and_single_samples_may_come_in_any_order(steps, keep_ns):
+    one, many = SampleBuffer(keep_ns, frame='world'), SampleBuffer(keep_ns, frame='world')
+    now = START
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(buffer_module, 'TRIM', 50)
+        one._trim_at = many._trim_at = 50
+        for name, value in steps:
+            if name == 'forget':
+                one.forget(now - value)
+                many.forget(now - value)
+                continue
+            stamps = (
+                [now + 10**7 * k for k in range(1, value + 1)] if name == 'some' else [now + value]
+            )
+            samples = [
+                BodySample(t, (float(t % 7), 0.0, 0.0), (0.0, 0.0, 0.0, 1.0), frame='world')
+                for t in stamps
+            ]
+            for sample in samples:
+                one.add(sample)
+            if name == 'some':
+                many.add_columns(columns_of_samples(samples))
+            else:
+                many.add(samples[0])
+            now = one.newest_ns
+            assert many.newest_ns == now
+    if keep_ns == 2**62:
+        assert_same(one, many)
+    found = [each.track(now - keep_ns, now + 1) for each in (one, many)]
+    assert found[0].stamps.tolist() == found[1].stamps.tolist()
+    assert found[0].position.tobytes() == found[1].position.tobytes()
+    assert one.doubts(0, 2**62) == many.doubts(0, 2**62) or keep_ns < 2**62
+
+
+def test_a_topic_of_two_channels_is_one_sensor(tmp_path):
+    """As of two publishers, or of files that were merged: none of the samples is lost."""
+    definition = STORE.generate_msgdef(POSE, ros_version=2)[0]
+    channels = {**CHANNELS, 2: ('/mocap', POSE, 'cdr', definition)}
+    raw = [(1 + (k % 7 < 2), t, data) for k, (_, t, data) in enumerate(raw_poses(400))]
+    file = tmp_path / 'x.mcap'
+    file.write_bytes(mcap_of(channels, raw))
+    with Recording(file) as recording:
+        source = {'x': ('/mocap', input_of_source('mocap'))}
+        found = [part['x'] for part in sample_columns(recording, source)]
+    assert len(found) == 10
+    assert [each.position[0] for part in found for each in part] == list(range(400))
+    assert np.concatenate([part.logs for part in found]).tolist() == [t for _, t, _ in raw]
 
 
 def test_strays_with_others_between_them_are_no_clock_that_was_set_back():
