@@ -30,7 +30,6 @@ Array = NDArray[np.float64]
 # Times what nine of ten steps stay within. On walks of two humanoids, wheels and a body at rest no
 # step was further out than 5.3 times, but for those that the other terms explain.
 FAR = 6.5
-FEWEST = 5  # steps among which one can be held against its neighbours
 MOST_NOISE = (0.02, 0.15)  # [m], [rad]: more than that is never taken for noise
 SHAKEN = (10.0, 20.0)  # [m/s^2], [rad/s^2] times the square of a period: what it may bend a path
 
@@ -83,10 +82,11 @@ def outlier_fault(steps: TrackSteps, window: Window, limits: Limits) -> Fault | 
     goes in the time that was longer or shorter than a period.
     """
     period, stamps = steps.period, steps.track.stamps
-    if len(steps) < FEWEST or not period > 0:
+    if not steps.comparable:
         return None
-    for each, bounds, least, most, shaken, word, unit in zip(
+    for each, apart, bounds, least, most, shaken, word, unit in zip(
         (steps.ways, steps.turns),
+        (steps.ways_apart, steps.turns_apart),
         (steps.way_bounds, steps.turn_bounds),
         (limits.outlier, limits.outlier_turn),
         MOST_NOISE,
@@ -97,7 +97,9 @@ def outlier_fault(steps: TrackSteps, window: Window, limits: Limits) -> Fault | 
     ):
         if each is None or bounds.departure <= least + shaken * period**2:
             continue  # the noise is never less than `least`, and more is only added
-        off = steps.departures(each)
+        off = lengths(apart)
+        if off.max() <= least + shaken * period**2:
+            continue
         noise = max(least, min(FAR * percentile(off, 90), most))
         pace = 1.5 * percentile(lengths(each), 90) / period
         uneven = np.abs(steps.seconds - period)

@@ -30,11 +30,11 @@ from repsq_ros.measurement.track import Track
 
 Array = NDArray[np.float64]
 
-NONE = np.empty(0, dtype=np.int64)
+FEWEST = 5  # steps among which one can be held against its neighbours
 
 
 class StepBounds(NamedTuple):
-    """What no step of a track goes beyond."""
+    """What no step goes beyond: of few numbers, where no check has to look at each step."""
 
     length: float
     departure: float  # from the median of its neighbours
@@ -42,8 +42,6 @@ class StepBounds(NamedTuple):
 
 class TrackSteps:
     """The n - 1 steps between n samples; several checks look at them.
-
-    The bounds tell, of few numbers, where no check has to look at each step.
 
     :param track: in SI units
     :param period: [s] between two samples
@@ -54,6 +52,11 @@ class TrackSteps:
 
     def __len__(self) -> int:
         return max(len(self.track) - 1, 0)
+
+    @property
+    def comparable(self) -> bool:
+        """Tell whether steps can be held against their neighbours."""
+        return len(self) >= FEWEST and self.period > 0
 
     @cached_property
     def seconds(self) -> Array:
@@ -79,27 +82,29 @@ class TrackSteps:
         return None if orientation is None else turns_of(orientation, self.norms)
 
     @cached_property
+    def ways_apart(self) -> Array:
+        """Return from the median of its neighbours to each way [m], (n - 1, 3)."""
+        return self._apart(self.ways)
+
+    @cached_property
+    def turns_apart(self) -> Array:
+        """Return the same of the turns [rad], (n - 1, 3)."""
+        return self._apart(self.turns)
+
+    def _apart(self, steps: Array | None) -> Array:
+        if steps is None or not self.comparable:
+            return np.zeros((len(self), 3))
+        return apart_from_neighbours([steps.T], [steps.T * as_long(self.period, self.seconds)]).T
+
+    @cached_property
     def way_bounds(self) -> StepBounds:
         """Return what no way goes beyond."""
-        return self._bounds_of(self.ways)
+        return bounds_of(self.ways, self.ways_apart)
 
     @cached_property
     def turn_bounds(self) -> StepBounds:
         """Return what no turn goes beyond."""
-        return self._bounds_of(self.turns)
-
-    def _bounds_of(self, steps: Array | None) -> StepBounds:
-        if steps is None or not len(self):
-            return StepBounds(0.0, 0.0)
-        return bounds_of(steps.T, shortened(self.period, self.seconds))
-
-    def departures(self, steps: Array) -> Array:
-        """Return how far each step is from the median of its neighbours, (n - 1,).
-
-        :param steps: (n - 1, 3), n > 5: the ways or the turns
-        """
-        as_long = steps.T * np.minimum(1.0, self.period / self.seconds)
-        return departures_of(steps.T, as_long)
+        return bounds_of(self.turns, self.turns_apart)
 
 
 def ways_of(position: Array) -> Array:
@@ -141,55 +146,51 @@ def turns_of(orientation: Array, norms: Array | None = None) -> Array:
     return np.where(some[:, None], axis.T, where_none)
 
 
-def departures_of(steps: Array, as_long: Array) -> Array:
-    """Return how far each step is from the median of the two before and the two after it, (n,).
-
-    :param steps: (3, n), n >= 5
-    :param as_long: (3, n), the steps of more than a period brought to one
-    """
-    # At the ends the neighbours are mirrored.
-    padded = np.concatenate([as_long[:, 2:0:-1], as_long, as_long[:, -2:-4:-1]], axis=1)
-    a, b, c, d = (padded[:, k : k + steps.shape[1]] for k in (0, 1, 3, 4))
-    # The second and the third of four.
-    second = np.maximum(np.minimum(a, b), np.minimum(c, d))
-    third = np.minimum(np.maximum(a, b), np.maximum(c, d))
-    return lengths((steps - (second + third) / 2.0).T)
-
-
-def bounds_of(steps: Array, shortened: float, seams: NDArray[np.int64] = NONE) -> StepBounds:
-    """Return what no step goes beyond.
-
-    In each number, a step is no further from the median of its neighbours than from the furthest
-    of them; these are one or two steps away, and what they are shortened by is added.
-
-    :param steps: (3, n)
-    :param shortened: share of a step, at most, by which one of more than a period is shortened
-    :param seams: steps that are none, between two tracks
-    """
-    largest = _largest(steps, seams)
-    near = _largest(steps[:, 1:] - steps[:, :-1], seams, seams - 1)
-    next_but_one = _largest(steps[:, 2:] - steps[:, :-2], seams, seams - 1, seams - 2)
-    departure = max(near, next_but_one) + shortened * largest
-    return StepBounds(ROOT_OF_3 * largest, ROOT_OF_3 * departure)
-
-
-def _largest(numbers: Array, *none_at: NDArray[np.int64]) -> float:
-    """Return the largest size of all numbers but those of some columns; they may be changed."""
-    sizes = np.abs(numbers)
-    for columns in none_at:
-        sizes[:, columns[(columns >= 0) & (columns < sizes.shape[1])]] = 0.0
-    return float(sizes.max(initial=0.0))
-
-
 def seconds_of(stamps: NDArray[np.int64]) -> Array:
     """Return the time between successive stamps [s], (n - 1,)."""
     return (stamps[1:] - stamps[:-1]).astype(np.float64) * 1e-9
 
 
-def shortened(period: float, seconds: Array) -> float:
-    """Return by which share at most steps are shortened that took longer than a period."""
-    longest = float(seconds.max(initial=0.0))
-    return max(1.0 - period / longest, 0.0) if longest > 0 else 0.0
+def as_long(period: float | Array, seconds: Array) -> Array:
+    """Return the factors that bring steps of more than a period to one, (n,)."""
+    found: Array = np.minimum(1.0, period / seconds)
+    return found
+
+
+def apart_from_neighbours(several: Sequence[Array], brought: Sequence[Array]) -> Array:
+    """Return from the median of the two before and the two after it to each step, (k, n).
+
+    :param several: the steps of tracks, each (k, n), n >= 5
+    :param brought: the same, those of more than a period brought to one
+    """
+    # At the ends the neighbours are mirrored.
+    padded = np.concatenate(
+        [part for steps in brought for part in (steps[:, 2:0:-1], steps, steps[:, -2:-4:-1])],
+        axis=1,
+    )
+    a, b, c, d = (padded[:, k : padded.shape[1] - 4 + k] for k in (0, 1, 3, 4))
+    # The second and the third of four.
+    second = np.maximum(np.minimum(a, b), np.minimum(c, d))
+    third = np.minimum(np.maximum(a, b), np.maximum(c, d))
+    middle = (second + third) / 2.0
+    found, at, place = np.empty((len(middle), padded.shape[1] - 4 * len(several))), 0, 0
+    for steps in several:
+        count = steps.shape[1]
+        np.subtract(steps, middle[:, place : place + count], out=found[:, at : at + count])
+        at, place = at + count, place + count + 4
+    return found
+
+
+def bounds_of(steps: Array | None, apart: Array) -> StepBounds:
+    """Return what no step goes beyond.
+
+    :param steps: (n, 3)
+    :param apart: (n, 3), from the median of its neighbours to each
+    """
+    if steps is None or not len(steps):
+        return StepBounds(0.0, 0.0)
+    departure = float(np.abs(apart).max(initial=0.0))
+    return StepBounds(ROOT_OF_3 * float(np.abs(steps).max()), ROOT_OF_3 * departure)
 
 
 def look_side_by_side(several: Sequence[TrackSteps]) -> None:
@@ -200,27 +201,43 @@ def look_side_by_side(several: Sequence[TrackSteps]) -> None:
     give, to the last bit; what comes out between two tracks belongs to none. Their bounds are
     those of all.
     """
+    several = [steps for steps in several if steps.comparable]
     if not several:
         return
     edges = list(accumulate((len(steps.track) for steps in several), initial=0))
-    own = [slice(begin, max(end - 1, begin)) for begin, end in pairwise(edges)]
-    seams = np.array(edges[1:-1], dtype=np.int64) - 1
+    own = [slice(begin, end - 1) for begin, end in pairwise(edges)]
     seconds = seconds_of(np.concatenate([steps.track.stamps for steps in several]))
+    periods = np.repeat([steps.period for steps in several], np.diff(edges))[:-1]
+    factors = as_long(periods, seconds)
     for steps, rows in zip(several, own, strict=True):
         steps.seconds = seconds[rows]
-    less = max((shortened(steps.period, steps.seconds) for steps in several), default=0.0)
     positions = [s.track.position.T for s in several if s.track.position is not None]
-    orientations = [s.track.orientation.T for s in several if s.track.orientation is not None]
     if len(positions) == len(several):
         ways = ways_of(np.concatenate(positions, axis=1).T)
-        bounds = bounds_of(ways.T, less, seams)
-        for steps, rows in zip(several, own, strict=True):
-            steps.ways, steps.way_bounds = ways[rows], bounds
+        apart, bounds = _judged(ways.T, factors, own)
+        for steps, rows, lies in zip(several, own, apart, strict=True):
+            steps.ways, steps.ways_apart, steps.way_bounds = ways[rows], lies, bounds
+    orientations = [s.track.orientation.T for s in several if s.track.orientation is not None]
     if len(orientations) == len(several):
         orientation = np.concatenate(orientations, axis=1).T
         norms = lengths(orientation)
         turns = turns_of(orientation, norms)
-        bounds = bounds_of(turns.T, less, seams)
-        for steps, rows, (begin, end) in zip(several, own, pairwise(edges), strict=True):
-            steps.norms = norms[begin:end]
-            steps.turns, steps.turn_bounds = turns[rows], bounds
+        apart, bounds = _judged(turns.T, factors, own)
+        for steps, rows, lies in zip(several, own, apart, strict=True):
+            steps.norms = norms[rows.start : rows.stop + 1]
+            steps.turns, steps.turns_apart, steps.turn_bounds = turns[rows], lies, bounds
+
+
+def _judged(steps: Array, factors: Array, own: Sequence[slice]) -> tuple[list[Array], StepBounds]:
+    """Return how far the steps of each track are from their neighbours, and bounds of all.
+
+    :param steps: (3, n) of all tracks, and one between each two
+    """
+    brought = steps * factors
+    parts = [steps[:, rows] for rows in own]
+    apart = apart_from_neighbours(parts, [brought[:, rows] for rows in own])
+    edges = accumulate((part.shape[1] for part in parts), initial=0)
+    for rows in own[:-1]:
+        steps[:, rows.stop] = 0.0  # none of theirs
+    bounds = bounds_of(steps.T, apart.T)
+    return [apart[:, begin:end].T for begin, end in pairwise(edges)], bounds

@@ -41,11 +41,7 @@ from repsq_ros.measurement.reasons import Code
 from repsq_ros.measurement.rowwise import lengths, percentile
 from repsq_ros.measurement.slopes import by_slope
 from repsq_ros.measurement.track import Track, broken
-from repsq_ros.measurement.track_steps import (
-    TrackSteps,
-    departures_of,
-    turns_of,
-)
+from repsq_ros.measurement.track_steps import TrackSteps, apart_from_neighbours, turns_of
 from repsq_ros.measurement.window import Window
 
 MS = 1_000_000
@@ -131,7 +127,8 @@ def test_an_outlier_is_found_wherever_one_step_is_out_of_line(track, period):
             *(c[1] for c in (motion.MOST_NOISE, motion.SHAKEN)),
         ),
     ):
-        off = departures_of(each.T, each.T * np.minimum(1.0, period / steps.seconds))
+        brought = each.T * np.minimum(1.0, period / steps.seconds)
+        off = lengths(apart_from_neighbours([each.T], [brought]).T)
         noise = max(least, min(motion.FAR * percentile(off, 90), most))
         pace = 1.5 * percentile(lengths(each), 90) / period
         allowed = noise + shaken * period**2 + pace * np.abs(steps.seconds - period)

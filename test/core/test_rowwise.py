@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from repsq_ros.measurement.rowwise import all_finite, any_set, crossed, lengths, median, percentile
-from repsq_ros.measurement.track_steps import departures_of, turns_of
+from repsq_ros.measurement.track_steps import apart_from_neighbours, turns_of
 
 NUMBERS = st.floats(-1e100, 1e100, allow_subnormal=True)
 
@@ -68,7 +68,9 @@ def test_how_far_a_step_is_from_the_median_of_its_neighbours(steps):
     padded = np.pad(steps, ((2, 2), (0, 0)), mode='reflect')
     around = np.stack([padded[k : k + len(steps)] for k in (0, 1, 3, 4)])
     off = np.linalg.norm(steps - np.median(around, axis=0), axis=1)
-    np.testing.assert_allclose(departures_of(steps.T, steps.T), off, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(
+        lengths(apart_from_neighbours([steps.T], [steps.T]).T), off, rtol=1e-12, atol=1e-12
+    )
 
 
 def test_turns_are_axis_times_angle_whatever_the_sign():
