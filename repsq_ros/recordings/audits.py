@@ -36,7 +36,6 @@ from repsq_ros.recordings.table import Table
 
 Lines = list[tuple[str, str]]
 OF_CLOCKS = ('arrival after stamp', 'drift of the clocks', 'arrival jitter')
-KEPT_FREE = 16 << 20  # bytes
 
 
 @dataclass(frozen=True)
@@ -103,9 +102,6 @@ def audits_of(
     :param rate: [Hz] nominal, of all; 0: from the median gap
     :raises BagError: damage
     """
-    # Once so much has been given back, an allocator that learns (glibc's) keeps what is freed;
-    # else each chunk of the recording would be laid on pages that are new to the process.
-    np.empty(KEPT_FREE, dtype=np.uint8)
     wanted = set(topics)
     streams = {
         (each.topic, each.type): _AuditedStream(each.type, StreamAuditor(rate))

@@ -31,7 +31,7 @@ from repsq_ros.recordings.contents import RecordedFiles, files_of
 from repsq_ros.recordings.mcap_records import DamagedError
 from repsq_ros.recordings.opening import damage_line, opened, with_beside
 from repsq_ros.recordings.recorded_types import RecordedTypes
-from repsq_ros.recordings.slab import Channel, Piece, Slab, in_order, merged
+from repsq_ros.recordings.slab import Channel, Piece, Slab, in_order, keep_freed_memory, merged
 from repsq_ros.recordings.storage import Storage
 from repsq_ros.recordings.table import Decoder, Table
 from repsq_ros.recordings.tally import Tally, told_counts
@@ -270,6 +270,7 @@ class Recording:
         self._told.append(line)
 
     def _slabs(self, topics: Iterable[str]) -> Iterator[Slab]:
+        keep_freed_memory()
         wanted = set(topics)
         tally = Tally(wanted)
         sources = [self._pieces(place, wanted, tally) for place in range(len(self._storages))]
