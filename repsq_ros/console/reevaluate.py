@@ -170,11 +170,12 @@ def run(arguments: argparse.Namespace) -> int:
     """Print psi of each test, and the result where a bag holds a whole campaign."""
     tasks = _tasks(arguments)
     first = tasks[0]
-    variants(first.specification, first.tester, first.gammas, first.rules, first.measures)
     if len(tasks) == 1:
         done = [reevaluate(first)]
         show(done[0])
     else:
+        # What is wrong with what was asked for is told once, not of each recording.
+        variants(first.specification, first.tester, first.gammas, first.rules, first.measures)
         done = list(_do_all(arguments, tasks))
         show_all(done)
     for file, write in (

@@ -259,35 +259,40 @@ class SampleBuffer:
         A reading holds until the next one. Values are in the input's unit.
         """
         first, after = (self._before(each) for each in (start_ns, end_ns))
-        stamps, rows = self._columns(max(first - 1, 0), after)
+        stamps, rows = self._columns(max(first - 1, 0), after, READING)
         return Series(stamps, rows[:, 0])
 
     def track(self, start_ns: int, end_ns: int) -> Track:
         """Return the track of [start, end), the first sample of each stamp."""
         first, after = (self._before(each) for each in (start_ns, end_ns))
-        stamps, rows = self._columns(first, after)
         # Which quantities an input has is the same for all its samples.
         one: Sample | None = NOTHING
-        if len(stamps):
+        if first < after:
             one = self._samples[first] if first < len(self._samples) else None
         gives = self._gives if one is None else gives_of(one)
         if gives is None:
             raise ValueError('the input is a number, not a body')
+        width = max(
+            place.stop for place, there in zip(PLACES, (True, *gives[1:]), strict=True) if there
+        )
+        stamps, rows = self._columns(first, after, width)
         parts = (
             rows[:, place] if there else None for place, there in zip(PLACES, gives, strict=True)
         )
         return Track(stamps, *parts)
 
-    def _columns(self, first: int, after: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    def _columns(
+        self, first: int, after: int, width: int = BODY
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Return stamps (n,) and rows (n, width) of some samples, the first one of each stamp."""
-        width, singly = self._width, len(self._stamps)
+        own, singly = self._width, len(self._stamps)
         if singly <= first < after:
-            stamps, rows = self._blocks.part(first - singly, after - singly)
+            stamps, rows = self._blocks.part(first - singly, after - singly, width)
         else:
             stamps = np.array(self._stamps[first:after], dtype=np.int64)
-            rows = np.array(self._rows[first * width : after * width]).reshape(-1, width)
+            rows = np.array(self._rows[first * own : after * own]).reshape(-1, own)[:, :width]
             if first < after and singly < after:
-                later, came = self._blocks.part(0, after - singly)
+                later, came = self._blocks.part(0, after - singly, width)
                 stamps, rows = np.concatenate([stamps, later]), np.concatenate([rows, came])
         fresh = stamps[1:] > stamps[:-1]
         if fresh.all():

@@ -44,7 +44,7 @@ from repsq_ros.measurement.window import UnmeasurableError, Window
 Array = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Stretch:
     """Samples that are to enter a number."""
 

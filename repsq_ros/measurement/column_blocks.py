@@ -78,13 +78,14 @@ class ColumnBlocks:
         ]
         self._count = max(self._count - count, 0)
 
-    def part(self, first: int, after: int) -> Block:
+    def part(self, first: int, after: int, width: int) -> Block:
         """Return some samples, as a copy: stamps and rows.
 
+        :param width: so many numbers of each row
         :raises ValueError: there are none
         """
         found = [
-            (stamps[begin:end], rows[begin:end])
+            (stamps[begin:end], rows[begin:end, :width])
             for begin, end, (stamps, rows) in self._within(first, after)
         ]
         if len(found) == 1:

@@ -45,12 +45,14 @@ class Track:
 
     def take(self, rows: slice | NDArray[np.bool_]) -> Track:
         """Return the track of some samples."""
+        position, orientation = self.position, self.orientation
+        linear, angular = self.linear, self.angular
         return Track(
             self.stamps[rows],
-            *(
-                None if column is None else column[rows]
-                for column in (self.position, self.orientation, self.linear, self.angular)
-            ),
+            None if position is None else position[rows],
+            None if orientation is None else orientation[rows],
+            None if linear is None else linear[rows],
+            None if angular is None else angular[rows],
         )
 
     def since(self, first: int) -> Track:

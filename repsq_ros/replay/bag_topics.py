@@ -25,6 +25,7 @@ import yaml
 from repsq_ros import topics
 from repsq_ros.errors import BagError, MissingError, ParameterError
 from repsq_ros.recordings.bag import Bag
+from repsq_ros.recordings.contents import metadata_of
 from repsq_ros.replay.bag_folders import METADATA
 from repsq_ros.specification.load import load
 from repsq_ros.specification.model import Specification
@@ -131,7 +132,7 @@ def _topics_of(path: Path) -> dict[str, tuple[str, int]]:
         with Bag(path) as bag:
             return {topic: (kind, -1) for topic, kind in bag.topics().items()}
     try:
-        known = yaml.safe_load(file.read_text(encoding='utf-8'))['rosbag2_bagfile_information']
+        known = metadata_of(file)
         return {
             each['topic_metadata']['name']: (
                 each['topic_metadata']['type'],
