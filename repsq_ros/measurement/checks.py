@@ -69,7 +69,7 @@ class Stretch:
     @cached_property
     def inside(self) -> Track:
         """Return the samples of [start, end) as they came."""
-        return self.raw.since(int(np.searchsorted(self.raw.stamps, self.start_ns)))
+        return self.raw.since(int(self.raw.stamps.searchsorted(self.start_ns)))
 
     @cached_property
     def unbroken(self) -> bool:
@@ -88,7 +88,7 @@ class Stretch:
     @cached_property
     def first(self) -> int:
         """Return the index in `whole` of the first sample of [start, end)."""
-        return int(np.searchsorted(self.whole.stamps, self.start_ns))
+        return int(self.whole.stamps.searchsorted(self.start_ns))
 
     @cached_property
     def measured(self) -> Track:

@@ -67,7 +67,7 @@ class ColumnBlocks:
         found = 0
         for stamps, _ in self._blocks:
             if stamps[-1] >= stamp_ns:
-                return found + int(np.searchsorted(stamps, stamp_ns))
+                return found + int(stamps.searchsorted(stamp_ns))
             found += len(stamps)
         return found
 

@@ -112,7 +112,8 @@ class BodyCut:
         near = first > 0 and window.start_ns - whole.stamps[first - 1] <= limits.largest_gap_ns
         self.begin = begin = 0 if near else first
         stamps = whole.stamps[begin:]
-        if source.retime and source.rate > 0:
+        self.retimed = source.retime and source.rate > 0
+        if self.retimed:
             stamps = retimed(stamps, source.rate)
         self.stamps = stamps  # of the samples from `begin` on
         lead = 0
@@ -186,12 +187,14 @@ def read_body(cut: BodyCut) -> tuple[Seen, str]:
             fault = lost_falling(cut.on_command, fall, window, limits) or fault
         raise UnmeasurableError(fault.text, fault.code)
     since = cut.first - lead
-    seen = replace(cut.whole.since(since), stamps=cut.stamps[since - cut.begin :])
+    track = cut.whole.since(since)
+    if cut.retimed:
+        track = replace(track, stamps=cut.stamps[since - cut.begin :])
 
     def other(start_ns: int, end_ns: int) -> Track:
         return checks.require(cut.stretch(start_ns, end_ns))
 
-    return Seen(cut.source, seen, first=lead, stretch=other), ''
+    return Seen(cut.source, track, first=lead, stretch=other), ''
 
 
 def read_bodies(observations: Sequence[Observation], source: Input, wanted: Wanted) -> Read:
@@ -220,7 +223,10 @@ def read_bodies(observations: Sequence[Observation], source: Input, wanted: Want
     ]
     tracks = [(seen.track, seen.first) for _, seen in sound if seen.track is not None]
     for (place, seen), velocity in zip(sound, estimated_at_once(tracks, source), strict=True):
-        found[place] = (replace(seen, velocity=velocity), '')
+        found[place] = (
+            Seen(seen.source, seen.track, None, seen.first, seen.stretch, velocity),
+            '',
+        )
     return found
 
 

@@ -156,7 +156,7 @@ def lead_of(stamps: NDArray[np.int64], source: Input, first: int) -> int:
     if source.velocity not in FITS or not first:
         return min(first, 1)
     start_ns = stamps[first] - round(source.velocity_span * 1e9)
-    return max(first - int(np.searchsorted(stamps, start_ns)), 0)
+    return max(first - int(stamps.searchsorted(start_ns)), 0)
 
 
 def pace(stamps: NDArray[np.int64], even: NDArray[np.int64], source: Input, first: int) -> Array:

@@ -72,7 +72,7 @@ class Observation:
         """Number of samples in the window."""
         start_ns = self.window.start_ns
         seen = self.track or self.series
-        return 0 if seen is None else len(seen) - int(np.searchsorted(seen.stamps, start_ns))
+        return 0 if seen is None else len(seen) - int(seen.stamps.searchsorted(start_ns))
 
 
 @dataclass(frozen=True)
