@@ -28,13 +28,14 @@ from repsq_ros.measurement.column_blocks import ColumnBlocks
 from repsq_ros.measurement.columns import (
     BODY,
     NOTHING,
-    PLACES,
     READING,
     Gives,
     SampleColumns,
     gives_of,
+    parts_of,
     row_of,
     same_rows,
+    width_of,
 )
 from repsq_ros.measurement.reasons import Code, Doubt
 from repsq_ros.measurement.samples import BodySample, Sample
@@ -272,14 +273,8 @@ class SampleBuffer:
         gives = self._gives if one is None else gives_of(one)
         if gives is None:
             raise ValueError('the input is a number, not a body')
-        width = max(
-            place.stop for place, there in zip(PLACES, (True, *gives[1:]), strict=True) if there
-        )
-        stamps, rows = self._columns(first, after, width)
-        parts = (
-            rows[:, place] if there else None for place, there in zip(PLACES, gives, strict=True)
-        )
-        return Track(stamps, *parts)
+        stamps, rows = self._columns(first, after, width_of(gives))
+        return Track(stamps, *parts_of(rows, gives))
 
     def _columns(
         self, first: int, after: int, width: int = BODY

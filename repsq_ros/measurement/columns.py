@@ -134,6 +134,23 @@ def gives_of(sample: Sample) -> Gives | None:
     )
 
 
+def width_of(gives: Gives) -> int:
+    """Return how many numbers of a row, from the first on, hold all that there is."""
+    return max(
+        (place.stop for place, there in zip(PLACES, gives, strict=True) if there), default=0
+    )
+
+
+def parts_of(rows: NDArray[np.float64], gives: Gives) -> tuple[NDArray[np.float64] | None, ...]:
+    """Return the quantities in rows, None where there is none.
+
+    :param rows: (n, k), k at least the width of what there is
+    """
+    return tuple(
+        rows[:, place] if there else None for place, there in zip(PLACES, gives, strict=True)
+    )
+
+
 def row_of(sample: Sample) -> tuple[float, ...]:
     """Return the numbers of a sample, laid out as a row."""
     if isinstance(sample, Reading):
