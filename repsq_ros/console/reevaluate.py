@@ -30,7 +30,7 @@ from repsq_ros.replay.bag_folders import bags_in
 from repsq_ros.replay.foreign import STAMPS_OF_COMMANDS, Marks
 from repsq_ros.replay.task import Reevaluation, Task, reevaluate, reevaluate_or_tell
 from repsq_ros.replay.what_if import variants
-from repsq_ros.studies.executor import open_executor
+from repsq_ros.studies.executor import in_order, open_executor
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -255,11 +255,7 @@ def _do_all(arguments: argparse.Namespace, tasks: Sequence[Task]) -> Sequence[Re
         executor,
         progress,
     ):
-        for each in (
-            map(reevaluate_or_tell, tasks)
-            if executor is None
-            else executor.map(reevaluate_or_tell, tasks)
-        ):
+        for each in in_order(executor, reevaluate_or_tell, tasks):
             done.append(each)
             progress(1)
     return done

@@ -223,10 +223,7 @@ def read_bodies(observations: Sequence[Observation], source: Input, wanted: Want
     ]
     tracks = [(seen.track, seen.first) for _, seen in sound if seen.track is not None]
     for (place, seen), velocity in zip(sound, estimated_at_once(tracks, source), strict=True):
-        found[place] = (
-            Seen(seen.source, seen.track, None, seen.first, seen.stretch, velocity),
-            '',
-        )
+        found[place] = (replace(seen, velocity=velocity), '')
     return found
 
 

@@ -41,10 +41,17 @@ class SensorColumns(Generic[Name]):
     """Reads the samples of several inputs from the tables of a stretch.
 
     :param inputs: by any name: the topic and the input
+    :param offset_ns: added to all stamps
     :raises BagError: a topic is missing, or not of the input's type
     """
 
-    def __init__(self, recording: Recording, inputs: Mapping[Name, tuple[str, Input]]) -> None:
+    def __init__(
+        self,
+        recording: Recording,
+        inputs: Mapping[Name, tuple[str, Input]],
+        offset_ns: int = 0,
+    ) -> None:
+        self._offset_ns = offset_ns
         for topic, source in inputs.values():
             recording.require(topic, source.type)
         self.topics = {topic for topic, _ in inputs.values()}
@@ -60,7 +67,11 @@ class SensorColumns(Generic[Name]):
             )
             for name, (topic, read) in self._inputs.items()
         }
-        return {name: columns for name, columns in found.items() if columns is not None}
+        return {
+            name: columns.moved(self._offset_ns) if self._offset_ns else columns
+            for name, columns in found.items()
+            if columns is not None
+        }
 
 
 def _in_log_order(found: Sequence[SampleColumns | None]) -> SampleColumns | None:
@@ -77,15 +88,16 @@ def _in_log_order(found: Sequence[SampleColumns | None]) -> SampleColumns | None
 
 
 def sample_columns(
-    recording: Recording, inputs: Mapping[str, tuple[str, Input]]
+    recording: Recording, inputs: Mapping[str, tuple[str, Input]], offset_ns: int = 0
 ) -> Iterator[dict[str, SampleColumns]]:
     """Yield the samples of several inputs, one stretch of the recording after the other.
 
     :param inputs: by any name: the topic and the input
+    :param offset_ns: added to all stamps
     :returns: the samples of each, by the same names, where the stretch has some
     :raises BagError: a topic is missing, or not of the input's type
     """
-    sensors = SensorColumns(recording, inputs)
+    sensors = SensorColumns(recording, inputs, offset_ns)
     for tables in recording.stretches(*sensors.topics):
         yield sensors.of(tables)
 

@@ -101,7 +101,7 @@ def _walked(
     told = CampaignMessages(bag, names)
     # Measures that share an input share its samples.
     inputs = [each for measuring in measures for each in measuring.inputs.values()]
-    sensors = SensorColumns(bag, {each: each for each in inputs})
+    sensors = SensorColumns(bag, {each: each for each in inputs}, offset_ns)
     measured = [WindowsInTime(each.measure) for each in measures]
     for messages, tables in bag.both(told.topics, sensors.topics):
         for item in messages:
@@ -112,8 +112,6 @@ def _walked(
         if not any(each.in_order for each in measured):
             continue  # a second walk reads all samples
         samples = sensors.of(tables)
-        if offset_ns:
-            samples = {name: columns.moved(offset_ns) for name, columns in samples.items()}
         for each, measuring in zip(measured, measures, strict=True):
             each.add(
                 {

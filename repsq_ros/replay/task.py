@@ -246,12 +246,8 @@ class _Streams:
         """
 
         def walk(segments: Sequence[Segment]) -> list[Evaluated]:
-            stream = sample_columns(self._bag, self.inputs_of(variant.specification.measure))
-            if offset_ns:
-                stream = (
-                    {name: columns.moved(offset_ns) for name, columns in stretch.items()}
-                    for stretch in stream
-                )
+            inputs = self.inputs_of(variant.specification.measure)
+            stream = sample_columns(self._bag, inputs, offset_ns)
             return evaluate_stream(variant.specification, stream, segments)
 
         return walk(segments) if known is None else with_known(known, segments, walk)

@@ -17,12 +17,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor
 from contextlib import contextmanager
 from multiprocessing import get_context
+from typing import TypeVar
 
 from repsq_ros.errors import MissingError, ParameterError
+
+Piece = TypeVar('Piece')
+Done = TypeVar('Done')
 
 EXTRA = "pip install 'repsq_ros[report]', or make environment"
 
@@ -54,6 +58,16 @@ def open_executor(
         # Spawned, not forked: what a parent's threads hold would be held for ever in a child.
         with ProcessPoolExecutor(count, mp_context=get_context('spawn')) as executor:
             yield executor, progress
+
+
+def in_order(
+    executor: Executor | None, work: Callable[[Piece], Done], pieces: Iterable[Piece]
+) -> Iterator[Done]:
+    """Yield what is made of each piece, in their order; who stops to wait cancels the rest.
+
+    :param executor: of this machine or of a cluster; None: in this process, one after the other
+    """
+    return map(work, pieces) if executor is None else executor.map(work, pieces)
 
 
 @contextmanager

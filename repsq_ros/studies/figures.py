@@ -19,6 +19,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -44,6 +45,37 @@ def require_writable(file: Path) -> None:
         raise OutputError(f'figure {file}: {folder} cannot be written to')
 
 
+def load_pyplot(who: str) -> Any:
+    """Return matplotlib's pyplot, which draws into files.
+
+    :param who: needs it: the words before 'matplotlib' in the line that says it is missing
+    :raises MissingError: it is not installed
+    """
+    try:
+        import matplotlib
+
+        matplotlib.use('Agg')
+        from matplotlib import pyplot
+    except ImportError:
+        raise MissingError(f'{who} matplotlib: {EXTRA}') from None
+    return pyplot
+
+
+def save_figure(figure: Any, file: Path, expected: str, **options: Any) -> None:
+    """Write a figure.
+
+    :param expected: which kinds of files there are
+    :raises OutputError: it cannot be written
+    :raises ParameterError: it is no such kind of file
+    """
+    try:
+        figure.savefig(file, **options)
+    except OSError as error:
+        raise OutputError(f'figure {file}: {error.strerror}, expected a file to write') from None
+    except ValueError as error:
+        raise ParameterError('figure', f'{file} ({error})', expected) from None
+
+
 def draw_runs(
     file: Path,
     runs: Sequence[tuple[Run, Run]],
@@ -55,13 +87,7 @@ def draw_runs(
     :raises MissingError: matplotlib is not installed
     :raises OutputError: the file cannot be written
     """
-    try:
-        import matplotlib
-
-        matplotlib.use('Agg')
-        from matplotlib import pyplot
-    except ImportError:
-        raise MissingError(f'--figure needs matplotlib: {EXTRA}') from None
+    pyplot = load_pyplot('--figure needs')
     figure, (left, right) = pyplot.subplots(1, 2, figsize=(10, 3.8), layout='constrained')
     labs = [[pair[lab] for pair in runs] for lab in (0, 1)]
     estimates = [[run.estimate for run in lab] for lab in labs]
@@ -121,10 +147,6 @@ def draw_runs(
     )
     right.legend(fontsize='small')
     try:
-        figure.savefig(file)
-    except OSError as error:
-        raise OutputError(f'figure {file}: {error.strerror}, expected a file to write') from None
-    except ValueError as error:
-        raise ParameterError('figure', f'{file} ({error})', 'a .svg, .png or .pdf file') from None
+        save_figure(figure, file, 'a .svg, .png or .pdf file')
     finally:
         pyplot.close(figure)

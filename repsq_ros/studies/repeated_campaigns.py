@@ -16,9 +16,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
+from functools import partial
 
 from repsq_ros.campaign.campaign import Campaign
 from repsq_ros.campaign.records import TestRecord
@@ -29,6 +30,7 @@ from repsq_ros.simulation.build import make_subject
 from repsq_ros.simulation.in_process import run_in_process
 from repsq_ros.specification.load import load
 from repsq_ros.specification.model import Specification
+from repsq_ros.studies.executor import in_order
 from repsq_ros.studies.laws import read_law
 from repsq_ros.studies.many import TOGETHER, Ended, run_many, side_by_side
 
@@ -169,22 +171,7 @@ def run_plan(
     chunk = chunk or chunk_of(plan)
     parts = [range(k, min(k + chunk, count)) for k in range(0, count, chunk)]
     done: list[tuple[Run, Run]] = []
-    for part in _in_order(executor, plan, parts):
+    for part in in_order(executor, partial(run_pairs, plan), parts):
         done += part
         on_progress(len(part))
     return done
-
-
-def _in_order(
-    executor: Executor | None, plan: Plan, parts: Iterable[range]
-) -> Iterator[list[tuple[Run, Run]]]:
-    if executor is None:
-        yield from (run_pairs(plan, part) for part in parts)
-        return
-    waiting = [executor.submit(run_pairs, plan, part) for part in parts]
-    try:
-        for future in waiting:
-            yield future.result()
-    finally:
-        for future in waiting:
-            future.cancel()

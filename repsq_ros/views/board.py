@@ -39,19 +39,11 @@ from repsq_ros.views.shapes import (
 )
 from repsq_ros.views.stage import Stage
 from repsq_ros.views.story import CampaignStory
-from repsq_ros.views.ticks import around, number, ticks
+from repsq_ros.views.ticks import number, ticks
 
 SMALL = 13.0  # height of numbers [pixels]
 LEGEND_Y = 126.0
 BAR_LEFT, BAR_RIGHT = RIGHT_COLUMN + 120.0, RIGHT_END - 40.0
-
-
-def colour_range(story: CampaignStory, stage: Stage) -> tuple[float, float]:
-    """Return the values at the ends of the colours: round, around all psi that occurred."""
-    psi = [c.record.psi for c in story.counted if c.record.valid and math.isfinite(c.record.psi)]
-    if not psi:
-        return stage.psi
-    return around(min(psi), max(psi))
 
 
 class Board:

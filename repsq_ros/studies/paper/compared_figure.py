@@ -41,9 +41,8 @@ def draw(setting: Any, figure: Any, found: Found) -> None:
                     interval_bars(
                         axes,
                         k + (place - 1.5) * 0.18,
-                        number(row, column),
-                        number(row, f'{column}_low'),
-                        number(row, f'{column}_high'),
+                        row,
+                        column,
                         label=name if k == 0 else None,
                         **style(place),
                     )

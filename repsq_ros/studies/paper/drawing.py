@@ -19,8 +19,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from repsq_ros.errors import MissingError, OutputError, ParameterError
-from repsq_ros.studies.paper.face import Found, Study
+from repsq_ros.studies.figures import load_pyplot, save_figure
+from repsq_ros.studies.paper.face import Found, Row, Study, number
 
 # Of Okabe and Ito's palette, from dark to light: they can be told apart in grey print as well.
 COLOURS = ('#000000', '#0072b2', '#d55e00', '#009e73', '#e69f00', '#56b4e9', '#cc79a7')
@@ -43,8 +43,12 @@ def filled(place: int) -> dict[str, Any]:
     }
 
 
-def interval_bars(axes: Any, y: float, share: float, low: float, high: float, **look: Any) -> None:
-    """Draw a share with its interval, as a horizontal bar."""
+def interval_bars(axes: Any, y: float, row: Row, column: str, **look: Any) -> None:
+    """Draw a share with its interval, as a horizontal bar.
+
+    :param column: of the share; its interval is from COLUMN_low to COLUMN_high
+    """
+    share, low, high = (number(row, f'{column}{end}') for end in ('', '_low', '_high'))
     axes.errorbar(
         share,
         y,
@@ -61,23 +65,11 @@ def draw_study(file: Path, study: Study, setting: Any, found: Found) -> None:
     :raises MissingError: matplotlib is not installed
     :raises OutputError: the file cannot be written
     """
-    try:
-        import matplotlib
-
-        matplotlib.use('Agg')
-        from matplotlib import pyplot
-    except ImportError:
-        raise MissingError(
-            "figures need matplotlib: pip install 'repsq_ros[report]', or make environment"
-        ) from None
+    pyplot = load_pyplot('figures need')
     figure = pyplot.figure(figsize=(12.0, 4.0), layout='constrained')
     study.draw(setting, figure, found)
     try:
         # Without the date and the version, so that the same numbers give the same file.
-        figure.savefig(file, dpi=110, metadata={'Software': None})
-    except OSError as error:
-        raise OutputError(f'figure {file}: {error.strerror}, expected a file to write') from None
-    except ValueError as error:
-        raise ParameterError('figure', f'{file} ({error})', 'a .png file') from None
+        save_figure(figure, file, 'a .png file', dpi=110, metadata={'Software': None})
     finally:
         pyplot.close(figure)

@@ -17,12 +17,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeVar
 
 from repsq_ros.specification.reader import Section
+from repsq_ros.studies.executor import in_order
 
 Size = TypeVar('Size')
 Cell = float | int | str
@@ -90,25 +92,10 @@ def run_study(
     :param on_progress: called with 1 after each piece
     """
     pieces, results = study.pieces(setting), []
-    for result in _in_order(study, setting, pieces, executor):
+    for result in in_order(executor, partial(study.work, setting), pieces):
         results.append(result)
         on_progress(1)
     return study.conclude(setting, results)
-
-
-def _in_order(
-    study: Study, setting: Any, pieces: Sequence[Any], executor: Executor | None
-) -> Iterator[Any]:
-    if executor is None:
-        yield from (study.work(setting, piece) for piece in pieces)
-        return
-    waiting = [executor.submit(study.work, setting, piece) for piece in pieces]
-    try:
-        for future in waiting:
-            yield future.result()
-    finally:
-        for future in waiting:
-            future.cancel()
 
 
 def sizes(section: Section, asked: Asked, read: Callable[[Section], Size]) -> Size:

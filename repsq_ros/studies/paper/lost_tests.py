@@ -235,9 +235,8 @@ def _draw(setting: SelectionSetting, figure: Any, found: Found) -> None:
             interval_bars(
                 right,
                 k + (place - 0.5) * 0.25,
-                number(row, 'interval_missed'),
-                number(row, 'interval_missed_low'),
-                number(row, 'interval_missed_high'),
+                row,
+                'interval_missed',
                 **look,
             )
     truth = number(found.tables[''][0], 'truth')

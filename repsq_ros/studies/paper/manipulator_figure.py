@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from repsq_ros.studies.paper.drawing import filled, interval_bars, style
-from repsq_ros.studies.paper.face import Found, number, row_of
+from repsq_ros.studies.paper.face import Found, row_of
 from repsq_ros.studies.paper.methods import ANCHORED, ANYTIME, CERTIFIED, ISO, PAPER, READOUT
 
 
@@ -54,9 +54,8 @@ def draw(setting: Any, figure: Any, found: Found) -> None:
                 interval_bars(
                     axes,
                     place + (which - 1) * 0.2,
-                    number(row, 'same'),
-                    number(row, 'same_low'),
-                    number(row, 'same_high'),
+                    row,
+                    'same',
                     label=name if place == 0 else None,
                     **style(which),
                 )
