@@ -36,10 +36,10 @@ lint: environment
 	.venv/bin/ruff format --check .
 	.venv/bin/mypy
 
-# Those of the nodes four at a time, since they wait more than they work.
+# Those of the nodes three at a time, since they wait more than they work; with four, one in some runs fails.
 test: lint
 	.venv/bin/with_repsq python3 -m pytest --quiet test/core --numprocesses auto $(CRASH)
-	.venv/bin/with_repsq python3 -m pytest --quiet test/ros --numprocesses 4 --dist loadgroup $(CRASH)
+	.venv/bin/with_repsq python3 -m pytest --quiet test/ros --numprocesses 3 --dist loadgroup $(CRASH)
 
 # Every node killed at 50 random instants and stalled 24 times, within make test it is 5 and 4;
 # 10,000 damaged recordings, within make test it is 300.
