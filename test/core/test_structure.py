@@ -218,10 +218,10 @@ def test_two_files_of_one_name_are_seen(made):
 def test_a_long_file_is_seen(made):
     licence = '# Licence\n' * 20
     package = made(
-        sampling__in__deeper__in__longer=licence + 'x = 1\n' * 301,
-        sampling__in__short=licence + 'x = 1\n' * 300,
+        sampling__in__deeper__in__longer=licence + 'x = 1\n' * 401,
+        sampling__in__short=licence + 'x = 1\n' * 400,
     )
-    assert list(house.long_files(package)) == ['sampling/deeper/longer.py: 301 lines']
+    assert list(house.long_files(package)) == ['sampling/deeper/longer.py: 401 lines']
 
 
 @pytest.mark.parametrize('path', sorted((ROOT / 'msg').glob('*.msg')), ids=lambda p: p.name)
