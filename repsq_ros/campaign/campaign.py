@@ -19,6 +19,7 @@ from __future__ import annotations
 import math
 
 from repsq_ros.campaign.conclusion import conclude
+from repsq_ros.campaign.promise import lost_text
 from repsq_ros.campaign.records import EstimateRecord, TestRecord
 from repsq_ros.campaign.result import Result
 from repsq_ros.estimation.accumulator import Accumulator
@@ -224,8 +225,10 @@ class Campaign:
     def _estimate(self, record: TestRecord) -> EstimateRecord:
         total, tester = self._total, self._specification.tester
         progress = self._progress
-        upper = progress.upper + self._bias
-        half_width = max(upper - total.mean, total.mean - progress.lower) if total.n else math.inf
+        # r* lies in the range of psi, whatever the tests show.
+        lower = self._range.clip(progress.lower)
+        upper = self._range.clip(progress.upper + self._bias)
+        half_width = max(upper - total.mean, total.mean - lower) if total.n else math.inf
         expected = progress.expected_n(total) if self._forecasts else 0
         return EstimateRecord(
             index=record.index,
@@ -236,7 +239,7 @@ class Campaign:
             broken_off=self._broken_off,
             mean=total.mean,
             variance=total.variance,
-            lower=progress.lower,
+            lower=lower,
             upper=upper,
             half_width=half_width,
             gamma=self._specification.gamma,
@@ -268,7 +271,7 @@ class Campaign:
         else:
             return ''
         return (
-            f'gamma = {gamma:g} is out of reach {end}: the {lost} attempts and cases lost so far '
+            f'gamma = {gamma:g} is out of reach {end}: {lost_text(lost)} lost so far '
             f'can hide up to {shift:.3g}'
         )
 

@@ -118,8 +118,8 @@ def conclude(
 
 
 def _outcome(progress: Progress) -> Outcome:
-    if progress.reached:
-        return Outcome.REACHED
     if progress.void:
         return Outcome.VOID
+    if progress.reached:
+        return Outcome.REACHED
     return Outcome.BUDGET if progress.cells is None else Outcome.UNRESOLVED

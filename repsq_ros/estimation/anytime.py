@@ -17,10 +17,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 from repsq_ros.estimation.accumulator import Accumulator
-from repsq_ros.estimation.betting import Bet, LowerSequence
+from repsq_ros.estimation.betting import Bet, LowerSequence, Numbers
 from repsq_ros.estimation.betting_progress import BettingProgress
 from repsq_ros.estimation.forecast import LONGEST, growth, tests_to_distance
 from repsq_ros.estimation.stopping import Bounds, Question, Validity
@@ -76,14 +80,16 @@ class AnytimeProgress(BettingProgress):
 
     cells: tuple[int, int] | None = None
 
-    def __init__(self, question: Question, tracks: int = 1, c_below: float = 0.5) -> None:
+    def __init__(
+        self, question: Question, c_below: float = 0.5, shares: Sequence[float] = (1.0,)
+    ) -> None:
         super().__init__(question, question.gamma)
         self._c_below = c_below
         start = question.bounds
         self._lost = False  # any test
         gamma, thresholds = question.gamma, thresholds_of(question.c, c_below)
-        self._above = LowerSequence(gamma, thresholds[0], start.lower, tracks)
-        self._below = LowerSequence(gamma, thresholds[1], -start.upper, tracks)
+        self._above = LowerSequence(gamma, thresholds[0], start.lower, shares=shares)
+        self._below = LowerSequence(gamma, thresholds[1], -start.upper, shares=shares)
 
     @property
     def lower(self) -> float:
@@ -101,7 +107,7 @@ class AnytimeProgress(BettingProgress):
     def _note_missed(self, could: Bounds) -> None:
         self._lost = True
 
-    def _stake(self, bet: Bet, low: float, high: float, bounds: Bounds) -> None:
+    def _stake(self, bet: Bet[float], low: float, high: float, bounds: Bounds) -> None:
         whole, stake = self._question.bounds, bet.stake
         if self._lower_stands:
             self._above.add(low, stake, bounds.lower, whole.upper)
@@ -145,3 +151,60 @@ class AnytimeProgress(BettingProgress):
             return 0
         more = max(short / gain for short, gain in zip(behind, gains, strict=True))
         return total.n + math.ceil(more) if more < LONGEST else 0
+
+
+class AnytimeBatch:
+    """L and U of many campaigns that have all counted the same number of tests.
+
+    All have the same bounds, which do not change: plain Monte Carlo, or a fixed proposal.
+
+    :param runs: number of campaigns
+    :param c_below: share of c that is the lower end's
+    """
+
+    def __init__(self, question: Question, runs: int, c_below: float = 0.5) -> None:
+        self._question, self._bounds = question, question.bounds
+        bounds, gamma = question.bounds, question.gamma
+        above, below = thresholds_of(question.c, c_below)
+        self.n = 0
+        self.mean: Numbers = np.zeros(runs)
+        self._bet: Bet[Numbers] = Bet(gamma, bounds.lower, bounds.upper, np.zeros(runs))
+        self._above = LowerSequence(gamma, above, bounds.lower, runs)
+        self._below = LowerSequence(gamma, below, -bounds.upper, runs)
+
+    @property
+    def lower(self) -> Numbers:
+        """L_n of each campaign."""
+        return self._above.bounds
+
+    @property
+    def upper(self) -> Numbers:
+        """U_n of each campaign."""
+        return -self._below.bounds
+
+    @property
+    def void(self) -> NDArray[np.bool_]:
+        """Which intervals are empty: no claim is left."""
+        return np.asarray(self.lower > self.upper)
+
+    @property
+    def reached(self) -> NDArray[np.bool_]:
+        """Which campaigns stop here."""
+        wide = np.maximum(self.upper - self.mean, self.mean - self.lower)
+        return np.asarray((wide <= self._question.gamma) & ~self.void)
+
+    def add(self, z: Numbers) -> None:
+        """Take in one value of each campaign, shape (runs,), all within the bounds."""
+        self.n += 1
+        self.mean += (z - self.mean) / self.n
+        stake, bounds = self._bet.stake, self._bounds
+        self._above.add(z, stake, bounds.lower, bounds.upper)
+        self._below.add(-z, stake, -bounds.upper, -bounds.lower)
+        self._bet.learn(z)
+
+    def keep(self, rows: NDArray[np.bool_]) -> None:
+        """Go on with some of the campaigns alone."""
+        self.mean = self.mean[rows]
+        self._bet.keep(rows)
+        self._above.keep(rows)
+        self._below.keep(rows)

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 from repsq_ros.estimation.accumulator import Accumulator
 from repsq_ros.estimation.anytime import STATEMENT, AnytimeProgress, split_of
-from repsq_ros.estimation.betting import Bet
+from repsq_ros.estimation.betting import HALVES, Bet
 from repsq_ros.estimation.control import Controlled, Foreseen
 from repsq_ros.estimation.stopping import Bounds, Question, Validity
 
@@ -58,8 +58,8 @@ class ControlledProgress(AnytimeProgress):
     """L and U from z and v together."""
 
     def __init__(self, question: Question, c_below: float = 0.5) -> None:
-        super().__init__(question, 2, c_below)
-        self._bet_beside: Bet | None = None
+        super().__init__(question, c_below, HALVES)
+        self._bet_beside: Bet[float] | None = None
         self._bounds_beside = question.bounds
 
     def add_beside(
@@ -107,14 +107,17 @@ class ControlledProgress(AnytimeProgress):
         self._stake_beside(bets, (could, bounds), (foreseen.shifted(could), foreseen.bounds))
         self._conclude(total)
 
-    def _first_bets(self, bounds: Bounds, foreseen: Foreseen) -> tuple[Bet, Bet]:
+    def _first_bets(self, bounds: Bounds, foreseen: Foreseen) -> tuple[Bet[float], Bet[float]]:
         if self._bet_beside is None:
             around = foreseen.bounds
-            self._bet_beside = Bet(self._question.gamma, around.lower, around.upper)
+            self._bet_beside = Bet(self._question.gamma, around.lower, around.upper, 0.0)
         return self._first_bet(bounds), self._bet_beside
 
     def _stake_beside(
-        self, bets: tuple[Bet, Bet], z: tuple[Bounds, Bounds], v: tuple[Bounds, Bounds]
+        self,
+        bets: tuple[Bet[float], Bet[float]],
+        z: tuple[Bounds, Bounds],
+        v: tuple[Bounds, Bounds],
     ) -> None:
         """Bet on z and on v, each what it can have been with its bounds before the draw."""
         pairs, whole = tuple(zip(bets, (z, v), strict=True)), self._question.bounds

@@ -21,11 +21,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from repsq_ros.estimation.anytime import Anytime
-from repsq_ros.estimation.batch import first_stops
+from repsq_ros.estimation.anytime import Anytime, AnytimeBatch
 from repsq_ros.estimation.forecast import expected_tests
-from repsq_ros.estimation.moments import EmpiricalBernstein
-from repsq_ros.estimation.side_by_side import AnytimeSideBySide
+from repsq_ros.estimation.moments import EmpiricalBernstein, first_stops
 from repsq_ros.estimation.stopping import Question, StoppingRule
 from repsq_ros.seeds import RandomStream, generator
 from repsq_ros.studies.spread import Spread
@@ -72,7 +70,7 @@ def _summary(n: list[int]) -> Count:
 def _anytime(question: Question, spread: Spread, guess: int, c_below: float) -> Count:
     runs = max(20, min(CAMPAIGNS, round(WORK / guess**2)))
     random, ended = generator(1, RandomStream.STUDY, guess), []
-    campaigns = AnytimeSideBySide(question, runs, c_below)
+    campaigns = AnytimeBatch(question, runs, c_below)
     while campaigns.mean.size:
         for z in spread.draw(random, (64, campaigns.mean.size), question.bounds):
             campaigns.add(z[: campaigns.mean.size])

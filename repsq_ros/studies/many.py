@@ -24,8 +24,7 @@ from numpy.typing import NDArray
 
 from repsq_ros.campaign.result import Outcome
 from repsq_ros.estimation.accumulator import Accumulator
-from repsq_ros.estimation.anytime import Anytime
-from repsq_ros.estimation.side_by_side import AnytimeSideBySide
+from repsq_ros.estimation.anytime import Anytime, AnytimeBatch
 from repsq_ros.estimation.stopping import Bounds, Question
 from repsq_ros.sampling.proposals import MonteCarlo
 from repsq_ros.seeds import RandomStream, generator
@@ -70,7 +69,7 @@ def _run(specification: Specification, law: Law, seeds: Sequence[int]) -> list[E
     question = Question(specification.gamma, specification.accuracy.c, bounds)
     rule = specification.tester.stopping
     assert isinstance(rule, Anytime)
-    campaigns = AnytimeSideBySide(question, len(seeds), rule.c_below)
+    campaigns = AnytimeBatch(question, len(seeds), rule.c_below)
     noise = [generator(seed, RandomStream.SUBJECT) for seed in seeds]
     place: NDArray[np.intp] = np.arange(len(seeds))
     limit = specification.tester.max_tests
