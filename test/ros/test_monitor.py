@@ -35,6 +35,7 @@ from repsq_ros.nodes.diagnostics import TOPIC
 from repsq_ros.nodes.markers import MarkerSheet
 from repsq_ros.nodes.onlooker import Onlooker
 from repsq_ros.views.health import Level
+from repsq_ros.views.letters import blank_scale
 from repsq_ros.views.panels import AXIS_LEFT, AXIS_RIGHT
 from repsq_ros.views.shapes import Dots, Text
 
@@ -152,6 +153,7 @@ def test_rviz_has_nothing_to_complain_of(shown):
             assert marker.type == Marker.LINE_STRIP or len(marker.points) % 2 == 0
         elif marker.type == Marker.TEXT_VIEW_FACING:
             assert scale[2] > 0
+            assert scale[0] == pytest.approx(blank_scale(scale[2]))  # else lines are torn
             assert marker.text
         else:
             assert all(s > 0 for s in scale)
