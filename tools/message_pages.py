@@ -30,8 +30,8 @@ PAGE = ROOT / 'docs' / 'messages.md'
 HEAD = """\
 # Messages
 
-Made of `msg/*.msg` by `tools/message_pages.py`. Units are in square brackets. The same text is shown by
-`ros2 interface show repsq_ros/msg/NAME`.
+Made of `msg/*.msg` by `tools/message_pages.py`. Units are in square brackets.
+`ros2 interface show repsq_ros/msg/NAME` shows the same text.
 """
 
 
