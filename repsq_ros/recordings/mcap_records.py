@@ -22,7 +22,7 @@ import zlib
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from repsq_ros.recordings.slab import Channel
+from repsq_ros.recordings.message_block import Channel
 
 MAGIC = b'\x89MCAP0\r\n'
 HEADER, FOOTER, SCHEMA, CHANNEL = 0x01, 0x02, 0x03, 0x04

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from repsq_ros.recordings import mcap_records as records
 from repsq_ros.recordings.mcap_records import ChunkHead, DamagedError
 from repsq_ros.recordings.mcap_walk import HEAD, walk
-from repsq_ros.recordings.slab import Channel
+from repsq_ros.recordings.message_block import Channel
 
 BLOCK = 4 << 20  # bytes of messages outside of chunks that are one part
 KNOWN = range(0x01, 0x10)

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""An mcap file as pieces of messages."""
+"""An mcap file as blocks of messages."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from repsq_ros.recordings import mcap_records as records
 from repsq_ros.recordings.mcap_records import DamagedError
 from repsq_ros.recordings.mcap_scan import McapPart, scan
 from repsq_ros.recordings.mcap_walk import WalkedStretch, walk
-from repsq_ros.recordings.slab import EMPTY, Channel, Integers, Piece, Slab
+from repsq_ros.recordings.message_block import EMPTY, Channel, Integers, LazyBlock, MessageBlock
 
 INDEXED = np.dtype([('log', '<u8'), ('offset', '<u8')])
 
@@ -85,12 +85,12 @@ class McapStorage:
         """Close the file."""
         self._file.close()
 
-    def pieces(self, wanted: set[int]) -> Iterator[Piece]:
+    def blocks(self, wanted: set[int]) -> Iterator[LazyBlock]:
         """Yield the parts in the order of their first messages; numbers are those of the file."""
         for part in sorted(self._parts, key=lambda each: each.start_ns):
-            yield Piece(part.start_ns, partial(self._load, part, wanted))
+            yield LazyBlock(part.start_ns, partial(self._load, part, wanted))
 
-    def _load(self, part: McapPart, wanted: set[int]) -> Slab:
+    def _load(self, part: McapPart, wanted: set[int]) -> MessageBlock:
         indexed = self._indexed(part) if part.whole and part.index else None
         if indexed is not None and not wanted & set(indexed):
             return EMPTY
@@ -101,18 +101,18 @@ class McapStorage:
 
         found = walk(data, hints)
         self._check_end(part, data, found, whole)
-        slab = found.messages
-        kept = np.isin(slab.channels, list(wanted)) if len(wanted) < len(self.channels) else None
-        strange = set(np.flatnonzero(np.bincount(slab.channels)).tolist()) - set(self.channels)
+        block = found.messages
+        kept = np.isin(block.channels, list(wanted)) if len(wanted) < len(self.channels) else None
+        strange = set(np.flatnonzero(np.bincount(block.channels)).tolist()) - set(self.channels)
         if strange:
             self._tell(f'messages of a channel that is not there: {min(strange)}')
-            kept = np.isin(slab.channels, list(wanted))
-        log_ns = slab.log_ns
-        if len(slab) and not (part.start_ns <= log_ns.min() and log_ns.max() <= part.end_ns):
+            kept = np.isin(block.channels, list(wanted))
+        log_ns = block.log_ns
+        if len(block) and not (part.start_ns <= log_ns.min() and log_ns.max() <= part.end_ns):
             self._tell(
                 f'messages recorded before or after their chunk, at byte {part.begin} of the file'
             )
-        return (slab if kept is None or kept.all() else slab.take(kept)).sorted()
+        return (block if kept is None or kept.all() else block.take(kept)).sorted()
 
     def _check_end(self, part: McapPart, data: bytes, found: WalkedStretch, whole: bool) -> None:
         if found.stopped != len(data):

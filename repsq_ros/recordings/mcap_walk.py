@@ -28,7 +28,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from repsq_ros.recordings.slab import EMPTY, Integers, Slab
+from repsq_ros.recordings.message_block import EMPTY, Integers, MessageBlock
 
 HEAD = struct.Struct('<BQ')
 MESSAGE = 0x05
@@ -50,7 +50,7 @@ LOOK = 32  # messages at first
 class WalkedStretch(NamedTuple):
     """What lies in a stretch."""
 
-    messages: Slab
+    messages: MessageBlock
     others: list[tuple[int, int, int]]  # opcode, begin and end of the content
     stopped: int  # where no whole record follows; the end of the stretch: none was expected
 
@@ -67,12 +67,12 @@ def walk(
     """
     starts, others, at = _by_runs(data, 0, len(data), until, give_up=True)
     if at >= 0:
-        return WalkedStretch(_slab(data, starts), others, at)
+        return WalkedStretch(_block(data, starts), others, at)
     found = _by_hints(data, hints())
     if found is not None:
         return found
     starts, others, at = _by_runs(data, 0, len(data), until)
-    return WalkedStretch(_slab(data, starts), others, at)
+    return WalkedStretch(_block(data, starts), others, at)
 
 
 def _by_runs(
@@ -155,11 +155,11 @@ def _by_hints(data: bytes, hints: Integers | None) -> WalkedStretch | None:
         found += more
         others += between
     if len(found) > 1:
-        return WalkedStretch(_slab(data, [np.sort(np.concatenate(found))]), others, len(data))
+        return WalkedStretch(_block(data, [np.sort(np.concatenate(found))]), others, len(data))
     return WalkedStretch(_laid(data, starts, heads), others, len(data))
 
 
-def _slab(data: bytes, found: list[Integers]) -> Slab:
+def _block(data: bytes, found: list[Integers]) -> MessageBlock:
     if not found:
         return EMPTY
     starts = found[0] if len(found) == 1 else np.concatenate(found)
@@ -174,8 +174,8 @@ def _heads(data: bytes, starts: Integers) -> NDArray[Any]:
     return every[starts].view(RECORD)
 
 
-def _laid(data: bytes, starts: Integers, heads: NDArray[Any]) -> Slab:
-    return Slab(
+def _laid(data: bytes, starts: Integers, heads: NDArray[Any]) -> MessageBlock:
+    return MessageBlock(
         data,
         starts + HEAD.size + IN_MESSAGE,
         heads['length'].astype(np.int64) - IN_MESSAGE,

@@ -27,8 +27,8 @@ from typing import Any
 from repsq_ros.recordings.contents import PACKED, objection_to
 from repsq_ros.recordings.mcap_records import DamagedError
 from repsq_ros.recordings.mcap_storage import McapStorage
+from repsq_ros.recordings.message_block import EMPTY, Channel, LazyBlock, MessageBlock, of_messages
 from repsq_ros.recordings.ros1_storage import Ros1Storage
-from repsq_ros.recordings.slab import EMPTY, Channel, Piece, Slab, of_messages
 from repsq_ros.recordings.sqlite_storage import SqliteStorage, beside_of
 from repsq_ros.recordings.storage import Storage
 
@@ -99,8 +99,8 @@ class _Wrapped:
     def channels(self) -> dict[int, Channel]:
         return self._inner.channels
 
-    def pieces(self, wanted: set[int]) -> Iterator[Piece]:
-        return self._inner.pieces(wanted)
+    def blocks(self, wanted: set[int]) -> Iterator[LazyBlock]:
+        return self._inner.blocks(wanted)
 
     def close(self) -> None:
         self._inner.close()
@@ -131,21 +131,21 @@ class _UnpackedMessages(_Wrapped):
     def __init__(self, inner: Storage) -> None:
         super().__init__(inner, inner.path)
 
-    def pieces(self, wanted: set[int]) -> Iterator[Piece]:
-        for piece in super().pieces(wanted):
-            yield Piece(piece.start_ns, partial(self._load, piece))
+    def blocks(self, wanted: set[int]) -> Iterator[LazyBlock]:
+        for lazy in super().blocks(wanted):
+            yield LazyBlock(lazy.start_ns, partial(self._load, lazy))
 
     @staticmethod
-    def _load(piece: Piece) -> Slab:
-        slab, unpack = piece.load(), _zstd().decompress
-        if not len(slab):
+    def _load(lazy: LazyBlock) -> MessageBlock:
+        block, unpack = lazy.load(), _zstd().decompress
+        if not len(block):
             return EMPTY
         try:
             return of_messages(
                 [
-                    (number, log_ns, unpack(slab.raw(row)))
+                    (number, log_ns, unpack(block.raw(row)))
                     for row, (number, log_ns) in enumerate(
-                        zip(slab.channels.tolist(), slab.log_ns.tolist(), strict=True)
+                        zip(block.channels.tolist(), block.log_ns.tolist(), strict=True)
                     )
                 ]
             )
