@@ -85,7 +85,6 @@ class MessageBlock:
         return self.buffer[start : start + int(self.sizes[row])]
 
 
-KEPT_FREE = 16 << 20  # bytes
 NONE = np.empty(0, dtype=np.int64)
 EMPTY = MessageBlock(b'', NONE, NONE, NONE, NONE)
 
@@ -126,15 +125,6 @@ class LazyBlock(NamedTuple):
 
     start_ns: int  # no message of it was recorded before
     load: Callable[[], MessageBlock]
-
-
-def keep_freed_memory() -> None:
-    """Let the allocator keep what is freed, for one stretch after the other.
-
-    Once so much has been given back, one that learns (glibc's) does; else each stretch would be
-    laid on pages that are new to the process.
-    """
-    np.empty(KEPT_FREE, dtype=np.uint8)
 
 
 def merged(sources: Sequence[Iterator[LazyBlock]]) -> Iterator[LazyBlock]:

@@ -34,7 +34,6 @@ from repsq_ros.recordings.message_block import (
     LazyBlock,
     MessageBlock,
     in_order,
-    keep_freed_memory,
     merged,
 )
 from repsq_ros.recordings.message_counts import CountCheck, told_counts
@@ -277,7 +276,6 @@ class Recording:
         self._told.append(line)
 
     def _blocks(self, topics: Iterable[str]) -> Iterator[MessageBlock]:
-        keep_freed_memory()
         wanted = set(topics)
         counts = CountCheck(wanted)
         sources = [self._blocks_of(place, wanted, counts) for place in range(len(self._storages))]
