@@ -26,7 +26,6 @@ from repsq_ros.errors import SpecificationError
 from repsq_ros.measurement.catalogue import kind_of
 from repsq_ros.measurement.displacement import (
     TAKES,
-    USUAL_CREEP,
     FinalPoseError,
     GaugeDisplacement,
     SpaceDisplacement,
@@ -134,7 +133,7 @@ def _quantity(section: Section, source: Input) -> Quantity:
             _travel(section),
         )
     settled = section.number('settled_speed', 0.02, above=0)
-    creep = section.number('settled_within', USUAL_CREEP, above=0)
+    creep = section.number('settled_within', 1.0, above=0)
     if kind == 'displacement':
         return SpaceDisplacement(upper, _pose(section, 'reference', optional=True), settled, creep)
     target = _pose(section, 'target', optional=False)
