@@ -84,7 +84,7 @@ def key(meaning: str, unit: str = '', **more: Any) -> dict[str, Key]:
 
 
 @cache
-def keys_of(kind: type) -> dict[str, Key]:
+def keys_of(kind: Any) -> dict[str, Key]:
     """Return the keys of a dataclass by field; fields without one are set by the program."""
     hints = get_type_hints(kind)
     return {

@@ -112,12 +112,16 @@ class Settled:
     That is what the sensor says of the body, never what a controller says of itself.
     """
 
-    timeout_ns: int = field(metadata=key('the campaign pauses after it', above=0, default=30.0))
-    hold_ns: int = field(metadata=key('for so long', at_least=to_seconds(LATE_NS), default=0.5))
-    speed: float = field(metadata=key('slower than this', 'm/s', above=0, default=0.02))
+    timeout_ns: int = field(
+        default=30_000_000_000, metadata=key('the campaign pauses after it', above=0)
+    )
+    hold_ns: int = field(
+        default=500_000_000, metadata=key('for so long', at_least=to_seconds(LATE_NS))
+    )
+    speed: float = field(default=0.02, metadata=key('slower than this', 'm/s', above=0))
     # Of no account for velocities.
     within: float = field(
-        metadata=key('within this of the commanded position', 'm', above=0, default=0.01)
+        default=0.01, metadata=key('within this of the commanded position', 'm', above=0)
     )
 
     needs_body, asks = True, False
@@ -150,7 +154,9 @@ class Settled:
 class Confirmed:
     """It ends when somebody confirms."""
 
-    timeout_ns: int = field(metadata=key('the campaign pauses after it', above=0, default=3600.0))
+    timeout_ns: int = field(
+        default=3_600_000_000_000, metadata=key('the campaign pauses after it', above=0)
+    )
 
     needs_body, asks = False, True
     look_ns = least_ns = CONFIRM_LOOK_NS

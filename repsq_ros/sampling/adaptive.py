@@ -41,7 +41,7 @@ class Adaptation:
     fit: str = field(default='moments', metadata=key('how shapes are fitted', choices=FITS))
     # None: without limits
     shapes: tuple[float, float] | None = field(
-        default=(0.5, 1.0), metadata=key('limits of a fitted shape', above=0)
+        default=(0.5, 1.0), metadata=key('limits of a fitted shape')
     )
 
 
