@@ -27,12 +27,13 @@ over c with probability 1 - c.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from repsq_ros.estimation.moments import Flags, MomentRule, Value
 from repsq_ros.estimation.stopping import Validity
+from repsq_ros.keys import key
 
 LONGEST = 40.0  # L + t beyond which no robot makes so many tests
 
@@ -48,7 +49,7 @@ class DivergenceSized(MomentRule):
     """
 
     divergence: float
-    margin: float
+    margin: float = field(metadata=key('t: stops after exp(KL(p || q) + t) tests', at_least=0))
     tail: float
     largest_psi: float
 

@@ -17,13 +17,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from scipy.special import stdtrit
 
 from repsq_ros.estimation.moments import Flags, MomentRule, Value
 from repsq_ros.estimation.stopping import Validity
+from repsq_ros.keys import key
 
 CYCLES = 30  # of ISO 9283, for pose accuracy and repeatability
 
@@ -36,7 +37,7 @@ class IsoCycles(MomentRule):
     normal law, which a displacement, that is never negative, is not.
     """
 
-    cycles: int = CYCLES
+    cycles: int = field(default=CYCLES, metadata=key('number of tests', at_least=2))
 
     name = 'iso9283'
     sides = ''
