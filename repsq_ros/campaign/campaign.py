@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 
-from repsq_ros.campaign.conclusion import conclude
+from repsq_ros.campaign.conclusion import centre_of, conclude
 from repsq_ros.campaign.promise import lost_text
 from repsq_ros.campaign.records import EstimateRecord, TestRecord
 from repsq_ros.campaign.result import Result
@@ -228,7 +228,8 @@ class Campaign:
         # r* lies in the range of psi, whatever the tests show.
         lower = self._range.clip(progress.lower)
         upper = self._range.clip(progress.upper + self._bias)
-        half_width = max(upper - total.mean, total.mean - lower) if total.n else math.inf
+        centre = centre_of(tester.stopping, lower, upper, total.mean)
+        half_width = max(upper - centre, centre - lower) if total.n else math.inf
         expected = progress.expected_n(total) if self._forecasts else 0
         return EstimateRecord(
             index=record.index,

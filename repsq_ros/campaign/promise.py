@@ -243,7 +243,8 @@ def _guarantee(facts: Facts, provisos: tuple[str, ...]) -> str:
         total = gamma  # the initiator's value is its estimate
     return (
         f'{_confidence(facts)} the true mean is within {total:.4g} of this result, and within '
-        f'{gamma:g} of the estimate{given}: {facts.rule.statement}.'
+        f'{gamma:g} of the estimate{given}: {facts.rule.statement}. The probability counts all '
+        'campaigns, those that end at max_tests included.'
     )
 
 

@@ -41,16 +41,22 @@ HALVES = (0.5, 0.5)
 
 
 class Bet(Generic[Value]):
-    """The stake on the next value: b_t = aim / (var + aim^2), from the past only.
+    """The stake on the next value: b_t = a_t / (var + a_t^2), from the past only.
+
+    a_t is the wanted half-width, or where that is out of reach the one that `tests` values may
+    bring: a_t = max(aim, sqrt(2 var ln(2/c) / tests)).
 
     mu = (n0 mu0 + sum z) / (n + n0), var = (n0 var0 + sum (z_i - mu_i)^2) / (n + n0) with n0 = 1,
     mu0 the middle of the first bounds and var0 a quarter of their squared width.
 
     :param zero: 0 of one campaign, an array of zeros of several, shape (runs,)
+    :param within: 2 ln(2/c) / tests; 0: `aim` is taken to be in reach
     """
 
-    def __init__(self, aim: float, lower: float, upper: float, zero: Value) -> None:
-        self._aim = aim
+    def __init__(
+        self, aim: float, lower: float, upper: float, zero: Value, within: float = 0.0
+    ) -> None:
+        self._aim, self._within = aim, within
         self._weight = 1.0
         self._sum: Value = zero + (lower + upper) / 2.0
         self._square_sum: Value = zero + (upper - lower) ** 2 / 4.0
@@ -68,7 +74,11 @@ class Bet(Generic[Value]):
     @property
     def stake(self) -> Value:
         """b_t of the next value [1 / unit of psi]."""
-        return self._aim / (self.variance + self._aim * self._aim)
+        variance = self.variance
+        if self._within == 0.0:
+            return self._aim / (variance + self._aim * self._aim)
+        aim: Value = np.maximum(self._aim, np.sqrt(self._within * variance))
+        return aim / (variance + aim * aim)
 
     def learn(self, z: Value) -> None:
         """Take in a value of each campaign."""

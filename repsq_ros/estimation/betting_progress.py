@@ -32,10 +32,11 @@ class BettingProgress(ABC):
     given, so both hold.
 
     :param aim: distance from the mean that the first bet is made for [unit of psi]
+    :param within: see Bet
     """
 
-    def __init__(self, question: Question, aim: float) -> None:
-        self._question, self._aim = question, aim
+    def __init__(self, question: Question, aim: float, within: float = 0.0) -> None:
+        self._question, self._aim, self._within = question, aim, within
         self._bet: Bet[float] | None = None
         self._forecast = Sparing()
         self._lower_stands = self._upper_stands = True
@@ -74,7 +75,7 @@ class BettingProgress(ABC):
 
     def _first_bet(self, bounds: Bounds) -> Bet[float]:
         if self._bet is None:
-            self._bet = Bet(self._aim, bounds.lower, bounds.upper, 0.0)
+            self._bet = Bet(self._aim, bounds.lower, bounds.upper, 0.0, self._within)
         return self._bet
 
     def _check(self, z: float, bounds: Bounds) -> None:

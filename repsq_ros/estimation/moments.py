@@ -27,8 +27,9 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from repsq_ros.estimation.accumulator import Accumulator
+from repsq_ros.estimation.anytime import STATEMENT, FixedProgress
 from repsq_ros.estimation.selection import Selection
-from repsq_ros.estimation.stopping import Bounds, Question, Validity
+from repsq_ros.estimation.stopping import Bounds, Progress, Question, Validity
 from repsq_ros.keys import key
 
 Numbers = NDArray[np.float64]
@@ -70,7 +71,7 @@ class MomentRule(ABC):
         """
         return self.half_width(n, variance, question.bounds.width, question.c)
 
-    def begin(self, question: Question) -> MomentProgress:
+    def begin(self, question: Question) -> Progress:
         """Return the state of the rule before the first test."""
         return MomentProgress(self, question)
 
@@ -284,19 +285,42 @@ class Hoeffding(MomentRule):
 class FixedN(MomentRule):
     """A number of tests fixed beforehand, as standards such as ISO 9283 have it.
 
-    Its interval is the two-sided empirical Bernstein bound at that n; whether it is within gamma
-    is seen only then.
+    Its interval is the two-sided empirical Bernstein bound at that n, or the narrower one of bets
+    that aim at what so many tests can reach; whether it is within gamma is seen only then.
     """
 
     tests: int = field(metadata=key('number of tests', at_least=2))
+    betting: bool = field(
+        default=False,
+        metadata=key(
+            'betting: the confidence sequence of `anytime`, aimed at what the tests can reach; it '
+            'is narrower, and holds for adaptive proposals and lost tests',
+            name='interval',
+            choices={'empirical_bernstein': False, 'betting': True},
+        ),
+    )
 
     name = 'fixed'
     sides = ''
-    validity = Validity.FIXED_N_INDEPENDENT
-    statement = (
-        'the number of tests was fixed beforehand; its interval is the two-sided empirical '
-        'Bernstein bound for independent tests, whatever gamma was asked for'
-    )
+
+    @property
+    def validity(self) -> Validity:
+        """Under which circumstances its interval holds."""
+        return Validity.ANY_N if self.betting else Validity.FIXED_N_INDEPENDENT
+
+    @property
+    def statement(self) -> str:
+        """Return the guarantee of the interval in use."""
+        if self.betting:
+            return f'the number of tests was fixed beforehand; {STATEMENT}'
+        return (
+            'the number of tests was fixed beforehand; its interval is the two-sided empirical '
+            'Bernstein bound for independent tests, whatever gamma was asked for'
+        )
+
+    def begin(self, question: Question) -> Progress:
+        """Return the state of the rule before the first test."""
+        return FixedProgress(question, self.tests) if self.betting else super().begin(question)
 
     def half_width(self, n: Value, variance: Value, z_range: float, c: float) -> Value:
         """Return the half-width (see MomentRule.half_width)."""

@@ -66,13 +66,12 @@ def run_many(specification: Specification, law: Law, seeds: Sequence[int]) -> li
 def _run(specification: Specification, law: Law, seeds: Sequence[int]) -> list[Ended]:
     measure = specification.measure
     bounds = Bounds(measure.lower, measure.upper)
-    question = Question(specification.gamma, specification.accuracy.c, bounds)
-    rule = specification.tester.stopping
+    rule, limit = specification.tester.stopping, specification.tester.max_tests
+    question = Question(specification.gamma, specification.accuracy.c, bounds, (), limit)
     assert isinstance(rule, Anytime)
-    campaigns = AnytimeBatch(question, len(seeds), rule.c_below)
+    campaigns = AnytimeBatch(question, len(seeds), rule)
     noise = [generator(seed, RandomStream.SUBJECT) for seed in seeds]
     place: NDArray[np.intp] = np.arange(len(seeds))
-    limit = specification.tester.max_tests
     psi: NDArray[np.float64] = np.empty((len(seeds), 0))
     ended: list[Ended | None] = [None] * len(seeds)
     assert law.many is not None
@@ -94,10 +93,11 @@ def _run(specification: Specification, law: Law, seeds: Sequence[int]) -> list[E
             outcome = (
                 Outcome.REACHED if reached[at] else Outcome.VOID if void[at] else Outcome.BUDGET
             )
-            low, high = (
-                (-np.inf, np.inf) if void[at] else (campaigns.lower[at], campaigns.upper[at])
-            )
-            ended[place[at]] = Ended(total.mean, n, outcome, float(low), float(high))
+            low, high = bounds.lower, bounds.upper
+            if not void[at]:
+                low, high = float(campaigns.lower[at]), float(campaigns.upper[at])
+            estimate = (low + high) / 2.0 if rule.middle else total.mean
+            ended[place[at]] = Ended(estimate, n, outcome, low, high)
         campaigns.keep(~stop)
         place = place[~stop]
     return [each for each in ended if each is not None]
