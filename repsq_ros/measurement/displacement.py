@@ -24,10 +24,14 @@ from numpy.typing import NDArray
 from repsq_ros.measurement.pose import Pose, angle_between, mean_pose, require_rest
 from repsq_ros.measurement.reasons import Code
 from repsq_ros.measurement.window import Seen, UnmeasurableError, Window
+from repsq_ros.timebase import to_seconds
 
 TAKES = ('last', 'median', 'largest')
 MM = 1000.0
-REFERENCE_NS = 500_000_000  # before the command: what a body is measured from
+# A baseline (a tare, a reference) is what was there over BASELINE_NS before the command, less a
+# guard at its end: stamps that are late must not bring the beginning of the move into it.
+BASELINE_NS = 500_000_000
+GUARD_NS = 100_000_000
 USUAL_CREEP = 1.0  # [mm]
 BEYOND = 10.0  # times the largest displacement: a gauge does not read that
 
@@ -45,7 +49,7 @@ class GaugeDisplacement:
 
     upper: float  # [mm] end of its travel
     take: str = 'last'  # which reading of the window stands for it
-    tare: float | None = None  # [mm]; None: the last reading before the command took effect
+    tare: float | None = None  # [mm]; None: the median of the readings before the command
     settled_within: float = 0.1  # [mm] readings of the window may differ by so much
     travel: tuple[float, float] | None = None  # [mm] within which readings are believed
 
@@ -73,18 +77,7 @@ class GaugeDisplacement:
                 f'{self.settled_within:g} mm allowed',
                 Code.SETTLE,
             )
-        tare = self.tare
-        if tare is None:
-            before = series.values[series.stamps < window.command_ns]
-            if not len(before):
-                raise UnmeasurableError(
-                    'no tare: no reading before the command took effect', Code.TARE
-                )
-            tare = float(before[-1]) * MM
-            if not np.isfinite(tare):
-                raise UnmeasurableError(
-                    'no tare: the last reading before the command is no number', Code.TARE
-                )
+        tare = self._tare(seen, window) if self.tare is None else self.tare
         self._require_travel(np.array([tare]))
         moved = np.abs(inside - tare)
         if moved.max() > BEYOND * self.upper:
@@ -96,6 +89,33 @@ class GaugeDisplacement:
         if self.take == 'largest':
             return float(moved.max())
         return float(moved[-1] if self.take == 'last' else np.abs(np.median(inside) - tare))
+
+    def _tare(self, seen: Seen, window: Window) -> float:
+        """Return the median of the readings before the command [mm].
+
+        A gauge that speaks on change alone says nothing for minutes: its last reading stands then.
+        """
+        series = seen.series
+        assert series is not None
+        end_ns = window.command_ns - GUARD_NS
+        before = series.stamps < end_ns
+        if not before.any():
+            raise UnmeasurableError(
+                f'tare: no reading until {to_seconds(GUARD_NS):g} s before the command took effect',
+                Code.TARE,
+            )
+        recent = before & (series.stamps >= end_ns - BASELINE_NS)
+        readings = series.values[recent if recent.any() else np.flatnonzero(before)[-1:]] * MM
+        if not np.isfinite(readings).all():
+            raise UnmeasurableError('tare: a reading before the command is no number', Code.TARE)
+        spread = float(readings.max() - readings.min())
+        if spread > self.settled_within:
+            raise UnmeasurableError(
+                f'tare: readings before the command differ by {spread:.4f} mm, at most '
+                f'{self.settled_within:g} mm allowed',
+                Code.TARE,
+            )
+        return float(np.median(readings))
 
     def _require_travel(self, readings: NDArray[np.float64]) -> None:
         """Refuse readings at an end of the travel, where a gauge shows nothing any more."""
@@ -116,7 +136,7 @@ class SpaceDisplacement:
     """Distance of the mean position of the window from a reference, in mm."""
 
     upper: float  # [mm]
-    reference: Pose | None = None  # None: the mean position over 0.5 s before the command
+    reference: Pose | None = None  # None: the median position before the command
     settled_speed: float = 0.02  # [m/s] at most in the window
     settled_within: float = USUAL_CREEP  # [mm] by which it may creep in the window
 
@@ -140,17 +160,21 @@ class SpaceDisplacement:
         if self.reference is not None:
             return np.array(self.reference.position)
         assert seen.stretch is not None
+        end_ns = window.command_ns - GUARD_NS
         try:
-            track = seen.stretch(window.command_ns - REFERENCE_NS, window.command_ns)
+            track = seen.stretch(end_ns - BASELINE_NS, end_ns)
         except UnmeasurableError as error:
             if error.code is not Code.SILENT:
                 raise
             raise UnmeasurableError(
-                'no reference: no position within 0.5 s before the command', Code.REFERENCE
+                f'reference: no position within {to_seconds(BASELINE_NS + GUARD_NS):g} s before '
+                'the command',
+                Code.REFERENCE,
             ) from None
         require_rest(track, self.settled_speed, self.settled_within, ' before the command')
-        position, _ = mean_pose(track)
-        return position
+        assert track.position is not None
+        middle: NDArray[np.float64] = np.median(track.position, axis=0)
+        return middle
 
 
 @dataclass(frozen=True)

@@ -169,7 +169,16 @@ class Measure:
         if not math.isfinite(psi):
             reason = f'psi is {psi}: the measure gave no finite number'
             return Evaluation.invalid(reason, count, Code.RESULT)
-        return Evaluation(psi, True, '', count)
+        return Evaluation(psi, True, '', count, self._outside(psi))
+
+    def _outside(self, psi: float) -> str:
+        """Return a note where psi lies outside its range; '': it does not."""
+        if self.lower <= psi <= self.upper:
+            return ''
+        return (
+            f'psi {psi:g} is outside its range, {self.lower:g} to {self.upper:g} {self.unit}: '
+            'a wrong range, unit or baseline?'
+        )
 
     @property
     def _wanted(self) -> Wanted:

@@ -85,12 +85,12 @@ def read_gauge(observation: Observation, source: Input) -> tuple[Seen, str]:
     )
     before = np.flatnonzero(series.stamps < window.command_ns)
     if fault is None and len(before):
-        last = int(before[-1])
-        stamp_ns = int(series.stamps[last])
-        tare = Series(raw.stamps[last : last + 1], raw.values[last : last + 1])
+        # All that a tare may be made of: what came in the last second, or the last before it.
+        earlier = slice(0, int(before[-1]) + 1)
+        start_ns, end_ns = int(series.stamps[0]), int(series.stamps[before[-1]]) + 1
         fault = validity.doubt_fault(
-            observation.doubts, stamp_ns, stamp_ns + 1, window
-        ) or implausible_fault(tare, source, window)
+            observation.doubts, start_ns, end_ns, window
+        ) or implausible_fault(Series(raw.stamps[earlier], raw.values[earlier]), source, window)
     if fault:
         raise UnmeasurableError(fault.text, fault.code)
     return Seen(source, series=series, first=first), ''

@@ -134,9 +134,9 @@ REFERENCES = [
     ),  # 25.5 mm: 0.1 m/s until the command
     (
         lambda s: [off(k, x=1e-4 * (k - 100))(s) for k in range(100)],
-        Code.SETTLE, 'settle not reached: the body creeps by 4.9',
+        Code.SETTLE, 'settle not reached: the body creeps by 4.89',
     ),
-    (lambda s: s.__delitem__(slice(0, 100)), Code.REFERENCE, 'no reference: no position within'),
+    (lambda s: s.__delitem__(slice(0, 100)), Code.REFERENCE, 'reference: no position within'),
     (lambda s: s.__delitem__(slice(60, 90)), Code.GAP, 'gap: 0.310 s without a sample from -1.4'),
     (off(71, x=math.nan), Code.NOT_FINITE, 'not finite: NaN or infinity in a sample at -1.290 s'),
     (lambda s: None, None, ''),

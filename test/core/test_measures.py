@@ -109,9 +109,9 @@ def test_a_gauge_without_stamp_counts_when_it_arrives(measure_of):
 SILENT = [
     ([(-60.0, 0.3)], 'stale gauge: its newest reading is 60.000 s older than the window'),
     ([], 'silent: no sample in a window of 3 s, and none before it'),
-    ([(1.0, 0.3)], 'no tare: no reading before the command took effect'),
+    ([(1.0, 0.3)], 'tare: no reading until 0.1 s before the command took effect'),
     ([(-60.0, 0.3), (1.0, math.inf)], 'not finite: NaN or infinity in a reading at 1.000 s'),
-    ([(-60.0, math.nan), (1.0, 0.3)], 'no tare: the last reading before the command is no number'),
+    ([(-60.0, math.nan), (1.0, 0.3)], 'tare: a reading before the command is no number'),
     ([(-60.0, 0.3), (1.0, 0.3), (2.9, 0.5)], 'settle not reached: readings of the window differ'),
     ([(-60.0, 0.3), (0.5, 1.3)], ''),  # a minute of silence, then what it came to: 1 mm
 ]
@@ -125,6 +125,40 @@ def test_a_gauge_that_is_silent_gives_millimetres_or_a_reason(measure_of, said, 
     assert outcome.valid == (not reason)
     if outcome.valid:
         assert outcome.psi == pytest.approx(1.0, abs=1e-12)
+
+
+TARES = [
+    # Arrival [s], the command at -2, and reading [mm]; expected psi, or the reason.
+    ([*[(-3.0 + k / 10, 5.0) for k in range(9)], (-2.05, 5.1)], 0.004),  # the arm moved already
+    ([*[(-3.0 + k / 10, 5.0) for k in range(8)], (-2.15, 5.09)], 0.004),  # one odd reading
+    ([(-2.5, 5.0), (-2.3, 5.2)], 'tare: readings before the command differ by 0.2000 mm'),
+    ([(-40.0, 5.0), (-2.05, 5.1)], 0.004),  # it speaks on change alone
+    ([(-2.05, 5.0)], 'tare: no reading until 0.1 s before the command'),
+    ([(-3.0 + k / 10, 5.0) for k in range(10)], 0.004),
+]
+
+
+@pytest.mark.parametrize(('before', 'expected'), TARES)
+def test_a_tare_is_the_median_of_what_was_there_before_the_command(measure_of, before, expected):
+    measure = measure_of(**DIAL, input={'type': 'std_msgs/Float64', 'unit': 'mm'})
+    said = [(t, N(data=value)) for t, value in [*before, (1.0, 5.004)]]
+    outcome = outcome_of(measure, said)
+    if isinstance(expected, str):
+        assert outcome.reason.startswith(expected)
+        assert outcome.code is Code.TARE
+    else:
+        assert outcome.psi == pytest.approx(expected, abs=1e-9)
+
+
+def test_a_psi_outside_its_range_is_valid_with_a_note(measure_of):
+    measure = measure_of(
+        type='displacement', upper=0.5, input={'type': 'std_msgs/Float64', 'unit': 'mm'}
+    )
+    outcome = outcome_of(measure, [(-3.0, N(data=0.0)), (1.0, N(data=4.48))])
+    assert (outcome.valid, outcome.psi) == (True, pytest.approx(4.48))
+    assert outcome.note.startswith('psi 4.48 is outside its range, 0 to 0.5 mm')
+    outcome = outcome_of(measure, [(-3.0, N(data=0.0)), (1.0, N(data=0.4))])
+    assert not outcome.note
 
 
 def test_which_reading_stands_for_the_window(measure_of):
