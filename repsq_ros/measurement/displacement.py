@@ -101,7 +101,8 @@ class GaugeDisplacement:
         before = series.stamps < end_ns
         if not before.any():
             raise UnmeasurableError(
-                f'tare: no reading until {to_seconds(GUARD_NS):g} s before the command took effect',
+                f'tare: no reading until {to_seconds(GUARD_NS):g} s before the command took '
+                'effect',
                 Code.TARE,
             )
         recent = before & (series.stamps >= end_ns - BASELINE_NS)
