@@ -21,9 +21,11 @@ from dataclasses import asdict, dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from repsq_ros.measurement.checks import checked
+from repsq_ros.measurement.cut import Cut
 from repsq_ros.measurement.pose import Pose, angle_between, mean_pose, require_rest
 from repsq_ros.measurement.reasons import Code
-from repsq_ros.measurement.window import Seen, UnmeasurableError, Window
+from repsq_ros.measurement.window import UnmeasurableError
 from repsq_ros.timebase import to_seconds
 
 TAKES = ('last', 'median', 'largest')
@@ -64,11 +66,10 @@ class GaugeDisplacement:
             del shared['travel']
         return shared
 
-    def psi(self, seen: Seen, window: Window) -> float:
+    def psi(self, cut: Cut) -> float:
         """Return the displacement [mm]."""
-        series = seen.series
-        assert series is not None
-        inside = series.values[seen.first :] * MM
+        assert cut.measured.value is not None
+        inside = cut.measured.value * MM
         self._require_travel(inside)
         spread = float(inside.max() - inside.min())
         if spread > self.settled_within:
@@ -77,7 +78,7 @@ class GaugeDisplacement:
                 f'{self.settled_within:g} mm allowed',
                 Code.SETTLE,
             )
-        tare = self._tare(seen, window) if self.tare is None else self.tare
+        tare = self._tare(cut) if self.tare is None else self.tare
         self._require_travel(np.array([tare]))
         moved = np.abs(inside - tare)
         if moved.max() > BEYOND * self.upper:
@@ -90,25 +91,25 @@ class GaugeDisplacement:
             return float(moved.max())
         return float(moved[-1] if self.take == 'last' else np.abs(np.median(inside) - tare))
 
-    def _tare(self, seen: Seen, window: Window) -> float:
+    def _tare(self, cut: Cut) -> float:
         """Return the median of the readings before the command [mm].
 
         A gauge that speaks on change alone says nothing for minutes: its last reading stands then.
         """
-        series = seen.series
-        assert series is not None
-        end_ns = window.command_ns - GUARD_NS
-        before = series.stamps < end_ns
-        if not before.any():
+        end_ns = cut.window.command_ns - GUARD_NS
+        before = cut.around.stamps[cut.around.stamps < end_ns]
+        if not len(before):
             raise UnmeasurableError(
                 f'tare: no reading until {to_seconds(GUARD_NS):g} s before the command took '
                 'effect',
                 Code.TARE,
             )
-        recent = before & (series.stamps >= end_ns - BASELINE_NS)
-        readings = series.values[recent if recent.any() else np.flatnonzero(before)[-1:]] * MM
-        if not np.isfinite(readings).all():
+        since_ns = min(end_ns - BASELINE_NS, int(before[-1]))
+        baseline = cut.part(since_ns, end_ns)
+        readings = baseline.inside.value
+        if readings is None or not np.isfinite(readings).all():
             raise UnmeasurableError('tare: a reading before the command is no number', Code.TARE)
+        readings = checked(baseline).measured.value * MM
         spread = float(readings.max() - readings.min())
         if spread > self.settled_within:
             raise UnmeasurableError(
@@ -149,21 +150,19 @@ class SpaceDisplacement:
         """Return all that two labs have to share."""
         return _described({'type': 'displacement', 'of': 'body', **asdict(self)})
 
-    def psi(self, seen: Seen, window: Window) -> float:
+    def psi(self, cut: Cut) -> float:
         """Return the distance [mm]."""
-        assert seen.track is not None
-        inside = seen.track.since(seen.first)
+        inside = cut.measured
         require_rest(inside, self.settled_speed, self.settled_within)
         here, _ = mean_pose(inside)
-        return float(np.linalg.norm(here - self._reference(seen, window))) * MM
+        return float(np.linalg.norm(here - self._reference(cut))) * MM
 
-    def _reference(self, seen: Seen, window: Window) -> NDArray[np.float64]:
+    def _reference(self, cut: Cut) -> NDArray[np.float64]:
         if self.reference is not None:
             return np.array(self.reference.position)
-        assert seen.stretch is not None
-        end_ns = window.command_ns - GUARD_NS
+        end_ns = cut.window.command_ns - GUARD_NS
         try:
-            track = seen.stretch(end_ns - BASELINE_NS, end_ns)
+            before = checked(cut.part(end_ns - BASELINE_NS, end_ns)).measured
         except UnmeasurableError as error:
             if error.code is not Code.SILENT:
                 raise
@@ -172,9 +171,9 @@ class SpaceDisplacement:
                 'the command',
                 Code.REFERENCE,
             ) from None
-        require_rest(track, self.settled_speed, self.settled_within, ' before the command')
-        assert track.position is not None
-        middle: NDArray[np.float64] = np.median(track.position, axis=0)
+        require_rest(before, self.settled_speed, self.settled_within, ' before the command')
+        assert before.position is not None
+        middle: NDArray[np.float64] = np.median(before.position, axis=0)
         return middle
 
 
@@ -200,10 +199,9 @@ class FinalPoseError:
         """Return all that two labs have to share."""
         return _described({'type': 'final_pose_error', **asdict(self)})
 
-    def psi(self, seen: Seen, window: Window) -> float:
+    def psi(self, cut: Cut) -> float:
         """Return |p - p*| [mm] + per_radian x angle(R, R*)."""
-        assert seen.track is not None
-        inside = seen.track.since(seen.first)
+        inside = cut.measured
         require_rest(inside, self.settled_speed, self.settled_within)
         position, orientation = mean_pose(inside)
         error = float(np.linalg.norm(position - np.array(self.target.position))) * MM

@@ -19,7 +19,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from repsq_ros.measurement.window import Seen, Window
+from repsq_ros.measurement.cut import Cut
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,6 @@ class Indicator:
         """Return all that two labs have to share."""
         return {'type': 'indicator', 'above': self.above, 'of': self.inner.describe()}
 
-    def psi(self, seen: Seen, window: Window) -> float:
+    def psi(self, cut: Cut) -> float:
         """Return 1 or 0."""
-        return 1.0 if self.inner.psi(seen, window) > self.above else 0.0
+        return 1.0 if self.inner.psi(cut) > self.above else 0.0
