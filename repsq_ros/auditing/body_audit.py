@@ -144,7 +144,7 @@ class BodyAuditor:
         if not len(stamps):
             return
         self._count += len(stamps)
-        placed = np.isfinite(rows[:3]).all(axis=0)
+        placed: Flags = np.logical_and.reduce(np.isfinite(rows[:3]))
         bad = ~placed
         if self._attitude is not None:
             size = np.einsum('kn,kn->n', rows[3:], rows[3:])

@@ -169,8 +169,13 @@ def _number(name: str) -> Callable[[Any, int], Samples]:
     return read
 
 
+def _number_of(sample: Samples) -> float:
+    assert sample.value is not None
+    return float(sample.value[-1])
+
+
 def _fill_data(message: Any, sample: Samples) -> None:
-    message.data = float(sample.value[-1])
+    message.data = _number_of(sample)
 
 
 def _range(message: Any, stamp_ns: int) -> Samples:
@@ -188,7 +193,7 @@ def _range(message: Any, stamp_ns: int) -> Samples:
 def _fill_range(message: Any, sample: Samples) -> None:
     """Fill a Range; REP-117 has no limits for what is always finite."""
     message.header.frame_id = sample.frame()
-    message.range, message.min_range, message.max_range = float(sample.value[-1]), 0.0, math.inf
+    message.range, message.min_range, message.max_range = _number_of(sample), 0.0, math.inf
 
 
 # The table ---------------------------------------------------------------------------------------

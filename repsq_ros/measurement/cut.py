@@ -20,6 +20,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
+import numpy as np
+
 from repsq_ros.measurement import velocity
 from repsq_ros.measurement.coverage import is_stream, period_of
 from repsq_ros.measurement.frames import conditioned
@@ -118,6 +120,12 @@ class Cut:
     def measured(self) -> Samples:
         """Return the unbroken samples of [start, end), in SI units, z up."""
         return self.samples.since(self.first)
+
+    @property
+    def values(self) -> Array:
+        """Return the numbers of [start, end), (n,) in SI units; none of a body."""
+        value = self.measured.value
+        return np.empty(0) if value is None else value
 
     @cached_property
     def period(self) -> float:

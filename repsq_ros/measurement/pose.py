@@ -17,10 +17,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
+from repsq_ros.keys import key
 from repsq_ros.measurement.frames import continuous
 from repsq_ros.measurement.reasons import Code
 from repsq_ros.measurement.samples import Array, Quaternion, Samples, Vector
@@ -32,8 +33,10 @@ from repsq_ros.measurement.window import UnmeasurableError
 class Pose:
     """Where something is, and how it is turned."""
 
-    position: Vector  # [m]
-    orientation: Quaternion | None = None  # x, y, z, w; None: not asked for
+    position: Vector = field(metadata=key('x, y, z', 'm'))
+    orientation: Quaternion | None = field(
+        default=None, metadata=key('how it is turned', name='rotation', rotation=True)
+    )
 
 
 def mean_pose(samples: Samples) -> tuple[Array, Array | None]:

@@ -159,7 +159,8 @@ def body_sample(
     if count > 1:  # what is equal in all messages is one number
         stamps = np.broadcast_to(stamps, count)
         parts = [None if p is None else np.broadcast_to(p, (count, p.shape[1])) for p in parts]
-    return Samples(stamps, *parts, frames=frame, doubts={0: doubt} if doubt else {})
+    columns = dict(zip(COLUMNS, parts, strict=False))
+    return Samples(stamps, **columns, frames=frame, doubts={0: doubt} if doubt else {}, logs=None)
 
 
 def number_sample(

@@ -140,10 +140,11 @@ class Tail:
                 self._columns = {n: np.empty((capacity, *shape)) for n, shape in shapes.items()}
         if self._end + count <= len(self._stamps):
             return
-        kept, room = slice(self._begin, self._end), 2 * (len(self) + count)
+        kept, there = slice(self._begin, self._end), len(self)
+        room = 2 * (there + count)
         self._stamps = _moved(self._stamps[kept], room)
         self._columns = {name: _moved(each[kept], room) for name, each in self._columns.items()}
-        self._begin, self._end = 0, len(self._stamps[kept])
+        self._begin, self._end = 0, there
 
     def _insert(self, sample: Samples) -> None:
         """Put a late sample in its place."""
@@ -252,7 +253,9 @@ class Tail:
     def _rows(self, first: int, after: int) -> Samples:
         rows = slice(first, max(first, after))
         columns = {name: column[rows].copy() for name, column in self._columns.items()}
-        return Samples(self._stamps[rows].copy(), **columns, frames=self._frame)
+        return Samples(
+            self._stamps[rows].copy(), **columns, frames=self._frame, doubts={}, logs=None
+        )
 
 
 def _moved(kept: np.ndarray, room: int) -> np.ndarray:  # type: ignore[type-arg]

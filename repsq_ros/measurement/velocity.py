@@ -44,7 +44,7 @@ def _poses(samples: Samples) -> tuple[Array, Array, Array]:
     if samples.position is None or samples.orientation is None:
         raise ValueError('a sample has no pose')
     seconds = (samples.stamps - samples.stamps[0]).astype(np.float64) * 1e-9
-    heading = np.unwrap(yaw_of(samples.orientation))
+    heading = np.asarray(np.unwrap(yaw_of(samples.orientation)), dtype=np.float64)
     return seconds, samples.position, heading
 
 

@@ -28,7 +28,7 @@ from rclpy.subscription import Subscription
 
 from repsq_ros.errors import MissingError
 from repsq_ros.measurement.catalogue import TF
-from repsq_ros.measurement.conditions import publishers_fault
+from repsq_ros.measurement.condition_checks import publishers_fault
 from repsq_ros.measurement.inputs import Input
 from repsq_ros.measurement.reasons import Fault
 from repsq_ros.measurement.samples import Samples

@@ -117,7 +117,7 @@ class _World:
             feedback = specification.feedback
             self._takers.append((sensor_of(feedback), feedback, conductor.hear_body))
         for condition, source in zip(measure.conditions, measure.condition_inputs, strict=True):
-            add = partial(self.recorder.add_condition, condition.name)
+            add = partial(self.recorder.add, condition=condition.name)
             self._takers.append((sensor_of(source), source, add))
         self._before: Span | None = None
 
