@@ -224,8 +224,7 @@ def test_columns_and_single_samples_may_come_in_any_order(steps, keep_ns):
     if keep_ns == 2**62:
         assert_same(one, many)
     found = [each.between(now - keep_ns, now + 1) for each in (one, many)]
-    assert found[0].stamps.tolist() == found[1].stamps.tolist()
-    assert found[0].position.tobytes() == found[1].position.tobytes()
+    assert_same_samples(*found)
     assert one.doubts(0, 2**62) == many.doubts(0, 2**62) or keep_ns < 2**62
 
 
@@ -591,10 +590,10 @@ def test_a_bag_of_ros_1_is_read(tmp_path):
     with Recording(path) as recording:
         assert recording.topics() == {'/mocap': POSE}
         source = {'x': ('/mocap', input_of_source('mocap'))}
-        samples = [s for part in sample_columns(recording, source) for s in part['x']]
-    assert [sample.stamp_ns - START for sample in samples] == list(range(1500))
-    assert samples[7].position == (7.0, 0.0, 0.0)
-    assert samples[7].frame == 'map'
+        samples = joined([part['x'] for part in sample_columns(recording, source)])
+    assert (samples.stamps - START).tolist() == list(range(1500))
+    assert samples.position[7].tolist() == [7.0, 0.0, 0.0]
+    assert samples.frame(7) == 'map'
 
 
 @pytest.fixture
