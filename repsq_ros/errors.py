@@ -23,7 +23,7 @@ EXIT_CODES = {
     0: 'done',
     1: 'an error that has no code of its own',
     2: 'a bad specification, parameter or argument',
-    3: 'the campaign ended without a result',
+    3: 'the campaign ended without a result, or should not start (doctor)',
     4: 'a recording or table cannot be used',
     5: 'something is not installed',
     6: 'the output cannot be written',

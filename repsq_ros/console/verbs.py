@@ -91,6 +91,12 @@ VERBS = {
         ('repsq inspect recordings/mocap', 'repsq inspect log.mcap --topic /odom --rate 100'),
         (4, 5),
     ),
+    'doctor': Verb(
+        Group.BEFORE,
+        "check the computer and the robot's topics before a campaign, with remedies",
+        ('repsq doctor my_test.yaml',),
+        (3, 5),
+    ),
     'study': Verb(
         Group.BEFORE,
         "run a study of the paper or of this package's stopping rules",
