@@ -39,12 +39,12 @@ LOADED_BY = {
     'repsq_ros.launching': {'run'},
     'repsq_ros.nodes': set(),
     'repsq_ros.recordings': {
-        'inspect', 'record', 'reevaluate', 'report', 'certify', 'verify', 'publish',
+        'inspect', 'record', 'reevaluate', 'report', 'doctor', 'certify', 'verify', 'publish',
     },
     'repsq_ros.report': {'report'},
     'repsq_ros.simulation': {'simulate', 'study', 'run'},
     'repsq_ros.studies.paper': {'study'},
-    'repsq_ros.views': {'watch'},
+    'repsq_ros.views': {'watch', 'doctor'},
 }  # fmt: skip
 
 
