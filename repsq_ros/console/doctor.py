@@ -29,7 +29,7 @@ from repsq_ros.replay.bag_topics import TopicNames
 from repsq_ros.specification.load import load
 from repsq_ros.specification.model import Specification
 from repsq_ros.views.examination import (
-    ReadinessFinding,
+    Diagnosis,
     Machine,
     examine_machine,
     examine_topic,
@@ -106,7 +106,7 @@ def _first_line(file: Path) -> str:
         return ''
 
 
-def _listen(specification: Specification, names: TopicNames, seconds: float) -> list[ReadinessFinding]:
+def _listen(specification: Specification, names: TopicNames, seconds: float) -> list[Diagnosis]:
     try:
         from repsq_ros.nodes.graph_survey import GraphSurvey, TopicToSurvey
         from repsq_ros.nodes.runtime import run_node
@@ -133,5 +133,5 @@ def _listen(specification: Specification, names: TopicNames, seconds: float) -> 
         raise SystemExit(code)  # the node has said why
     if not made[0].finished:
         raise KeyboardInterrupt
-    missing = [ReadinessFinding('messages', Level.ERROR, each) for each in made[0].missing]
+    missing = [Diagnosis('messages', Level.ERROR, each) for each in made[0].missing]
     return missing + [examine_topic(each) for each in made[0].surveys]

@@ -31,7 +31,7 @@ SLOW = 0.5  # of the declared rate
 
 
 @dataclass(frozen=True)
-class ReadinessFinding:
+class Diagnosis:
     """One thing that was looked at."""
 
     name: str
@@ -66,69 +66,69 @@ class TopicSurvey:
     must_speak: bool = True  # False: it may be silent for long, as an event-driven gauge
 
 
-def examine_machine(machine: Machine) -> list[ReadinessFinding]:
+def examine_machine(machine: Machine) -> list[Diagnosis]:
     """Return what speaks for and against a computer."""
     found = []
     if machine.free_bytes is not None:
         text = f'{machine.free_bytes / 1e9:.1f} GB free'
         if machine.free_bytes < LEAST_FREE:
-            found.append(ReadinessFinding('disk', Level.ERROR, text, 'free some space, or use --output'))
+            found.append(Diagnosis('disk', Level.ERROR, text, 'free some space, or use --output'))
         else:
-            found.append(ReadinessFinding('disk', Level.OK, text))
+            found.append(Diagnosis('disk', Level.OK, text))
     if machine.load is not None:
         text = f'load {machine.load:.1f} on {machine.cores} cores'
         busy = machine.load > BUSY * machine.cores
         remedy = 'end other programs: a busy computer breaks tests off' if busy else ''
-        found.append(ReadinessFinding('load', Level.WARN if busy else Level.OK, text, remedy))
+        found.append(Diagnosis('load', Level.WARN if busy else Level.OK, text, remedy))
     if machine.receive_buffer is not None:
         text = f'net.core.rmem_max is {machine.receive_buffer}'
         small = machine.receive_buffer < LEAST_BUFFER
         remedy = f'sudo sysctl -w net.core.rmem_max={LEAST_BUFFER}' if small else ''
-        found.append(ReadinessFinding('receive buffer', Level.WARN if small else Level.OK, text, remedy))
+        found.append(Diagnosis('receive buffer', Level.WARN if small else Level.OK, text, remedy))
     if machine.governors:
         saving = sorted(set(machine.governors) & {'powersave', 'conservative'})
         text = f'CPU governor {", ".join(sorted(set(machine.governors)))}'
         remedy = 'sudo cpupower frequency-set -g performance' if saving else ''
-        found.append(ReadinessFinding('processor', Level.WARN if saving else Level.OK, text, remedy))
+        found.append(Diagnosis('processor', Level.WARN if saving else Level.OK, text, remedy))
     if machine.synchronized is not None:
         if machine.synchronized:
-            found.append(ReadinessFinding('clock', Level.OK, 'synchronized'))
+            found.append(Diagnosis('clock', Level.OK, 'synchronized'))
         else:
             remedy = 'start chrony or systemd-timesyncd, on the robot too'
-            found.append(ReadinessFinding('clock', Level.WARN, 'NOT synchronized', remedy))
+            found.append(Diagnosis('clock', Level.WARN, 'NOT synchronized', remedy))
     return found
 
 
-def examine_topic(survey: TopicSurvey) -> ReadinessFinding:
+def examine_topic(survey: TopicSurvey) -> Diagnosis:
     """Return what speaks for or against a topic: the first thing that is wrong."""
     name = survey.topic
     if not survey.publishers:
         remedy = 'start the driver, or give the name that it uses: --remap FROM:=TO'
-        return ReadinessFinding(name, Level.ERROR, 'nobody publishes on it', remedy)
+        return Diagnosis(name, Level.ERROR, 'nobody publishes on it', remedy)
     nodes = ', '.join(node for node, _ in survey.publishers)
     others = sorted({kind for _, kind in survey.publishers} - {survey.type})
     if others:
         text = f'{nodes} publishes {", ".join(others)}, expected {survey.type}'
-        return ReadinessFinding(name, Level.ERROR, text, 'set measure.input.type to what is published')
+        return Diagnosis(name, Level.ERROR, text, 'set measure.input.type to what is published')
     if survey.messages == 0:
         if not survey.must_speak:
-            return ReadinessFinding(name, Level.OK, f'{nodes}: no message yet, as may be')
+            return Diagnosis(name, Level.OK, f'{nodes}: no message yet, as may be')
         text = f'{nodes}: no message in {survey.seconds:.0f} s'
-        return ReadinessFinding(name, Level.ERROR, text, 'look whether the sensor is switched on')
+        return Diagnosis(name, Level.ERROR, text, 'look whether the sensor is switched on')
     rate = survey.messages / survey.seconds
     text = f'{nodes}: {rate:.0f} Hz'
     if len(survey.publishers) > 1:
-        return ReadinessFinding(name, Level.ERROR, f'{text}, of {len(survey.publishers)} publishers',
+        return Diagnosis(name, Level.ERROR, f'{text}, of {len(survey.publishers)} publishers',
                        'let one program alone publish on it')  # fmt: skip
     if survey.rate and rate < SLOW * survey.rate:
-        return ReadinessFinding(name, Level.ERROR, f'{text}, {survey.rate:g} Hz are declared',
+        return Diagnosis(name, Level.ERROR, f'{text}, {survey.rate:g} Hz are declared',
                        'raise the rate of the driver, or correct `rate`')  # fmt: skip
     delay = _median(survey.delays)
     if abs(delay) > LATE:
         where = 'behind' if delay > 0 else 'ahead of'
         text = f'{text}, stamps {abs(delay):.3f} s {where} the clock of this computer'
-        return ReadinessFinding(name, Level.ERROR, text, 'synchronize both computers with chrony')
-    return ReadinessFinding(name, Level.OK, text)
+        return Diagnosis(name, Level.ERROR, text, 'synchronize both computers with chrony')
+    return Diagnosis(name, Level.OK, text)
 
 
 def _median(values: Sequence[float]) -> float:
@@ -136,6 +136,6 @@ def _median(values: Sequence[float]) -> float:
     return ordered[len(ordered) // 2] if ordered else 0.0
 
 
-def verdict(findings: Sequence[ReadinessFinding]) -> Level:
+def verdict(findings: Sequence[Diagnosis]) -> Level:
     """Return the worst level of all."""
     return max((each.level for each in findings), default=Level.OK)

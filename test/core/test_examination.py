@@ -21,7 +21,7 @@ import pytest
 
 from repsq_ros.cli import main
 from repsq_ros.views.examination import (
-    ReadinessFinding,
+    Diagnosis,
     Machine,
     TopicSurvey,
     examine_machine,
@@ -68,7 +68,7 @@ def test_what_a_machine_does_not_say_is_left_out():
 
 
 def test_a_good_topic_is_named_with_node_and_rate():
-    assert examine_topic(ODOMETRY) == ReadinessFinding('/odom', Level.OK, '/bridge: 50 Hz')
+    assert examine_topic(ODOMETRY) == Diagnosis('/odom', Level.OK, '/bridge: 50 Hz')
 
 
 @pytest.mark.parametrize(

@@ -133,7 +133,7 @@ def test_without_a_specification_it_shows_what_it_heard_and_says_so(shown):
     _, second, result, _ = shown
     texts = [marker.text for marker in second.values()]
     assert any('linear_x [m/s]' in text for text in texts)
-    assert any(f'RESULT {result.value:.4f}' in text for text in texts)
+    assert any(f'RESULT {result.value:.6g}' in text for text in texts)
     assert ('cells', 0) not in second
 
 
