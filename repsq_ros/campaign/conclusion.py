@@ -105,7 +105,7 @@ def conclude(
         lower=latest.lower,
         upper=latest.upper,
         half_width=latest.half_width,
-        gamma=latest.gamma,
+        gamma=specification.accuracy.gamma,
         outcome=outcome.value,
         accurate=said.accurate,
         rule=latest.rule,

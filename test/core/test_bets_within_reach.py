@@ -151,7 +151,7 @@ def test_the_betting_interval_of_a_fixed_number_holds():
 
 def test_a_share_of_the_capital_bets_with_the_control_variate(write):
     content = paper_settings()
-    content['accuracy']['gamma'] = 0.1
+    content['accuracy']['gamma'] = 0.05
     content['tester'].update(stopping={'rule': 'anytime'}, seed=1)
     found = {}
     for share in (0.5, 0.9):
