@@ -26,8 +26,10 @@ from repsq_ros.estimation.accumulator import Accumulator
 from repsq_ros.estimation.control import CountedCase
 from repsq_ros.estimation.portfolio import ControlledProgress
 from repsq_ros.estimation.selection import Selection, could_be
+from repsq_ros.estimation.stationarity import LEVEL, StationarityTest
 from repsq_ros.estimation.stopping import Bounds, Question, Validity
 from repsq_ros.estimation.weights import Weights, z_bounds
+from repsq_ros.sampling.proposals import Dependence
 from repsq_ros.specification.model import Specification
 
 LARGEST_COUNT = 2**32 - 1  # of a uint32 field
@@ -65,6 +67,8 @@ class Campaign:
         self._total = Accumulator()
         self._weights = Weights()
         self._selection = Selection()
+        drawn = proposal.dependence is not Dependence.LOW_DISCREPANCY
+        self._stationarity = StationarityTest(self._range) if drawn else None
         self._invalid = self._skipped = self._broken_off = 0
         self._truncated = self._violations = 0
         self._last: tuple[int, int] = (0, -1)  # (index, attempt) counted last
@@ -184,6 +188,24 @@ class Campaign:
             assert isinstance(self._progress, ControlledProgress)
             self._progress.add_beside(self._total, z, bounds, beside, widened)
         self._tell_progress(record)
+        self._look_for_drift(record, z, bounds)
+
+    def _look_for_drift(self, record: TestRecord, z: float, bounds: Bounds) -> None:
+        """Note once where the mean changes: every promise supposes that it does not."""
+        test = self._stationarity
+        if test is None or not bounds.hold(z):
+            return
+        test.add(z, bounds)
+        if test.changed[0]:
+            self._stationarity = None
+            self._events.append(
+                self._event(
+                    record,
+                    f'drift: the mean changed while the campaign ran (tested at level {LEVEL:g}, '
+                    'valid at any number of tests); the result does not describe the robot as it '
+                    'is now',
+                )
+            )
 
     def _counted(self, record: TestRecord) -> CountedCase:
         return CountedCase(record.x, record.psi, record.weight, self._weight_bound(record))

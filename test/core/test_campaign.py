@@ -159,7 +159,8 @@ def test_a_budget_that_runs_out_gives_a_result_without_promise(content, write):
     assert result.half_width > result.gamma
     assert result.guarantee.startswith(
         f'With probability 0.95 the true mean lies in [{result.lower:.4g}, {result.upper:.4g}], '
-        'provided that robot and set-up did not change during the tests. That is not what was asked for: the budget of tests ran out at a half-width of'
+        'provided that robot and set-up did not change during the tests. That is not '
+        'what was asked for: the budget of tests ran out at a half-width of'
     )
     assert result.objection.startswith('the budget of tests ran out')
     assert 'stopped by max_tests' in result.events[-1]
