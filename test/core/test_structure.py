@@ -37,7 +37,7 @@ FLOORS = [
     ['protocols', 'auditing'],
     ['sampling', 'estimation', 'measurement'],
     ['keys'],
-    ['errors', 'timebase', 'seeds', 'digests', 'topics'],
+    ['errors', 'timebase', 'seeds', 'digests', 'topics', 'configurations'],
 ]
 LEAVES = {*FLOORS[-1], 'keys', ''}
 CORE = {room for floor in FLOORS[7:-2] for room in floor} | {
