@@ -17,8 +17,8 @@
 
     python3 tools/matrix.py [3.10 3.12 ...]
 
-The sdist is built in isolation, the wheel from the sdist. Each environment gets the wheel alone and
-runs repsq from an empty folder. What cannot be had here (a Python, an old library without a wheel)
+The sdist is built in isolation, the wheel from the sdist. Each environment gets the wheel alone
+and runs repsq from an empty folder. What cannot be had here (a Python, an old library without a wheel)
 is listed as not tried. Uses uv where it is installed, else venv and pip.
 """
 
@@ -76,8 +76,9 @@ def make(environment: Path, python: str) -> bool:
     """Make an environment with a Python; returns whether it could be had."""
     if shutil.which('uv') and run(['uv', 'venv', '--seed', '--python', python, environment])[0]:
         return True
-    found = shutil.which(f'python{python}')
-    return bool(found) and run([found, '-m', 'venv', environment])[0]
+    pyenv = sorted(Path.home().glob(f'.pyenv/versions/{python}.*/bin/python'))
+    found = [shutil.which(f'python{python}'), *pyenv]
+    return any(run([each, '-m', 'venv', '--clear', environment])[0] for each in found if each)
 
 
 def attempt(folder: Path, python: str, wheel: Path, libraries: list[str]) -> str:
@@ -86,11 +87,12 @@ def attempt(folder: Path, python: str, wheel: Path, libraries: list[str]) -> str
     if not make(environment, python):
         return f'not tried: no Python {python} here'
     install = [environment / 'bin' / 'python', '-m', 'pip', 'install']
-    if libraries and not run([*install, '--only-binary', ':all:', *libraries])[0]:
-        libraries = [each for each in libraries if run([*install, '--only-binary', ':all:', each])[0]]
-    if not run([*install, '--no-deps' if libraries else '--upgrade', wheel])[0]:
+    # A library that cannot be installed (no wheel, no build of its old sources) comes with the
+    # wheel in its newest version instead; the table shows which were used.
+    for each in libraries:
+        run([*install, each])
+    if not run([*install, wheel])[0]:
         return 'the wheel could not be installed'
-    run([*install, *libraries, 'pyyaml', 'transforms3d', 'scipy', 'numpy'])
     empty = folder / f'{python}-{len(libraries)}-empty'
     empty.mkdir()
     repsq = environment / 'bin' / 'repsq'
@@ -124,7 +126,7 @@ def main(pythons: list[str]) -> int:
         print(f'{wheel.name}: built in {time.monotonic() - started:.0f} s\n')
         print('| Python | libraries | result | s |\n|---|---|---|---|', flush=True)
         for python in pythons or PYTHONS:
-            for name, libraries in [*filter(None, [UBUNTU.get(python)]), ("newest", [])]:
+            for name, libraries in [*filter(None, [UBUNTU.get(python)]), ('newest', [])]:
                 started = time.monotonic()
                 result = attempt(folder, python, wheel, libraries)
                 tried = not result.startswith('not tried')

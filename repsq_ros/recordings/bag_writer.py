@@ -27,7 +27,6 @@ from repsq_ros.errors import MissingError, OutputError
 from repsq_ros.recordings.contents import METADATA
 
 
-
 class BagWriter:
     """A new recording: one mcap file in a folder of its own.
 

@@ -29,7 +29,6 @@ Piece = TypeVar('Piece')
 Done = TypeVar('Done')
 
 
-
 @contextmanager
 def open_executor(
     processes: int | None, scheduler: str, total: int, unit: str = 'pair'
