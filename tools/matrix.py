@@ -18,8 +18,8 @@
     python3 tools/matrix.py [3.10 3.12 ...]
 
 The sdist is built in isolation, the wheel from the sdist. Each environment gets the wheel alone
-and runs repsq from an empty folder. What cannot be had here (a Python, an old library without a wheel)
-is listed as not tried. Uses uv where it is installed, else venv and pip.
+and runs repsq from an empty folder. A Python that cannot be had here is listed as not tried, an
+old library in the version that could be had. Uses uv where it is installed, else venv and pip.
 """
 
 from __future__ import annotations
