@@ -25,7 +25,7 @@ from rclpy.node import Node
 from repsq_ros import topics
 from repsq_ros.errors import MissingError, ParameterError
 from repsq_ros.nodes.commands.velocity_command import VelocityCommand
-from repsq_ros.nodes.input_subscription import message_class
+from repsq_ros.nodes.message_classes import message_class
 from repsq_ros.nodes.parameters import Parameters
 from repsq_ros.protocols.command_space import Command, CommandSpace
 from repsq_ros.protocols.unitree_sport import SET_VELOCITY, velocity_request
