@@ -39,6 +39,7 @@ RECORDED = {
 TOPICS = {
     **RECORDED,
     'battery_state': LaunchArgument('battery_topic', 'BatteryState', 'battery_state'),
+    'emergency_stop': arguments.EMERGENCY_STOP,
 }
 
 

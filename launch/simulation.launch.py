@@ -59,7 +59,10 @@ def generate_launch_description() -> LaunchDescription:
     )
     return LaunchDescription(
         [
-            *actions.declare(*settings.values(), arguments.MONITOR, arguments.RVIZ),
+            *actions.declare(
+                *settings.values(), arguments.EMERGENCY_STOP, arguments.MONITOR, arguments.RVIZ
+            ),
+            *actions.remap({'emergency_stop': arguments.EMERGENCY_STOP}),
             # simulated_robot, measurement, estimator, guard, scheduler
             *actions.start(
                 campaign_nodes({**settings, 'command_type': stop_type}, simulated=True)

@@ -78,7 +78,9 @@ def test_a_simulated_robot_is_started_first():
 def test_each_node_is_given_what_it_takes_and_nothing_else():
     given = parameters(campaign_nodes(SETTINGS))
     assert given['measurement'] == {'specification': 'the specification'}
-    assert given['guard'] == {'command_type': 'the command_type'}
+    assert given['guard'] == {
+        'specification': 'the specification', 'command_type': 'the command_type',
+    }  # fmt: skip
     assert set(given['estimator']) == {'specification', 'campaign_id', 'output'}
     assert set(given['scheduler']) == {
         'specification', 'campaign_id', 'seed', 'output', 'resume', 'session_note', 'autostart',

@@ -178,11 +178,12 @@ class Graph:
         self.start('measurement', {**common, **LOSSLESS}, rules.get('measurement', ()))
         self.start('estimator', {**common, **(estimator or {})}, rules.get('estimator', ()))
         # Nobody else is on this domain.
-        scheduler = {'attended': False, 'guard': False, **RELIABLE, **scheduler}
+        verified = {'verify_stops': not sim_time}
+        scheduler = {'attended': False, 'guard': False, **verified, **RELIABLE, **scheduler}
         if scheduler['guard']:
             arm = robot.get('subject') == 'arm'
             stop = {'command_type': 'urscript' if arm else 'twist'}
-            self.start('guard', {'use_sim_time': sim_time, **stop})
+            self.start('guard', {'use_sim_time': sim_time, **verified, **stop})
         self.start(
             'scheduler', {**common, 'campaign_id': 'lab', 'look_around': 0.0, **scheduler},
             rules.get('scheduler', ()),
