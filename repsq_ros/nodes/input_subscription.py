@@ -35,7 +35,7 @@ from repsq_ros.nodes.message_classes import message_class
 from repsq_ros.nodes.polling import NO_EVENTS, take_waiting
 
 
-def rivals_of(node: Node, topic: str, kind: str) -> Fault | None:
+def several_publishers(node: Node, topic: str, kind: str) -> Fault | None:
     """Return whether more than one program publishes on a topic that belongs to one sensor."""
     if kind == TF:
         return None  # all of a robot's programs do
@@ -72,9 +72,9 @@ class InputSubscription:
         """Tell whether there is a publisher that is heard when it speaks."""
         return int(self._subscription.get_publisher_count()) > 0
 
-    def rivals(self) -> Fault | None:
+    def several_publishers(self) -> Fault | None:
         """Return whether more than one program publishes on the topic."""
-        return rivals_of(self._node, self.topic, self._source.type)
+        return several_publishers(self._node, self.topic, self._source.type)
 
     def _subscribe(self, profile: QoSProfile) -> Subscription:
         def hear(message: Any, info: dict[str, int]) -> None:

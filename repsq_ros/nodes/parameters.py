@@ -26,6 +26,7 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 
 from repsq_ros.errors import ParameterError
+from repsq_ros.nodes.identity import LAUNCH_ID
 from repsq_ros.specification.load import load
 from repsq_ros.specification.model import Specification
 from repsq_ros.specification.reader import show
@@ -40,6 +41,7 @@ class Parameters:
     def __init__(self, node: Node) -> None:
         self._node = node
         self._values: dict[str, object] = {}
+        self.text(LAUNCH_ID, '', 'drawn by the launch for all of its nodes; empty: by hand')
 
     def _value(self, name: str, default: object, description: str) -> object:
         descriptor = ParameterDescriptor(

@@ -37,9 +37,9 @@ from repsq_ros.nodes.announcements import STOPS, Announcements
 from repsq_ros.nodes.campaign_clock import CampaignClock
 from repsq_ros.nodes.commands.robot_command import make_robot_command
 from repsq_ros.nodes.commands.verified_stop import VerifiedStop, read_stop_settings
+from repsq_ros.nodes.deferred_messages import DeferredMessages
 from repsq_ros.nodes.external_cases import listen_for_cases
 from repsq_ros.nodes.heartbeat import Pulse
-from repsq_ros.nodes.held_back import HeldBack
 from repsq_ros.nodes.input_subscription import InputSubscription
 from repsq_ros.nodes.operator import Operator
 from repsq_ros.nodes.parameters import Parameters
@@ -106,8 +106,8 @@ class Scheduler(CampaignNode):
             (TestMeasurement, topics.TEST_MEASUREMENT, self._hear_measurement),
             (Estimate, topics.ESTIMATE, self._hear_estimate),
         ):
-            held_back = HeldBack(self, self._readiness.rivals, topic, hear)
-            self.create_subscription(kind, topic, held_back.take, qos.RECORD)
+            deferred = DeferredMessages(self, self._readiness.publishers, topic, hear)
+            self.create_subscription(kind, topic, deferred.take, qos.RECORD)
         if specification.feedback is not None:
             self._body = InputSubscription(self, specification.feedback, self._hear_body, False)
         Pulse(self, 'scheduler', self._beat).say(True, '')

@@ -23,11 +23,12 @@ from repsq_ros.campaign.conductor import Conductor
 from repsq_ros.errors import CampaignError
 from repsq_ros.nodes.campaign_clock import CampaignClock
 from repsq_ros.nodes.commands.command_publisher import CommandPublisher
+from repsq_ros.nodes.identity import ROLES
 from repsq_ros.nodes.watches.conditions import ConditionWatch
 from repsq_ros.nodes.watches.health_check import HealthCheck
 from repsq_ros.nodes.watches.interventions import GuardWatch
 from repsq_ros.nodes.watches.peers import Peers
-from repsq_ros.nodes.watches.rivals import Rivals
+from repsq_ros.nodes.watches.publishers import PublisherCheck
 from repsq_ros.nodes.watches.sensors import SensorWatch
 from repsq_ros.specification.model import Specification
 
@@ -56,7 +57,7 @@ class Readiness:
         roles = ('measurement', 'estimator', *(['guard'] * bool(guarded_by)))
         self.peers = Peers(node, *roles)
         self._guard = GuardWatch(self.peers, guarded_by)
-        self.rivals = Rivals(
+        self.publishers = PublisherCheck(
             node,
             {
                 topics.TEST_COMMAND: ('scheduler',),
@@ -64,6 +65,9 @@ class Readiness:
                 topics.TEST_MEASUREMENT: ('measurement',),
                 topics.ESTIMATE: ('estimator',),
                 topics.QUANTIZED_RESULT: ('estimator',),
+                topics.COUNTED_TEST: ('estimator',),
+                topics.INSTRUCTION: ('scheduler', 'guard'),
+                **{f'{topics.HEARTBEAT}/{role}': (role,) for role in ROLES},
                 command.topic: ('scheduler', 'guard', *others),
             },
         )
@@ -82,7 +86,7 @@ class Readiness:
         passed = self.peers.look()
         watches: tuple[HealthCheck, ...] = (
             self._guard,
-            self.rivals,
+            self.publishers,
             self._conditions,
             self._bodies,
         )
@@ -104,7 +108,7 @@ class Readiness:
 
     def lost(self) -> list[str]:
         """Return what a test needs, has no more, and may come back by itself."""
-        losing: tuple[HealthCheck, ...] = (self.peers, self._guard, self.rivals, self._bodies)
+        losing: tuple[HealthCheck, ...] = (self.peers, self._guard, self.publishers, self._bodies)
         robot = self._command.missing()
         return [
             *(why for watch in losing for why in watch.against()),

@@ -22,7 +22,7 @@ from collections.abc import Callable, Sequence
 from rclpy.node import Node
 
 from repsq_ros.measurement.inputs import Input
-from repsq_ros.nodes.input_subscription import rivals_of
+from repsq_ros.nodes.input_subscription import several_publishers
 from repsq_ros.nodes.polling import PolledTopic
 from repsq_ros.timebase import to_seconds
 
@@ -71,7 +71,7 @@ class SensorWatch:
             fault.text
             for topic, polled in self._polled.items()
             if polled.subscription.get_publisher_count() > 1
-            and (fault := rivals_of(self._node, topic, self._topics[topic])) is not None
+            and (fault := several_publishers(self._node, topic, self._topics[topic])) is not None
         ]
 
     def _silence(self, topic: str) -> str:
