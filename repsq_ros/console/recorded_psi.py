@@ -22,7 +22,7 @@ from pathlib import Path
 from repsq_ros.campaign.recount import Recount
 from repsq_ros.certificate.differences import ROUNDING, told
 from repsq_ros.certificate.verification import Checked
-from repsq_ros.recordings.bag import Bag
+from repsq_ros.recordings.recording import Recording
 from repsq_ros.replay.evaluation import evaluate, read_samples
 from repsq_ros.replay.recorded_campaign import campaigns_in, check_recorded_contract, choose
 
@@ -37,7 +37,7 @@ def recorded_psi(recounted: Recount, bag: Path) -> Checked:
     """
     what, specification = f'psi anew from {bag.name}', recounted.specification
     measure = specification.measure
-    with Bag(bag) as opened:
+    with Recording(bag) as opened:
         campaign = choose(campaigns_in(opened), recounted.history.campaign_id, bag)
         check_recorded_contract(opened, campaign, specification.digest)
         samples = read_samples(opened, f'/{measure.input.topic.lstrip("/")}', measure.input)

@@ -29,9 +29,9 @@ from repsq_ros.measurement.catalogue import CATALOGUE, TF, MessageKind
 from repsq_ros.measurement.columns import PLACES
 from repsq_ros.measurement.inputs import Input
 from repsq_ros.messages.sensor_messages import Reader, bodies_of, reader_of
+from repsq_ros.recordings.message_block import Integers
 from repsq_ros.recordings.recording import Recording
 from repsq_ros.recordings.sensor_columns import columns_from
-from repsq_ros.recordings.slab import Integers
 from repsq_ros.recordings.table import Table
 
 Lines = list[tuple[str, str]]

@@ -12,7 +12,11 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What the records of an mcap file say, but for messages. The format: https://mcap.dev/spec."""
+"""The records of an mcap file. The format: https://mcap.dev/spec.
+
+A record is an opcode (1 byte), a length (8 bytes) and so many bytes. Those of a message are its
+channel (2), sequence number (4), log and publish time (8 each), then its data.
+"""
 
 from __future__ import annotations
 
@@ -22,13 +26,26 @@ import zlib
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from repsq_ros.recordings.slab import Channel
+import numpy as np
+from numpy.typing import NDArray
+
+from repsq_ros.recordings.message_block import EMPTY, Channel, Integers, MessageBlock
 
 MAGIC = b'\x89MCAP0\r\n'
-HEADER, FOOTER, SCHEMA, CHANNEL = 0x01, 0x02, 0x03, 0x04
+HEADER, FOOTER, SCHEMA, CHANNEL, MESSAGE = 0x01, 0x02, 0x03, 0x04, 0x05
 CHUNK, INDEX, STATISTICS, DATA_END = 0x06, 0x07, 0x0B, 0x0F
-FOOTER_SIZE = 9 + 20 + len(MAGIC)
-COMPRESSIONS = ('', 'lz4', 'zstd')
+HEAD = struct.Struct('<BQ')
+IN_MESSAGE = 22  # bytes of a message record before its data
+FOOTER_SIZE = HEAD.size + 20 + len(MAGIC)
+LARGEST_CHUNK = 1 << 29  # bytes unpacked; a larger claim is not believed
+MESSAGE_HEAD = np.dtype(
+    {
+        'names': ['opcode', 'length', 'channel', 'log'],
+        'offsets': [0, 1, 9, 15],
+        'formats': ['u1', '<u8', '<u2', '<u8'],
+        'itemsize': HEAD.size + IN_MESSAGE,
+    }
+)
 
 
 class DamagedError(Exception):
@@ -40,11 +57,19 @@ class ChunkHead(NamedTuple):
 
     start_ns: int
     end_ns: int
-    size: int  # of its records
+    size: int  # of its records, unpacked
     crc: int  # of its records; 0: none
     compression: str
     packed: int  # bytes of its records in the file
     length: int  # of this beginning
+
+
+class Records(NamedTuple):
+    """The records of a stretch of bytes."""
+
+    messages: MessageBlock
+    others: list[tuple[int, int, int]]  # opcode, begin and end of the content
+    end: int  # where no complete record follows
 
 
 def chunk_head(data: bytes) -> ChunkHead:
@@ -57,7 +82,7 @@ def chunk_head(data: bytes) -> ChunkHead:
         compression = data[32 : 32 + name].decode()
         (packed,) = struct.unpack_from('<Q', data, 32 + name)
     except (struct.error, UnicodeDecodeError):
-        raise DamagedError('a chunk without a whole beginning') from None
+        raise DamagedError('a chunk without a complete beginning') from None
     if name > 16 or start >= 2**63 or end >= 2**63:
         raise DamagedError('a chunk whose beginning makes no sense')
     return ChunkHead(start, end, size, crc, compression, packed, 40 + name)
@@ -84,6 +109,8 @@ def channel(data: bytes, schemas: dict[int, tuple[str, str, str]]) -> tuple[int,
         key, at = _text(data, at)
         more[key], at = _text(data, at)
     name, syntax, text = schemas.get(of, ('', '', ''))
+    if encoding == 'ros1' and name.count('/') == 1:
+        name = name.replace('/', '/msg/')  # ROS 1 has no folders of messages
     qos = more.get('offered_qos_profiles', '')
     return number, Channel(topic, name, encoding, text, syntax, qos)
 
@@ -103,17 +130,23 @@ def _text(data: bytes, at: int) -> tuple[str, int]:
 
 
 def unpacked(head: ChunkHead, data: bytes, partly: bool = False) -> bytes:
-    """Return the records of a chunk.
+    """Return the records of a chunk. No more is unpacked than its head says.
 
     :param partly: as many as can be had, where the chunk is cut
     :raises DamagedError: they cannot be had, or are not those that were written
     """
-    if head.compression not in COMPRESSIONS:
+    if head.compression not in _UNPACK:
         raise DamagedError(f'a chunk packed by {head.compression!r}, which is not understood')
+    if head.size > LARGEST_CHUNK:
+        raise DamagedError(
+            f'a chunk that claims {head.size} bytes, expected at most {LARGEST_CHUNK}'
+        )
     try:
-        records: bytes = _UNPACK[head.compression](data, partly)
+        records: bytes = _UNPACK[head.compression](data, head.size + 1)
     except Exception as error:  # each library has errors of its own
         raise DamagedError(f'a chunk that cannot be unpacked ({error})') from None
+    if len(records) > head.size:
+        raise DamagedError(f'a chunk of more than the {head.size} bytes that its head says')
     if partly:
         return records
     if len(records) != head.size:
@@ -123,22 +156,113 @@ def unpacked(head: ChunkHead, data: bytes, partly: bool = False) -> bytes:
     return records
 
 
-def _zstd(data: bytes, partly: bool) -> Any:
+def zstd_module() -> Any:
+    """Return zstd as Python 3.14 has it, or the same for an older one."""
     if sys.version_info >= (3, 14):
         from compression import zstd
     else:
         from backports import zstd
-    return zstd.ZstdDecompressor().decompress(data) if partly else zstd.decompress(data)
+    return zstd
 
 
-def _lz4(data: bytes, partly: bool) -> Any:
+def _zstd(data: bytes, most: int) -> Any:
+    return zstd_module().ZstdDecompressor().decompress(data, max_length=most)
+
+
+def _lz4(data: bytes, most: int) -> Any:
     from lz4 import frame
 
-    return frame.LZ4FrameDecompressor().decompress(data) if partly else frame.decompress(data)
+    return frame.LZ4FrameDecompressor().decompress(data, max_length=most)
 
 
-_UNPACK: dict[str, Callable[[bytes, bool], Any]] = {
-    '': lambda data, partly: data,
+_UNPACK: dict[str, Callable[[bytes, int], Any]] = {
+    '': lambda data, _: data,
     'lz4': _lz4,
     'zstd': _zstd,
 }
+
+
+# Messages among other records --------------------------------------------------------------------
+
+
+def find_records(
+    data: bytes, indexed: Integers | None = None, until: frozenset[int] = frozenset()
+) -> Records:
+    """Find all records from the beginning on.
+
+    :param indexed: where messages begin, as an index says; believed where these records and those
+        between them fill the data
+    :param until: opcodes before which to stop
+    """
+    found = None if indexed is None else _by_index(data, indexed)
+    return _one_by_one(data, 0, len(data), until) if found is None else found
+
+
+def _one_by_one(data: bytes, begin: int, end: int, until: frozenset[int]) -> Records:
+    starts: list[int] = []
+    others: list[tuple[int, int, int]] = []
+    at, unpack = begin, HEAD.unpack_from
+    while at + HEAD.size <= end:
+        opcode, length = unpack(data, at)
+        after = at + HEAD.size + length
+        if after > end or not opcode or opcode in until:
+            break
+        if opcode != MESSAGE:
+            others.append((opcode, at + HEAD.size, after))
+        elif length < IN_MESSAGE:
+            break
+        else:
+            starts.append(at)
+        at = after
+    return Records(_block_at(data, np.array(starts, dtype=np.int64)), others, at)
+
+
+def _by_index(data: bytes, indexed: Integers) -> Records | None:
+    """Believe an index if the records between its messages fill the data; None: they do not."""
+    last = len(data) - HEAD.size - IN_MESSAGE
+    if not len(indexed) or indexed.min() < 0 or indexed.max() > last:
+        return None
+    starts = np.sort(indexed, kind='stable')  # each channel's are in order
+    heads = _heads(data, starts)
+    lengths = heads['length']
+    if (
+        (heads['opcode'] != MESSAGE).any()
+        or lengths.min() < IN_MESSAGE
+        or lengths.max() > len(data)
+    ):
+        return None
+    ends = starts + HEAD.size + lengths.astype(np.int64)
+    gaps = np.flatnonzero(starts[1:] != ends[:-1])
+    others: list[tuple[int, int, int]] = []
+    for begin, end in (
+        (0, int(starts[0])),
+        *((int(ends[k]), int(starts[k + 1])) for k in gaps),
+        (int(ends[-1]), len(data)),
+    ):
+        between = _one_by_one(data, begin, end, frozenset())
+        if between.end != end or len(between.messages):
+            return None
+        others += between.others
+    return Records(_block(data, starts, heads), others, len(data))
+
+
+def _block_at(data: bytes, starts: Integers) -> MessageBlock:
+    return _block(data, starts, _heads(data, starts)) if len(starts) else EMPTY
+
+
+def _heads(data: bytes, starts: Integers) -> NDArray[Any]:
+    """Return what stands before the data of messages, (n,) of MESSAGE_HEAD."""
+    size = MESSAGE_HEAD.itemsize
+    # As mere bytes, since numpy copies a structure field by field.
+    every: NDArray[Any] = np.ndarray((len(data) - size + 1,), f'V{size}', data, 0, (1,))
+    return every[starts].view(MESSAGE_HEAD)
+
+
+def _block(data: bytes, starts: Integers, heads: NDArray[Any]) -> MessageBlock:
+    return MessageBlock(
+        data,
+        starts + HEAD.size + IN_MESSAGE,
+        heads['length'].astype(np.int64) - IN_MESSAGE,
+        heads['channel'].astype(np.int64),
+        heads['log'].astype(np.int64),
+    )

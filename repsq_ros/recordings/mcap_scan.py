@@ -12,10 +12,11 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The parts of an mcap file, from its first record to its last, whether it is whole or cut."""
+"""The chunks of an mcap file, from its first record to its last, whether it is complete or cut."""
 
 from __future__ import annotations
 
+import os
 import struct
 import zlib
 from collections.abc import Iterator
@@ -26,17 +27,39 @@ import numpy as np
 from numpy.typing import NDArray
 
 from repsq_ros.recordings import mcap_records as records
-from repsq_ros.recordings.mcap_records import ChunkHead, DamagedError
-from repsq_ros.recordings.mcap_walk import HEAD, walk
-from repsq_ros.recordings.slab import Channel
+from repsq_ros.recordings.mcap_records import HEAD, ChunkHead, DamagedError, find_records
+from repsq_ros.recordings.message_block import Channel
 
-BLOCK = 4 << 20  # bytes of messages outside of chunks that are one part
+BARE = 4 << 20  # bytes of messages outside of chunks that are read at once
+KEPT = 16 << 10  # bytes that are read for a look at one record: small chunks share a read
 KNOWN = range(0x01, 0x10)
 PRIVATE = 0x80  # opcodes from here on are anybody's own
 ENDS = frozenset({records.CHUNK, records.DATA_END, records.FOOTER})
 
 
-@dataclass
+class FileBytes:
+    """The bytes of a file, by their places."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._number = file.fileno()
+        self.size = os.fstat(self._number).st_size
+        self._begin, self._kept = 0, b''
+
+    def at(self, begin: int, length: int) -> bytes:
+        """Read so many bytes, fewer at the end of the file."""
+        return os.pread(self._number, max(min(length, self.size - begin), 0), begin)
+
+    def near(self, begin: int, length: int) -> bytes:
+        """Read bytes that most often lie close behind those that were read before."""
+        if length >= KEPT:
+            return self.at(begin, length)
+        at = begin - self._begin
+        if not 0 <= at <= at + length <= len(self._kept):
+            self._begin, self._kept, at = begin, self.at(begin, KEPT), 0
+        return self._kept[at : at + length]
+
+
+@dataclass(slots=True)
 class McapPart:
     """A chunk, or messages that lie in none."""
 
@@ -46,7 +69,12 @@ class McapPart:
     end_ns: int
     head: ChunkHead | None = None  # None: no chunk
     index: list[tuple[int, int]] = field(default_factory=list)  # where its message indexes lie
-    whole: bool = True  # False: the file ends in it
+    complete: bool = True  # False: the file ends in it
+
+    @property
+    def size(self) -> int:
+        """Bytes in memory."""
+        return self.length if self.head is None else self.head.size
 
 
 @dataclass
@@ -79,21 +107,20 @@ class McapContents:
             raise DamagedError(f'a record {opcode:#04x} that makes no sense ({error})') from None
 
 
-def scan(file: BinaryIO, size: int) -> McapContents:
+def scan(file: FileBytes) -> McapContents:
     """Find the parts of a file, and what its end says of them.
 
     :raises DamagedError: it is no mcap file
     """
-    if file.read(8) != records.MAGIC:
+    if file.at(0, 8) != records.MAGIC:
         raise DamagedError('does not begin as an mcap file does')
-    found = McapContents()
-    end, at = _read_end(file, size, found), 8
+    found, size = McapContents(), file.size
+    end, at = _read_end(file, found), 8
     while 0 <= at < (size if end < 0 else end):
-        file.seek(at)
         try:
-            at = _step(file, at, size, found)
+            at = _step(file, at, found)
         except DamagedError as error:
-            after = _resume(file, at + 1, size)
+            after = _resume(file, at + 1)
             lost = (size if after < 0 else after) - at
             found.damage.append(f'{error}, at byte {at} of {size}: {lost} bytes passed over')
             at = after
@@ -102,39 +129,37 @@ def scan(file: BinaryIO, size: int) -> McapContents:
     return found
 
 
-def _read_end(file: BinaryIO, size: int, found: McapContents) -> int:
+def _read_end(file: FileBytes, found: McapContents) -> int:
     """Read what stands behind the data; return where they end; -1: nothing tells."""
-    file.seek(max(size - records.FOOTER_SIZE, 8))
-    tail = file.read()
+    footer = max(file.size - records.FOOTER_SIZE, 8)
+    tail = file.at(footer, records.FOOTER_SIZE)
     opcode, length = HEAD.unpack_from(tail, 0) if len(tail) >= HEAD.size else (0, 0)
     if tail[-8:] != records.MAGIC or (opcode, length) != (records.FOOTER, 20):
         return -1
     start, _, crc = struct.unpack_from('<QQI', tail, HEAD.size)
-    footer = size - records.FOOTER_SIZE
     if not start:
         return footer
     if not 8 <= start <= footer:
-        found.damage.append(f'the footer points to byte {start} of {size}')
+        found.damage.append(f'the footer points to byte {start} of {file.size}')
         return footer
-    file.seek(start)
-    summary = file.read(footer - start)
+    summary = file.at(start, footer - start)
     if crc and zlib.crc32(summary + tail[: HEAD.size + 16]) != crc:
         found.damage.append('the checksum (CRC) of its summary does not hold')
         return int(start)
     try:
-        for opcode, begin, end in walk(summary).others:
+        for opcode, begin, end in find_records(summary).others:
             found.note(opcode, summary[begin:end])
     except DamagedError as error:
         found.damage.append(f'its summary holds {error}')
     return int(start)
 
 
-def _step(file: BinaryIO, at: int, size: int, found: McapContents) -> int:
+def _step(file: FileBytes, at: int, found: McapContents) -> int:
     """Take in what stands at a place; return where the next begins; -1: the data end here.
 
     :raises DamagedError: no record stands there
     """
-    head = file.read(HEAD.size)
+    head = file.near(at, HEAD.size)
     if len(head) < HEAD.size:
         raise DamagedError('cut in the head of a record')
     opcode: int
@@ -143,53 +168,49 @@ def _step(file: BinaryIO, at: int, size: int, found: McapContents) -> int:
     begin, after = at + HEAD.size, at + HEAD.size + length
     if opcode in (records.DATA_END, records.FOOTER):
         if opcode == records.DATA_END and length >= 4:
-            found.data_end, found.data_crc = at, int.from_bytes(file.read(4), 'little')
+            found.data_end, found.data_crc = at, int.from_bytes(file.at(begin, 4), 'little')
         return -1
     if opcode not in KNOWN and opcode < PRIVATE:
         raise DamagedError(f'found no record ({opcode:#04x})')
     if opcode == records.CHUNK:
-        chunk = records.chunk_head(file.read(min(length, 64)))
+        chunk = records.chunk_head(file.near(begin, min(length, 64)))
         if chunk.length + chunk.packed != length:
             raise DamagedError('found a chunk of another length than it says')
-        part = McapPart(begin, length, chunk.start_ns, chunk.end_ns, chunk, whole=after <= size)
+        part = McapPart(begin, length, chunk.start_ns, chunk.end_ns, chunk)
         found.parts.append(part)
-        if not part.whole:
-            part.length = size - begin
-            found.damage.append(f'cut in the chunk at byte {at} of {size}')
-            return -1
-        return after
-    if after > size:
+        if after <= file.size:
+            return after
+        part.length, part.complete = file.size - begin, False
+        found.damage.append(f'cut in the chunk at byte {at} of {file.size}')
+        return -1
+    if after > file.size:
         raise DamagedError(f'cut in a record {opcode:#04x}')
+    if opcode == records.MESSAGE:
+        return _bare(file, at, after, found)
     if opcode == records.INDEX and found.parts and found.parts[-1].head:
         found.parts[-1].index.append((begin, length))
-        return after
     if opcode in (records.SCHEMA, records.CHANNEL):
-        found.note(opcode, file.read(length))
-        return after
-    if opcode != 0x05:
-        return after
-    return _bare(file, at, after, found)
+        found.note(opcode, file.at(begin, length))
+    return after
 
 
-def _bare(file: BinaryIO, at: int, after: int, found: McapContents) -> int:
+def _bare(file: FileBytes, at: int, after: int, found: McapContents) -> int:
     """Take in messages that lie in no chunk; return where others follow."""
-    file.seek(at)
-    block = file.read(max(BLOCK, after - at))
-    seen = walk(block, until=ENDS)
+    block = file.at(at, max(BARE, after - at))
+    seen = find_records(block, until=ENDS)
     if not len(seen.messages):
         raise DamagedError('found a message that makes no sense')
     for opcode, begin, end in seen.others:
         found.note(opcode, block[begin:end])
     log_ns = seen.messages.log_ns
-    found.parts.append(McapPart(at, seen.stopped, int(log_ns.min()), int(log_ns.max())))
-    return at + seen.stopped
+    found.parts.append(McapPart(at, seen.end, int(log_ns.min()), int(log_ns.max())))
+    return at + seen.end
 
 
-def _resume(file: BinaryIO, at: int, size: int) -> int:
+def _resume(file: FileBytes, at: int) -> int:
     """Return where the next chunk begins behind damage; -1: there is none."""
-    for begin in range(at, size, BLOCK):
-        file.seek(begin)
-        block = file.read(BLOCK + 128)
+    for begin in range(at, file.size, BARE):
+        block = file.at(begin, BARE + 128)
         for place in _like_chunks(block):
             found = begin + place
             _, length = HEAD.unpack_from(block, place)
@@ -197,7 +218,7 @@ def _resume(file: BinaryIO, at: int, size: int) -> int:
                 chunk = records.chunk_head(block[place + HEAD.size : place + 128])
             except DamagedError:
                 continue
-            right = chunk.length + chunk.packed == length and found + length < size
+            right = chunk.length + chunk.packed == length and found + length < file.size
             if right and chunk.start_ns <= chunk.end_ns:
                 return found
     return -1
@@ -207,8 +228,9 @@ def _like_chunks(block: bytes) -> Iterator[int]:
     """Yield where a chunk might begin: its opcode, and a length of less than 4 GB."""
     if len(block) < 128:
         return
-    data: NDArray[np.uint8] = np.frombuffer(block, dtype=np.uint8)[: len(block) - 127]
-    likely = data == records.CHUNK
+    data: NDArray[np.uint8] = np.frombuffer(block, dtype=np.uint8)
+    count = len(data) - 127
+    likely = data[:count] == records.CHUNK
     for k in range(5, 9):
-        likely &= np.frombuffer(block, dtype=np.uint8)[k : k + len(data)] == 0
+        likely &= data[k : k + count] == 0
     yield from np.flatnonzero(likely).tolist()

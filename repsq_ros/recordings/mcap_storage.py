@@ -12,12 +12,12 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""An mcap file as pieces of messages."""
+"""An mcap file as blocks of messages."""
 
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -25,12 +25,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from repsq_ros.recordings import mcap_records as records
-from repsq_ros.recordings.mcap_records import DamagedError
-from repsq_ros.recordings.mcap_scan import McapPart, scan
-from repsq_ros.recordings.mcap_walk import WalkedStretch, walk
-from repsq_ros.recordings.slab import EMPTY, Channel, Integers, Piece, Slab
+from repsq_ros.recordings.mcap_records import DamagedError, Records, find_records
+from repsq_ros.recordings.mcap_scan import FileBytes, McapPart, scan
+from repsq_ros.recordings.message_block import (
+    EMPTY,
+    Channel,
+    Integers,
+    LazyBlock,
+    MessageBlock,
+    joined,
+)
 
 INDEXED = np.dtype([('log', '<u8'), ('offset', '<u8')])
+CHANNELS = 1 << 16  # that a file can have
+TOGETHER = 256 << 10  # bytes: chunks that are small are read together
 
 
 class McapStorage:
@@ -45,37 +53,34 @@ class McapStorage:
     def __init__(self, path: Path, recover: bool) -> None:
         self.path, self._recover = path, recover
         self.damage: list[str] = []
-        self._file = path.open('rb')
+        self._opened = path.open('rb')
         try:
-            found = scan(self._file, path.stat().st_size)
+            self._file = FileBytes(self._opened)
+            self._contents = scan(self._file)
+            for each in self._contents.damage:
+                self._tell(each)
+            if not self._contents.channels or self._contents.damage:
+                self._look_for_channels()
+            self._check_data_crc()
         except BaseException:
-            self._file.close()
+            self._opened.close()
             raise
-        self._contents, self._parts = found, found.parts
-        for each in found.damage:
-            self._tell(each)
-        if not found.channels or found.damage:
-            self._look_for_channels()
-        self.counts = found.counts  # None: the file's end does not say
-        self._check_data_crc()
+        self._parts = sorted(self._contents.parts, key=lambda each: each.start_ns)
+        self.channels: dict[int, Channel] = self._contents.channels
+        self.counts = self._contents.counts  # None: the file's end does not say
+        self._known = _mask(self.channels)
 
     def _tell(self, damage: str) -> None:
         if not self._recover:
-            self._file.close()
             raise DamagedError(damage)
         if damage not in self.damage:
             self.damage.append(damage)
 
-    @property
-    def channels(self) -> dict[int, Channel]:
-        """What the channels are, by their numbers in this file."""
-        return self._contents.channels
-
     def _look_for_channels(self) -> None:
         """Look into all chunks: the file's end does not tell what is in them."""
-        for part in self._parts:
-            data, _ = self._records(part)
-            for opcode, begin, end in walk(data).others:
+        for part in self._contents.parts:
+            data = self._unpacked(part)
+            for opcode, begin, end in find_records(data).others:
                 try:
                     self._contents.note(opcode, data[begin:end])
                 except DamagedError as error:
@@ -83,71 +88,101 @@ class McapStorage:
 
     def close(self) -> None:
         """Close the file."""
-        self._file.close()
+        self._opened.close()
 
-    def pieces(self, wanted: set[int]) -> Iterator[Piece]:
+    def blocks(self, wanted: set[int]) -> Iterator[LazyBlock]:
         """Yield the parts in the order of their first messages; numbers are those of the file."""
-        for part in sorted(self._parts, key=lambda each: each.start_ns):
-            yield Piece(part.start_ns, partial(self._load, part, wanted))
+        of_interest = _mask(wanted)
+        group: list[McapPart] = []
+        size = 0
+        for part in self._parts:
+            if group and size + part.size > TOGETHER:
+                yield LazyBlock(group[0].start_ns, partial(self._load, group, of_interest))
+                group, size = [], 0
+            group.append(part)
+            size += part.size
+        if group:
+            yield LazyBlock(group[0].start_ns, partial(self._load, group, of_interest))
 
-    def _load(self, part: McapPart, wanted: set[int]) -> Slab:
-        indexed = self._indexed(part) if part.whole and part.index else None
-        if indexed is not None and not wanted & set(indexed):
-            return EMPTY
-        data, whole = self._records(part)
-
-        def hints() -> Integers | None:
-            return np.concatenate(list(indexed.values())) if indexed else None
-
-        found = walk(data, hints)
-        self._check_end(part, data, found, whole)
-        slab = found.messages
-        kept = np.isin(slab.channels, list(wanted)) if len(wanted) < len(self.channels) else None
-        strange = set(np.flatnonzero(np.bincount(slab.channels)).tolist()) - set(self.channels)
-        if strange:
-            self._tell(f'messages of a channel that is not there: {min(strange)}')
-            kept = np.isin(slab.channels, list(wanted))
-        log_ns = slab.log_ns
-        if len(slab) and not (part.start_ns <= log_ns.min() and log_ns.max() <= part.end_ns):
-            self._tell(
-                f'messages recorded before or after their chunk, at byte {part.begin} of the file'
-            )
-        return (slab if kept is None or kept.all() else slab.take(kept)).sorted()
-
-    def _check_end(self, part: McapPart, data: bytes, found: WalkedStretch, whole: bool) -> None:
-        if found.stopped != len(data):
-            left = len(data) - found.stopped
-            at = f'at byte {part.begin} of the file'
-            if whole:
-                self._tell(f'records that make no sense in a chunk {at}: {left} bytes not read')
+    def _load(self, group: Sequence[McapPart], wanted: NDArray[np.bool_]) -> MessageBlock:
+        """Return the messages of some channels in parts that follow each other."""
+        chunks: list[bytes] = []
+        starts: list[Integers] = []
+        size, indexed = 0, True
+        chosen: list[McapPart] = []
+        for part in group:
+            index = self._indexed(part)
+            if index and not any(wanted[number] for number in index):
+                continue
+            data = self._unpacked(part)
+            chosen.append(part)
+            chunks.append(data)
+            if index and data:
+                starts += [size + each for each in index.values()]
             else:
-                self._tell(f'{left} bytes of a cut chunk {at} not read')
+                indexed &= not data
+            size += len(data)
+        if not size:
+            return EMPTY
+        data = chunks[0] if len(chunks) == 1 else b''.join(chunks)
+        found = find_records(data, np.concatenate(starts) if indexed else None)
+        if found.end != len(data) and len(chosen) > 1:  # each by itself: damage ends with its part
+            return joined([self._load([part], wanted) for part in chosen]).sorted()
+        return self._checked(chosen, data, found, wanted)
 
-    def _records(self, part: McapPart) -> tuple[bytes, bool]:
-        """Return the records of a part, and whether they are all of them."""
+    def _checked(
+        self,
+        parts: Sequence[McapPart],
+        data: bytes,
+        found: Records,
+        wanted: NDArray[np.bool_],
+    ) -> MessageBlock:
+        """Tell what is wrong with the records of parts; return the messages that are wanted."""
+        at = f'at byte {parts[0].begin} of the file'
+        left = len(data) - found.end
+        if left and parts[0].complete:
+            self._tell(f'records that make no sense in a chunk {at}: {left} bytes not read')
+        elif left:
+            self._tell(f'{left} bytes of a cut chunk {at} not read')
+        block = found.messages
+        if not len(block):
+            return EMPTY
+        strange = block.channels[~self._known[block.channels]]
+        if len(strange):
+            self._tell(f'messages of a channel that is not there: {strange.min()}')
+        log_ns = block.log_ns
+        begin_ns, end_ns = parts[0].start_ns, max(part.end_ns for part in parts)
+        if not (begin_ns <= log_ns.min() and log_ns.max() <= end_ns):
+            self._tell(f'messages recorded before or after their chunk, {at}')
+        kept = wanted[block.channels]
+        return (block if kept.all() else block.take(kept)).sorted()
+
+    def _unpacked(self, part: McapPart) -> bytes:
+        """Return the records of a part, as many as can be had."""
         before = 0 if part.head is None else part.head.length
-        self._file.seek(part.begin + before)
-        data = self._file.read(max(part.length - before, 0))
+        data = self._file.near(part.begin + before, part.length - before)
         if part.head is None:
-            return data, True
+            return data
         try:
-            return records.unpacked(part.head, data, partly=not part.whole), part.whole
+            return records.unpacked(part.head, data, partly=not part.complete)
         except DamagedError as error:
             self._tell(f'{error}, at byte {part.begin} of the file: its messages are not read')
-            return b'', True
+            return b''
 
-    def _indexed(self, part: McapPart) -> dict[int, Integers] | None:
-        """Return where the chunk's indexes say that the messages of each channel begin."""
+    def _indexed(self, part: McapPart) -> dict[int, Integers]:
+        """Return where a part's indexes say that the messages of each channel begin."""
         found: dict[int, Integers] = {}
+        if not (part.index and part.complete):
+            return found
         begin, last = part.index[0][0], part.index[-1]
-        self._file.seek(begin)
-        data = self._file.read(last[0] + last[1] - begin)
-        for at, length in part.index:
-            one = data[at - begin : at - begin + length]
-            if length < 6 or (length - 6) % INDEXED.itemsize:
-                return None
-            number = int.from_bytes(one[:2], 'little')
-            entries: NDArray[np.void] = np.frombuffer(one, dtype=INDEXED, offset=6)
+        data = self._file.near(begin, last[0] + last[1] - begin)
+        for place, length in part.index:
+            at = place - begin
+            if length < 6 or (length - 6) % INDEXED.itemsize or at + length > len(data):
+                return {}
+            number = int.from_bytes(data[at : at + 2], 'little')
+            count = (length - 6) // INDEXED.itemsize
+            entries: NDArray[np.void] = np.frombuffer(data, INDEXED, count, at + 6)
             found[number] = entries['offset'].astype(np.int64)
         return found
 
@@ -156,12 +191,16 @@ class McapStorage:
         crc = self._contents.data_crc
         if not crc:
             return
-        self._file.seek(0)
-        left, found = self._contents.data_end, 0
-        while left > 0:
-            block = self._file.read(min(left, 1 << 20))
-            if not block:
-                break
-            found, left = zlib.crc32(block, found), left - len(block)
+        found = 0
+        for begin in range(0, self._contents.data_end, 1 << 20):
+            block = self._file.at(begin, min(1 << 20, self._contents.data_end - begin))
+            found = zlib.crc32(block, found)
         if found != crc:
             self._tell('the checksum (CRC) of its data does not hold')
+
+
+def _mask(numbers: set[int] | dict[int, Channel]) -> NDArray[np.bool_]:
+    """Return which of all channels are meant, (CHANNELS,)."""
+    found = np.zeros(CHANNELS, dtype=np.bool_)
+    found[list(numbers)] = True
+    return found

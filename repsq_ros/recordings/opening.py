@@ -17,7 +17,6 @@
 from __future__ import annotations
 
 import shutil
-import sys
 import tempfile
 from collections.abc import Iterator
 from functools import partial
@@ -25,10 +24,10 @@ from pathlib import Path
 from typing import Any
 
 from repsq_ros.recordings.contents import PACKED, objection_to
-from repsq_ros.recordings.mcap_records import DamagedError
+from repsq_ros.recordings.mcap_records import LARGEST_CHUNK, DamagedError, zstd_module
 from repsq_ros.recordings.mcap_storage import McapStorage
+from repsq_ros.recordings.message_block import Channel, LazyBlock, MessageBlock, of_messages
 from repsq_ros.recordings.ros1_storage import Ros1Storage
-from repsq_ros.recordings.slab import EMPTY, Channel, Piece, Slab, of_messages
 from repsq_ros.recordings.sqlite_storage import SqliteStorage, beside_of
 from repsq_ros.recordings.storage import Storage
 
@@ -52,7 +51,7 @@ def opened(file: Path, recover: bool, packed_messages: bool) -> Storage:
     if file.suffix not in KINDS:
         raise DamagedError(f'found {file.suffix or "no ending"}, expected .mcap, .db3 or .bag')
     storage: Storage = KINDS[file.suffix](file, recover)
-    return _UnpackedMessages(storage) if packed_messages else storage
+    return _UnpackedMessages(storage, recover) if packed_messages else storage
 
 
 def damage_line(file: Path, damage: str, recover: bool) -> str:
@@ -67,14 +66,6 @@ def damage_line(file: Path, damage: str, recover: bool) -> str:
 def with_beside(file: Path) -> list[Path]:
     """Return a file and those that belong to it."""
     return [file, *(beside_of(file) if file.suffix == '.db3' else [])]
-
-
-def _zstd() -> Any:
-    if sys.version_info >= (3, 14):
-        from compression import zstd
-    else:
-        from backports import zstd
-    return zstd
 
 
 class _Wrapped:
@@ -99,8 +90,8 @@ class _Wrapped:
     def channels(self) -> dict[int, Channel]:
         return self._inner.channels
 
-    def pieces(self, wanted: set[int]) -> Iterator[Piece]:
-        return self._inner.pieces(wanted)
+    def blocks(self, wanted: set[int]) -> Iterator[LazyBlock]:
+        return self._inner.blocks(wanted)
 
     def close(self) -> None:
         self._inner.close()
@@ -113,41 +104,77 @@ class _Unpacked(_Wrapped):
         self._folder = tempfile.TemporaryDirectory()
         try:
             plain = Path(self._folder.name) / path.stem
-            with _zstd().open(path, 'rb') as packed, plain.open('wb') as file:
-                shutil.copyfileobj(packed, file)
+            _unpack_file(path, plain)
             super().__init__(opened(plain, recover, False), path)
-        except (EOFError, OSError, _zstd().ZstdError) as error:
+        except (EOFError, OSError, zstd_module().ZstdError) as error:
             self._folder.cleanup()
             raise DamagedError(f'cannot be unpacked ({error})') from None
+        except BaseException:
+            self._folder.cleanup()
+            raise
 
     def close(self) -> None:
         super().close()
         self._folder.cleanup()
 
 
+def _unpack_file(path: Path, plain: Path) -> None:
+    """Unpack a file, but never so much that half of the free space is gone.
+
+    :raises DamagedError: it is larger
+    """
+    left = shutil.disk_usage(plain.parent).free // 2
+    with zstd_module().open(path, 'rb') as packed, plain.open('wb') as file:
+        while block := packed.read(1 << 20):
+            left -= len(block)
+            if left < 0:
+                raise DamagedError(
+                    f'unpacked it takes more than half of the free space in {plain.parent.parent}'
+                )
+            file.write(block)
+
+
 class _UnpackedMessages(_Wrapped):
     """A file whose messages are packed one by one."""
 
-    def __init__(self, inner: Storage) -> None:
+    def __init__(self, inner: Storage, recover: bool) -> None:
         super().__init__(inner, inner.path)
+        self._recover, self._lost = recover, 0
 
-    def pieces(self, wanted: set[int]) -> Iterator[Piece]:
-        for piece in super().pieces(wanted):
-            yield Piece(piece.start_ns, partial(self._load, piece))
+    @property
+    def damage(self) -> list[str]:
+        lost = [f'{self._lost} messages cannot be unpacked'] if self._lost else []
+        return [*super().damage, *lost]
 
-    @staticmethod
-    def _load(piece: Piece) -> Slab:
-        slab, unpack = piece.load(), _zstd().decompress
-        if not len(slab):
-            return EMPTY
-        try:
-            return of_messages(
-                [
-                    (number, log_ns, unpack(slab.raw(row)))
-                    for row, (number, log_ns) in enumerate(
-                        zip(slab.channels.tolist(), slab.log_ns.tolist(), strict=True)
-                    )
-                ]
-            )
-        except _zstd().ZstdError as error:
-            raise DamagedError(f'a message that cannot be unpacked ({error})') from None
+    def blocks(self, wanted: set[int]) -> Iterator[LazyBlock]:
+        for lazy in super().blocks(wanted):
+            yield LazyBlock(lazy.start_ns, partial(self._load, lazy))
+
+    def _load(self, lazy: LazyBlock) -> MessageBlock:
+        block, left, found = lazy.load(), LARGEST_CHUNK, []
+        for row, (channel, log_ns) in enumerate(
+            zip(block.channels.tolist(), block.log_ns.tolist(), strict=True)
+        ):
+            try:
+                message = _unpacked_message(block.raw(row), left)
+            except (DamagedError, zstd_module().ZstdError) as error:
+                if not self._recover:
+                    raise DamagedError(f'a message that cannot be unpacked ({error})') from None
+                self._lost += 1
+                continue
+            left -= len(message)
+            found.append((channel, log_ns, message))
+        return of_messages(found)
+
+
+def _unpacked_message(packed: bytes, most: int) -> bytes:
+    """Unpack one message.
+
+    :param most: bytes that it may have
+    :raises DamagedError: it is cut, or larger
+    """
+    unpacking = zstd_module().ZstdDecompressor()
+    message: bytes = unpacking.decompress(packed, max_length=most + 1)
+    if len(message) > most or not unpacking.eof:
+        raise DamagedError('cut, or too large')
+    return message

@@ -21,7 +21,7 @@ from functools import lru_cache
 from typing import Any
 
 from repsq_ros.errors import BagError, MissingError
-from repsq_ros.recordings.slab import Channel
+from repsq_ros.recordings.message_block import Channel
 
 IDL = re.compile(r'^={80}\nIDL: [^\n]*\n', re.MULTILINE)
 MISSING = (

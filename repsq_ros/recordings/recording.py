@@ -29,12 +29,18 @@ from repsq_ros.digests import digest_of
 from repsq_ros.errors import BagError
 from repsq_ros.recordings.contents import RecordedFiles, files_of
 from repsq_ros.recordings.mcap_records import DamagedError
+from repsq_ros.recordings.message_block import (
+    Channel,
+    LazyBlock,
+    MessageBlock,
+    in_order,
+    merged,
+)
+from repsq_ros.recordings.message_counts import CountCheck, told_counts
 from repsq_ros.recordings.opening import damage_line, opened, with_beside
 from repsq_ros.recordings.recorded_types import RecordedTypes
-from repsq_ros.recordings.slab import Channel, Piece, Slab, in_order, keep_freed_memory, merged
 from repsq_ros.recordings.storage import Storage
 from repsq_ros.recordings.table import Decoder, Table
-from repsq_ros.recordings.tally import Tally, told_counts
 
 
 class BagMessage(NamedTuple):
@@ -192,13 +198,13 @@ class Recording:
         :param plain: arrays of numbers may be tuples: many messages in few layouts come faster
         :raises BagError: damage, or a type that is not known
         """
-        for slab in self._slabs(topics):
-            yield from self._singly(slab, raw, plain)
+        for block in self._blocks(topics):
+            yield from self._singly(block, raw, plain)
 
-    def _singly(self, slab: Slab, raw: bool, plain: bool) -> Iterator[BagMessage]:
-        channels, log_ns = slab.channels.tolist(), slab.log_ns.tolist()
+    def _singly(self, block: MessageBlock, raw: bool, plain: bool) -> Iterator[BagMessage]:
+        channels, log_ns = block.channels.tolist(), block.log_ns.tolist()
         for row, number in enumerate(channels):
-            data, topic = slab.raw(row), self._channels[number].topic
+            data, topic = block.raw(row), self._channels[number].topic
             if raw:
                 yield BagMessage(topic, log_ns[row], data)
                 continue
@@ -227,8 +233,8 @@ class Recording:
 
         :raises BagError: damage, or a type that is not known
         """
-        for slab in self._slabs(topics):
-            yield self._tables(slab)
+        for block in self._blocks(topics):
+            yield self._tables(block)
 
     def both(
         self, singly: Collection[str], laid: Collection[str]
@@ -241,16 +247,16 @@ class Recording:
             np.array([each.topic in topics for each in self._channels])
             for topics in (singly, laid)
         ]
-        for slab in self._slabs({*singly, *laid}):
-            one, other = (slab.take(each[slab.channels]) for each in wanted)
+        for block in self._blocks({*singly, *laid}):
+            one, other = (block.take(each[block.channels]) for each in wanted)
             yield self._singly(one, raw=False, plain=True), self._tables(other)
 
-    def _tables(self, slab: Slab) -> list[Table]:
-        numbers = np.flatnonzero(np.bincount(slab.channels)).tolist()
+    def _tables(self, block: MessageBlock) -> list[Table]:
+        numbers = np.flatnonzero(np.bincount(block.channels)).tolist()
         return [
             Table(
                 self._decoder(number),
-                slab if len(numbers) == 1 else slab.take(slab.channels == number),
+                block if len(numbers) == 1 else block.take(block.channels == number),
                 self._spoiled,
             )
             for number in numbers
@@ -269,16 +275,15 @@ class Recording:
             raise BagError(f'{line}, expected a whole one; --recover leaves it out') from None
         self._told.append(line)
 
-    def _slabs(self, topics: Iterable[str]) -> Iterator[Slab]:
-        keep_freed_memory()
+    def _blocks(self, topics: Iterable[str]) -> Iterator[MessageBlock]:
         wanted = set(topics)
-        tally = Tally(wanted)
-        sources = [self._pieces(place, wanted, tally) for place in range(len(self._storages))]
+        counts = CountCheck(wanted)
+        sources = [self._blocks_of(place, wanted, counts) for place in range(len(self._storages))]
         yield from in_order(merged(sources))
-        self._told += tally.contradictions(self._storages, self._sources)
+        self._told += counts.contradictions(self._storages, self._sources)
 
-    def _pieces(self, place: int, wanted: set[str], tally: Tally) -> Iterator[Piece]:
-        """Yield a file's pieces, with the channels' numbers of all files."""
+    def _blocks_of(self, place: int, wanted: set[str], counts: CountCheck) -> Iterator[LazyBlock]:
+        """Yield a file's blocks, with the channels' numbers of all files."""
         storage, numbers = self._storages[place], self._numbers[place]
         own = {number for number, each in storage.channels.items() if each.topic in wanted}
         if not own:
@@ -287,19 +292,19 @@ class Recording:
         everywhere[list(numbers)] = list(numbers.values())
         alike = all(own == number for own, number in numbers.items())
 
-        def load(piece: Piece) -> Slab:
+        def load(lazy: LazyBlock) -> MessageBlock:
             try:
-                slab = piece.load()
+                block = lazy.load()
             except DamagedError as error:
                 raise self._damaged(storage, error) from None
             except OSError as error:
                 raise self._unreadable(error) from None
-            tally.count(place, slab.channels)
-            return slab if alike else slab.of_channels(everywhere[slab.channels])
+            counts.count(place, block.channels)
+            return block if alike else block.of_channels(everywhere[block.channels])
 
         try:
-            for piece in storage.pieces(own):
-                yield Piece(piece.start_ns, partial(load, piece))
+            for lazy in storage.blocks(own):
+                yield LazyBlock(lazy.start_ns, partial(load, lazy))
         except DamagedError as error:
             raise self._damaged(storage, error) from None
 

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""A bag of ROS 1 as pieces of messages, read by rosbags."""
+"""A bag of ROS 1 as blocks of messages, read by rosbags."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from functools import partial
 from pathlib import Path
 
 from repsq_ros.recordings.mcap_records import DamagedError
-from repsq_ros.recordings.slab import Channel, Piece, of_messages
+from repsq_ros.recordings.message_block import Channel, LazyBlock, of_messages
 
 ROWS = 1024  # messages that are read at once
 
@@ -52,7 +52,7 @@ class Ros1Storage:
         }
         self.counts: dict[int, int] | None = None
 
-    def pieces(self, wanted: set[int]) -> Iterator[Piece]:
+    def blocks(self, wanted: set[int]) -> Iterator[LazyBlock]:
         """Yield the messages in the order of recording, so many at once."""
         numbers = {each.id: number for number, each in self._connections.items()}
         found: list[tuple[int, int, bytes]] = []
@@ -61,12 +61,12 @@ class Ros1Storage:
             for connection, log_ns, raw in self._reader.messages(connections=chosen):
                 found.append((numbers[connection.id], log_ns, bytes(raw)))
                 if len(found) == ROWS:
-                    yield Piece(found[0][1], partial(of_messages, found))
+                    yield LazyBlock(found[0][1], partial(of_messages, found))
                     found = []
         except Exception as error:
             raise DamagedError(' '.join(str(error).split()) or type(error).__name__) from None
         if found:
-            yield Piece(found[0][1], partial(of_messages, found))
+            yield LazyBlock(found[0][1], partial(of_messages, found))
 
     def close(self) -> None:
         """Close the file."""

@@ -24,26 +24,26 @@ from numpy.typing import NDArray
 
 from repsq_ros.measurement.columns import NumberColumn
 from repsq_ros.recordings.cdr_layout import Elements, Layout, Leaf, Node
-from repsq_ros.recordings.slab import Slab
+from repsq_ros.recordings.message_block import MessageBlock
 
 
 class Rows:
     """The bytes of messages of one size, at even distances in a buffer.
 
-    :param slab: one message or more, all of one size
+    :param block: one message or more, all of one size
     """
 
-    def __init__(self, slab: Slab) -> None:
-        size, starts = int(slab.sizes[0]), slab.starts
-        self.count = len(slab)
+    def __init__(self, block: MessageBlock) -> None:
+        size, starts = int(block.sizes[0]), block.starts
+        self.count = len(block)
         steps = np.diff(starts)
         if self.count < 2 or (steps == steps[0]).all():
-            self._buffer: Any = slab.buffer
+            self._buffer: Any = block.buffer
             self._first = int(starts[0])
             self._stride = int(steps[0]) if len(steps) else size
         else:
             every: NDArray[Any] = np.ndarray(
-                (len(slab.buffer) - size + 1,), np.dtype(f'V{size}'), slab.buffer, 0, (1,)
+                (len(block.buffer) - size + 1,), np.dtype(f'V{size}'), block.buffer, 0, (1,)
             )
             self._buffer, self._first, self._stride = every[starts], 0, size
 

@@ -30,8 +30,8 @@ from repsq_ros.measurement.columns import (
 )
 from repsq_ros.measurement.inputs import Input
 from repsq_ros.messages.sensor_messages import Reader, reader_of
+from repsq_ros.recordings.message_block import NONE, Integers
 from repsq_ros.recordings.recording import Recording
-from repsq_ros.recordings.slab import NONE, Integers
 from repsq_ros.recordings.table import Table
 
 Name = TypeVar('Name', bound=Hashable)

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""An sqlite3 file of rosbag2 as pieces of messages."""
+"""An sqlite3 file of rosbag2 as blocks of messages."""
 
 from __future__ import annotations
 
@@ -26,7 +26,15 @@ from pathlib import Path
 from typing import Any
 
 from repsq_ros.recordings.mcap_records import DamagedError
-from repsq_ros.recordings.slab import EMPTY, Channel, Piece, Slab, joined, of_columns, of_messages
+from repsq_ros.recordings.message_block import (
+    EMPTY,
+    Channel,
+    LazyBlock,
+    MessageBlock,
+    joined,
+    of_columns,
+    of_messages,
+)
 
 MAGIC = b'SQLite format 3\0'
 BESIDE = ('-wal', '-journal')  # what a database that was not closed leaves
@@ -110,7 +118,7 @@ class SqliteStorage:
         """Close the file."""
         self._stack.close()
 
-    def pieces(self, wanted: set[int]) -> Iterator[Piece]:
+    def blocks(self, wanted: set[int]) -> Iterator[LazyBlock]:
         """Yield the messages in the order of recording, so many at once."""
         if self._recover:
             yield from self._salvaged(wanted)
@@ -119,29 +127,29 @@ class SqliteStorage:
             (first,) = self._base.execute('SELECT min(timestamp) FROM messages').fetchone()
             if first is None:
                 return
-            yield Piece(first, lambda: EMPTY)
+            yield LazyBlock(first, lambda: EMPTY)
             if len(wanted) == 1:
                 cursor = self._base.execute(ONE, tuple(wanted))
             else:
                 places = ', '.join(str(int(number)) for number in sorted(wanted))
                 cursor = self._base.execute(SEVERAL.format(places))
-            while slabs := self._some(cursor.fetchmany, *wanted):
-                yield Piece(int(slabs[0].log_ns[0]), partial(joined, slabs))
+            while blocks := self._some(cursor.fetchmany, *wanted):
+                yield LazyBlock(int(blocks[0].log_ns[0]), partial(joined, blocks))
         except (sqlite3.DatabaseError, OverflowError) as error:
             raise DamagedError(f'damaged: {error}') from None
 
     @staticmethod
-    def _some(fetch: Callable[[int], list[Any]], *wanted: int) -> list[Slab]:
+    def _some(fetch: Callable[[int], list[Any]], *wanted: int) -> list[MessageBlock]:
         """Fetch rows of not too many bytes, few at a time: so they stay in the cache."""
-        slabs: list[Slab] = []
+        blocks: list[MessageBlock] = []
         rows, size = 0, 0
         while rows < ROWS and size < BYTES and (some := fetch(AT_ONCE if size else FIRST)):
             *channels, log_ns, raw = zip(*some, strict=True)
-            slabs.append(of_columns(channels[0] if channels else wanted[0], log_ns, raw))
-            rows, size = rows + len(some), size + len(slabs[-1].buffer)
-        return slabs
+            blocks.append(of_columns(channels[0] if channels else wanted[0], log_ns, raw))
+            rows, size = rows + len(some), size + len(blocks[-1].buffer)
+        return blocks
 
-    def _salvaged(self, wanted: set[int]) -> Iterator[Piece]:
+    def _salvaged(self, wanted: set[int]) -> Iterator[LazyBlock]:
         """Yield what the rows give, those that cannot be read left out."""
         for rows in self._rows(1, self._last()):
             found = [
@@ -151,7 +159,7 @@ class SqliteStorage:
             ]
             if found:
                 found.sort(key=lambda row: row[1])
-                yield Piece(found[0][1], partial(of_messages, found))
+                yield LazyBlock(found[0][1], partial(of_messages, found))
 
     def _last(self) -> int:
         for question in ('SELECT max(id) FROM messages', 'SELECT count(*) FROM messages'):

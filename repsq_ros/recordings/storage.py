@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Protocol
 
-from repsq_ros.recordings.slab import Channel, Piece
+from repsq_ros.recordings.message_block import Channel, LazyBlock
 
 
 class Storage(Protocol):
@@ -46,7 +46,7 @@ class Storage(Protocol):
     def by_topic(self) -> bool:
         """Whether the messages of a topic are found without reading those of all others."""
 
-    def pieces(self, wanted: set[int]) -> Iterator[Piece]:
+    def blocks(self, wanted: set[int]) -> Iterator[LazyBlock]:
         """Yield its messages of some channels, in the order of recording.
 
         :raises DamagedError: it is damaged, and not to be recovered

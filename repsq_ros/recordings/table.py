@@ -25,10 +25,10 @@ from numpy.typing import NDArray
 
 from repsq_ros.errors import BagError
 from repsq_ros.recordings.cdr_layout import Layout, UnevenError
+from repsq_ros.recordings.message_block import Channel, Integers, MessageBlock
 from repsq_ros.recordings.plain_messages import PlainReader
 from repsq_ros.recordings.recorded_types import RecordedTypes
 from repsq_ros.recordings.rows import Part, Rows, message_of
-from repsq_ros.recordings.slab import Channel, Integers, Slab
 from repsq_ros.timebase import from_time
 
 LAYOUTS = 16  # of one channel; messages of more kinds are read one by one
@@ -85,25 +85,25 @@ class Decoder:
         self._plain.append(reader)
         return reader.read(raw)
 
-    def alike(self, slab: Slab) -> tuple[list[Alike], Integers]:
+    def alike(self, block: MessageBlock) -> tuple[list[Alike], Integers]:
         """Return the messages that are alike in groups, and the places of all others."""
         groups: list[Alike] = []
-        left: Integers = np.arange(len(slab))
+        left: Integers = np.arange(len(block))
         if self.channel.encoding != 'cdr' or self.unknown is not None:
             return groups, left
         for layout in self._layouts:
-            left = self._sort_out(slab, left, layout, groups)
+            left = self._sort_out(block, left, layout, groups)
         failed = 0
         while len(left) >= FEW and len(self._layouts) < LAYOUTS and failed < TRIES:
             # The first of them may be the only one of its kind.
-            example = slab.raw(int(left[failed * (len(left) - 1) // max(TRIES - 1, 1)]))
+            example = block.raw(int(left[failed * (len(left) - 1) // max(TRIES - 1, 1)]))
             try:
                 layout = Layout(example, self.channel.type, self._store.fielddefs)
             except UnevenError:
                 failed += 1
                 continue
             before = len(left)
-            left = self._sort_out(slab, left, layout, groups)
+            left = self._sort_out(block, left, layout, groups)
             if len(left) < before:
                 self._layouts.append(layout)
             else:
@@ -111,14 +111,16 @@ class Decoder:
         return groups, left
 
     @staticmethod
-    def _sort_out(slab: Slab, left: Integers, layout: Layout, groups: list[Alike]) -> Integers:
+    def _sort_out(
+        block: MessageBlock, left: Integers, layout: Layout, groups: list[Alike]
+    ) -> Integers:
         """Move the messages of a layout from those that are left to the groups."""
-        sizes = slab.sizes[left]
+        sizes = block.sizes[left]
         sized = left[sizes == layout.size] if len(left) else left
         if len(sized) < FEW:
             return left
-        every = len(sized) == len(slab)
-        rows = Rows(slab if every else slab.take(sized))
+        every = len(sized) == len(block)
+        rows = Rows(block if every else block.take(sized))
         good = layout.fits(rows.count, rows.words)
         if good.all():
             groups.append(Alike(sized, message_of(rows, layout)))
@@ -127,7 +129,7 @@ class Decoder:
         taken = sized[good]
         if len(taken) < FEW:
             return left
-        groups.append(Alike(taken, message_of(Rows(slab.take(taken)), layout)))
+        groups.append(Alike(taken, message_of(Rows(block.take(taken)), layout)))
         rest: Integers = np.setdiff1d(left, taken, assume_unique=True)
         return rest
 
@@ -141,16 +143,16 @@ class Table:
     def __init__(
         self,
         decoder: Decoder,
-        slab: Slab,
+        block: MessageBlock,
         spoiled: Callable[[str, int, Exception], None],
     ) -> None:
         self.topic, self.type = decoder.channel.topic, decoder.channel.type
-        self._decoder, self._slab, self._spoiled = decoder, slab, spoiled
-        self.alike, self.others = decoder.alike(slab)
+        self._decoder, self._block, self._spoiled = decoder, block, spoiled
+        self.alike, self.others = decoder.alike(block)
         self._read: dict[int, Any] = {}  # messages that were read one by one
 
     def __len__(self) -> int:
-        return len(self._slab)
+        return len(self._block)
 
     @property
     def unknown(self) -> BagError | None:
@@ -160,11 +162,11 @@ class Table:
     @property
     def log_ns(self) -> Integers:
         """When each message was recorded, (n,) [ns]."""
-        return self._slab.log_ns
+        return self._block.log_ns
 
     def raw(self, row: int) -> bytes:
         """Return the bytes of one message."""
-        return self._slab.raw(row)
+        return self._block.raw(row)
 
     def message(self, row: int) -> Any:
         """Return one message, read by itself; None where it cannot be, which was told."""

@@ -24,8 +24,8 @@ import yaml
 
 from repsq_ros import topics
 from repsq_ros.errors import BagError, MissingError, ParameterError
-from repsq_ros.recordings.bag import Bag
 from repsq_ros.recordings.contents import metadata_of
+from repsq_ros.recordings.recording import Recording
 from repsq_ros.replay.bag_folders import METADATA
 from repsq_ros.specification.load import load
 from repsq_ros.specification.model import Specification
@@ -129,7 +129,7 @@ def _topics_of(path: Path) -> dict[str, tuple[str, int]]:
     """Return type and number of messages of each topic; -1: not known."""
     file = path / METADATA
     if not file.is_file():
-        with Bag(path) as bag:
+        with Recording(path) as bag:
             return {topic: (kind, -1) for topic, kind in bag.topics().items()}
     try:
         known = metadata_of(file)

@@ -28,7 +28,7 @@ from repsq_ros.measurement.measure import Evaluation
 from repsq_ros.measurement.recorder import Recorder, Window
 from repsq_ros.measurement.samples import Sample
 from repsq_ros.messages.sensor_messages import reader_of
-from repsq_ros.recordings.bag import Bag
+from repsq_ros.recordings.recording import Recording
 from repsq_ros.replay.segments import Segment
 from repsq_ros.specification.model import Specification
 
@@ -40,7 +40,7 @@ class Evaluated(NamedTuple):
     outcome: Evaluation
 
 
-def read_samples(bag: Bag, topic: str, source: Input) -> list[Sample]:
+def read_samples(bag: Recording, topic: str, source: Input) -> list[Sample]:
     """Return the samples of a sensor topic, as the measurement node would make them.
 
     :raises BagError: the topic is missing, or not of the input's type

@@ -34,9 +34,9 @@ from repsq_ros.measurement.inputs import Input
 from repsq_ros.measurement.measure import Evaluation, Measure
 from repsq_ros.measurement.recorder import Key, Recorder, Window
 from repsq_ros.protocols.phases import Phase
-from repsq_ros.recordings.bag import Bag
+from repsq_ros.recordings.message_block import Integers
+from repsq_ros.recordings.recording import Recording
 from repsq_ros.recordings.sensor_columns import SensorColumns
-from repsq_ros.recordings.slab import Integers
 from repsq_ros.replay.bag_topics import TopicNames
 from repsq_ros.replay.evaluation import Evaluated, outcomes_of
 from repsq_ros.replay.recorded_campaign import CampaignMessages, HeardPhase, RecordedCampaign
@@ -68,7 +68,7 @@ class WalkedCampaigns(NamedTuple):
 
 
 def walk_once(
-    bag: Bag,
+    bag: Recording,
     names: TopicNames,
     wanted: tuple[str, str],
     measures: Sequence[Measuring],
@@ -92,7 +92,7 @@ def walk_once(
 
 
 def _walked(
-    bag: Bag,
+    bag: Recording,
     names: TopicNames,
     wanted: tuple[str, str],
     measures: Sequence[Measuring],

@@ -30,8 +30,7 @@ from repsq_ros.measurement.reasons import Code, Fault
 from repsq_ros.measurement.recorder import Key, Window
 from repsq_ros.messages import campaign_messages
 from repsq_ros.protocols.phases import Phase, Span
-from repsq_ros.recordings.bag import Bag
-from repsq_ros.recordings.recording import BagMessage
+from repsq_ros.recordings.recording import BagMessage, Recording
 from repsq_ros.replay.bag_topics import TopicNames
 from repsq_ros.replay.segments import Segment
 from repsq_ros.sampling.proposals import Draw
@@ -87,7 +86,7 @@ class CampaignMessages:
     :raises BagError: the topics are missing
     """
 
-    def __init__(self, bag: Bag, names: TopicNames) -> None:
+    def __init__(self, bag: Recording, names: TopicNames) -> None:
         self._bag = bag
         self._command, self._phase = names(topics.TEST_COMMAND), names(topics.TEST_PHASE)
         self.topics = (self._command, self._phase, names(topics.TEST_MEASUREMENT))
@@ -128,7 +127,7 @@ class CampaignMessages:
         ]
 
 
-def campaigns_in(bag: Bag, names: TopicNames | None = None) -> list[RecordedCampaign]:
+def campaigns_in(bag: Recording, names: TopicNames | None = None) -> list[RecordedCampaign]:
     """Return the campaigns of a recording, in the order of their first phase.
 
     :param names: of the topics in it; None: as they are
@@ -160,7 +159,7 @@ def choose(campaigns: list[RecordedCampaign], wanted: str, file: object) -> Reco
     raise BagError(f'{file}: found no campaign {wanted!r}, expected one of {there}')
 
 
-def check_recorded_contract(bag: Bag, campaign: RecordedCampaign, digest: str) -> None:
+def check_recorded_contract(bag: Recording, campaign: RecordedCampaign, digest: str) -> None:
     """Refuse a campaign of another specification.
 
     :raises BagError: its digest is another one
@@ -172,7 +171,7 @@ def check_recorded_contract(bag: Bag, campaign: RecordedCampaign, digest: str) -
         )
 
 
-def _heard(bag: Bag, log_ns: int, message: Any) -> HeardPhase:
+def _heard(bag: Recording, log_ns: int, message: Any) -> HeardPhase:
     try:
         span = campaign_messages.span_of(message)
     except ValueError as error:

@@ -24,7 +24,7 @@ from repsq_ros.errors import BagError, RepsqError
 from repsq_ros.measurement.inputs import Input
 from repsq_ros.measurement.measure import Measure
 from repsq_ros.measurement.reasons import Code
-from repsq_ros.recordings.bag import Bag
+from repsq_ros.recordings.recording import Recording
 from repsq_ros.recordings.sensor_columns import sample_columns, sample_times
 from repsq_ros.replay.bag_topics import TopicNames
 from repsq_ros.replay.clocks import Clocked
@@ -145,7 +145,7 @@ def _reevaluated(
     :raises NotAtOnceError: that cannot be done
     """
     names = TopicNames.of(task.namespace, task.remap)
-    with Bag([task.bag, *task.more], task.recover) as bag:
+    with Recording([task.bag, *task.more], task.recover) as bag:
         streams = _Streams(bag, names, task.sensor_topic, own.measure)
         known: dict[Path | None, Outcomes] = {}
         if task.marks is not None:
@@ -205,7 +205,7 @@ def reevaluate_or_tell(task: Task) -> Reevaluation:
 class _Streams:
     """The samples of a bag's sensors."""
 
-    def __init__(self, bag: Bag, names: TopicNames, sensor_topic: str, own: Measure) -> None:
+    def __init__(self, bag: Recording, names: TopicNames, sensor_topic: str, own: Measure) -> None:
         self._bag, self._own, self._topic = bag, own, names
         self._sensor_topic = sensor_topic
 
@@ -254,7 +254,7 @@ class _Streams:
 
 
 def _own_clocks(
-    bag: Bag, campaign: RecordedCampaign, measure: Measure, offset: float | None
+    bag: Recording, campaign: RecordedCampaign, measure: Measure, offset: float | None
 ) -> list[str]:
     """Look whether sensors that are stamped when they arrive share a clock with the phases."""
     apart_ns = campaign.stamp_lead_ns

@@ -23,7 +23,7 @@ import pytest
 import yaml
 
 from repsq_ros.errors import MissingError, OutputError
-from repsq_ros.recordings.bag import Bag
+from repsq_ros.recordings.recording import Recording
 
 pytest.importorskip('rosbags')
 
@@ -52,7 +52,7 @@ def test_what_was_written_is_read_again(tmp_path):
         for k in range(3):
             writer.write('/cmd_vel', TWIST, 100 + k, RAW)
     assert writer.counts == {'/cmd_vel': 3}
-    with Bag(tmp_path / 'bag') as bag:
+    with Recording(tmp_path / 'bag') as bag:
         assert bag.topics() == {'/cmd_vel': TWIST}
         found = [(item.log_ns, item.message.linear.x) for item in bag.messages('/cmd_vel')]
         assert not bag.losses
@@ -102,7 +102,7 @@ def test_it_names_the_distribution_as_rosbag2_does(sourced, told, tmp_path, monk
 def test_a_recording_of_nothing_is_whole(tmp_path):
     with BagWriter(tmp_path / 'bag'):
         pass
-    with Bag(tmp_path / 'bag') as bag:
+    with Recording(tmp_path / 'bag') as bag:
         assert bag.topics() == {}
 
 
@@ -126,7 +126,7 @@ def test_who_is_killed_has_lost_nothing_that_was_flushed(tmp_path):
         [sys.executable, '-c', KILLED, str(tmp_path / 'bag'), RAW.hex()], check=False
     )
     assert done.returncode == 9
-    with Bag(tmp_path / 'bag', recover=True) as bag:
+    with Recording(tmp_path / 'bag', recover=True) as bag:
         assert len(list(bag.messages('/cmd_vel'))) == 500
         assert bag.losses
 

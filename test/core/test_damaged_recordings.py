@@ -15,6 +15,8 @@
 """Damaged recordings: psi is right, or a line says why not; --recover uses what is readable."""
 
 import shutil
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -22,6 +24,13 @@ import yaml
 
 from repsq_ros.cli import main
 from repsq_ros.errors import BagError
+from repsq_ros.recordings.mcap_records import (
+    LARGEST_CHUNK,
+    ChunkHead,
+    DamagedError,
+    unpacked,
+    zstd_module,
+)
 from repsq_ros.recordings.recording import Recording
 
 pytest.importorskip('rosbags')
@@ -29,6 +38,7 @@ pytest.importorskip('rosbags')
 from support.made_bags import (
     CHANNELS,
     FORMS,
+    STORE,
     mcap_of,
     raw_poses,
     storage_of,
@@ -271,3 +281,61 @@ def test_inspect_tells_digests_and_losses(walks, tmp_path, capsys):
     assert 'sha256    ' in out
     assert 'no footer' in err
     assert '/mocap  (geometry_msgs/msg/PoseStamped)' in out
+
+
+@pytest.mark.parametrize('packing', ['zstd', 'lz4'])
+def test_no_more_is_unpacked_than_the_head_of_a_chunk_says(tmp_path, packing):
+    """1 GB of zeros in some kB: the process stays small."""
+    many, million = 1000, bytes(1_000_000)
+    if packing == 'zstd':
+        compressor = zstd_module().ZstdCompressor()
+        bomb = b''.join([*(compressor.compress(million) for _ in range(many)), compressor.flush()])
+    else:
+        frame = pytest.importorskip('lz4.frame')
+        with frame.LZ4FrameCompressor() as compressor:
+            begin = compressor.begin()
+            packed = [compressor.compress(million) for _ in range(many)]
+            bomb = b''.join([begin, *packed, compressor.flush()])
+    file = tmp_path / 'x.mcap'
+    file.write_bytes(mcap_of(CHANNELS, raw_poses(40), pack=(packing, lambda _: bomb)))
+    look = (
+        'import sys; from repsq_ros.cli import main; code = main(sys.argv[1:]); '
+        "status = open('/proc/self/status').read(); "
+        "print(code, status.split('VmHWM:')[1].split()[0])"
+    )
+    done = subprocess.run(
+        [sys.executable, '-c', look, 'inspect', str(file)],
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    code, kilobytes = done.stdout.split()
+    assert code == '4'
+    assert 'bytes that its head says' in done.stderr
+    assert int(kilobytes) < 250_000
+
+
+def test_a_chunk_that_claims_too_much_is_not_unpacked():
+    head = ChunkHead(0, 1, LARGEST_CHUNK + 1, 0, 'zstd', 10, 40)
+    with pytest.raises(DamagedError, match='claims'):
+        unpacked(head, zstd_module().compress(b'little'))
+
+
+@pytest.mark.parametrize('options', [(), ('--recover',)], ids=['', 'recover'])
+def test_a_packed_message_that_is_damaged_is_one_message(tmp_path, capsys, options):
+    told = walk(1)
+    packed = [
+        (log_ns, topic, kind, zstd_module().compress(bytes(STORE.serialize_cdr(message, kind))))
+        for log_ns, topic, kind, message in told
+    ]
+    packed[3] = (*packed[3][:3], packed[3][3][:-4])
+    folder = write_bag(tmp_path / 'bag', packed)
+    metadata = folder / 'metadata.yaml'
+    content = yaml.safe_load(metadata.read_text())
+    information = content['rosbag2_bagfile_information']
+    information.update(compression_mode='MESSAGE', compression_format='zstd')
+    metadata.write_text(yaml.safe_dump(content))
+    code = main(['inspect', str(folder), *options])
+    err = capsys.readouterr().err
+    assert code == (0 if options else 4)
+    assert ('1 messages cannot be unpacked' in err) if options else ('cannot be unpacked' in err)

@@ -21,7 +21,7 @@ import pytest
 
 from repsq_ros.cli import main
 from repsq_ros.measurement.recorder import Recorder, Window
-from repsq_ros.recordings.bag import Bag
+from repsq_ros.recordings.recording import Recording
 from repsq_ros.replay.evaluation import read_samples
 from repsq_ros.specification.load import load
 
@@ -138,7 +138,7 @@ def test_a_body_of_a_driver_that_is_not_installed(bag, content, write, given, ma
 
     path = bag({'/it': (measure.input.type, make), '/bms': ('unitree_hg/msg/BmsState', soc)})
     recorder = Recorder(measure)
-    with Bag(path) as opened:
+    with Recording(path) as opened:
         for sample in read_samples(opened, '/it', measure.input):
             recorder.add(sample)
         for reading in read_samples(opened, '/bms', measure.condition_inputs[0]):
@@ -171,7 +171,7 @@ def test_a_dial_gauge_of_a_driver_that_is_not_installed(bag, content, write):
 
     path = bag({'/dial': (measure.input.type, gauge)})
     recorder = Recorder(measure)
-    with Bag(path) as opened:
+    with Recording(path) as opened:
         for sample in read_samples(opened, '/dial', measure.input):
             recorder.add(sample)
     window = Window(round(102e9), round(103e9), (0.0, 0.0, 0.0), round(100.5e9))

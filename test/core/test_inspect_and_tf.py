@@ -34,7 +34,7 @@ from support.damage import (
 
 from repsq_ros.cli import main
 from repsq_ros.measurement.recorder import Recorder, Window
-from repsq_ros.recordings.bag import Bag
+from repsq_ros.recordings.recording import Recording
 from repsq_ros.replay.evaluation import read_samples
 from repsq_ros.specification.load import load
 
@@ -148,7 +148,7 @@ def test_a_frame_pair_is_an_input(bag, content, write):
     measure = load(write(content)).measure
     path = bag(('/tf', measure.input.type, [(k / 100, transforms(k / 100)) for k in range(400)]))
     recorder = Recorder(measure)
-    with Bag(path) as opened:
+    with Recording(path) as opened:
         for sample in read_samples(opened, '/tf', measure.input):
             recorder.add(sample)
     outcome = recorder.measure(Window(101 * SECOND, 103 * SECOND, (0.3, 0.0, 0.0)))
@@ -230,7 +230,7 @@ def test_what_a_bag_holds_is_checked_alike(bag, content, write, damage):
         said.append((k / 100, message))
     measure = measure_of()
     path = bag(('/mocap/pose', POSES, said))
-    with Bag(path) as opened:
+    with Recording(path) as opened:
         read = read_samples(opened, '/mocap/pose', measure.input)
     assert outcome_of(measure, read) == outcome_of(measure, samples)
     if damage in (None, stray):

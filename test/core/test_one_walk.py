@@ -269,17 +269,17 @@ def test_whatever_a_sensor_does_one_walk_gives_what_two_give(place, sensed, name
 @pytest.fixture
 def walked(monkeypatch):
     """List the parts of a file as they are read, and the tests that a second walk is for."""
-    loads, again, load_part, evaluate = [], [], McapStorage._load, tasks.evaluate_stream
+    loads, again, load_part, evaluate = [], [], McapStorage._unpacked, tasks.evaluate_stream
 
-    def load_watched(storage, part, wanted):
+    def load_watched(storage, part):
         loads.append(part.begin)
-        return load_part(storage, part, wanted)
+        return load_part(storage, part)
 
     def evaluate_watched(specification, stream, segments):
         again.append([each.key for each in segments])
         return evaluate(specification, stream, segments)
 
-    monkeypatch.setattr(McapStorage, '_load', load_watched)
+    monkeypatch.setattr(McapStorage, '_unpacked', load_watched)
     monkeypatch.setattr(tasks, 'evaluate_stream', evaluate_watched)
     return loads, again
 

@@ -26,8 +26,8 @@ rosbags_typesys = pytest.importorskip('rosbags.typesys')
 
 from repsq_ros.recordings import plain_messages  # noqa: E402
 from repsq_ros.recordings.cdr_layout import Layout  # noqa: E402
+from repsq_ros.recordings.message_block import Channel  # noqa: E402
 from repsq_ros.recordings.recorded_types import RecordedTypes  # noqa: E402
-from repsq_ros.recordings.slab import Channel  # noqa: E402
 from repsq_ros.recordings.table import LAYOUTS, Decoder  # noqa: E402
 
 NAME = 'repsq_ros/msg/Mixed'

@@ -26,7 +26,7 @@ import yaml
 
 from repsq_ros.cli import main
 from repsq_ros.errors import BagError, ParameterError
-from repsq_ros.recordings.bag import Bag
+from repsq_ros.recordings.recording import Recording
 from repsq_ros.replay.bag_folders import bags_in
 from repsq_ros.replay.bag_topics import require_replayable
 from repsq_ros.replay.foreign import Marks
@@ -142,7 +142,7 @@ def test_a_campaign_that_was_aborted_has_no_result(script, saved, specification,
     said = capsys.readouterr().out
     assert 'No result: the rule is not met by the tests in the recording.' in said
     assert 'broken off: by hand' in said
-    with Bag(bag) as opened:
+    with Recording(bag) as opened:
         assert campaigns_in(opened)[0].ending == 'aborted: by hand'
 
 

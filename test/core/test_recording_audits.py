@@ -22,6 +22,7 @@ import pytest
 
 from repsq_ros.cli import main
 from repsq_ros.console.report import audited_topics
+from repsq_ros.recordings import mcap_storage
 from repsq_ros.recordings.audits import _AuditedStream, audits_of
 from repsq_ros.recordings.recording import Recording
 
@@ -195,7 +196,8 @@ def test_points_are_audited(tmp_path, frames):
     assert found.bodies[0].poses.broken == 0
 
 
-def test_nothing_is_kept_of_what_was_read(tmp_path):
+def test_nothing_is_kept_of_what_was_read(tmp_path, monkeypatch):
+    monkeypatch.setattr(mcap_storage, 'TOGETHER', 0)
     rng = np.random.default_rng(1)
     example = bytes(STORE.serialize_cdr(pose(START, (0, 0, 0)), POSE))
     raw = []

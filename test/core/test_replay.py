@@ -21,7 +21,7 @@ import pytest
 
 from repsq_ros.cli import main
 from repsq_ros.errors import BagError
-from repsq_ros.recordings.bag import Bag
+from repsq_ros.recordings.recording import Recording
 from repsq_ros.replay.evaluation import read_samples
 from repsq_ros.specification.input_section import input_of_source
 
@@ -87,7 +87,7 @@ def test_the_papers_sum_saturates_on_real_walks(walks, content, write, capsys):
 
 def test_real_poses_at_rest_go_through_the_mocap_route(recordings):
     for folder in ('optitrack_static_mcap', 'optitrack_static_sqlite3'):
-        with Bag(recordings / folder) as bag:
+        with Recording(recordings / folder) as bag:
             samples = read_samples(
                 bag, '/vrpn_client_node/IndexFinger/pose', input_of_source('mocap')
             )
@@ -96,7 +96,7 @@ def test_real_poses_at_rest_go_through_the_mocap_route(recordings):
 
 
 def test_a_bag_in_several_files_is_read_whole(recordings):
-    with Bag(recordings / 'rosbag2_split_sqlite3') as bag:
+    with Recording(recordings / 'rosbag2_split_sqlite3') as bag:
         topics = bag.topics()
         count = sum(1 for _ in bag.messages(*topics))
     import yaml
@@ -161,15 +161,15 @@ def test_a_topic_that_is_not_there_is_told(options, told, walks, content, write,
 
 def test_a_path_that_is_no_bag_is_told(tmp_path):
     with pytest.raises(BagError, match=r'does not exist|missing'):
-        Bag(tmp_path / 'nowhere')
+        Recording(tmp_path / 'nowhere')
     with pytest.raises(BagError, match='no metadata'):
-        Bag(tmp_path)
+        Recording(tmp_path)
     text = tmp_path / 'notes.txt'
     text.write_text('no bag')
     with pytest.raises(BagError, match='cannot be read'):
-        Bag(text)
+        Recording(text)
 
 
 def test_one_file_of_a_bag_can_be_read_without_metadata(recordings):
-    with Bag(recordings / 'rosbag2_no_metadata' / 'multiple_files_0.mcap') as bag:
+    with Recording(recordings / 'rosbag2_no_metadata' / 'multiple_files_0.mcap') as bag:
         assert bag.topics()

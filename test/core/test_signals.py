@@ -29,7 +29,7 @@ from repsq_ros.measurement.retime import retimed
 from repsq_ros.measurement.slopes import by_slope
 from repsq_ros.measurement.track import Track, track_of
 from repsq_ros.measurement.velocity import by_cubic, by_difference
-from repsq_ros.recordings.bag import Bag
+from repsq_ros.recordings.recording import Recording
 from repsq_ros.replay.evaluation import read_samples
 from repsq_ros.specification.input_section import input_of_source
 
@@ -60,7 +60,7 @@ def at_rest():
     folder = SHARED_DATA / 'optitrack_static_mcap'
     if not folder.is_dir():
         pytest.skip(f'no recording in {folder}')
-    with Bag(folder) as bag:
+    with Recording(folder) as bag:
         return track_of(read_samples(bag, REST, input_of_source('mocap')))
 
 

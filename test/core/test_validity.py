@@ -27,7 +27,7 @@ from repsq_ros.measurement.reasons import Code
 from repsq_ros.measurement.recorder import Recorder, Window
 from repsq_ros.measurement.samples import BodySample, Reading
 from repsq_ros.measurement.tracking_loss import TrackingLoss
-from repsq_ros.recordings.bag import Bag
+from repsq_ros.recordings.recording import Recording
 from repsq_ros.replay.evaluation import read_samples
 from repsq_ros.specification.input_section import input_of_source
 from repsq_ros.specification.load import load
@@ -151,7 +151,7 @@ def test_a_fault_in_synthetic_poses_has_its_name(fault, reason):
 @pytest.mark.parametrize(('fault', 'reason'), FAULTS, ids=lambda v: getattr(v, '__name__', ''))
 def test_a_fault_in_the_real_recording_has_its_name(recordings, fault, reason):
     """30 quiet seconds into the real recording; what arrives together must be no jump."""
-    with Bag(recordings / 'optitrack_static_mcap') as bag:
+    with Recording(recordings / 'optitrack_static_mcap') as bag:
         topic = '/vrpn_client_node/IndexFinger/pose'
         samples = read_samples(bag, topic, input_of_source('mocap'))
     start = samples[0].stamp_ns + 30 * SECOND
@@ -165,7 +165,7 @@ def test_a_fault_in_the_real_recording_has_its_name(recordings, fault, reason):
 
 
 def test_the_real_recording_is_valid_throughout(recordings):
-    with Bag(recordings / 'optitrack_static_mcap') as bag:
+    with Recording(recordings / 'optitrack_static_mcap') as bag:
         topic = '/vrpn_client_node/IndexFinger/pose'
         samples = read_samples(bag, topic, input_of_source('mocap'))
     first = samples[0].stamp_ns + SECOND
@@ -257,7 +257,7 @@ def test_odometry_that_says_nothing_is_told_from_a_robot_at_rest(samples, reason
 
 def test_a_real_odometry_without_twist_is_told(recordings):
     """A recording of wheels whose twist is taken out, as a driver does that knows poses alone."""
-    with Bag(recordings / 'reemc_walks_mcap') as bag:
+    with Recording(recordings / 'reemc_walks_mcap') as bag:
         samples = read_samples(bag, '/odom', input_of_source('odometry'))
     start = samples[0].stamp_ns + 5 * SECOND
     measure = Measure(TrackingLoss(6.0, 'rms'), input_of_source('odometry'))

@@ -29,7 +29,7 @@ from repsq_ros import topics
 from repsq_ros.msg import TestPhase
 from repsq_ros.nodes import qos
 from repsq_ros.nodes.bag_recorder import _asked_of, _weaker
-from repsq_ros.recordings.bag import Bag
+from repsq_ros.recordings.recording import Recording
 
 pytest.importorskip('rosbags')
 
@@ -94,7 +94,7 @@ def test_nobody_waits_for_a_recorder_that_stands_still(nodes, short, write, tmp_
     code, said = stop_recorder(recorder)
     assert code == 0, said
     assert sorted(took)[-30] < 0.05  # of a busy machine, some may take longer for another reason
-    with Bag(bag) as opened:
+    with Recording(bag) as opened:
         assert [each.message.reason for each in opened.messages('/repsq/test_phase')] == ['before']
         heard = [each.message.child_frame_id for each in opened.messages('/odom')]
         assert heard[-1] == 'last'
@@ -147,7 +147,7 @@ def test_a_simulation_is_recorded_by_its_own_clock(nodes, short, write, tmp_path
         nodes.listener.listen(0.5)
     code, said = stop_recorder(recorder)
     assert code == 0, said
-    with Bag(bag) as opened:
+    with Recording(bag) as opened:
         heard = [(each.log_ns, each.message.child_frame_id) for each in opened.messages('/odom')]
     second = 1_000_000_000
     assert heard == [(5 * second, 'early'), (5 * second, 'at 5'), (6 * second, 'at 6')]
@@ -162,7 +162,7 @@ def test_it_ends_at_once_where_nothing_was_said(nodes, short, write, tmp_path):
     code, said = stop_recorder(recorder)
     assert code == 0, said
     assert '  nothing  /odom' in said
-    with Bag(tmp_path / 'bag') as opened:
+    with Recording(tmp_path / 'bag') as opened:
         assert opened.topics() == {}
 
 

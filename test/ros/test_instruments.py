@@ -28,7 +28,7 @@ from repsq_ros import topics
 from repsq_ros.measurement.recorder import Recorder, Window
 from repsq_ros.msg import TestCommand, TestPhase
 from repsq_ros.nodes import qos
-from repsq_ros.recordings.bag import Bag
+from repsq_ros.recordings.recording import Recording
 from repsq_ros.replay.evaluation import read_samples
 from repsq_ros.specification.load import load
 
@@ -246,7 +246,7 @@ def test_the_real_recording_over_dds_gives_what_the_bag_gives(lab, recordings):
     mocap = there.mocap(QoSProfile(depth=5000))
     specification = load(there.file)
     topic = '/vrpn_client_node/IndexFinger/pose'
-    with Bag(recordings / 'optitrack_static_mcap') as bag:
+    with Recording(recordings / 'optitrack_static_mcap') as bag:
         samples = read_samples(bag, topic, specification.measure.input)[:1000]
     recorder = Recorder(specification.measure)
     for sample in samples:

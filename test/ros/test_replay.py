@@ -24,7 +24,7 @@ from repsq_ros import topics
 from repsq_ros.cli import main
 from repsq_ros.launching.campaign_nodes import LOSSLESS
 from repsq_ros.messages import campaign_messages
-from repsq_ros.recordings.bag import Bag
+from repsq_ros.recordings.recording import Recording
 from repsq_ros.replay.evaluation import evaluate, fold, read_samples
 from repsq_ros.replay.recorded_campaign import campaigns_in
 from repsq_ros.replay.task import Task, reevaluate
@@ -73,7 +73,7 @@ def test_the_recorded_campaign_holds_all_that_can_happen(recorded):
     [invalid] = [t for t in tests if not (t.valid or t.skipped or t.broken_off)]
     assert (invalid.index, invalid.attempt, invalid.code) == (3, 0, 'reading')
     assert {t.index for t in tests if t.skipped} == {5, 6}
-    with Bag(recorded.bag) as bag:
+    with Recording(recorded.bag) as bag:
         [campaign] = campaigns_in(bag)
     assert (campaign.campaign_id, campaign.ending) == ('lab', 'done')
 
@@ -85,7 +85,7 @@ def test_another_sensor_measures_the_same_tests(recorded):
         specification,
         measure=replace(specification.measure, input=read, conditions=(), condition_inputs=()),
     )
-    with Bag(recorded.bag) as bag:
+    with Recording(recorded.bag) as bag:
         [campaign] = campaigns_in(bag)
         samples = read_samples(bag, f'/{read.topic}', read)
     evaluated = evaluate(by_pose, samples, campaign.segments)

@@ -111,12 +111,13 @@ def text(value):
     return struct.pack('<I', len(raw)) + raw
 
 
-def mcap_of(channels, messages, crc=True, chunk=40, summary=True, lz4=False):
+def mcap_of(channels, messages, crc=True, chunk=40, summary=True, pack=None):
     """Return a whole mcap file without message indexes.
 
     :param channels: (topic, type, encoding, definition) by number
     :param messages: (channel, log time [ns], bytes)
     :param chunk: messages in each; 0: messages in no chunk
+    :param pack: name of the packing of chunks, and the function that packs
     """
     import zlib
 
@@ -134,11 +135,7 @@ def mcap_of(channels, messages, crc=True, chunk=40, summary=True, lz4=False):
         for begin in range(0, len(made), chunk):
             inside = (b'' if begin else defined) + b''.join(made[begin : begin + chunk])
             times = [log_ns for _, log_ns, _ in messages[begin : begin + chunk]]
-            packed, name = inside, ''
-            if lz4:
-                from lz4.frame import compress
-
-                packed, name = compress(inside), 'lz4'
+            name, packed = (pack[0], pack[1](inside)) if pack else ('', inside)
             head = struct.pack(
                 '<QQQI', min(times), max(times), len(inside), zlib.crc32(inside) if crc else 0
             )

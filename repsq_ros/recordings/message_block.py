@@ -39,7 +39,7 @@ class Channel(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Slab:
+class MessageBlock:
     """So many messages: where each lies in a buffer, of which channel, when it was recorded."""
 
     buffer: bytes
@@ -51,13 +51,13 @@ class Slab:
     def __len__(self) -> int:
         return len(self.log_ns)
 
-    def of_channels(self, channels: Integers) -> Slab:
+    def of_channels(self, channels: Integers) -> MessageBlock:
         """Return the same messages with other numbers of their channels."""
         return replace(self, channels=channels)
 
-    def take(self, rows: slice | Integers | NDArray[np.bool_]) -> Slab:
+    def take(self, rows: slice | Integers | NDArray[np.bool_]) -> MessageBlock:
         """Return some of the messages."""
-        return Slab(
+        return MessageBlock(
             self.buffer,
             self.starts[rows],
             self.sizes[rows],
@@ -65,7 +65,7 @@ class Slab:
             self.log_ns[rows],
         )
 
-    def compact(self) -> Slab:
+    def compact(self) -> MessageBlock:
         """Return the same with no more in the buffer than the messages, where that is much."""
         if 2 * int(self.sizes.sum()) > len(self.buffer):
             return self
@@ -73,7 +73,7 @@ class Slab:
         raw = b''.join(self.raw(row) for row in range(len(self)))
         return replace(self, buffer=raw, starts=np.cumsum(sizes) - sizes)
 
-    def sorted(self) -> Slab:
+    def sorted(self) -> MessageBlock:
         """Return them in the order of recording; those of one instant keep theirs."""
         if (self.log_ns[1:] >= self.log_ns[:-1]).all():
             return self
@@ -85,75 +85,67 @@ class Slab:
         return self.buffer[start : start + int(self.sizes[row])]
 
 
-KEPT_FREE = 16 << 20  # bytes
 NONE = np.empty(0, dtype=np.int64)
-EMPTY = Slab(b'', NONE, NONE, NONE, NONE)
+EMPTY = MessageBlock(b'', NONE, NONE, NONE, NONE)
 
 
-def joined(slabs: Sequence[Slab]) -> Slab:
-    """Lay several slabs one behind the other."""
-    whole = [slab for slab in slabs if len(slab)]
+def joined(blocks: Sequence[MessageBlock]) -> MessageBlock:
+    """Lay several blocks one behind the other."""
+    whole = [block for block in blocks if len(block)]
     if len(whole) < 2:
         return whole[0] if whole else EMPTY
-    begins = np.cumsum([0, *(len(slab.buffer) for slab in whole[:-1])])
-    return Slab(
-        b''.join(slab.buffer for slab in whole),
-        np.concatenate([slab.starts + at for slab, at in zip(whole, begins, strict=True)]),
-        np.concatenate([slab.sizes for slab in whole]),
-        np.concatenate([slab.channels for slab in whole]),
-        np.concatenate([slab.log_ns for slab in whole]),
+    begins = np.cumsum([0, *(len(block.buffer) for block in whole[:-1])])
+    return MessageBlock(
+        b''.join(block.buffer for block in whole),
+        np.concatenate([block.starts + at for block, at in zip(whole, begins, strict=True)]),
+        np.concatenate([block.sizes for block in whole]),
+        np.concatenate([block.channels for block in whole]),
+        np.concatenate([block.log_ns for block in whole]),
     )
 
 
-def of_messages(messages: Sequence[tuple[int, int, bytes]]) -> Slab:
+def of_messages(messages: Sequence[tuple[int, int, bytes]]) -> MessageBlock:
     """Lay messages side by side: (channel, log time [ns], bytes) of each."""
     return of_columns(*zip(*messages, strict=True)) if messages else EMPTY
 
 
-def of_columns(channels: int | Sequence[int], log_ns: Sequence[int], raw: Sequence[bytes]) -> Slab:
+def of_columns(
+    channels: int | Sequence[int], log_ns: Sequence[int], raw: Sequence[bytes]
+) -> MessageBlock:
     """Lay messages side by side: the channel of all or of each, their log times [ns], bytes."""
     sizes = np.fromiter(map(len, raw), dtype=np.int64, count=len(raw))
     numbers: Integers = np.empty(len(raw), dtype=np.int64)
     numbers[:] = channels
     times = np.array(log_ns, dtype=np.int64)
-    return Slab(b''.join(raw), np.cumsum(sizes) - sizes, sizes, numbers, times)
+    return MessageBlock(b''.join(raw), np.cumsum(sizes) - sizes, sizes, numbers, times)
 
 
-class Piece(NamedTuple):
+class LazyBlock(NamedTuple):
     """A part of a file that is read when its time has come."""
 
     start_ns: int  # no message of it was recorded before
-    load: Callable[[], Slab]
+    load: Callable[[], MessageBlock]
 
 
-def keep_freed_memory() -> None:
-    """Let the allocator keep what is freed, for one stretch after the other.
-
-    Once so much has been given back, one that learns (glibc's) does; else each stretch would be
-    laid on pages that are new to the process.
-    """
-    np.empty(KEPT_FREE, dtype=np.uint8)
+def merged(sources: Sequence[Iterator[LazyBlock]]) -> Iterator[LazyBlock]:
+    """Yield the blocks of several files in the order of their starts."""
+    return heapq.merge(*sources, key=lambda lazy: lazy.start_ns)
 
 
-def merged(sources: Sequence[Iterator[Piece]]) -> Iterator[Piece]:
-    """Yield the pieces of several files in the order of their starts."""
-    return heapq.merge(*sources, key=lambda piece: piece.start_ns)
+def in_order(blocks: Iterator[LazyBlock]) -> Iterator[MessageBlock]:
+    """Yield the messages of blocks in the order of recording, with as few in memory as may be.
 
-
-def in_order(pieces: Iterator[Piece]) -> Iterator[Slab]:
-    """Yield the messages of pieces in the order of recording, with as few in memory as may be.
-
-    :param pieces: in the order of their starts; they may overlap
+    :param blocks: in the order of their starts; they may overlap
     """
     held = EMPTY
-    for piece in pieces:
-        count = int(np.searchsorted(held.log_ns, piece.start_ns))
+    for lazy in blocks:
+        count = int(np.searchsorted(held.log_ns, lazy.start_ns))
         if count == len(held):
             ready, held = held, EMPTY
         else:
             ready, held = held.take(slice(count)), held.take(slice(count, None)).compact()
         if count:
             yield ready
-        held = joined([held, piece.load()]).sorted()
+        held = joined([held, lazy.load()]).sorted()
     if len(held):
         yield held

@@ -22,7 +22,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from repsq_ros.recordings.contents import RecordedFiles
-from repsq_ros.recordings.slab import Integers
+from repsq_ros.recordings.message_block import Integers
 from repsq_ros.recordings.storage import Storage
 
 Stream = tuple[str, str]  # topic and type
@@ -55,7 +55,7 @@ def _by_metadata(
     return Counter({(c.topic, c.type): told[c.topic] for c in channels if c.topic in told})
 
 
-class Tally:
+class CountCheck:
     """Counts messages as they are read, to be held against what the recording says.
 
     :param topics: of which all messages are read
