@@ -28,6 +28,7 @@ from repsq_ros.nodes import qos
 from repsq_ros.nodes.identity import launch_id, participant
 
 PERIOD = 0.05  # [s]
+ROLES = ('scheduler', 'guard', 'measurement', 'estimator')  # of a campaign
 
 
 class Pulse:

@@ -64,6 +64,10 @@ class UrscriptCommand(CommandPublisher):
             script = urscript.movel(command, self._space.acceleration, self._space.speed)
             self.send(String(data=script))
 
+    def repeat(self) -> None:
+        """Send the next pose, whatever was sent before."""
+        self._in_force = None
+
     def stop(self) -> None:
         """Send the script that stops, at most every REPEAT seconds."""
         now = time.monotonic()
