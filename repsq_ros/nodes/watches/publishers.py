@@ -32,7 +32,7 @@ UNKNOWN = 'NODE_NAME_UNKNOWN'  # of a publisher that was found a moment ago
 BARE_DDS = '_CREATED_BY_BARE_DDS_APP_'  # name, and namespace, of what is no ROS node
 
 
-class PublisherStanding(enum.Enum):
+class _Standing(enum.Enum):
     """Whether a publisher may speak on a topic."""
 
     EXPECTED = enum.auto()
@@ -90,9 +90,9 @@ class PublisherCheck:
         found = self._node.get_publishers_info_by_topic(topic)
         self._counts[topic] = len(found)
         self._foreign[topic] = tuple(
-            UNKNOWN if standing is PublisherStanding.UNDECIDED else self._describe(topic, each)
+            UNKNOWN if standing is _Standing.UNDECIDED else self._describe(topic, each)
             for each in found
-            if (standing := self._standing(topic, each)) is not PublisherStanding.EXPECTED
+            if (standing := self._standing(topic, each)) is not _Standing.EXPECTED
         )
         self._remember(topic, time.monotonic())
 
@@ -100,23 +100,19 @@ class PublisherCheck:
         name = _full_name(publisher)
         return f'another process named {name}' if name in self._expected[topic] else name
 
-    def _standing(self, topic: str, publisher: TopicEndpointInfo) -> PublisherStanding:
+    def _standing(self, topic: str, publisher: TopicEndpointInfo) -> _Standing:
         name, roles = _full_name(publisher), self._roles[topic]
         if UNKNOWN in publisher.node_name:
-            return PublisherStanding.UNDECIDED
+            return _Standing.UNDECIDED
         if not self._processes.known or name.rpartition('/')[2] not in roles:
-            return (
-                PublisherStanding.EXPECTED
-                if name in self._expected[topic]
-                else PublisherStanding.FOREIGN
-            )
+            return _Standing.EXPECTED if name in self._expected[topic] else _Standing.FOREIGN
         if self._processes.speaks_as(publisher, roles):
-            return PublisherStanding.EXPECTED
+            return _Standing.EXPECTED
         # It has a name of ours. Its heartbeat may not have been heard yet.
         gid = bytes(publisher.endpoint_gid)
         since = self._first_seen.setdefault(gid, time.monotonic())
         waiting = time.monotonic() - since < SETTLED
-        return PublisherStanding.UNDECIDED if waiting else PublisherStanding.FOREIGN
+        return _Standing.UNDECIDED if waiting else _Standing.FOREIGN
 
     def _remember(self, topic: str, now: float) -> None:
         foreign = self._foreign[topic]
