@@ -32,7 +32,7 @@ UNKNOWN = 'NODE_NAME_UNKNOWN'  # of a publisher that was found a moment ago
 BARE_DDS = '_CREATED_BY_BARE_DDS_APP_'  # name, and namespace, of what is no ROS node
 
 
-class _Standing(enum.Enum):
+class _PublisherStanding(enum.Enum):
     """Whether a publisher may speak on a topic."""
 
     EXPECTED = enum.auto()
@@ -90,9 +90,9 @@ class PublisherCheck:
         found = self._node.get_publishers_info_by_topic(topic)
         self._counts[topic] = len(found)
         self._foreign[topic] = tuple(
-            UNKNOWN if standing is _Standing.UNDECIDED else self._describe(topic, each)
+            UNKNOWN if standing is _PublisherStanding.UNDECIDED else self._describe(topic, each)
             for each in found
-            if (standing := self._standing(topic, each)) is not _Standing.EXPECTED
+            if (standing := self._standing(topic, each)) is not _PublisherStanding.EXPECTED
         )
         self._remember(topic, time.monotonic())
 
@@ -100,19 +100,23 @@ class PublisherCheck:
         name = _full_name(publisher)
         return f'another process named {name}' if name in self._expected[topic] else name
 
-    def _standing(self, topic: str, publisher: TopicEndpointInfo) -> _Standing:
+    def _standing(self, topic: str, publisher: TopicEndpointInfo) -> _PublisherStanding:
         name, roles = _full_name(publisher), self._roles[topic]
         if UNKNOWN in publisher.node_name:
-            return _Standing.UNDECIDED
+            return _PublisherStanding.UNDECIDED
         if not self._processes.known or name.rpartition('/')[2] not in roles:
-            return _Standing.EXPECTED if name in self._expected[topic] else _Standing.FOREIGN
+            return (
+                _PublisherStanding.EXPECTED
+                if name in self._expected[topic]
+                else _PublisherStanding.FOREIGN
+            )
         if self._processes.speaks_as(publisher, roles):
-            return _Standing.EXPECTED
+            return _PublisherStanding.EXPECTED
         # It has a name of ours. Its heartbeat may not have been heard yet.
         gid = bytes(publisher.endpoint_gid)
         since = self._first_seen.setdefault(gid, time.monotonic())
         waiting = time.monotonic() - since < SETTLED
-        return _Standing.UNDECIDED if waiting else _Standing.FOREIGN
+        return _PublisherStanding.UNDECIDED if waiting else _PublisherStanding.FOREIGN
 
     def _remember(self, topic: str, now: float) -> None:
         foreign = self._foreign[topic]
