@@ -19,13 +19,14 @@ from __future__ import annotations
 import enum
 import math
 from collections import deque
-from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from repsq_ros.measurement.inputs import Input
-from repsq_ros.measurement.samples import BodySample
+from repsq_ros.measurement.samples import Samples, joined
 from repsq_ros.protocols.rotation import angle_between
-from repsq_ros.timebase import to_seconds
+from repsq_ros.timebase import NANOSECONDS
 
 LONGEST_GAP = 0.5  # [s] without a new sample after which nothing is known of the body
 FEWEST = 4  # samples, so that noise of a single one does not decide
@@ -60,7 +61,7 @@ class RestJudgement:
 class RestDetector:
     """Averages the velocity over the last moment, so that sway and noise do not count as motion.
 
-    `measurement/settling.py` judges a stretch of all samples for a measurement. This one has to
+    `measurement/settling.py` judges a span of all samples for a measurement. This one has to
     decide on line, from whatever is polled, in the scheduler as in the guard.
 
     :param source: how the samples are to be read
@@ -68,18 +69,18 @@ class RestDetector:
 
     def __init__(self, bounds: RestBounds, source: Input) -> None:
         self.bounds, self._source = bounds, source
-        self._samples: deque[tuple[float, BodySample]] = deque()  # with steady time [s]
+        self._samples: deque[tuple[float, Samples]] = deque()  # single rows, with steady time [s]
 
     def restart(self) -> None:
         """Forget all samples: rest has to be seen from now on."""
         self._samples.clear()
 
-    def add(self, sample: BodySample, now: float) -> None:
-        """Take in a sample; one that is not finite says nothing.
+    def add(self, sample: Samples, now: float) -> None:
+        """Take in one row; one that is not finite says nothing.
 
         :param now: steady time [s], as everywhere here
         """
-        if _finite(sample.position, sample.linear_velocity, sample.angular_velocity):
+        if not sample.broken.any():
             self._samples.append((now, sample))
         # One sample before the span is kept, so that the others cover all of it.
         while len(self._samples) > 1 and now - self._samples[1][0] >= self.bounds.time:
@@ -90,7 +91,7 @@ class RestDetector:
         samples = self._samples
         if not samples or now - samples[-1][0] > LONGEST_GAP:
             return RestJudgement(RestState.UNKNOWN)
-        speed, turn = self._velocity([sample for _, sample in samples])
+        speed, turn = self._velocity(joined([sample for _, sample in samples]))
         covered = samples[-1][0] - samples[0][0] >= 0.9 * self.bounds.time
         if len(samples) < FEWEST or math.isnan(speed):
             state = RestState.UNKNOWN
@@ -100,44 +101,22 @@ class RestDetector:
             state = RestState.AT_REST if covered else RestState.UNKNOWN
         return RestJudgement(state, speed, turn)
 
-    def _velocity(self, samples: list[BodySample]) -> tuple[float, float]:
-        """Return speed [m/s] and turn rate [rad/s]; NaN where they cannot be told."""
-        if self._source.velocity == 'twist':
-            speed = self._source.scale * _mean_norm([s.linear_velocity for s in samples])
-            turn = _mean_norm([s.angular_velocity for s in samples])
-            return speed, 0.0 if math.isnan(turn) else turn
+    def _velocity(self, samples: Samples) -> tuple[float, float]:
+        """Return speed [m/s] and turn rate [rad/s]; a speed of NaN where it cannot be told."""
+        scale = self._source.scale
+        if self._source.velocity == 'twist' and samples.linear is not None:
+            speed = scale * float(np.linalg.norm(samples.linear.mean(axis=0)))
+            if samples.angular is None:
+                return speed, 0.0
+            return speed, float(np.linalg.norm(samples.angular.mean(axis=0)))
+        seconds = (samples.stamps - samples.stamps[0]) / NANOSECONDS
         half = len(samples) // 2
-        early, late = samples[:half], samples[half:]
-        if not early:
+        if samples.position is None or half == 0 or seconds[-1] <= 0.0:
             return math.nan, 0.0
-        lapsed = to_seconds(sum(s.stamp_ns - samples[0].stamp_ns for s in late)) / len(late)
-        lapsed -= to_seconds(sum(s.stamp_ns - samples[0].stamp_ns for s in early)) / len(early)
-        if lapsed <= 0.0:
-            return math.nan, 0.0
-        before, after = (_mean([s.position for s in part]) for part in (early, late))
-        speed = math.nan
-        if before is not None and after is not None:
-            speed = self._source.scale * math.dist(before, after) / lapsed
-        one, other = early[0].orientation, late[-1].orientation
-        if one is None or other is None or not _finite(one, other):
+        way = samples.position[half:].mean(axis=0) - samples.position[:half].mean(axis=0)
+        lapsed = float(seconds[half:].mean() - seconds[:half].mean())
+        speed = scale * float(np.linalg.norm(way)) / lapsed
+        if samples.orientation is None:
             return speed, 0.0
-        whole = to_seconds(late[-1].stamp_ns - early[0].stamp_ns)
-        return speed, angle_between(one, other) / whole
-
-
-def _finite(*vectors: Sequence[float] | None) -> bool:
-    return all(math.isfinite(part) for vector in vectors if vector for part in vector)
-
-
-def _mean(vectors: Sequence[Sequence[float] | None]) -> list[float] | None:
-    """Return the mean of vectors; None if there is none among them."""
-    given = [vector for vector in vectors if vector is not None]
-    if not given:
-        return None
-    return [sum(parts) / len(given) for parts in zip(*given, strict=True)]
-
-
-def _mean_norm(vectors: Sequence[Sequence[float] | None]) -> float:
-    """Return the length of the mean vector; NaN if there is none."""
-    mean = _mean(vectors)
-    return math.nan if mean is None else math.hypot(*mean)
+        first, last = (tuple(map(float, samples.orientation[row])) for row in (0, -1))
+        return speed, angle_between(first, last) / float(seconds[-1])  # type: ignore[arg-type]

@@ -30,7 +30,7 @@ from rclpy.node import Node
 from rclpy.subscription import Subscription
 
 from repsq_ros.measurement.inputs import Input
-from repsq_ros.measurement.samples import BodySample
+from repsq_ros.measurement.samples import Samples
 from repsq_ros.messages.sensor_messages import reader_of
 from repsq_ros.nodes import qos
 from repsq_ros.nodes.message_classes import message_class
@@ -116,10 +116,9 @@ class LatestPose(PolledTopic):
         super().__init__(node, source.topic, source.type)
         self._node, self._read = node, reader_of(source)
 
-    def newest(self) -> BodySample | None:
+    def newest(self) -> Samples | None:
         """Return the sample that came since the last look; None if none came."""
         taken = take(self.subscription)
         if taken is None:
             return None
-        sample = self._read(taken[0], self._node.get_clock().now().nanoseconds)
-        return sample if isinstance(sample, BodySample) else None
+        return self._read(taken[0], self._node.get_clock().now().nanoseconds)

@@ -20,7 +20,7 @@ import pytest
 
 from repsq_ros.campaign.rest import RestBounds, RestDetector, RestState
 from repsq_ros.measurement.inputs import Input
-from repsq_ros.measurement.samples import BodySample
+from repsq_ros.measurement.samples import body_sample
 
 BOUNDS = RestBounds(speed=0.05, turn=0.1, time=1.0)
 LEVEL = (0.0, 0.0, 0.0, 1.0)
@@ -32,11 +32,12 @@ def heading(angle):
     return (0.0, 0.0, math.sin(angle / 2.0), math.cos(angle / 2.0))
 
 
-def moving(seconds, speed, turn=0.0):
+def moving(seconds, speed, turn=0.0, place=None, linear=None):
     """Return the sample of a body that moves along x; a twist besides the pose."""
-    return BodySample(
-        round(seconds * 1e9), (speed * seconds, 0.0, 0.0), heading(turn * seconds),
-        (speed, 0.0, 0.0), (0.0, 0.0, turn),
+    return body_sample(
+        round(seconds * 1e9), (speed * seconds if place is None else place, 0.0, 0.0),
+        heading(turn * seconds), (speed, 0.0, 0.0) if linear is None else linear,
+        (0.0, 0.0, turn),
     )  # fmt: skip
 
 
@@ -70,8 +71,7 @@ def test_the_mean_velocity_decides(source, speed, turn, wanted):
 @pytest.mark.parametrize('source', [TWIST, POSE])
 def test_what_was_before_the_time_does_not_count(source):
     samples = [moving(t, 0.5) for t in TIMES]
-    stands = samples[-1]._replace(linear_velocity=(0.0, 0.0, 0.0), angular_velocity=(0.0,) * 3)
-    later = [stands._replace(stamp_ns=round((2.05 + t) * 1e9)) for t in TIMES]
+    later = [moving(2.05 + t, 0.0, place=1.0) for t in TIMES]
     assert judge(samples + later[:10], source, 2.55) is RestState.MOVING
     assert judge(samples + later[:25], source, 3.3) is RestState.AT_REST
 
@@ -89,15 +89,13 @@ def test_sway_of_a_robot_that_steps_in_place_is_no_motion():
     samples = []
     for t in TIMES:
         sway = 0.1 * math.sin(2.0 * math.pi * 1.8 * t)
-        samples.append(moving(t, 0.0)._replace(linear_velocity=(0.0, sway, 0.0)))
+        samples.append(moving(t, 0.0, linear=(0.0, sway, 0.0)))
     assert judge(samples, TWIST, TIMES[-1]) is RestState.AT_REST
 
 
 def test_noise_of_poses_is_no_motion_and_lengths_have_units():
     noise = [0.004 * (-1) ** k for k in range(41)]
-    samples = [
-        moving(t, 0.0)._replace(position=(x, 0.0, 0.0)) for t, x in zip(TIMES, noise, strict=True)
-    ]
+    samples = [moving(t, 0.0, place=x) for t, x in zip(TIMES, noise, strict=True)]
     assert judge(samples, POSE, TIMES[-1]) is RestState.AT_REST
     fast = [moving(t, 30.0) for t in TIMES]
     millimetres = Input('geometry_msgs/msg/PoseStamped', 'mocap/pose', unit='mm')
@@ -106,7 +104,7 @@ def test_noise_of_poses_is_no_motion_and_lengths_have_units():
 
 @pytest.mark.parametrize('source', [TWIST, POSE])
 def test_samples_that_are_not_finite_say_nothing(source):
-    broken = [moving(t, math.nan)._replace(position=(math.nan, 0.0, 0.0)) for t in TIMES]
+    broken = [moving(t, math.nan) for t in TIMES]
     assert judge(broken, source, TIMES[-1]) is RestState.UNKNOWN
 
 
