@@ -79,6 +79,17 @@ class MessageBlock:
             return self
         return self.take(np.argsort(self.log_ns, kind='stable'))
 
+    def by_channel(self) -> Iterator[tuple[int, MessageBlock]]:
+        """Yield the messages of each channel that has some, by its number."""
+        if not len(self):
+            return
+        if (self.channels == self.channels[0]).all():
+            yield int(self.channels[0]), self
+            return
+        order = np.argsort(self.channels, kind='stable')
+        for rows in np.split(order, np.flatnonzero(np.diff(self.channels[order])) + 1):
+            yield int(self.channels[rows[0]]), self.take(rows)
+
     def raw(self, row: int) -> bytes:
         """Return the bytes of one message."""
         start = int(self.starts[row])
