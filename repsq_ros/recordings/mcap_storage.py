@@ -49,8 +49,6 @@ class McapStorage:
     :raises DamagedError: it is no mcap file, or damaged and not to be recovered
     """
 
-    by_topic = False
-
     def __init__(self, path: Path, recover: bool) -> None:
         self.path, self._recover = path, recover
         self.damage: list[str] = []

@@ -65,6 +65,11 @@ class MessageBlock:
             self.log_ns[rows],
         )
 
+    def between(self, first_ns: int, last_ns: int) -> MessageBlock:
+        """Return the messages that were recorded within two instants; they are in order."""
+        begin, end = np.searchsorted(self.log_ns, (first_ns, last_ns + 1))
+        return self.take(slice(int(begin), int(end)))
+
     def compact(self) -> MessageBlock:
         """Return the same with no more in the buffer than the messages, where that is much."""
         if 2 * int(self.sizes.sum()) > len(self.buffer):

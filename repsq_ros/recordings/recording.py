@@ -186,11 +186,6 @@ class Recording:
         return list(dict.fromkeys([*self._told, *damage]))
 
     @property
-    def by_topic(self) -> bool:
-        """Whether a walk over some topics costs nothing for those of the others."""
-        return all(storage.by_topic for storage in self._storages)
-
-    @property
     def digests(self) -> dict[str, str]:
         """SHA-256 of every file that was given, by its path."""
         files = [file for source in self._sources for file in source.files]
@@ -234,16 +229,19 @@ class Recording:
         """
         return chain.from_iterable(self.stretches(*topics))
 
-    def stretches(self, *topics: str) -> Iterator[list[Table]]:
+    def stretches(
+        self, *topics: str, logs: tuple[int, int] | None = None
+    ) -> Iterator[list[Table]]:
         """Yield the messages of some topics, one stretch of the recording after the other.
 
         A stretch has one table for each topic and type; what follows it was recorded later than
         all of them. No more of the recording is in memory than one.
 
+        :param logs: only messages that were recorded within these instants [ns]; None: all
         :raises BagError: damage, or a type that is not known
         """
         for block in self._blocks(topics):
-            yield self._tables(block)
+            yield self._tables(block if logs is None else block.between(*logs))
 
     def both(
         self, singly: Collection[str], laid: Collection[str]

@@ -59,8 +59,6 @@ class SqliteStorage:
     :raises DamagedError: it is no database of rosbag2, or damaged and not to be recovered
     """
 
-    by_topic = True
-
     def __init__(self, path: Path, recover: bool) -> None:
         self.path, self._recover = path, recover
         self.damage: list[str] = []

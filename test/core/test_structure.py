@@ -70,7 +70,7 @@ ROOMS = {
     'replay': (
         LEAVES
         | {'sampling', 'measurement', 'protocols', 'specification', 'campaign', 'messages'}
-        | {'recordings'}
+        | {'recordings', 'auditing'}
     ),
     'nodes': (
         LEAVES
