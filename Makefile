@@ -17,7 +17,7 @@ DEMO := campaigns/demo-$(shell date +%Y%m%d-%H%M%S)
 CRASH := --max-worker-restart 0
 SIMULATED := --simulate $(if $(G1),--subject g1 --model $(G1))
 
-.PHONY: demo test test-long mutants lint environment clean
+.PHONY: demo test test-long mutants lint environment site clean
 
 # An initiator's campaign, then a replicator's with another seed and proposal. On real robots, each
 # lab gives its own line without --simulate.
@@ -35,6 +35,10 @@ lint: environment
 	.venv/bin/ruff check .
 	.venv/bin/ruff format --check .
 	.venv/bin/mypy
+
+# The documentation as a site: build/site/index.html.
+site: environment
+	.venv/bin/python -m mkdocs build --strict
 
 # Those of the nodes three at a time, since they wait more than they work; with four, one in some runs fails.
 test: lint

@@ -22,7 +22,7 @@ from typing import Any
 
 from repsq_ros.console.simulate import add_executor_arguments
 from repsq_ros.errors import MissingError, OutputError, ParameterError
-from repsq_ros.specification.reader import read
+from repsq_ros.specification.yaml_file import read
 from repsq_ros.studies.executor import open_executor
 from repsq_ros.studies.paper.all_studies import STUDIES, specification_of
 from repsq_ros.studies.paper.drawing import draw_study

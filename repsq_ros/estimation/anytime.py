@@ -17,13 +17,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from repsq_ros.estimation.accumulator import Accumulator
 from repsq_ros.estimation.betting import Bet, LowerSequence
 from repsq_ros.estimation.betting_progress import BettingProgress
 from repsq_ros.estimation.forecast import LONGEST, growth, tests_to_distance
-from repsq_ros.estimation.stopping import Bounds, Question, Validity
+from repsq_ros.estimation.stopping import C_BELOW, Bounds, Question, Validity
 
 STATEMENT = (
     'the betting confidence sequence holds at every number of tests and for adaptive proposals, '
@@ -50,7 +50,7 @@ class Anytime:
     :param c_below: share of c that the lower end may miss with
     """
 
-    c_below: float = 0.5
+    c_below: float = field(default=0.5, metadata=C_BELOW)
 
     name = 'anytime'
     sides = ''

@@ -17,11 +17,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from repsq_ros.estimation.accumulator import Accumulator
 from repsq_ros.estimation.proportions import clopper_pearson
-from repsq_ros.estimation.stopping import Bounds, Question, Validity
+from repsq_ros.estimation.stopping import C_BELOW, Bounds, Question, Validity
+from repsq_ros.keys import key
 
 
 @dataclass(frozen=True)
@@ -31,8 +32,8 @@ class Binomial:
     :param c_below: share of c that the lower end may miss with
     """
 
-    tests: int
-    c_below: float = 0.5
+    tests: int = field(metadata=key('number of tests', at_least=1))
+    c_below: float = field(default=0.5, metadata=C_BELOW)
 
     name = 'binomial'
     sides = ''

@@ -27,10 +27,11 @@ over c with probability 1 - c.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from repsq_ros.estimation.moments import MomentRule
 from repsq_ros.estimation.stopping import Validity
+from repsq_ros.keys import key
 
 LONGEST = 40.0  # L + t beyond which no robot makes so many tests
 
@@ -46,7 +47,7 @@ class DivergenceSized(MomentRule):
     """
 
     divergence: float
-    margin: float
+    margin: float = field(metadata=key('t: stops after exp(KL(p || q) + t) tests', at_least=0))
     tail: float
     largest_psi: float
 

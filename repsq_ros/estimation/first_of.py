@@ -16,17 +16,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from repsq_ros.estimation.accumulator import Accumulator
 from repsq_ros.estimation.stopping import Bounds, Progress, Question, StoppingRule, Validity
+from repsq_ros.keys import key
 
 
 @dataclass(frozen=True)
 class FirstOf:
     """Each rule is given c / number of rules: by the union bound all hold together with 1 - c."""
 
-    rules: tuple[StoppingRule, ...]
+    rules: tuple[StoppingRule, ...] = field(metadata=key('rules that share c, at least two'))
 
     name = 'first_of'
 

@@ -17,12 +17,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from scipy.special import stdtrit
 
 from repsq_ros.estimation.moments import MomentRule
 from repsq_ros.estimation.stopping import Validity
+from repsq_ros.keys import key
 
 CYCLES = 30  # of ISO 9283, for pose accuracy and repeatability
 
@@ -35,7 +36,7 @@ class IsoCycles(MomentRule):
     normal law, which a displacement, that is never negative, is not.
     """
 
-    cycles: int = CYCLES
+    cycles: int = field(default=CYCLES, metadata=key('number of tests', at_least=2))
 
     name = 'iso9283'
     sides = ''

@@ -19,13 +19,14 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from scipy.special import ndtri
 
 from repsq_ros.estimation.accumulator import Accumulator
 from repsq_ros.estimation.selection import Selection
 from repsq_ros.estimation.stopping import Bounds, Question, Validity
+from repsq_ros.keys import key
 
 LARGEST_N = 2**62
 
@@ -165,8 +166,18 @@ class EmpiricalBernstein(MomentRule):
     paper's misprint, kept to reproduce its counts: for R < 1 it bounds nothing.
     """
 
-    range_power: int = 1
-    two_sided: bool = False
+    range_power: int = field(
+        default=1,
+        metadata=key('power of the range; 2 only reproduces the paper', at_least=1, at_most=2),
+    )
+    two_sided: bool = field(
+        default=False,
+        metadata=key(
+            'paper: one-sided, ln(2/c); two_sided: ln(3/c), unbiased variance',
+            name='form',
+            choices={'paper': False, 'two_sided': True},
+        ),
+    )
 
     name = 'empirical_bernstein'
 
@@ -245,7 +256,7 @@ class FixedN(MomentRule):
     is seen only then.
     """
 
-    tests: int
+    tests: int = field(metadata=key('number of tests', at_least=2))
 
     name = 'fixed'
     sides = ''
@@ -272,8 +283,8 @@ class RelativeHalfWidth(MomentRule):
     a chance agreement of the first few from ending the campaign.
     """
 
-    relative: float
-    at_least: int = 30
+    relative: float = field(metadata=key('half-width as a share of the estimate', above=0))
+    at_least: int = field(default=30, metadata=key('tests before it may stop', at_least=2))
 
     name = 'relative_half_width'
     sides = ''

@@ -21,6 +21,14 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from repsq_ros.estimation.accumulator import Accumulator
+from repsq_ros.keys import key
+
+C_BELOW = key(
+    'share of c that the lower end of the interval may miss with, declared beforehand; '
+    '0.1 saves a tenth of the tests where psi is mostly near its lower end',
+    above=0,
+    below=1,
+)
 
 
 class Validity(enum.Enum):

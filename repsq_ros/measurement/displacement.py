@@ -16,11 +16,12 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
+from repsq_ros.keys import Declared, key
 from repsq_ros.measurement.pose import Pose, angle_between, mean_pose, require_rest
 from repsq_ros.measurement.reasons import Code
 from repsq_ros.measurement.window import Seen, UnmeasurableError, Window
@@ -28,37 +29,45 @@ from repsq_ros.measurement.window import Seen, UnmeasurableError, Window
 TAKES = ('last', 'median', 'largest')
 MM = 1000.0
 REFERENCE_NS = 500_000_000  # before the command: what a body is measured from
-USUAL_CREEP = 1.0  # [mm]
 BEYOND = 10.0  # times the largest displacement: a gauge does not read that
 
-
-def _described(shared: dict[str, object]) -> dict[str, object]:
-    """Leave out what came later and is as usual: old contracts keep their digest."""
-    if shared['settled_within'] == USUAL_CREEP:
-        del shared['settled_within']
-    return shared
+UPPER = key('upper end of psi: the worst there is', 'mm', above=0)
+SPEED = key('fastest at which a body counts as at rest', 'm/s', above=0)
+CREEP = key('by which it may creep in the window', 'mm', above=0, later=True)
 
 
 @dataclass(frozen=True)
-class GaugeDisplacement:
+class GaugeDisplacement(Declared, type='displacement', of='gauge'):
     """|reading - tare| of a dial gauge, in mm."""
 
-    upper: float  # [mm] end of its travel
-    take: str = 'last'  # which reading of the window stands for it
-    tare: float | None = None  # [mm]; None: the last reading before the command took effect
-    settled_within: float = 0.1  # [mm] readings of the window may differ by so much
-    travel: tuple[float, float] | None = None  # [mm] within which readings are believed
+    upper: float = field(metadata=UPPER)
+    take: str = field(
+        default='last', metadata=key('which reading of the window counts', choices=TAKES)
+    )
+    tare: float | None = field(
+        default=None,
+        metadata=key(
+            'the zero; before: read before the move',
+            'mm',
+            words={'before': None},
+            default_text='before',
+        ),
+    )
+    settled_within: float = field(
+        default=0.1, metadata=key('by which the readings of the window may differ', 'mm', above=0)
+    )
+    travel: tuple[float, float] | None = field(
+        default=None,
+        metadata=key(
+            'lower and upper end of its travel, beyond which nothing is measured',
+            'mm',
+            later=True,
+        ),
+    )
 
     needs = 'reading'
     unit = 'mm'
     lower = 0.0
-
-    def describe(self) -> dict[str, object]:
-        """Return all that two labs have to share."""
-        shared = {'type': 'displacement', 'of': 'gauge', **asdict(self)}
-        if self.travel is None:
-            del shared['travel']
-        return shared
 
     def psi(self, seen: Seen, window: Window) -> float:
         """Return the displacement [mm]."""
@@ -112,21 +121,24 @@ class GaugeDisplacement:
 
 
 @dataclass(frozen=True)
-class SpaceDisplacement:
+class SpaceDisplacement(Declared, type='displacement', of='body'):
     """Distance of the mean position of the window from a reference, in mm."""
 
-    upper: float  # [mm]
-    reference: Pose | None = None  # None: the mean position over 0.5 s before the command
-    settled_speed: float = 0.02  # [m/s] at most in the window
-    settled_within: float = USUAL_CREEP  # [mm] by which it may creep in the window
+    upper: float = field(metadata=UPPER)
+    reference: Pose | None = field(
+        default=None,
+        metadata=key(
+            'what is measured from; before: the mean position over 0.5 s before the move',
+            words={'before': None},
+            default_text='before',
+        ),
+    )
+    settled_speed: float = field(default=0.02, metadata=SPEED)
+    settled_within: float = field(default=1.0, metadata=CREEP)
 
     needs = 'position'
     unit = 'mm'
     lower = 0.0
-
-    def describe(self) -> dict[str, object]:
-        """Return all that two labs have to share."""
-        return _described({'type': 'displacement', 'of': 'body', **asdict(self)})
 
     def psi(self, seen: Seen, window: Window) -> float:
         """Return the distance [mm]."""
@@ -154,14 +166,17 @@ class SpaceDisplacement:
 
 
 @dataclass(frozen=True)
-class FinalPoseError:
+class FinalPoseError(Declared, type='final_pose_error'):
     """Distance from a target pose at the end, in mm; a turn counts with a length per rad."""
 
-    upper: float  # [mm]
-    target: Pose
-    per_radian: float = 0.0  # [mm/rad] weight of the angle; 0: positions alone
-    settled_speed: float = 0.02  # [m/s] at most in the window
-    settled_within: float = USUAL_CREEP  # [mm] by which it may creep in the window
+    upper: float = field(metadata=UPPER)
+    target: Pose = field(metadata=key('the pose that is right'))
+    per_radian: float = field(
+        default=0.0,
+        metadata=key('weight of the angle; 0: positions alone', 'mm/rad', at_least=0),
+    )
+    settled_speed: float = field(default=0.02, metadata=SPEED)
+    settled_within: float = field(default=1.0, metadata=CREEP)
 
     unit = 'mm'
     lower = 0.0
@@ -170,10 +185,6 @@ class FinalPoseError:
     def needs(self) -> str:
         """What it is computed from."""
         return 'pose' if self.per_radian > 0 else 'position'
-
-    def describe(self) -> dict[str, object]:
-        """Return all that two labs have to share."""
-        return _described({'type': 'final_pose_error', **asdict(self)})
 
     def psi(self, seen: Seen, window: Window) -> float:
         """Return |p - p*| [mm] + per_radian x angle(R, R*)."""

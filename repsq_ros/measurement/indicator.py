@@ -16,18 +16,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
+from repsq_ros.keys import Declared, key
 from repsq_ros.measurement.window import Seen, Window
 
 
 @dataclass(frozen=True)
-class Indicator:
+class Indicator(Declared, type='indicator'):
     """1 where the inner quantity is above a threshold, else 0."""
 
-    inner: Any  # a Quantity
-    above: float  # in the inner quantity's unit
+    inner: Any = field(metadata=key('the measure that is compared', name='of', digest='of'))
+    above: float = field(metadata=key('psi is 1 where that measure is above, in its unit'))
 
     unit = '1'
     lower = 0.0
@@ -37,10 +38,6 @@ class Indicator:
     def needs(self) -> str:
         """What it is computed from."""
         return str(self.inner.needs)
-
-    def describe(self) -> dict[str, object]:
-        """Return all that two labs have to share."""
-        return {'type': 'indicator', 'above': self.above, 'of': self.inner.describe()}
 
     def psi(self, seen: Seen, window: Window) -> float:
         """Return 1 or 0."""

@@ -16,12 +16,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from repsq_ros.keys import LABS_OWN, Declared, key
 from repsq_ros.measurement.samples import Quaternion, Vector
 
 STAMPS = ('header', 'receive')
@@ -41,8 +43,13 @@ UNITS = LENGTHS | OTHER_UNITS | {EITHER_SHARE: 1.0}
 class Extrinsics:
     """Where the point that is measured sits on the rigid body that the sensor sees."""
 
-    translation: Vector = (0.0, 0.0, 0.0)  # [m] of the point's frame in the body's frame
-    rotation: Quaternion = (0.0, 0.0, 0.0, 1.0)  # point's frame to body's frame, x, y, z, w
+    translation: Vector = dataclasses.field(
+        default=(0.0, 0.0, 0.0), metadata=key("the point in the body's frame", 'm')
+    )
+    rotation: Quaternion = dataclasses.field(
+        default=(0.0, 0.0, 0.0, 1.0),
+        metadata=key("of the point's frame in the body's", rotation=True),
+    )
 
     @property
     def trivial(self) -> bool:
@@ -51,26 +58,83 @@ class Extrinsics:
 
 
 @dataclass(frozen=True)
-class Input:
+class Input(Declared):
     """One stream of messages and its reading."""
 
-    type: str  # ROS name of the message, e.g. geometry_msgs/msg/PoseStamped
-    topic: str  # relative name, to be remapped
-    body: str = ''  # name or ID of the rigid body in messages that hold several
-    field: str = ''  # path to one number in a message of any type, e.g. pose.pose.position.x
-    stamp: str = 'header'  # header: when the sensor says; receive: when the message arrived
-    unit: str = 'm'  # of lengths in the message, or of its number
-    sign: float = 1.0  # -1: a gauge that counts down
-    up_axis: str = 'z'  # y: a mocap whose floor is x-z
-    frame: str = ''  # frame_id that is expected; empty: any
-    extrinsics: Extrinsics = Extrinsics()
-    velocity: str = 'slope'  # how bodies get their velocity
-    velocity_span: float = 0.1  # [s] of the window of `slope` and `cubic`
-    velocity_frame: str = 'body'  # in which frame the message tells its velocity
-    rate: float = 0.0  # [Hz] nominal; 0: not known
-    retime: bool = False  # put arrival stamps back onto the nominal rate
-    calibration: float = 1.0  # of a gauge: true length over reading (cosine error included)
-    error_codes: tuple[float, ...] | None = None  # readings that mean an error; None: usual ones
+    type: str = dataclasses.field(metadata=key('message, such as geometry_msgs/msg/PoseStamped'))
+    topic: str = dataclasses.field(metadata=LABS_OWN)  # relative name, to be remapped
+    body: str = dataclasses.field(
+        default='', metadata=key('name or ID of the rigid body, where messages hold several')
+    )
+    field: str = dataclasses.field(
+        default='', metadata=key('path to one number in a message of any type: pose.position.x')
+    )
+    stamp: str = dataclasses.field(
+        default='header',
+        metadata=key(
+            'header: the stamp of the sensor; receive: when the message arrived',
+            choices=STAMPS,
+            default_text='header where there is one',
+        ),
+    )
+    unit: str = dataclasses.field(
+        default='m',
+        metadata=key(
+            'of lengths in the message, or of its number',
+            choices=tuple(UNITS),
+            default_text="the message's own",
+        ),
+    )
+    sign: float = dataclasses.field(
+        default=1.0, metadata=key('-1: a gauge that counts down', choices=(1.0, -1.0))
+    )
+    up_axis: str = dataclasses.field(
+        default='z', metadata=key('y: a motion capture whose floor is x-z', choices=UP_AXES)
+    )
+    frame: str = dataclasses.field(
+        default='', metadata=key('frame_id that is expected; left out: any')
+    )
+    extrinsics: Extrinsics = dataclasses.field(
+        default=Extrinsics(),
+        metadata=key('where the measured point sits on the body that the sensor sees'),
+    )
+    velocity: str = dataclasses.field(
+        default='slope',
+        metadata=key(
+            'how a body gets its velocity',
+            choices=VELOCITIES,
+            default_text='twist where the message has one',
+        ),
+    )
+    velocity_span: float = dataclasses.field(
+        default=0.1, metadata=key('window of slope and cubic', 's', above=0)
+    )
+    velocity_frame: str = dataclasses.field(
+        default='body',
+        metadata=key(
+            'frame of the velocity in the message',
+            choices=VELOCITY_FRAMES,
+            default_text="the message's own",
+        ),
+    )
+    rate: float = dataclasses.field(
+        default=0.0, metadata=key('nominal rate; 0: not known', 'Hz', at_least=0)
+    )
+    retime: bool = dataclasses.field(
+        default=False, metadata=key('put arrival stamps back onto the nominal rate')
+    )
+    calibration: float = dataclasses.field(
+        default=1.0,
+        metadata=key(
+            'true length over reading of a gauge (cosine error included)',
+            name='scale',
+            above=0,
+            later=True,
+        ),
+    )
+    error_codes: tuple[float, ...] | None = dataclasses.field(
+        default=None, metadata=key('readings that mean an error; left out: the usual', later=True)
+    )
 
     @property
     def scale(self) -> float:
@@ -82,12 +146,3 @@ class Input:
         if self.unit == EITHER_SHARE:
             values = np.where(values > 1.0, values / 100.0, values)
         return values * self.scale * self.sign * self.calibration
-
-    def describe(self) -> dict[str, object]:
-        """Return what two labs have to share; the topic's name is each lab's own."""
-        found = {key: value for key, value in asdict(self).items() if key != 'topic'}
-        # Keys of later versions are left out at their default, so that old digests stay valid.
-        for key, usual in (('calibration', 1.0), ('error_codes', None)):
-            if found[key] == usual:
-                del found[key]
-        return found

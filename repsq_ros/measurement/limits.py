@@ -17,33 +17,48 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
+from repsq_ros.keys import Declared, key
+
 
 @dataclass(frozen=True)
-class Limits:
+class Limits(Declared):
     """Thresholds of validity. A gauge may be silent for minutes: of them only `largest_gap`."""
 
-    largest_gap_ns: int = 200_000_000  # without a sample, within the window and at its ends
-    coverage: float = 0.8  # least share of the window that lies near a sample
-    frozen: float = 0.25  # [s] at most of bit-identical poses with fresh stamps
-    fastest: float = 10.0  # [m/s] no body that is tested moves faster: more is a jump
-    fastest_turn: float = 40.0  # [rad/s] the same of its rotation
-    step: float = 0.02  # [m] a step so small is noise, whatever its stamps say
-    outlier: float = 0.001  # [m] by which a step may leave the path of its neighbours, at least
-    outlier_turn: float = 0.002  # [rad] the same of its rotation
-
-    def describe(self) -> dict[str, float | int]:
-        """Return what two labs have to share; later thresholds only where they are not usual."""
-        usual = Limits()
-        found: dict[str, float | int] = asdict(self)
-        for key in ('outlier', 'outlier_turn'):
-            if found[key] == getattr(usual, key):
-                del found[key]
-        return found
+    largest_gap_ns: int = field(
+        default=200_000_000,
+        metadata=key('longest time without a sample, within the window and at its ends', above=0),
+    )
+    coverage: float = field(
+        default=0.8,
+        metadata=key('least share of the window that lies near a sample', at_least=0, at_most=1),
+    )
+    frozen: float = field(
+        default=0.25, metadata=key('longest run of bit-identical poses', 's', above=0)
+    )
+    fastest: float = field(
+        default=10.0, metadata=key('no tested body moves faster: more is a jump', 'm/s', above=0)
+    )
+    fastest_turn: float = field(
+        default=40.0, metadata=key('the same of its rotation', 'rad/s', above=0)
+    )
+    step: float = field(
+        default=0.02,
+        metadata=key('a step up to this is noise, whatever the stamps', 'm', at_least=0),
+    )
+    outlier: float = field(
+        default=0.001,
+        metadata=key(
+            'a step may leave the path of its neighbours by this', 'm', above=0, later=True
+        ),
+    )
+    outlier_turn: float = field(
+        default=0.002, metadata=key('the same of its rotation', 'rad', above=0, later=True)
+    )
 
 
 @dataclass(frozen=True)
@@ -58,9 +73,16 @@ class Commanded:
 class Fall:
     """When the subject counts as fallen: a result, and the worst there is."""
 
-    height: float = -math.inf  # [m] it lies lower than this
-    tilt: float = math.inf  # [rad] its z axis is further from the vertical than this
-    hold: float = 0.1  # [s] for so long: one wild pose is no fall
+    height: float = field(
+        default=-math.inf, metadata=key('fallen where the body is lower than this', 'm')
+    )
+    tilt: float = field(
+        default=math.inf,
+        metadata=key('fallen where its z axis leans more than this', 'rad', above=0),
+    )
+    hold: float = field(
+        default=0.1, metadata=key('for so long: one wild pose is no fall', 's', at_least=0)
+    )
 
 
 @dataclass(frozen=True)
@@ -68,10 +90,13 @@ class Condition:
     """A second input that must be as it should while a test runs: a mode, a scaling, a battery."""
 
     name: str
-    at_least: float = -math.inf
-    at_most: float = math.inf
-    one_of: tuple[float, ...] = ()  # empty: any
-    longest_silence: float = math.inf  # [s] between its last message and the window's end
+    at_least: float = field(default=-math.inf, metadata=key('smallest nominal value'))
+    at_most: float = field(default=math.inf, metadata=key('largest nominal value'))
+    one_of: tuple[float, ...] = field(default=(), metadata=key('the nominal values'))
+    longest_silence: float = field(
+        default=math.inf,
+        metadata=key("between its last message and the window's end", 's', above=0),
+    )
 
     def accepts(self, values: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Tell which values are as they should be; NaN and infinity never are."""

@@ -17,12 +17,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
+from repsq_ros.keys import shared
 from repsq_ros.measurement import validity
 from repsq_ros.measurement.inputs import Input
 from repsq_ros.measurement.limits import Commanded, Condition, Fall, Limits
@@ -124,10 +125,10 @@ class Measure:
             **self.quantity.describe(),
             'range': [self.lower, self.upper],
             'input': self.input.describe(),
-            'limits': _json(self.limits.describe()),
-            'fall': None if self.fall is None else _json(asdict(self.fall)),
+            'limits': self.limits.describe(),
+            'fall': None if self.fall is None else shared(self.fall),
             'conditions': [
-                {**_json(asdict(condition)), 'input': source.describe()}
+                {**shared(condition), 'input': source.describe()}
                 for condition, source in zip(self.conditions, self.condition_inputs, strict=True)
             ],
         }
@@ -191,11 +192,3 @@ class Measure:
             if fault:
                 return fault
         return None
-
-
-def _json(values: Mapping[str, object]) -> dict[str, object]:
-    """Return values with infinities as text: JSON knows none."""
-    return {
-        key: str(value) if isinstance(value, float) and not math.isfinite(value) else value
-        for key, value in values.items()
-    }

@@ -17,11 +17,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
+from repsq_ros.keys import key
 from repsq_ros.measurement.frames import continuous
 from repsq_ros.measurement.reasons import Code
 from repsq_ros.measurement.samples import Quaternion, Vector
@@ -36,8 +37,10 @@ Array = NDArray[np.float64]
 class Pose:
     """Where something is, and how it is turned."""
 
-    position: Vector  # [m]
-    orientation: Quaternion | None = None  # x, y, z, w; None: not asked for
+    position: Vector = field(metadata=key('x, y, z', 'm'))
+    orientation: Quaternion | None = field(
+        default=None, metadata=key('how it is turned', name='rotation', rotation=True)
+    )
 
 
 def mean_pose(track: Track) -> tuple[Array, Array | None]:

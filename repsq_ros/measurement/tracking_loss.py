@@ -17,11 +17,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
+from repsq_ros.keys import Declared, key
 from repsq_ros.measurement import velocity
 from repsq_ros.measurement.reasons import Code
 from repsq_ros.measurement.window import Seen, UnmeasurableError, Window
@@ -58,31 +59,37 @@ def soft_linf(errors: NDArray[np.float64], gain: float, reduction: str) -> float
 
 
 @dataclass(frozen=True)
-class TrackingLoss:
+class TrackingLoss(Declared, type='soft_linf'):
     """soft-L-infinity loss of (v_x, v_y, yaw rate) against the command, in the body frame."""
 
-    gain: float
-    reduction: str
-    weights: tuple[float, float, float] = (1.0, 1.0, 1.0)  # of the squared errors; 0: left out
-    # [Hz] of the states that a sum is over, whatever the sensor's own rate is; 0: those there are
-    state_rate: float = 0.0
+    gain: float = field(metadata=key('of psi = 1 - exp(-gain g)', above=0))
+    reduction: str = field(
+        metadata=key(
+            'g from S, the sum of the squared velocity errors of n states: '
+            'sum is S, mean is S/n, rms is sqrt(S/n)',
+            choices=REDUCTIONS,
+        )
+    )
+    weights: tuple[float, float, float] = field(
+        default=(1.0, 1.0, 1.0),
+        metadata=key('of the squared errors; those left out are 0', names=COMPONENTS, at_least=0),
+    )
+    # 0: the states that the sensor gives
+    state_rate: float = field(
+        default=0.0,
+        metadata=key(
+            "of reduction sum: states per second, whatever the sensor's own rate",
+            'Hz',
+            above=0,
+            default_text='the rate of the input',
+            later=True,
+        ),
+    )
 
     needs = 'velocity'
     unit = '1'
     lower = 0.0  # range M of psi
     upper = 1.0
-
-    def describe(self) -> dict[str, object]:
-        """Return all that two labs have to share."""
-        shared: dict[str, object] = {
-            'type': 'soft_linf',
-            'gain': self.gain,
-            'reduction': self.reduction,
-            'weights': list(self.weights),
-        }
-        if self.state_rate:
-            shared['state_rate'] = self.state_rate
-        return shared
 
     def psi(self, seen: Seen, window: Window) -> float:
         """Return the loss of the window's states."""

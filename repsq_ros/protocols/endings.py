@@ -17,9 +17,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
+from repsq_ros.keys import key
 from repsq_ros.timebase import to_seconds
 
 LOOK_NS = 200_000_000  # between two looks whether the robot has settled
@@ -84,7 +85,7 @@ class Ending(Protocol):
 class Timed:
     """It ends after a time."""
 
-    duration_ns: int
+    duration_ns: int = field(metadata=key('how long the phase takes', name='seconds', above=0))
 
     needs_body = asks = False
     timeout_ns = 0
@@ -111,10 +112,17 @@ class Settled:
     That is what the sensor says of the body, never what a controller says of itself.
     """
 
-    timeout_ns: int
-    hold_ns: int
-    speed: float  # [m/s] at most
-    within: float  # [m] of the position that is commanded; of no account for velocities
+    timeout_ns: int = field(
+        default=30_000_000_000, metadata=key('the campaign pauses after it', above=0)
+    )
+    hold_ns: int = field(
+        default=500_000_000, metadata=key('for so long', at_least=to_seconds(LATE_NS))
+    )
+    speed: float = field(default=0.02, metadata=key('slower than this', 'm/s', above=0))
+    # Of no account for velocities.
+    within: float = field(
+        default=0.01, metadata=key('within this of the commanded position', 'm', above=0)
+    )
 
     needs_body, asks = True, False
     look_ns = LOOK_NS
@@ -146,7 +154,9 @@ class Settled:
 class Confirmed:
     """It ends when somebody confirms."""
 
-    timeout_ns: int
+    timeout_ns: int = field(
+        default=3_600_000_000_000, metadata=key('the campaign pauses after it', above=0)
+    )
 
     needs_body, asks = False, True
     look_ns = least_ns = CONFIRM_LOOK_NS

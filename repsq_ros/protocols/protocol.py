@@ -18,9 +18,10 @@ from __future__ import annotations
 
 import enum
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any, cast
 
+from repsq_ros.keys import key
 from repsq_ros.protocols.command_space import COMPONENTS, REST, UNITS, Command, CommandSpace
 from repsq_ros.protocols.endings import Ending, Timed
 from repsq_ros.protocols.phases import Phase
@@ -69,12 +70,14 @@ class Step:
 class Positions:
     """What a protocol of poses needs beside the case."""
 
-    frame: str  # of all poses (REP-105)
+    frame: str = field(metadata=key('frame_id of all poses; base for URScript'))
     reference: Command  # (x, y, z, roll, pitch, yaw) [m, rad]
-    direction: tuple[float, float, float]  # in which target and reference are approached
-    distance: float  # [m] of the approach
-    speed: float  # [m/s] of the tool
-    acceleration: float  # [m/s^2]
+    direction: tuple[float, float, float] = field(
+        metadata=key('in which target and reference are approached, a vector in the frame')
+    )
+    distance: float = field(metadata=key('of the last piece of a way', 'm', at_least=0))
+    speed: float = field(metadata=key('of the tool', 'm/s', above=0))
+    acceleration: float = field(metadata=key('of the tool', 'm/s^2', above=0))
 
     def approach_to(self, pose: Command) -> Command:
         """Return the pose from which a pose is approached."""

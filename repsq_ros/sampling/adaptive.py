@@ -16,9 +16,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from repsq_ros.sampling.beta_fit import fit_betas
+from repsq_ros.keys import key
+from repsq_ros.sampling.beta_fit import FITS, fit_betas
 from repsq_ros.sampling.distributions import FromUniform, Mixture, Product
 from repsq_ros.sampling.marginals import Beta, Uniform
 from repsq_ros.sampling.proposals import Dependence, Weighted
@@ -29,12 +30,19 @@ from repsq_ros.sampling.weight_bound import largest_ratio
 class Adaptation:
     """How an adaptive proposal learns."""
 
-    batch: int = 30  # d: tests between two updates
-    share_of_target: float = 0.1  # of p in the mixture
-    rate: float = 0.1  # of the exponential moving average of the shapes
-    start: float = 0.99  # every shape before the first update
-    fit: str = 'moments'
-    shapes: tuple[float, float] | None = (0.5, 1.0)  # limits of a fit
+    batch: int = field(default=30, metadata=key('tests between two updates', at_least=2))
+    share_of_target: float = field(
+        default=0.1, metadata=key('of the target in the mixture', above=0, below=1)
+    )
+    rate: float = field(
+        default=0.1, metadata=key('of the moving average of the shapes', above=0, below=1)
+    )
+    start: float = field(default=0.99, metadata=key('every shape at first', above=0))
+    fit: str = field(default='moments', metadata=key('how shapes are fitted', choices=FITS))
+    # None: without limits
+    shapes: tuple[float, float] | None = field(
+        default=(0.5, 1.0), metadata=key('limits of a fitted shape')
+    )
 
 
 class AdaptiveImportance(Weighted):

@@ -18,7 +18,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+from repsq_ros.keys import key
 
 
 @dataclass(frozen=True)
@@ -26,9 +28,9 @@ class Dimension:
     """One dimension of a test case: its name, unit (SI) and range."""
 
     name: str
-    unit: str
-    lower: float
-    upper: float
+    unit: str = field(metadata=key('of both ends: SI'))
+    lower: float = field(metadata=key('lower end of the range'))
+    upper: float = field(metadata=key('upper end of the range'))
 
 
 @dataclass(frozen=True)

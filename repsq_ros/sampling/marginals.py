@@ -21,11 +21,13 @@ of any two, and its largest value is found exactly, among the roots of a cubic a
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
 from scipy.special import betaincinv, betaln, ndtr, ndtri
+
+from repsq_ros.keys import Declared, key
 
 EDGE = 1e-12  # u is kept so far from 0 and 1 where a density may be infinite there
 
@@ -51,7 +53,7 @@ class Marginal(Protocol):
 
 
 @dataclass(frozen=True)
-class Uniform:
+class Uniform(Declared, type='uniform'):
     """f(u) = 1."""
 
     coefficients = (0.0, 0.0, 0.0, 0.0)
@@ -61,17 +63,13 @@ class Uniform:
         """Return the quantile."""
         return v
 
-    def describe(self) -> dict[str, object]:
-        """Return the type: there is nothing to choose."""
-        return {'type': 'uniform'}
-
 
 @dataclass(frozen=True)
-class Beta:
+class Beta(Declared, type='beta'):
     """f(u) = u^(a-1) (1-u)^(b-1) / B(a, b), with shapes a, b > 0."""
 
-    a: float
-    b: float
+    a: float = field(metadata=key('shape at the lower end', above=0))
+    b: float = field(metadata=key('shape at the upper end', above=0))
 
     @property
     def coefficients(self) -> Coefficients:
@@ -87,21 +85,17 @@ class Beta:
         """Return the quantile, at least 1e-12 from both ends."""
         return min(max(float(betaincinv(self.a, self.b, v)), EDGE), 1.0 - EDGE)
 
-    def describe(self) -> dict[str, object]:
-        """Return the type and both shapes."""
-        return {'type': 'beta', 'a': self.a, 'b': self.b}
-
 
 @dataclass(frozen=True)
-class TruncatedNormal:
+class TruncatedNormal(Declared, type='truncated_normal'):
     """A normal density cut to [0, 1].
 
     :param mean: of the normal before it is cut, in u; it may lie outside [0, 1]
     :param sd: its standard deviation, > 0
     """
 
-    mean: float
-    sd: float
+    mean: float = field(metadata=key("before it is cut to the range, in the dimension's unit"))
+    sd: float = field(metadata=key('standard deviation before it is cut', above=0))
 
     @property
     def coefficients(self) -> Coefficients:
@@ -131,10 +125,6 @@ class TruncatedNormal:
         else:
             u = self.mean - self.sd * float(ndtri(high - v * (high - low)))
         return min(max(u, 0.0), 1.0)
-
-    def describe(self) -> dict[str, object]:
-        """Return the type, and mean and sd in u."""
-        return {'type': 'truncated_normal', 'mean': self.mean, 'sd': self.sd}
 
 
 def log_density(marginal: Marginal, u: float) -> float:

@@ -16,9 +16,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from repsq_ros.specification.reader import Section
+from repsq_ros.keys import key
+from repsq_ros.specification.reader import Section, read_keys
 
 SELECTIONS = ('widen', 'assume_independent')
 
@@ -27,13 +28,23 @@ SELECTIONS = ('widen', 'assume_independent')
 class RequiredAccuracy:
     """What is asked for: |r - r*| <= gamma with probability 1 - c, agreement with 1 - beta."""
 
-    gamma: float  # [unit of psi]
-    c: float
-    beta: float
-    runs: int = 2  # k: campaigns that shall agree, an initiator's and its replicators'
-    # One of SELECTIONS: whether the interval is widened by what lost tests can have hidden, or
-    # instruments and operators are assumed to lose them whatever psi is.
-    selection: str = 'widen'
+    gamma: float = field(
+        metadata=key('the mean shall be known within gamma', 'the unit of psi', above=0)
+    )
+    c: float = field(metadata=key('probability that the mean is missed by more', above=0, below=1))
+    beta: float = field(metadata=key('probability that labs differ', above=0, below=1))
+    # k: campaigns that shall agree, an initiator's and its replicators'
+    runs: int = field(
+        default=2, metadata=key('how many runs shall agree, the initiator included', at_least=2)
+    )
+    selection: str = field(
+        default='widen',
+        metadata=key(
+            'widen the interval by what lost tests may hide, or assume that instruments and '
+            'operators lose them whatever psi is',
+            choices=SELECTIONS,
+        ),
+    )
 
 
 def read_accuracy(section: Section, psi_range: float) -> RequiredAccuracy:
@@ -41,15 +52,10 @@ def read_accuracy(section: Section, psi_range: float) -> RequiredAccuracy:
 
     :raises SpecificationError: with file, key, what was found and what was expected
     """
-    gamma = section.number('gamma', above=0)
-    if gamma >= psi_range:
-        raise section.fail('gamma', f'{gamma!r}', f'less than the range of psi, {psi_range:g}')
-    accuracy = RequiredAccuracy(
-        gamma,
-        section.number('c', above=0, below=1),
-        section.number('beta', above=0, below=1),
-        section.whole('runs', 2, at_least=2),
-        section.choice('selection', SELECTIONS, 'widen'),
-    )
+    accuracy = read_keys(section, RequiredAccuracy)
+    if accuracy.gamma >= psi_range:
+        raise section.fail(
+            'gamma', f'{accuracy.gamma!r}', f'less than the range of psi, {psi_range:g}'
+        )
     section.finish()
     return accuracy

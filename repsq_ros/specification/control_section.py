@@ -16,18 +16,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from repsq_ros.estimation.anytime import Anytime
 from repsq_ros.estimation.control import Control
 from repsq_ros.estimation.portfolio import ControlledAnytime
 from repsq_ros.estimation.regression import RegressionControl
 from repsq_ros.estimation.stopping import Bounds, StoppingRule
+from repsq_ros.keys import key
 from repsq_ros.sampling.basis import LegendreBasis
 from repsq_ros.sampling.distributions import Distribution
 from repsq_ros.sampling.polynomial_moments import HIGHEST
 from repsq_ros.specification.proposal_section import ProposalChoice
-from repsq_ros.specification.reader import Section
+from repsq_ros.specification.reader import Section, read_keys
 
 KINDS = ('none', 'regression')
 
@@ -36,8 +37,11 @@ KINDS = ('none', 'regression')
 class ControlChoice:
     """The control variate of a specification: a regression on the tests before."""
 
-    degree: int = 2
-    interactions: bool = False
+    degree: int = field(
+        default=2,
+        metadata=key('of the polynomial in each dimension', at_least=1, at_most=HIGHEST),
+    )
+    interactions: bool = field(default=False, metadata=key('with products of two dimensions'))
 
     @property
     def words(self) -> str:
@@ -66,12 +70,9 @@ def read_control(
     if not section.has('control'):
         return None
     inner = section.word_or_section('control', 'type')
-    kind = inner.choice('type', KINDS)
     choice = None
-    if kind == 'regression':
-        choice = ControlChoice(inner.whole('degree', 2, at_least=1), inner.flag('interactions'))
-        if choice.degree > HIGHEST:
-            raise inner.fail('degree', f'{choice.degree}', f'1 to {HIGHEST}')
+    if inner.choice('type', KINDS) == 'regression':
+        choice = read_keys(inner, ControlChoice)
         _check(section, choice, target, proposal, rule)
     inner.finish()
     return choice

@@ -24,7 +24,7 @@ from pathlib import Path
 import yaml
 
 from repsq_ros.specification.partition_section import Initiator
-from repsq_ros.specification.reader import read
+from repsq_ros.specification.yaml_file import read
 
 
 def companions(file: Path) -> list[Path]:

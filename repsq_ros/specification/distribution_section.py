@@ -38,7 +38,7 @@ from repsq_ros.sampling.distributions import (
     uniform,
 )
 from repsq_ros.sampling.marginals import Beta, Marginal, TruncatedNormal, Uniform
-from repsq_ros.specification.reader import Section
+from repsq_ros.specification.reader import Section, read_keys
 
 TYPES = ('uniform', 'beta', 'truncated_normal', 'grid', 'table', 'mixture')
 EXPECTED = f"one of {', '.join(TYPES)}, or a class as 'module:Class'"
@@ -79,16 +79,15 @@ def _product(read: Callable[[Section, float, float], Marginal]) -> Callable[[Sec
 
 
 def _beta(section: Section, lower: float, upper: float) -> Beta:
-    found = Beta(section.number('a', above=0), section.number('b', above=0))
+    found = read_keys(section, Beta)
     section.finish()
     return found
 
 
 def _truncated_normal(section: Section, lower: float, upper: float) -> TruncatedNormal:
     width = upper - lower
-    found = TruncatedNormal(
-        (section.number('mean') - lower) / width, section.number('sd', above=0) / width
-    )
+    said = read_keys(section, TruncatedNormal)
+    found = TruncatedNormal((said.mean - lower) / width, said.sd / width)
     section.finish()
     if not math.isfinite(found.log_constant):
         raise section.fail(

@@ -34,8 +34,9 @@ from repsq_ros.specification.measure_section import read_measure
 from repsq_ros.specification.model import FORMAT, Specification
 from repsq_ros.specification.partition_section import read_partition
 from repsq_ros.specification.protocol_section import read_protocol
-from repsq_ros.specification.reader import Section, read, show
+from repsq_ros.specification.reader import Section, read_keys, show
 from repsq_ros.specification.tester_section import read_tester
+from repsq_ros.specification.yaml_file import read
 
 
 def load(file: str | Path, tester_file: Path | None = None) -> Specification:
@@ -160,11 +161,11 @@ def _box(section: Section, protocol: Protocol) -> Box:
         if not box.has(name):
             continue
         dimension = box.section(name)
-        unit = dimension.choice('unit', (expected_unit,))
-        lower = dimension.number('lower')
-        upper = dimension.number('upper')
-        if not lower < upper:
-            raise dimension.fail('upper', f'{upper!r}', f'a number above lower = {lower!r}')
+        found = read_keys(dimension, Dimension, {'name': name}, choices={'unit': (expected_unit,)})
+        if not found.lower < found.upper:
+            raise dimension.fail(
+                'upper', f'{found.upper!r}', f'a number above lower = {found.lower!r}'
+            )
         dimension.finish()
-        dimensions.append(Dimension(name, unit, lower, upper))
+        dimensions.append(found)
     return Box(tuple(dimensions))

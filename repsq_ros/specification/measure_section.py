@@ -18,15 +18,15 @@ from __future__ import annotations
 
 import csv
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from repsq_ros.errors import SpecificationError
+from repsq_ros.keys import keys_of
 from repsq_ros.measurement.catalogue import kind_of
 from repsq_ros.measurement.displacement import (
-    TAKES,
-    USUAL_CREEP,
     FinalPoseError,
     GaugeDisplacement,
     SpaceDisplacement,
@@ -37,19 +37,19 @@ from repsq_ros.measurement.measure import Measure, Quantity
 from repsq_ros.measurement.own import ATTRIBUTES, NEEDS, OwnQuantity
 from repsq_ros.measurement.performance_criteria import barycentre
 from repsq_ros.measurement.pose import Pose
-from repsq_ros.measurement.tracking_loss import COMPONENTS, REDUCTIONS, TrackingLoss
+from repsq_ros.measurement.tracking_loss import TrackingLoss
 from repsq_ros.specification.distribution_section import beside, load_class
-from repsq_ros.specification.input_section import (
-    SOURCES,
-    input_of_source,
-    read_input,
-    read_rotation,
-    read_vector,
-)
-from repsq_ros.specification.reader import Section
+from repsq_ros.specification.input_section import SOURCES, input_of_source, read_input
+from repsq_ros.specification.reader import Section, read_keys
 from repsq_ros.specification.validity_section import read_conditions, read_fall, read_limits
 
-TYPES = ('soft_linf', 'displacement', 'final_pose_error', 'indicator')
+# By type; of a displacement the first is read from a number, the second from a body.
+TYPES: dict[str, tuple[type, ...]] = {
+    'soft_linf': (TrackingLoss,),
+    'displacement': (GaugeDisplacement, SpaceDisplacement),
+    'final_pose_error': (FinalPoseError,),
+    'indicator': (Indicator,),
+}
 
 
 def read_measure(section: Section) -> Measure:
@@ -115,88 +115,59 @@ def _quantity(section: Section, source: Input) -> Quantity:
         return _own(section, name)
     kind = section.choice('type', TYPES)
     if kind == 'soft_linf':
-        gain = section.number('gain', above=0)
-        reduction = section.choice('reduction', REDUCTIONS)
-        rate = _state_rate(section, source) if reduction == 'sum' else 0.0
-        return TrackingLoss(gain, reduction, _weights(section), rate)
+        return _tracking_loss(section, source)
     if kind == 'indicator':
         inner = section.section('of')
         found = _quantity(inner, source)
         inner.finish()
-        return Indicator(found, section.number('above', above=found.lower, below=found.upper))
-    upper = section.number('upper', above=0)
-    if kind == 'displacement' and 'reading' in _gives(source):
-        return GaugeDisplacement(
-            upper,
-            section.choice('take', TAKES, 'last'),
-            _tare(section),
-            section.number('settled_within', 0.1, above=0),
-            _travel(section),
+        above = section.number('above', above=found.lower, below=found.upper)
+        return Indicator(found, above)
+    if kind == 'final_pose_error':
+        target = _pose(section, 'target')
+        error = read_keys(section, FinalPoseError, {'target': target})
+        if error.per_radian > 0 and target.orientation is None:
+            raise section.fail(
+                'target', 'a position alone', 'rotation or rpy as well: per_radian > 0'
+            )
+        return error
+    if 'reading' not in _gives(source):
+        before = not section.has('reference') or section.content()['reference'] == 'before'
+        reference = None if before else _pose(section, 'reference')
+        return read_keys(section, SpaceDisplacement, {'reference': reference})
+    gauge = read_keys(section, GaugeDisplacement)
+    if gauge.travel is not None and not gauge.travel[0] < gauge.travel[1]:
+        raise section.fail(
+            'travel', f'{list(gauge.travel)}', 'two numbers in mm, the smaller first'
         )
-    settled = section.number('settled_speed', 0.02, above=0)
-    creep = section.number('settled_within', USUAL_CREEP, above=0)
-    if kind == 'displacement':
-        return SpaceDisplacement(upper, _pose(section, 'reference', optional=True), settled, creep)
-    target = _pose(section, 'target', optional=False)
-    assert target is not None
-    per_radian = section.number('per_radian', 0.0, at_least=0)
-    if per_radian > 0 and target.orientation is None:
-        raise section.fail('target', 'a position alone', 'rotation or rpy as well: per_radian > 0')
-    return FinalPoseError(upper, target, per_radian, settled, creep)
+    return gauge
 
 
-def _state_rate(section: Section, source: Input) -> float:
-    """Return the states a second [Hz] that a sum is over: two labs with other sensors share it."""
-    if source.rate > 0 and not section.has('state_rate'):
-        return source.rate
-    if not section.has('state_rate'):
+def _tracking_loss(section: Section, source: Input) -> TrackingLoss:
+    rate = keys_of(TrackingLoss)['state_rate']
+    found = read_keys(section, TrackingLoss, {'state_rate': rate.default})
+    if not sum(found.weights) > 0:
+        raise section.fail('weights', 'no weight above 0', 'at least one component')
+    if found.reduction != 'sum':
+        return found
+    if not section.has('state_rate') and not source.rate > 0:
         raise section.fail(
             'state_rate',
             'nothing',
             'the states per second in Hz that reduction: sum is over, or '
             'the rate of the input: a sum grows with the sensor',
         )
-    return section.number('state_rate', above=0.0)
+    # Two labs with other sensors share the rate that a sum is over.
+    return replace(found, state_rate=section.take(replace(rate, default=source.rate)))
 
 
-def _weights(section: Section) -> tuple[float, float, float]:
-    if not section.has('weights'):
-        return (1.0, 1.0, 1.0)
-    inner = section.section('weights')
-    x, y, turn = (inner.number(name, 0.0, at_least=0) for name in COMPONENTS)
-    inner.finish()
-    if not x + y + turn > 0:
-        raise section.fail('weights', 'no weight above 0', 'at least one component')
-    return (x, y, turn)
-
-
-def _tare(section: Section) -> float | None:
-    """Return the tare in mm; None: the reading before the command."""
-    if not section.has('tare') or section.content()['tare'] == 'before':
-        return None
-    return section.number('tare')
-
-
-def _travel(section: Section) -> tuple[float, float] | None:
-    """Return the ends of a gauge's travel in mm; None: not given."""
-    if not section.has('travel'):
-        return None
-    lower, upper = section.numbers('travel', 2)
-    if not lower < upper:
-        raise section.fail('travel', f'{[lower, upper]}', 'two numbers in mm, the smaller first')
-    return (lower, upper)
-
-
-def _pose(section: Section, key: str, optional: bool) -> Pose | None:
-    """Return a pose: given, the barycentre of a file's positions, or (None) that `before`."""
-    if optional and (not section.has(key) or section.content()[key] == 'before'):
-        return None
+def _pose(section: Section, key: str) -> Pose:
+    """Return a pose: given, or the barycentre of a file's positions."""
     inner = section.section(key)
     if inner.has('file'):
-        centre = barycentre(_positions(beside(inner, inner.text('file'))))
-        inner.finish()
-        return Pose((float(centre[0]), float(centre[1]), float(centre[2])))
-    found = Pose(read_vector(inner, 'position'), read_rotation(inner))
+        x, y, z = map(float, barycentre(_positions(beside(inner, inner.text('file')))))
+        found = Pose((x, y, z))
+    else:
+        found = read_keys(inner, Pose)
     inner.finish()
     return found
 

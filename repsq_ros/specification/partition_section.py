@@ -17,36 +17,105 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from repsq_ros.estimation.alpha import ALPHA_RULES, agreement_exists
 from repsq_ros.estimation.partition import Partition
+from repsq_ros.keys import Declared, key, shared
 from repsq_ros.seeds import RandomStream, generator
 from repsq_ros.specification.accuracy_section import RequiredAccuracy
-from repsq_ros.specification.reader import Section, show
+from repsq_ros.specification.reader import Section, read_keys
 
-TYPES = ('uniform', 'edges', 'anchored')
 OUTCOMES = ('reached', 'budget', 'unresolved', 'void')  # of an initiator's campaign
 MOST_CELLS = 1_000_000
 
 
 @dataclass(frozen=True)
-class Initiator:
+class Initiator(Declared):
     """What an initiator's campaign was worth: its replicators' promise follows from it, too."""
 
-    outcome: str  # 'reached', 'budget', 'unresolved' or 'void'
-    rule: str
-    gamma: float  # [unit of psi]
-    c: float
-    violations: int  # tests with a value outside its bounds
-    digest: str  # of the specification that it ran
-    objection: str = ''  # why it promises no accuracy
-    provisos: tuple[str, ...] = ()  # what its promise assumes
+    outcome: str = field(metadata=key('how its campaign ended', choices=OUTCOMES))
+    rule: str = field(metadata=key('its stopping rule'))
+    gamma: float = field(metadata=key('its accuracy', 'the unit of psi', above=0))
+    c: float = field(metadata=key('probability that it is worse', above=0, below=1))
+    violations: int = field(metadata=key('tests with a value outside its bounds'))
+    digest: str = field(metadata=key('of the specification that it ran'))
+    objection: str = field(default='', metadata=key('why it promises no accuracy', later=True))
+    provisos: tuple[str, ...] = field(
+        default=(), metadata=key('what its promise assumes', later=True)
+    )
 
-    def describe(self) -> dict[str, object]:
-        """Return the mapping that a specification says this with."""
-        said = {**asdict(self), 'provisos': list(self.provisos)}
-        return {key: value for key, value in said.items() if value not in ('', [])}
+
+@dataclass(frozen=True)
+class UniformCells:
+    """Keys of a partition into cells of one width."""
+
+    alpha: float | str = field(
+        metadata=key(
+            'width of a cell: paper, iid and distinct need (1-c)^runs >= 1-beta, query needs '
+            'beta > runs c',
+            'the unit of psi',
+            kind=float,
+            words={rule: rule for rule in ALPHA_RULES},
+            above=0,
+        )
+    )
+    first: float | None = field(
+        default=None,
+        metadata=key(
+            'width of the first cell, which shifts all others; at most alpha',
+            'the unit of psi',
+            above=0,
+            default_text='alpha',
+            later=True,
+        ),
+    )
+    offset_seed: int | None = field(
+        default=None,
+        metadata=key(
+            'in place of first: that width is drawn from this published seed', later=True
+        ),
+    )
+
+
+@dataclass(frozen=True)
+class EdgesOfCells:
+    """Keys of a partition whose edges are given."""
+
+    edges: tuple[float, ...] = field(
+        metadata=key('all edges, rising, from one end of the range of psi to the other')
+    )
+
+
+@dataclass(frozen=True)
+class AnchoredCells:
+    """Keys of a partition around an initiator's estimate."""
+
+    half_width: float = field(
+        metadata=key(
+            "half a cell, the sum of both labs' gamma; at least gamma",
+            'the unit of psi',
+            above=0,
+            default_text='2 gamma',
+        )
+    )
+    anchor: float | None = field(
+        default=None,
+        metadata=key("the initiator's estimate; the initiator leaves it out", 'the unit of psi'),
+    )
+    initiator: Initiator | None = field(
+        default=None,
+        metadata=key(
+            'beside anchor, as replication.yaml has it; without it no agreement is promised'
+        ),
+    )
+
+
+CELLS: dict[str, type] = {
+    'uniform': UniformCells,
+    'edges': EdgesOfCells,
+    'anchored': AnchoredCells,
+}
 
 
 @dataclass(frozen=True)
@@ -56,7 +125,7 @@ class PartitionChoice:
     `partition` is None for the initiator of an anchored one: it is laid around the estimate.
     """
 
-    kind: str  # one of TYPES
+    kind: str  # one of CELLS
     lower: float  # range M of psi
     upper: float
     alpha: float  # width of a cell; of the widest one where edges are given
@@ -95,7 +164,7 @@ def read_partition(
 
     :raises SpecificationError: with file, key, what was found and what was expected
     """
-    kind = section.choice('type', TYPES, 'uniform')
+    kind = section.choice('type', CELLS, 'uniform')
     readers = {'uniform': _uniform, 'edges': _edges, 'anchored': _anchored}
     found = readers[kind](section, accuracy, lower, upper)
     section.finish()
@@ -105,45 +174,47 @@ def read_partition(
 def _uniform(
     section: Section, accuracy: RequiredAccuracy, lower: float, upper: float
 ) -> PartitionChoice:
-    alpha, rule = _alpha(section, accuracy)
-    drawn = section.has('offset_seed')
-    said: dict[str, object] = {'alpha': alpha if rule == 'given' else rule}
-    if drawn:
-        if section.has('first'):
-            raise section.fail('first', 'a number beside offset_seed', 'one of the two')
-        seed = section.whole('offset_seed')
-        said['offset_seed'] = seed
-        first = alpha * (1.0 - generator(seed, RandomStream.PARTITION).random())  # in (0, alpha]
-    else:
-        first = section.number('first', alpha, above=0)
-        if first > alpha:
-            raise section.fail('first', f'{first!r}', f'at most alpha = {alpha:.6g}')
-        if first != alpha:
-            said['first'] = first
+    cells = read_keys(section, UniformCells)
+    word = cells.alpha if isinstance(cells.alpha, str) else 'given'
+    alpha = _alpha(section, cells.alpha, accuracy)
+    if cells.first is not None and cells.offset_seed is not None:
+        raise section.fail('first', 'a number beside offset_seed', 'one of the two')
+    first = alpha if cells.first is None else cells.first
+    if first > alpha:
+        raise section.fail('first', f'{first!r}', f'at most alpha = {alpha:.6g}')
+    if first == alpha:
+        cells = replace(cells, first=None)
+    if cells.offset_seed is not None:
+        drawn = generator(cells.offset_seed, RandomStream.PARTITION).random()
+        first = alpha * (1.0 - drawn)  # in (0, alpha]
     if (upper - lower) / alpha > MOST_CELLS:
         raise section.fail(
             'alpha', f'{alpha:.4g}', f'at most {MOST_CELLS} cells in the range of psi'
         )
     partition = Partition.almost_uniform(lower, upper, alpha, first)
-    return PartitionChoice('uniform', lower, upper, alpha, rule, drawn, partition, said)
+    return PartitionChoice(
+        'uniform',
+        lower,
+        upper,
+        alpha,
+        word,
+        cells.offset_seed is not None,
+        partition,
+        shared(cells),
+    )
 
 
-def _alpha(section: Section, accuracy: RequiredAccuracy) -> tuple[float, str]:
-    words = ', '.join(map(repr, ALPHA_RULES))
-    expected = f'{words}, or a number above 0'
-    found = section.value('alpha', expected)
-    if not isinstance(found, str):
-        return section.number('alpha', above=0), 'given'
-    if found not in ALPHA_RULES:
-        raise section.fail('alpha', show(found), expected)
-    _need_agreement(section, 'alpha', found, accuracy)
+def _alpha(section: Section, asked: float | str, accuracy: RequiredAccuracy) -> float:
+    if not isinstance(asked, str):
+        return asked
+    _need_agreement(section, 'alpha', asked, accuracy)
     try:
-        alpha = ALPHA_RULES[found](accuracy.gamma, accuracy.c, accuracy.beta, accuracy.runs)
+        alpha = ALPHA_RULES[asked](accuracy.gamma, accuracy.c, accuracy.beta, accuracy.runs)
     except ValueError as error:
-        raise section.fail('alpha', f'{found!r}: {error}', 'a smaller accuracy.c') from None
+        raise section.fail('alpha', f'{asked!r}: {error}', 'a smaller accuracy.c') from None
     if alpha == 0:
-        raise section.fail('alpha', f'{found!r}, which is 0 here', 'a larger accuracy.beta')
-    return alpha, found
+        raise section.fail('alpha', f'{asked!r}, which is 0 here', 'a larger accuracy.beta')
+    return alpha
 
 
 def _need_agreement(section: Section, key: str, found: str, accuracy: RequiredAccuracy) -> None:
@@ -159,7 +230,8 @@ def _need_agreement(section: Section, key: str, found: str, accuracy: RequiredAc
 def _edges(
     section: Section, accuracy: RequiredAccuracy, lower: float, upper: float
 ) -> PartitionChoice:
-    edges = section.numbers('edges')
+    cells = read_keys(section, EdgesOfCells)
+    edges = cells.edges
     if len(edges) < 2 or any(a >= b for a, b in itertools.pairwise(edges)):
         raise section.fail('edges', f'{list(edges)}', 'at least two numbers, each above the last')
     if (edges[0], edges[-1]) != (lower, upper):
@@ -170,23 +242,29 @@ def _edges(
         )
     widest = max(b - a for a, b in itertools.pairwise(edges))
     return PartitionChoice(
-        'edges', lower, upper, widest, 'given', False, Partition(edges), {'edges': list(edges)}
+        'edges', lower, upper, widest, 'given', False, Partition(edges), shared(cells)
     )
 
 
 def _anchored(
     section: Section, accuracy: RequiredAccuracy, lower: float, upper: float
 ) -> PartitionChoice:
-    half_width = section.number('half_width', 2.0 * accuracy.gamma, at_least=accuracy.gamma)
+    cells = read_keys(section, AnchoredCells, usual={'half_width': 2.0 * accuracy.gamma})
+    half_width, anchor = cells.half_width, cells.anchor
+    if half_width < accuracy.gamma:
+        raise section.fail(
+            'half_width', f'{half_width!r}', f'at least accuracy.gamma = {accuracy.gamma:g}'
+        )
     _need_agreement(section, 'type', 'anchored', accuracy)
-    partition, initiator = None, None
-    if section.has('anchor'):
-        anchor = section.number('anchor', at_least=lower)
-        if anchor > upper:
-            raise section.fail('anchor', f'{anchor!r}', f'at most {upper:g}, the end of the range')
+    partition = None
+    if anchor is not None:
+        if not lower <= anchor <= upper:
+            raise section.fail(
+                'anchor', f'{anchor!r}', f'{lower:g} to {upper:g}, the range of psi'
+            )
         partition = Partition.anchored(lower, upper, anchor, half_width)
-        if section.has('initiator'):
-            initiator = _initiator(section.section('initiator'))
+    elif cells.initiator is not None:
+        raise section.fail('anchor', 'nothing', "the initiator's estimate, beside initiator")
     return PartitionChoice(
         'anchored',
         lower,
@@ -196,25 +274,15 @@ def _anchored(
         False,
         partition,
         {'half_width': half_width},
-        initiator,
+        _objected(cells.initiator),
     )
 
 
-def _initiator(section: Section) -> Initiator:
-    outcome = section.choice('outcome', OUTCOMES)
-    violations = section.whole('violations')
-    objection = section.text('objection') if section.has('objection') else ''
-    if not objection and (outcome != 'reached' or violations):
-        objection = f'its campaign ended with {outcome!r} and {violations} values out of bounds'
-    found = Initiator(
-        outcome,
-        section.text('rule'),
-        section.number('gamma', above=0),
-        section.number('c', above=0, below=1),
-        violations,
-        section.text('digest'),
-        objection,
-        section.texts('provisos') if section.has('provisos') else (),
-    )
-    section.finish()
-    return found
+def _objected(initiator: Initiator | None) -> Initiator | None:
+    """Return an initiator whose objection is said, where its campaign promises nothing."""
+    if initiator is None or initiator.objection:
+        return initiator
+    if initiator.outcome == 'reached' and not initiator.violations:
+        return initiator
+    ended = f'{initiator.outcome!r} and {initiator.violations} values out of bounds'
+    return replace(initiator, objection=f'its campaign ended with {ended}')

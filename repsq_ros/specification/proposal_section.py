@@ -17,11 +17,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import cast
 
+from repsq_ros.keys import Key, key
 from repsq_ros.sampling.adaptive import Adaptation, AdaptiveImportance
-from repsq_ros.sampling.beta_fit import FITS
 from repsq_ros.sampling.distributions import Distribution, FromUniform, is_table
 from repsq_ros.sampling.external import External, external_draw
 from repsq_ros.sampling.proposals import (
@@ -33,9 +33,23 @@ from repsq_ros.sampling.proposals import (
 )
 from repsq_ros.sampling.weight_bound import truncation_bias
 from repsq_ros.specification.distribution_section import beside, read_distribution, read_rows
-from repsq_ros.specification.reader import Section
+from repsq_ros.specification.reader import Section, read_keys
 
-TYPES = ('monte_carlo', 'importance', 'adaptive', 'external')
+# Types, and the fields of ProposalChoice that are read for each.
+BOUNDED = ('declared_bound', 'truncation')
+TYPES: dict[str, tuple[str, ...]] = {
+    'monte_carlo': ('sobol',),
+    'importance': BOUNDED,
+    'adaptive': BOUNDED,
+    'external': ('source', *BOUNDED),
+}
+ACCEPT = Key(
+    'accept a weight_bound that is not proven; this stands on the result',
+    kind=bool,
+    default=False,
+    name='accept_unproven_bound',
+)
+UNLIMITED = Key('no limits of fitted shapes', kind=bool, default=False, name='unlimited_shapes')
 
 
 @dataclass(frozen=True)
@@ -43,13 +57,40 @@ class ProposalChoice:
     """The proposal of a specification."""
 
     kind: str  # one of TYPES
-    sobol: bool = False
+    sobol: bool = field(
+        default=False,
+        metadata=key(
+            'how cases are drawn',
+            name='sequence',
+            choices={'independent': False, 'sobol': True},
+        ),
+    )
     distribution: Distribution | None = None  # of importance sampling
     adaptation: Adaptation | None = None
-    source: str = ''  # of external cases: a file, or 'topic'
+    source: str = field(
+        default='topic',
+        metadata=key(
+            'of external cases: a CSV file with a column for each dimension, and weight or '
+            'log_q; topic: they come as TestCommand on repsq/external_case',
+            name='file',
+        ),
+    )
     table: tuple[Draw, ...] = ()
-    declared_bound: float | None = None
-    truncation: float | None = None  # T: z' = min(z, T) [unit of psi]
+    declared_bound: float | None = field(
+        default=None,
+        metadata=key(
+            'the largest weight; refused where it is below the computed one',
+            name='weight_bound',
+            above=0,
+            default_text='computed',
+        ),
+    )
+    truncation: float | None = field(
+        default=None,
+        metadata=key(
+            'of importance: T, weighted values are cut to it', 'the unit of psi', above=0
+        ),
+    )
     truncation_bias: float = 0.0  # r* - E z' is at most this [unit of psi]
 
     def make(self, target: Distribution) -> Proposal:
@@ -74,49 +115,50 @@ def read_proposal(
     :raises SpecificationError: with file, key, what was found and what was expected
     """
     kind = section.choice('type', TYPES)
+    choice = read_keys(section, ProposalChoice, {'kind': kind}, only=TYPES[kind])
     if kind == 'monte_carlo':
-        sequence = section.choice('sequence', ('independent', 'sobol'), 'independent')
-        if sequence == 'sobol':
+        if choice.sobol:
             _need_uniforms(section, 'sequence', target)
         section.finish()
-        return ProposalChoice(kind, sobol=sequence == 'sobol')
-    accept = section.flag('accept_unproven_bound')
-    declared = section.number('weight_bound', above=0) if section.has('weight_bound') else None
-    truncation = section.number('truncation', above=0) if section.has('truncation') else None
-    distribution, adaptation, source = None, None, ''
-    table: tuple[Draw, ...] = ()
-    bias = 0.0
-    if kind == 'importance':
-        distribution = read_distribution(
-            section.word_or_section('distribution', 'type'), target.box
-        )
-        if is_table(distribution) != is_table(target):
-            kind_of = {True: 'a table of cases', False: 'a density'}
-            raise section.fail(
-                'distribution',
-                kind_of[is_table(distribution)],
-                f'{kind_of[is_table(target)]}, as the target is one',
-            )
-        if truncation is not None:
-            bias = _bias(section, target, distribution, truncation, gamma, psi)
-    elif kind == 'adaptive':
-        adaptation = _adaptation(section, target)
-    else:
-        source = section.text('file', 'topic')
-        if source != 'topic':
-            table = _table(section, source, target, declared or math.inf)
-    if truncation is not None and kind != 'importance':
+        return choice
+    accept = bool(section.take(ACCEPT))
+    if choice.truncation is not None and kind != 'importance':
         raise section.fail(
             'truncation',
-            f'{truncation!r} with {kind!r}',
+            f'{choice.truncation!r} with {kind!r}',
             'a fixed distribution, whose bias can be computed beforehand',
         )
-    choice = ProposalChoice(
-        kind, False, distribution, adaptation, source, table, declared, truncation, bias
-    )
+    if kind == 'importance':
+        choice = _importance(section, choice, target, gamma, psi)
+    elif kind == 'adaptive':
+        choice = replace(choice, adaptation=_adaptation(section, target))
+    elif choice.source != 'topic':
+        bound = choice.declared_bound or math.inf
+        choice = replace(choice, table=_table(section, choice.source, target, bound))
     _check_bound(section, choice, target, accept)
     section.finish()
     return choice
+
+
+def _importance(
+    section: Section,
+    choice: ProposalChoice,
+    target: Distribution,
+    gamma: float,
+    psi: tuple[float, float],
+) -> ProposalChoice:
+    distribution = read_distribution(section.word_or_section('distribution', 'type'), target.box)
+    if is_table(distribution) != is_table(target):
+        kind_of = {True: 'a table of cases', False: 'a density'}
+        raise section.fail(
+            'distribution',
+            kind_of[is_table(distribution)],
+            f'{kind_of[is_table(target)]}, as the target is one',
+        )
+    if choice.truncation is None:
+        return replace(choice, distribution=distribution)
+    bias = _bias(section, target, distribution, choice.truncation, gamma, psi)
+    return replace(choice, distribution=distribution, truncation_bias=bias)
 
 
 def _need_uniforms(section: Section, key: str, target: Distribution) -> None:
@@ -149,11 +191,7 @@ def _check_bound(
     if not accept:
         if choice.kind == 'external':
             raise section.fail('weight_bound', f'{bound!r}, which cannot be proven', remedy)
-        provable = (
-            ProposalChoice(choice.kind, False, choice.distribution, choice.adaptation)
-            .make(target)
-            .largest_weight_bound
-        )
+        provable = replace(choice, declared_bound=None).make(target).largest_weight_bound
         known = f'at least {provable:.6g}' if math.isfinite(provable) else 'one that is proven'
         raise section.fail('weight_bound', f'{bound!r}', f'{known}, the largest p/q; or {remedy}')
 
@@ -164,24 +202,12 @@ def _adaptation(section: Section, target: Distribution) -> Adaptation:
         raise section.fail(
             'type', "text 'adaptive'", 'another one: the target is a table of cases'
         )
-    shapes: tuple[float, float] | None = (0.5, 1.0)
-    if section.has('shapes'):
-        low, high = section.numbers('shapes', 2)
-        if not 0 < low <= high:
-            raise section.fail(
-                'shapes', f'[{low:g}, {high:g}]', 'two numbers, 0 < first <= second'
-            )
-        shapes = (low, high)
-    if section.flag('unlimited_shapes'):
-        shapes = None
-    return Adaptation(
-        batch=section.whole('batch', 30, at_least=2),
-        share_of_target=section.number('share_of_target', 0.1, above=0, below=1),
-        rate=section.number('rate', 0.1, above=0, below=1),
-        start=section.number('start', 0.99, above=0),
-        fit=section.choice('fit', FITS, 'moments'),
-        shapes=shapes,
-    )
+    found = read_keys(section, Adaptation)
+    assert found.shapes is not None
+    low, high = found.shapes
+    if not 0 < low <= high:
+        raise section.fail('shapes', f'[{low:g}, {high:g}]', 'two numbers, 0 < first <= second')
+    return replace(found, shapes=None) if section.take(UNLIMITED) else found
 
 
 def _bias(

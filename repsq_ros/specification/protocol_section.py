@@ -17,23 +17,33 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, field
 
+from repsq_ros.keys import Key, key, keys_of
 from repsq_ros.measurement.catalogue import TOOL_POSE
 from repsq_ros.measurement.inputs import Input
 from repsq_ros.protocols.command_space import Command
-from repsq_ros.protocols.endings import LATE_NS, Confirmed, Ending, Settled, Timed
+from repsq_ros.protocols.endings import Confirmed, Ending, Settled, Timed
 from repsq_ros.protocols.locomotion import locomotion
 from repsq_ros.protocols.phases import Phase
 from repsq_ros.protocols.positioning import homing_to_reference, positioning
 from repsq_ros.protocols.protocol import Goal, Positions, Protocol, Step
 from repsq_ros.protocols.rotation import rpy_of_quaternion
-from repsq_ros.specification.input_section import read_input, read_rotation, read_vector, settle
-from repsq_ros.specification.reader import Section
+from repsq_ros.specification.input_section import read_input
+from repsq_ros.specification.reader import Section, read_keys, rounded
 from repsq_ros.timebase import to_nanoseconds, to_seconds
 
-TYPES = ('locomotion', 'positioning', 'free')
-ENDS = ('time', 'settle', 'confirm')
+ENDS: dict[str, type[Ending]] = {'time': Timed, 'settle': Settled, 'confirm': Confirmed}
+
+WINDOW = Key(
+    'at the end of the phase, measured: exactly one phase has it',
+    's',
+    kind=float,
+    default=0.0,
+    default_text='none',
+    name='window',
+    above=0,
+)
 
 # Phases that a free protocol may have, and what may be commanded in each.
 STILL = ('dwell', 'settle', 'record')
@@ -47,12 +57,56 @@ GOALS: dict[str, dict[str, tuple[Goal, ...]]] = {
 }
 
 
+@dataclass(frozen=True)
+class LocomotionTimes:
+    """Keys of the locomotion protocol."""
+
+    dwell_ns: int = field(metadata=key('zero command before each case', at_least=0.1))
+    command_ns: int = field(metadata=key('for which the case is commanded', above=0))
+    window_ns: int = field(metadata=key('at the end of command, measured', above=0))
+
+
+@dataclass(frozen=True)
+class PositioningTimes:
+    """Keys of the positioning protocol, beside its positions and endings."""
+
+    before_ns: int = field(
+        default=1_000_000_000,
+        metadata=key('at the reference before the move: a tare is read', above=0),
+    )
+    dwell_ns: int = field(
+        default=3_000_000_000,
+        metadata=key('at the target, and again at the reference', above=0),
+    )
+    record_ns: int = field(
+        default=1_000_000_000, metadata=key('after that: the measured window', above=0)
+    )
+
+
+@dataclass(frozen=True)
+class Reference:
+    """Keys of the pose from which each test starts."""
+
+    position: tuple[float, float, float] = field(metadata=key('x, y, z in the frame', 'm'))
+    rpy: tuple[float, float, float] | None = field(
+        default=None,
+        metadata=key('roll, pitch, yaw about fixed axes; or rotation: x, y, z, w', 'rad'),
+    )
+
+
+PROTOCOLS: dict[str, type] = {
+    'locomotion': LocomotionTimes,
+    'positioning': PositioningTimes,
+    'free': Positions,
+}
+
+
 def read_protocol(section: Section) -> tuple[Protocol, Input | None]:
     """Return the protocol, and the input that tells whether the body has settled, if one does.
 
     :raises SpecificationError: with file, key, what was found and what was expected
     """
-    kind = section.choice('type', TYPES)
+    kind = section.choice('type', PROTOCOLS)
     if kind == 'locomotion':
         protocol = _locomotion(section)
     elif kind == 'positioning':
@@ -64,74 +118,49 @@ def read_protocol(section: Section) -> tuple[Protocol, Input | None]:
     return protocol, feedback
 
 
-def _seconds(
-    section: Section,
-    key: str,
-    default: float | None = None,
-    above: float = -math.inf,
-    at_least: float = -math.inf,
-) -> int:
-    return to_nanoseconds(section.number(key, default, above=above, at_least=at_least))
-
-
 def _locomotion(section: Section) -> Protocol:
-    dwell = _seconds(section, 'dwell', at_least=0.1)
-    command = _seconds(section, 'command', above=0)
-    window = _window(section, command, 'command')
-    return locomotion(dwell, command, window)
+    times = read_keys(section, LocomotionTimes)
+    _check_window(section, times.window_ns, times.command_ns, 'command')
+    return locomotion(times.dwell_ns, times.command_ns, times.window_ns)
 
 
-def _window(section: Section, length_ns: int, of: str) -> int:
-    window = section.number('window', above=0)
-    if to_nanoseconds(window) > length_ns:
+def _check_window(section: Section, window_ns: int, length_ns: int, of: str) -> None:
+    if window_ns > length_ns:
         raise section.fail(
             'window',
-            f'{window!r}',
+            f'{to_seconds(window_ns)!r}',
             f'at most the {to_seconds(length_ns)!r} s for which the {of} is held',
         )
-    return to_nanoseconds(window)
 
 
 def _positioning(section: Section) -> Protocol:
-    usual = Settled(to_nanoseconds(30.0), to_nanoseconds(0.5), 0.002, 0.01)
-    return positioning(
-        _positions(section),
-        _seconds(section, 'before', 1.0, above=0),
-        _seconds(section, 'dwell', 3.0, above=0),
-        _seconds(section, 'record', 1.0, above=0),
-        _ending_of(section, 'move', usual),
-        _ending_of(section, 'settle', usual),
-    )
+    positions, times = _positions(section), read_keys(section, PositioningTimes)
+    ways = (_ending_of(section, key, Settled(speed=0.002)) for key in ('move', 'settle'))
+    return positioning(positions, times.before_ns, times.dwell_ns, times.record_ns, *ways)
 
 
 def _positions(section: Section) -> Positions:
     inner = section.section('approach')
-    direction = read_vector(inner, 'direction')
-    if not math.hypot(*direction) > 0:
+    keys = keys_of(Positions)
+    approach = {each: inner.take(keys[each]) for each in ('direction', 'distance')}
+    if not math.hypot(*approach['direction']) > 0:
         raise inner.fail('direction', 'a vector of length 0', 'a direction in the frame')
-    distance = inner.number('distance', at_least=0)
     inner.finish()
-    return Positions(
-        section.text('frame'),
-        _reference(section.section('reference')),
-        direction,
-        distance,
-        section.number('speed', above=0),
-        section.number('acceleration', above=0),
-    )
+    reference = _reference(section.section('reference'))
+    return read_keys(section, Positions, {**approach, 'reference': reference})
 
 
 def _reference(section: Section) -> Command:
-    position = read_vector(section, 'position')
-    if section.has('rpy'):
-        turn = section.numbers('rpy', 3)
-    else:
-        rotation = read_rotation(section)
+    found = read_keys(section, Reference)
+    turn = found.rpy
+    if turn is None:
+        rotation = section.rotation()
         if rotation is None:
             raise section.fail('rpy', 'nothing', 'three angles in rad, or rotation: x, y, z, w')
-        turn = tuple(map(settle, rpy_of_quaternion(rotation)))
+        roll, pitch, yaw = map(rounded, rpy_of_quaternion(rotation))
+        turn = (roll, pitch, yaw)
     section.finish()
-    return (*position, *turn)
+    return (*found.position, *turn)
 
 
 def _ending_of(section: Section, key: str, usual: Settled) -> Ending:
@@ -144,19 +173,10 @@ def _ending_of(section: Section, key: str, usual: Settled) -> Ending:
 
 
 def _ending(section: Section, usual: Settled) -> Ending:
-    """Return how a phase ends: keys ends, and seconds or timeout, speed, hold, within."""
-    ends = section.choice('ends', ENDS)
-    if ends == 'time':
-        return Timed(_seconds(section, 'seconds', above=0))
-    if ends == 'confirm':
-        return Confirmed(_seconds(section, 'timeout', 3600.0, above=0))
-    found = Settled(
-        _seconds(section, 'timeout', to_seconds(usual.timeout_ns), above=0),
-        _seconds(section, 'hold', to_seconds(usual.hold_ns), at_least=to_seconds(LATE_NS)),
-        section.number('speed', usual.speed, above=0),
-        section.number('within', usual.within, above=0),
-    )
-    if found.timeout_ns < 2 * found.hold_ns:
+    """Return how a phase ends."""
+    kind = ENDS[section.choice('ends', ENDS)]
+    found = read_keys(section, kind, usual={'speed': usual.speed})
+    if isinstance(found, Settled) and found.timeout_ns < 2 * found.hold_ns:
         raise section.fail(
             'timeout', f'{to_seconds(found.timeout_ns)!r}', 'at least twice the hold'
         )
@@ -167,7 +187,7 @@ def _free(section: Section) -> Protocol:
     """Return a protocol whose phases stand in the specification."""
     kind = section.choice('commands', tuple(GOALS))
     positions = _positions(section) if kind == 'pose' else None
-    usual = Settled(to_nanoseconds(30.0), to_nanoseconds(0.5), 0.02, 0.01)
+    usual = Settled()
     steps = tuple(_step(inner, kind, usual) for inner in section.sections('phases'))
     measured = [step for step in steps if step.window_ns]
     if len(measured) != 1:
@@ -192,11 +212,11 @@ def _step(section: Section, kind: str, usual: Settled) -> Step:
     ending = _ending(section, usual)
     if kind == 'velocity' and phase == 'command' and ending.needs_body:
         raise section.fail('ends', "text 'settle'", 'time or confirm: it moves')
-    window_ns = 0
-    if section.has('window'):
+    window_ns = to_nanoseconds(section.take(WINDOW))
+    if window_ns:
         if not isinstance(ending, Timed):
             raise section.fail('window', 'a window', 'none: the phase does not end by time')
-        window_ns = _window(section, ending.duration_ns, phase)
+        _check_window(section, window_ns, ending.duration_ns, phase)
     section.finish()
     return Step(Phase[phase.upper()], goal, ending, window_ns)
 

@@ -19,39 +19,20 @@ from __future__ import annotations
 import difflib
 import math
 import re
-from collections.abc import Hashable
-from pathlib import Path
-from typing import Any
-
-import yaml
+from collections.abc import Iterable, Mapping
+from dataclasses import is_dataclass, replace
+from typing import Any, TypeVar, get_args, get_origin
 
 from repsq_ros.errors import SpecificationError
+from repsq_ros.keys import NANOSECONDS, REQUIRED, Key, keys_of
+from repsq_ros.measurement.samples import Quaternion
+from repsq_ros.protocols.rotation import quaternion_of_rpy
+from repsq_ros.timebase import to_nanoseconds
 
+Value = TypeVar('Value')
 
-class _Loader(yaml.SafeLoader):
-    """Safe loader that refuses duplicate keys and reads 1e-3 as the number it is."""
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
-        seen: set[Any] = set()
-        for key_node, _ in node.value:
-            key = self.construct_object(key_node, deep=True)
-            if not isinstance(key, str):
-                raise yaml.constructor.ConstructorError(
-                    None, None, f'key {key!r} is not text', key_node.start_mark
-                )
-            if key in seen:
-                raise yaml.constructor.ConstructorError(
-                    None, None, f'key {key!r} appears twice', key_node.start_mark
-                )
-            seen.add(key)
-        return super().construct_mapping(node, deep)
-
-
-_Loader.add_implicit_resolver(
-    'tag:yaml.org,2002:float',
-    re.compile(r'^[-+]?(\d+(\.\d*)?|\.\d+)[eE][-+]?\d+$'),
-    list('-+.0123456789'),
-)
+DECIMAL_COMMA = re.compile(r'\s*[-+]?\d*,\d+\s*')
+WITH_UNIT = re.compile(r'\s*([-+]?\d*\.?\d+(?:[eE][-+]?\d+)?)\s*(%|\S.*)')
 
 
 def show(value: object) -> str:
@@ -67,6 +48,45 @@ def show(value: object) -> str:
     if isinstance(value, bool):
         return 'true' if value else 'false'
     return repr(value)
+
+
+def rounded(computed: float) -> float:
+    """Return a computed sine, cosine or angle without the digits that libraries differ in."""
+    return round(computed, 12) + 0.0  # no -0
+
+
+def expected_of(key: Key) -> str:
+    """Return what a key expects, in words."""
+    words = ''.join(f'{word!r}, ' for word in key.words or ())
+    return words + ('or ' if words else '') + _expected_value(key)
+
+
+def _expected_value(key: Key) -> str:
+    limits = f' {" and ".join(key.limits)}' if key.limits else ''
+    if key.choices:
+        if key.kind is float:
+            return ' or '.join(f'{each:g}' for each in key.choices)
+        return f'one of {", ".join(key.choices)}'
+    if key.kind is float:
+        return f'a finite number{limits}'
+    if key.kind is int:
+        return f'a whole number{limits or " >= 0"}'
+    if key.kind is str:
+        return 'text'
+    if key.kind is bool:
+        return 'true or false'
+    if get_origin(key.kind) is tuple:
+        return _expected_list(*get_args(key.kind))
+    return 'a mapping of keys to values'
+
+
+def _expected_list(kind: Any, *others: Any) -> str:
+    if kind is str:
+        return 'a list of texts'
+    if kind is not float:
+        return 'a list of mappings'
+    count = len(others) + 1 if Ellipsis not in others else 0
+    return f'a list of {count or "at least one"} finite number{"s" * (count != 1)}'
 
 
 class Section:
@@ -111,92 +131,108 @@ class Section:
             raise self.fail(key, f'nothing, but {near[0]!r}' if near else 'nothing', expected)
         return self._content[key]
 
+    def finish(self) -> None:
+        """Refuse keys that nobody asked for, with the nearest known one."""
+        for key in self._content:
+            if key not in self._asked:
+                near = difflib.get_close_matches(key, self._asked, n=1)
+                known = (
+                    f'{near[0]!r}?' if near else f'one of {", ".join(dict.fromkeys(self._asked))}'
+                )
+                raise self.fail(key, 'an unknown key', known)
+
+    # Values -----------------------------------------------------------------------------------
+
+    def take(self, key: Key) -> Any:
+        """Return the checked value of a key, or its default where it is not there."""
+        if key.default is not REQUIRED and not self.has(key.name):
+            return key.default
+        if is_dataclass(key.kind):
+            return self._mapping_of(key)
+        expected = expected_of(key)
+        found = self.value(key.name, expected)
+        if key.words and isinstance(found, str) and found in key.words:
+            return key.words[found]
+        if get_origin(key.kind) is tuple:
+            return self._list(key, found, expected)
+        if not _fits(key, found):
+            raise self.fail(key.name, show(found), expected + _remedy(key, found))
+        if isinstance(key.choices, Mapping):
+            return key.choices[found]
+        if isinstance(found, str):
+            return found.strip()
+        return float(found) if key.kind is float else found  # type: ignore[arg-type]
+
+    def _mapping_of(self, key: Key) -> Any:
+        """Return a mapping of declared keys, or the word that stands in its place."""
+        found = self.value(key.name, expected_of(key))
+        if key.words and isinstance(found, str) and found in key.words:
+            return key.words[found]
+        inner = self.section(key.name)
+        made = read_keys(inner, key.kind)
+        inner.finish()
+        return made
+
+    def _list(self, key: Key, found: object, expected: str) -> tuple[Any, ...]:
+        kind, *others = get_args(key.kind)
+        count = len(others) + 1 if Ellipsis not in others else 0
+        if not isinstance(found, list) or (kind is float and not found):
+            raise self.fail(key.name, show(found), expected)
+        if count and len(found) != count:
+            raise self.fail(key.name, show(found), expected)
+        for each in found:
+            if not _fits(replace(key, kind=kind), each):
+                raise self.fail(key.name, f'{show(each)} in the list', expected)
+        return tuple(each.strip() if kind is str else float(each) for each in found)
+
+    def number(self, key: str, default: Any = REQUIRED, **limits: Any) -> float:
+        """Return a finite number within limits: above, at_least, below, at_most."""
+        return float(self.take(Key('', kind=float, name=key, default=default, **limits)))
+
+    def whole(self, key: str, default: Any = REQUIRED, *, at_least: int = 0) -> int:
+        """Return a whole number that is at least so large."""
+        return int(self.take(Key('', kind=int, name=key, default=default, at_least=at_least)))
+
+    def text(self, key: str, default: Any = REQUIRED) -> str:
+        """Return text that is not empty."""
+        return str(self.take(Key('', kind=str, name=key, default=default)))
+
+    def choice(self, key: str, choices: Iterable[str], default: Any = REQUIRED) -> str:
+        """Return one of the given words."""
+        words = tuple(choices)
+        return str(self.take(Key('', kind=str, name=key, default=default, choices=words)))
+
+    def numbers(self, key: str, length: int = 0) -> tuple[float, ...]:
+        """Return a list of finite numbers."""
+        kind = tuple[(float,) * length] if length else tuple[float, ...]  # type: ignore[misc]
+        return tuple(self.take(Key('', kind=kind, name=key)))
+
+    def flag(self, key: str) -> bool:
+        """Return true or false; false where the key is not there."""
+        return bool(self.take(Key('', kind=bool, name=key, default=False)))
+
+    def rotation(self, key: str = 'rotation') -> Quaternion | None:
+        """Return a rotation x, y, z, w, or that of the key `rpy` [rad]; None: neither is there."""
+        if self.has('rpy'):
+            x, y, z, w = map(rounded, quaternion_of_rpy(*self.numbers('rpy', 3)))
+            return (x, y, z, w)
+        if not self.has(key):
+            return None
+        x, y, z, w = self.numbers(key, 4)
+        size = math.sqrt(x * x + y * y + z * z + w * w)
+        if abs(size - 1.0) > 1e-3:
+            raise self.fail(key, f'a quaternion of norm {size:g}', 'x, y, z, w of norm 1')
+        return (x / size, y / size, z / size, w / size)
+
+    # Mappings ---------------------------------------------------------------------------------
+
     def section(self, key: str) -> Section:
         """Return a required mapping below this one."""
         return Section(self.file, self.where(key), self.value(key, 'a mapping of keys to values'))
 
-    def number(
-        self,
-        key: str,
-        default: float | None = None,
-        *,
-        above: float = -math.inf,
-        at_least: float = -math.inf,
-        below: float = math.inf,
-    ) -> float:
-        """Return a finite number within limits."""
-        if default is not None and not self.has(key):
-            return default
-        limits = [
-            *([f'> {above:g}'] if above > -math.inf else []),
-            *([f'>= {at_least:g}'] if at_least > -math.inf else []),
-            *([f'< {below:g}'] if below < math.inf else []),
-        ]
-        expected = 'a finite number' + (f' {" and ".join(limits)}' if limits else '')
-        found = self.value(key, expected)
-        if isinstance(found, bool) or not isinstance(found, int | float):
-            raise self.fail(key, show(found), expected)
-        if not math.isfinite(found) or found <= above or found < at_least or found >= below:
-            raise self.fail(key, show(found), expected)
-        return float(found)
-
-    def whole(self, key: str, default: int | None = None, *, at_least: int = 0) -> int:
-        """Return a whole number that is at least so large."""
-        if default is not None and not self.has(key):
-            return default
-        expected = f'a whole number >= {at_least}'
-        found = self.value(key, expected)
-        if isinstance(found, bool) or not isinstance(found, int) or found < at_least:
-            raise self.fail(key, show(found), expected)
-        return found
-
-    def text(self, key: str, default: str | None = None) -> str:
-        """Return text that is not empty."""
-        if default is not None and not self.has(key):
-            return default
-        found = self.value(key, 'text')
-        if not isinstance(found, str) or not found.strip():
-            raise self.fail(key, show(found), 'text (put it in quotes if it looks like a number)')
-        return found.strip()
-
-    def numbers(self, key: str, length: int | None = None) -> tuple[float, ...]:
-        """Return a list of finite numbers."""
-        expected = f'a list of {length or "at least one"} finite number{"s" * (length != 1)}'
-        found = self.value(key, expected)
-        if not isinstance(found, list) or not found or len(found) != (length or len(found)):
-            raise self.fail(key, show(found), expected)
-        for each in found:
-            if isinstance(each, bool) or not isinstance(each, int | float):
-                raise self.fail(key, f'{show(each)} in the list', expected)
-            if not math.isfinite(each):
-                raise self.fail(key, f'{each} in the list', expected)
-        return tuple(map(float, found))
-
-    def texts(self, key: str) -> tuple[str, ...]:
-        """Return a list of texts."""
-        expected = 'a list of texts'
-        found = self.value(key, expected)
-        if not isinstance(found, list):
-            raise self.fail(key, show(found), expected)
-        for each in found:
-            if not isinstance(each, str) or not each.strip():
-                raise self.fail(key, f'{show(each)} in the list', expected)
-        return tuple(each.strip() for each in found)
-
-    def flag(self, key: str, default: bool = False) -> bool:
-        """Return true or false."""
-        if not self.has(key):
-            return default
-        found = self.value(key, 'true or false')
-        if not isinstance(found, bool):
-            raise self.fail(key, show(found), 'true or false')
-        return found
-
     def mapping(self, key: str) -> dict[str, object]:
         """Return an optional mapping as it stands."""
-        if not self.has(key):
-            return {}
-        return self.section(key).content()
+        return self.section(key).content() if self.has(key) else {}
 
     def sections(self, key: str) -> list[Section]:
         """Return a required list of mappings."""
@@ -219,49 +255,81 @@ class Section:
         inner._plain = isinstance(found, str)
         return inner
 
-    def choice(self, key: str, choices: tuple[str, ...], default: str | None = None) -> str:
-        """Return one of the given words."""
-        if default is not None and not self.has(key):
-            return default
-        expected = f'one of {", ".join(choices)}'
-        found = self.value(key, expected)
-        if not isinstance(found, str) or found not in choices:
-            raise self.fail(key, show(found), expected)
-        return found
 
-    def finish(self) -> None:
-        """Refuse keys that nobody asked for, with the nearest known one."""
-        for key in self._content:
-            if key not in self._asked:
-                near = difflib.get_close_matches(key, self._asked, n=1)
-                known = (
-                    f'{near[0]!r}?' if near else f'one of {", ".join(dict.fromkeys(self._asked))}'
-                )
-                raise self.fail(key, 'an unknown key', known)
+def _fits(key: Key, found: Any) -> bool:
+    """Tell whether a plain value is of the kind that a key declares, and within its limits."""
+    if key.choices:
+        return not isinstance(found, bool | list | dict) and found in key.choices
+    if key.kind is str:
+        return isinstance(found, str) and bool(found.strip())
+    if key.kind is bool:
+        return isinstance(found, bool)
+    if isinstance(found, bool) or not isinstance(found, int if key.kind is int else int | float):
+        return False
+    least = max(key.at_least, 0) if key.kind is int else key.at_least
+    within = key.above < found < key.below and least <= found <= key.at_most
+    return math.isfinite(found) and within
 
 
-def read(file: Path) -> Section:
-    """Read a YAML file whose top is a mapping.
+def _remedy(key: Key, found: object) -> str:
+    """Return what to do about a value that is of a usual wrong kind."""
+    if key.kind is str and not key.choices and not isinstance(found, dict | list):
+        return ' (put it in quotes if it looks like a number)'
+    if key.kind not in (float, int) or not isinstance(found, str):
+        return ''
+    if DECIMAL_COMMA.fullmatch(found):
+        return f': write {found.strip().replace(",", ".")}, with a decimal point'
+    with_unit = WITH_UNIT.fullmatch(found)
+    if with_unit is None:
+        return ''
+    number, unit = with_unit.groups()
+    if unit == '%':
+        return f': write {float(number) / 100:g} for {number}%'
+    return f': write {number} without a unit' + (f', in {key.unit}' if key.unit else '')
 
-    :raises SpecificationError: unreadable, not UTF-8, not YAML, a duplicate key, not a mapping
+
+def read_keys(
+    section: Section,
+    kind: type[Value],
+    given: Mapping[str, object] | None = None,
+    usual: Mapping[str, object] | None = None,
+    choices: Mapping[str, tuple[str, ...]] | None = None,
+    only: Iterable[str] | None = None,
+    without: Iterable[str] = (),
+) -> Value:
+    """Return a dataclass whose fields are keys of a section; `finish` is left to the caller.
+
+    :param given: values of fields that are not read
+    :param usual: defaults in place of the declared ones, by field
+    :param choices: words allowed here in place of the declared ones, by field
+    :param only: fields that are read; None: all
+    :param without: fields that are not read here, so that their keys are unknown
+    :raises SpecificationError: with file, key, what was found and what was expected
     """
-    name = str(file)
-    try:
-        text = file.read_text(encoding='utf-8')
-    except UnicodeDecodeError as error:
-        raise SpecificationError(
-            name, '', f'a byte that is not UTF-8 at offset {error.start}', 'a YAML text file'
-        ) from None
-    except OSError as error:
-        raise SpecificationError(
-            name, '', f'no readable file ({error.strerror})', 'a YAML test specification'
-        ) from None
-    try:
-        content = yaml.load(text, _Loader)
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark
-        line = f'line {mark.line + 1}, column {mark.column + 1}' if mark else ''
-        raise SpecificationError(name, line, f'{error.problem}', 'valid YAML') from None
-    except yaml.YAMLError as error:
-        raise SpecificationError(name, '', ' '.join(str(error).split()), 'valid YAML') from None
-    return Section(name, '', content)
+    values: dict[str, Any] = dict(given or {})
+    hashable: Any = kind
+    for field, declared in keys_of(hashable).items():
+        if field in values or field in without or (only is not None and field not in only):
+            continue
+        default = (usual or {}).get(field, declared.default)
+        words = (choices or {}).get(field, declared.choices)
+        key = replace(declared, default=default, choices=words)
+        values[field] = _field_value(section, key)
+        if field.endswith(NANOSECONDS):
+            values[field] = to_nanoseconds(values[field])
+    return kind(**values)
+
+
+def _field_value(section: Section, key: Key) -> Any:
+    if key.rotation:
+        found = section.rotation(key.name)
+        return key.default if found is None else found
+    if key.names:
+        if key.default is not REQUIRED and not section.has(key.name):
+            return key.default
+        inner = section.section(key.name)
+        one = replace(key, kind=float, default=0.0, names=())
+        found = tuple(inner.take(replace(one, name=name)) for name in key.names)
+        inner.finish()
+        return found
+    return section.take(key)

@@ -17,15 +17,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import cast
+from dataclasses import dataclass, field, replace
 
 from repsq_ros.estimation.anytime import Anytime
 from repsq_ros.estimation.binomial import Binomial
 from repsq_ros.estimation.certified_cell import CertifiedCell
 from repsq_ros.estimation.divergence_sized import DivergenceSized
 from repsq_ros.estimation.first_of import FirstOf
-from repsq_ros.estimation.iso_cycles import CYCLES, IsoCycles
+from repsq_ros.estimation.iso_cycles import IsoCycles
 from repsq_ros.estimation.moments import (
     EmpiricalBernstein,
     FixedN,
@@ -34,27 +33,28 @@ from repsq_ros.estimation.moments import (
 )
 from repsq_ros.estimation.reproducible_query import ReproducibleQuery
 from repsq_ros.estimation.stopping import StoppingRule
+from repsq_ros.keys import key, keys_of
 from repsq_ros.sampling.distributions import Distribution
 from repsq_ros.sampling.divergence import divergence
 from repsq_ros.sampling.weight_bound import largest_ratio
 from repsq_ros.specification.accuracy_section import RequiredAccuracy
 from repsq_ros.specification.control_section import ControlChoice, controlled, read_control
 from repsq_ros.specification.proposal_section import ProposalChoice, read_proposal
-from repsq_ros.specification.reader import Section
+from repsq_ros.specification.reader import Section, read_keys
 
-RULES = (
-    'empirical_bernstein',
-    'hoeffding',
-    'anytime',
-    'certified_cell',
-    'first_of',
-    'fixed',
-    'binomial',
-    'relative_half_width',
-    'reproducible_query',
-    'divergence_sized',
-    'iso9283',
-)
+RULES: dict[str, type[StoppingRule]] = {
+    'empirical_bernstein': EmpiricalBernstein,
+    'hoeffding': Hoeffding,
+    'anytime': Anytime,
+    'certified_cell': CertifiedCell,
+    'first_of': FirstOf,
+    'fixed': FixedN,
+    'binomial': Binomial,
+    'relative_half_width': RelativeHalfWidth,
+    'reproducible_query': ReproducibleQuery,
+    'divergence_sized': DivergenceSized,
+    'iso9283': IsoCycles,
+}
 
 
 @dataclass(frozen=True)
@@ -62,11 +62,24 @@ class Tester:
     """What each tester chooses alone; the result may depend on it, its meaning may not."""
 
     proposal: ProposalChoice
-    seed: int
+    seed: int = field(metadata=key('of the cases, and of a simulated robot'))
     stopping: StoppingRule
-    max_tests: int
-    max_attempts: int
-    gamma: float  # the accuracy asked for, or a finer one of this tester [unit of psi]
+    gamma: float = field(
+        metadata=key(
+            "this tester's finer accuracy, for a partition with cells narrower than 4 gamma",
+            'the unit of psi',
+            above=0,
+            default_text='accuracy.gamma',
+        )
+    )
+    max_tests: int = field(
+        default=100_000,
+        metadata=key('the campaign ends here even if gamma has not been reached', at_least=2),
+    )
+    max_attempts: int = field(
+        default=3,
+        metadata=key('a test that stays INVALID so often ends the campaign', at_least=1),
+    )
     control: ControlChoice | None = None
 
 
@@ -80,7 +93,7 @@ def read_tester(
     :raises SpecificationError: with file, key, what was found and what was expected
     """
     proposal = section.word_or_section('proposal', 'type')
-    own = section.number('gamma', accuracy.gamma, above=0)
+    own = section.take(replace(keys_of(Tester)['gamma'], default=accuracy.gamma))
     if own > accuracy.gamma:
         raise section.fail('gamma', f'{own!r}', f'at most accuracy.gamma = {accuracy.gamma:g}')
     stopping = section.section('stopping')
@@ -90,15 +103,8 @@ def read_tester(
     else:
         rule = read_stopping(stopping, accuracy)
     control = read_control(section, target, choice, rule)
-    tester = Tester(
-        proposal=choice,
-        seed=section.whole('seed'),
-        stopping=controlled(rule, control),
-        max_tests=section.whole('max_tests', 100_000, at_least=2),
-        max_attempts=section.whole('max_attempts', 3, at_least=1),
-        gamma=own,
-        control=control,
-    )
+    read = {'proposal': choice, 'stopping': controlled(rule, control), 'gamma': own}
+    tester = read_keys(section, Tester, {**read, 'control': control})
     _check_budget(stopping, tester)
     section.finish()
     return tester
@@ -123,47 +129,33 @@ def read_stopping(section: Section, accuracy: RequiredAccuracy) -> StoppingRule:
     :param accuracy: what is asked for
     :raises SpecificationError: with file, key, what was found and what was expected
     """
-    rule = section.choice('rule', RULES)
-    found: StoppingRule
-    if rule == 'empirical_bernstein':
-        power = section.whole('range_power', 1, at_least=1)
-        if power not in (1, 2):
-            raise section.fail('range_power', f'{power}', '1, or 2 to reproduce the paper')
-        form = section.choice('form', ('paper', 'two_sided'), 'paper')
-        found = EmpiricalBernstein(power, form == 'two_sided')
-    elif rule == 'first_of':
-        parts = section.sections('rules')
-        if len(parts) < 2:
-            raise section.fail('rules', 'a list of 1', 'at least two rules')
-        found = FirstOf(tuple(read_stopping(part, accuracy) for part in parts))
-        for part, each in zip(parts, found.rules, strict=True):
-            if isinstance(each, CertifiedCell | FirstOf | Binomial):
-                raise part.fail('rule', f'text {each.name!r}', 'a rule that aims at gamma')
-    elif rule == 'fixed':
-        found = FixedN(section.whole('tests', at_least=2))
-    elif rule == 'relative_half_width':
-        found = RelativeHalfWidth(
-            section.number('relative', above=0), section.whole('at_least', 30, at_least=2)
-        )
-    elif rule == 'binomial':
-        found = Binomial(section.whole('tests', at_least=1), _c_below(section))
-    elif rule == 'anytime':
-        found = Anytime(_c_below(section))
-    elif rule == 'reproducible_query':
-        found = _reproducible_query(section, accuracy)
-    elif rule == 'iso9283':
-        found = IsoCycles(section.whole('cycles', CYCLES, at_least=2))
-    elif rule == 'divergence_sized':
-        raise section.fail('rule', f'text {rule!r}', 'a rule that looks at the tests')
-    else:
-        plain = {'hoeffding': Hoeffding, 'certified_cell': CertifiedCell}
-        found = cast(StoppingRule, plain[rule]())
+    kind = RULES[section.choice('rule', RULES)]
+    given: dict[str, object] = {}
+    if kind is FirstOf:
+        given['rules'] = _parts(section, accuracy)
+    elif kind is ReproducibleQuery:
+        given = {'beta': accuracy.beta, 'runs': accuracy.runs}
+    elif kind is DivergenceSized:
+        raise section.fail('rule', "text 'divergence_sized'", 'a rule that looks at the tests')
+    found = read_keys(section, kind, given)
+    if isinstance(found, ReproducibleQuery):
+        _check_query(section, found, accuracy)
     section.finish()
     return found
 
 
-def _reproducible_query(section: Section, accuracy: RequiredAccuracy) -> ReproducibleQuery:
-    found = ReproducibleQuery(accuracy.beta, accuracy.runs)
+def _parts(section: Section, accuracy: RequiredAccuracy) -> tuple[StoppingRule, ...]:
+    parts = section.sections('rules')
+    if len(parts) < 2:
+        raise section.fail('rules', 'a list of 1', 'at least two rules')
+    rules = tuple(read_stopping(part, accuracy) for part in parts)
+    for part, each in zip(parts, rules, strict=True):
+        if isinstance(each, CertifiedCell | FirstOf | Binomial):
+            raise part.fail('rule', f'text {each.name!r}', 'a rule that aims at gamma')
+    return rules
+
+
+def _check_query(section: Section, found: ReproducibleQuery, accuracy: RequiredAccuracy) -> None:
     try:
         found.reach(accuracy.gamma, accuracy.c)
     except ValueError as error:
@@ -172,14 +164,13 @@ def _reproducible_query(section: Section, accuracy: RequiredAccuracy) -> Reprodu
             f'text {found.name!r} where {error}',
             'a smaller accuracy.c or a larger accuracy.beta',
         ) from None
-    return found
 
 
 def _divergence_sized(
     section: Section, choice: ProposalChoice, target: Distribution, psi: tuple[float, float]
 ) -> DivergenceSized:
     section.choice('rule', RULES)
-    margin = section.number('margin', at_least=0)
+    margin = section.take(keys_of(DivergenceSized)['margin'])
     drawn = target if choice.kind == 'monte_carlo' and not choice.sobol else choice.distribution
     if drawn is None or choice.truncation is not None:
         raise section.fail(
@@ -197,8 +188,3 @@ def _divergence_sized(
         raise section.fail('margin', f'{margin!r}: {error}', 'fewer than exp(40)') from None
     section.finish()
     return found
-
-
-def _c_below(section: Section) -> float:
-    """Return the share of c that the lower end may miss with."""
-    return section.number('c_below', 0.5, above=0, below=1)

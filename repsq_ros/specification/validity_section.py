@@ -18,32 +18,20 @@ from __future__ import annotations
 
 import math
 
+from repsq_ros.keys import keys_of
 from repsq_ros.measurement.inputs import Input
 from repsq_ros.measurement.limits import Condition, Fall, Limits
 from repsq_ros.specification.input_section import read_input
-from repsq_ros.specification.reader import Section
-from repsq_ros.timebase import to_nanoseconds, to_seconds
+from repsq_ros.specification.reader import Section, read_keys
 
 
 def read_limits(section: Section) -> Limits:
     """Return the thresholds: `largest_gap` beside the measure, all of them under `validity`."""
-    usual = Limits()
-    gap = section.number('largest_gap', to_seconds(usual.largest_gap_ns), above=0)
+    gap = {'largest_gap_ns': section.take(keys_of(Limits)['largest_gap_ns'])}
     if not section.has('validity'):
-        return Limits(to_nanoseconds(gap))
+        return read_keys(Section(section.file, section.path, {}), Limits, usual=gap)
     inner = section.section('validity')
-    found = Limits(
-        to_nanoseconds(inner.number('largest_gap', gap, above=0)),
-        inner.number('coverage', usual.coverage, at_least=0),
-        inner.number('frozen', usual.frozen, above=0),
-        inner.number('fastest', usual.fastest, above=0),
-        inner.number('fastest_turn', usual.fastest_turn, above=0),
-        inner.number('step', usual.step, at_least=0),
-        inner.number('outlier', usual.outlier, above=0),
-        inner.number('outlier_turn', usual.outlier_turn, above=0),
-    )
-    if found.coverage > 1:
-        raise inner.fail('coverage', f'{found.coverage!r}', 'a share, at most 1')
+    found = read_keys(inner, Limits, usual=gap)
     inner.finish()
     return found
 
@@ -53,11 +41,7 @@ def read_fall(section: Section, gives: tuple[str, ...]) -> Fall | None:
     if not section.has('fall'):
         return None
     inner = section.section('fall')
-    found = Fall(
-        inner.number('height') if inner.has('height') else -math.inf,
-        inner.number('tilt', above=0) if inner.has('tilt') else math.inf,
-        inner.number('hold', 0.1, at_least=0),
-    )
+    found = read_keys(inner, Fall)
     inner.finish()
     if found.height == -math.inf and found.tilt == math.inf:
         raise section.fail('fall', 'neither height nor tilt', 'at least one of them')
@@ -77,18 +61,11 @@ def read_conditions(section: Section) -> tuple[tuple[Condition, ...], tuple[Inpu
         inner = outer.section(name)
         if not name.isidentifier():
             raise outer.fail(name, f'the name {name!r}', 'letters, digits and _')
-        source = read_input(inner, condition=name)
-        condition = Condition(
-            name,
-            inner.number('at_least') if inner.has('at_least') else -math.inf,
-            inner.number('at_most') if inner.has('at_most') else math.inf,
-            inner.numbers('one_of') if inner.has('one_of') else (),
-            inner.number('longest_silence', above=0) if inner.has('longest_silence') else math.inf,
-        )
+        inputs.append(read_input(inner, condition=name))
+        condition = read_keys(inner, Condition, {'name': name})
         inner.finish()
         if condition == Condition(name, longest_silence=condition.longest_silence):
             raise outer.fail(name, 'no limit', 'at_least, at_most or one_of')
         conditions.append(condition)
-        inputs.append(source)
     outer.finish()
     return tuple(conditions), tuple(inputs)

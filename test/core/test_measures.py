@@ -542,7 +542,7 @@ REFUSED = [
     ({**LOSS, 'input': {'type': 'geometry_msgs/Twist', 'stamp': 'header'}}, 'has no header'),
     ({**LOSS, 'input': {**POSE, 'extrinsics': {'rotation': [0, 0, 0, 2]}}}, 'norm 2'),
     ({**LOSS, 'source': 'mocap', 'weights': {'linear_x': 0}}, 'no weight above 0'),
-    ({**LOSS, 'source': 'mocap', 'validity': {'coverage': 1.5}}, 'at most 1'),
+    ({**LOSS, 'source': 'mocap', 'validity': {'coverage': 1.5}}, '>= 0 and <= 1'),
     ({**LOSS, 'source': 'mocap', 'fall': {'hold': 1}}, 'neither height nor tilt'),
     ({**LOSS, 'source': 'mocap', 'conditions': {'a': {'type': 'std_msgs/Float64'}}}, 'no limit'),
     ({**DIAL, 'input': {'type': 'std_msgs/Float64'}}, 'measure.input.unit: found nothing'),

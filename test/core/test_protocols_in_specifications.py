@@ -26,8 +26,8 @@ from repsq_ros.errors import SpecificationError
 from repsq_ros.measurement.samples import BodySample
 from repsq_ros.protocols.phases import Phase
 from repsq_ros.protocols.rotation import angle_between, quaternion_of_rpy
-from repsq_ros.specification.input_section import settle
 from repsq_ros.specification.load import load
+from repsq_ros.specification.reader import rounded
 
 SECOND = 1_000_000_000
 UPRIGHT = (0.0, 0.0, 0.0, 1.0)
@@ -80,7 +80,7 @@ def test_a_digest_does_not_hang_on_the_last_digit_of_a_librarys_sine(content, wr
     turn = list(quaternion_of_rpy(0.3, 1.2, -2.0))
     content['protocol']['reference'] = {'position': [-0.55, -0.2, 0.25], 'rotation': turn}
     digest = load(write(content)).digest
-    for name in ('protocol_section.rpy_of_quaternion', 'input_section.quaternion_of_rpy'):
+    for name in ('protocol_section.rpy_of_quaternion', 'reader.quaternion_of_rpy'):
         whole = f'repsq_ros.specification.{name}'
         room, _, function = whole.rpartition('.')
         plain = getattr(importlib.import_module(room), function)
@@ -88,7 +88,7 @@ def test_a_digest_does_not_hang_on_the_last_digit_of_a_librarys_sine(content, wr
             whole, lambda *given, plain=plain: [math.nextafter(x, 9) for x in plain(*given)]
         )
     assert load(write(content)).digest == digest
-    assert str(settle(-1e-17)) == '0.0'
+    assert str(rounded(-1e-17)) == '0.0'
     turn[0] += 1e-4
     assert load(write(content)).digest != digest
 

@@ -101,7 +101,7 @@ FAULTS = [
         'partition.alpha',
         'wide',
         "text 'wide'",
-        "'paper', 'iid', 'distinct', 'query', or a number above 0",
+        "'paper', 'iid', 'distinct', 'query', or a finite number > 0",
     ),
     ('partition.alpha', 0, '0', 'a finite number > 0'),
     ('partition.first', 0.2, '0.2', 'at most alpha'),
@@ -110,7 +110,7 @@ FAULTS = [
     ('tester.seed', -1, '-1', 'a whole number >= 0'),
     ('tester.max_tests', 1, '1', 'a whole number >= 2'),
     ('tester.stopping.rule', 'luck', "text 'luck'", 'one of empirical_bernstein, hoeffding'),
-    ('tester.stopping.range_power', 3, '3', '1, or 2'),
+    ('tester.stopping.range_power', 3, '3', '>= 1 and <= 2'),
 ]
 
 

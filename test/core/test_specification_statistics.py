@@ -281,9 +281,10 @@ FAULTS = [
     (CELLS, {'type': 'edges', 'edges': [0]}, f'{CELLS}.edges', '[0.0]', 'at least two'),
     (CELLS, {'type': 'edges', 'edges': [0, 1], 'alpha': 0.1}, f'{CELLS}.alpha', 'an unknown key',
      'one of'),
-    (CELLS, {'type': 'anchored', 'half_width': 0.03}, f'{CELLS}.half_width', '0.03', '>= 0.04'),
-    (CELLS, {'type': 'anchored', 'anchor': 1.2}, f'{CELLS}.anchor', '1.2', 'at most 1'),
-    (CELLS, {'type': 'anchored', 'anchor': -0.2}, f'{CELLS}.anchor', '-0.2', '>= 0'),
+    (CELLS, {'type': 'anchored', 'half_width': 0.03}, f'{CELLS}.half_width', '0.03',
+     'at least accuracy.gamma = 0.04'),
+    (CELLS, {'type': 'anchored', 'anchor': 1.2}, f'{CELLS}.anchor', '1.2', '0 to 1, the range'),
+    (CELLS, {'type': 'anchored', 'anchor': -0.2}, f'{CELLS}.anchor', '-0.2', '0 to 1, the range'),
     (CELLS, {'type': 'anchored', 'alpha': 'paper'}, f'{CELLS}.alpha', 'an unknown key', 'one of'),
 ]  # fmt: skip
 
