@@ -17,13 +17,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from repsq_ros.errors import BagError, ParameterError
+from repsq_ros.errors import BagError, ParameterError, RepsqError
 from repsq_ros.measurement.window import Window
 from repsq_ros.recordings.recording import BagMessage, Recording
 from repsq_ros.recordings.table import Table
@@ -111,7 +112,8 @@ class ForeignTests:
         self._stamps: list[Times] = [NO_TIMES]
         self._values: list[Values] = [np.empty((0, 3))]
         self._labels: list[tuple[int, str]] = []  # log time, and what was said
-        self._since = 0  # index of the first command of the test that is not over
+        self._waiting: list[Held] = []  # tests whose windows the sensor has not passed
+        self._latest_ns = -1  # when the latest test began that was found so far
 
     @property
     def offset_ns(self) -> int:
@@ -134,9 +136,9 @@ class ForeignTests:
                 columns = samples[source]
                 logs = NO_TIMES if columns.logs is None else columns.logs
                 clock.add(columns.stamps - self.offset_ns, logs)
-        if not self._marks.command_topic or self.messages or len(self._logs) == before:
-            return []
-        return self._windows_that_are_over()
+        with suppress(RepsqError):  # what is wrong is told once all was read
+            return self._windows_so_far()
+        return []
 
     def _take_commands(self, table: Table) -> None:
         stamps = table.stamps()
@@ -147,19 +149,25 @@ class ForeignTests:
         self._stamps.append(stamps if stamps is not None and by_header else self._logs[-1])
         self._values.append(np.column_stack(columns).astype(np.float64))
 
-    def _windows_that_are_over(self) -> list[Window]:
-        """Return windows of commands that others have followed; all are looked at in the end."""
-        times, values = np.concatenate(self._stamps), np.concatenate(self._values)
-        self._logs, self._stamps = [np.concatenate(self._logs)], [times]
-        self._values = [values]
-        times, values = times[self._since :], values[self._since :]
-        if (times[1:] < times[:-1]).any() or self._specification.protocol.kind != 'velocity':
+    def _windows_so_far(self) -> list[Window]:
+        """Return the windows that the sensor has passed; all are looked at in the end."""
+        clock, commands = self._clocks[self._own], self._commands()
+        if not clock.count:
             return []
-        stretches = self._held(times, values, int(times[-1]), NO_TIMES)
-        over = [each for each in stretches if not each.cut]
-        if over:
-            self._since += int(np.searchsorted(times, over[-1].end_ns))
-        return [each.window for each in hold_to_protocol(over, self._timing)]
+        since = int(np.searchsorted(commands.times, self._latest_ns))
+        latest = commands._replace(times=commands.times[since:], values=commands.values[since:])
+        if self._marks.segment_table is None or self._latest_ns < 0:
+            new = [x for x in self._stretches(latest) if x.start_ns > self._latest_ns]
+            self._waiting += new
+            self._latest_ns = max([self._latest_ns, *(each.start_ns for each in new)])
+        passed_ns = clock.newest_ns + self.offset_ns - self._timing.whole_ns
+        over = [each for each in self._waiting if each.start_ns <= passed_ns]
+        self._waiting = [each for each in self._waiting if each.start_ns > passed_ns]
+        return [each.window for each in self._held_to_protocol(over, commands)]
+
+    def _held_to_protocol(self, stretches: Sequence[Held], commands: Commands) -> list[Segment]:
+        with_commands = (commands.times, commands.values) if self._marks.command_topic else ()
+        return hold_to_protocol(stretches, self._timing, *with_commands)
 
     def _held(self, times: Times, values: Values, until_ns: int, splits: Times) -> list[Held]:
         marks = self._marks
@@ -190,13 +198,14 @@ class ForeignTests:
             raise ParameterError(
                 'command-topic', 'none', 'one that tells the commands, which the measure needs'
             )
-        with_commands = (commands.times, commands.values) if marks.command_topic else ()
         notes += _silences(marks, stretches, commands)
-        return hold_to_protocol(stretches, self._timing, *with_commands), notes
+        return self._held_to_protocol(stretches, commands), notes
 
     def _commands(self) -> Commands:
         topic = self._marks.command_topic
         logs, stamps = np.concatenate(self._logs), np.concatenate(self._stamps)
+        values = np.concatenate(self._values)
+        self._logs, self._stamps, self._values = [logs], [stamps], [values]
         if topic and not len(logs):
             raise BagError(
                 f'{self._recording.path}: found no message on {topic}, expected commands'
@@ -205,7 +214,7 @@ class ForeignTests:
         order = np.argsort(stamps, kind='stable')
         kept = order[stamps[order] != 0]
         clock = CommandClock(topic or 'the recording', stamps, logs, by_header)
-        return Commands(clock, stamps[kept], np.concatenate(self._values)[kept])
+        return Commands(clock, stamps[kept], values[kept])
 
     def _stretches(self, commands: Commands) -> Sequence[Held]:
         marks, protocol = self._marks, self._specification.protocol

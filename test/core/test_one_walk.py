@@ -361,3 +361,37 @@ def test_no_more_samples_are_in_memory_than_a_minute_and_the_windows(place, sens
     monkeypatch.setattr(SampleBuffer, 'forget', watched)
     reevaluate(Task(bag, file))
     assert 1000 < max(kept) < 1600  # of 3250, at 20 Hz
+
+
+# Several in one file -----------------------------------------------------------------------------
+
+
+def later(told, seconds):
+    """Return messages as if they had been recorded later, by clocks that say the same."""
+    return [(topic, ns + seconds * SECOND, raw) for topic, ns, raw in told]
+
+
+def test_two_simulated_campaigns_in_one_file_are_not_mixed_up(place, sensed):
+    """Each begins at the same instant of simulated time: the sensor's clock is set back."""
+    file = place / 'specification.yaml'
+    first, second = (campaign(load(file).digest, ['measured'] * TESTS, x) for x in ('a', 'b'))
+    alone = reevaluate(Task(write(place / 'alone.mcap', first + sensed), file, campaign='a'))
+    both = write(
+        place / 'both.mcap', [*first, *sensed, *later(second, 300), *later(sensed, 300)], 100
+    )
+    for name in 'ab':
+        found = reevaluate(Task(both, file, campaign=name))
+        assert [each.outcome for each in found.rows[0].evaluated] == [
+            each.outcome for each in alone.rows[0].evaluated
+        ]
+    assert sum(each.outcome.valid for each in alone.rows[0].evaluated) > 30
+
+
+def test_a_recording_that_was_played_twice_into_one_file_is_one_campaign(place, sensed):
+    file = place / 'specification.yaml'
+    told = campaign(load(file).digest, ['measured'] * TESTS)
+    alone = reevaluate(Task(write(place / 'alone.mcap', told + sensed), file))
+    every = told + sensed
+    twice = reevaluate(Task(write(place / 'twice.mcap', every + later(every, 400), 100), file))
+    assert twice.rows[0].evaluated == alone.rows[0].evaluated
+    assert twice.rows[0].folded == alone.rows[0].folded
