@@ -112,7 +112,7 @@ class ForeignTests:
         self._stamps: list[Times] = [NO_TIMES]
         self._values: list[Values] = [np.empty((0, 3))]
         self._labels: list[tuple[int, str]] = []  # log time, and what was said
-        self._waiting: list[Held] = []  # tests whose windows the sensor has not passed
+        self._waiting: list[Held] = []  # tests whose command is not known yet
         self._latest_ns = -1  # when the latest test began that was found so far
 
     @property
@@ -150,7 +150,7 @@ class ForeignTests:
         self._values.append(np.column_stack(columns).astype(np.float64))
 
     def _windows_so_far(self) -> list[Window]:
-        """Return the windows that the sensor has passed; all are looked at in the end."""
+        """Return the windows whose command is known; all are looked at again in the end."""
         clock, commands = self._clocks[self._own], self._commands()
         if not clock.count:
             return []
@@ -161,9 +161,11 @@ class ForeignTests:
             self._waiting += new
             self._latest_ns = max([self._latest_ns, *(each.start_ns for each in new)])
         passed_ns = clock.newest_ns + self.offset_ns - self._timing.whole_ns
-        over = [each for each in self._waiting if each.start_ns <= passed_ns]
-        self._waiting = [each for each in self._waiting if each.start_ns > passed_ns]
-        return [each.window for each in self._held_to_protocol(over, commands)]
+        known = [each for each in self._waiting if each.command or each.start_ns <= passed_ns]
+        self._waiting = [
+            each for each in self._waiting if not (each.command or each.start_ns <= passed_ns)
+        ]
+        return [each.window for each in self._held_to_protocol(known, commands)]
 
     def _held_to_protocol(self, stretches: Sequence[Held], commands: Commands) -> list[Segment]:
         with_commands = (commands.times, commands.values) if self._marks.command_topic else ()
