@@ -44,7 +44,7 @@ from repsq_ros.replay.held_commands import (
     label_at,
 )
 from repsq_ros.replay.held_to_protocol import hold_to_protocol, timing_of
-from repsq_ros.replay.recorded_windows import RecordedInput, Samples
+from repsq_ros.replay.recorded_windows import InputSamples, RecordedInput
 from repsq_ros.replay.segments import Segment
 from repsq_ros.replay.time_table import read_time_table
 from repsq_ros.specification.model import Specification
@@ -121,7 +121,7 @@ class ForeignTests:
         return self._offset_ns or 0
 
     def take(
-        self, messages: Iterable[BagMessage], tables: Sequence[Table], samples: Samples
+        self, messages: Iterable[BagMessage], tables: Sequence[Table], samples: InputSamples
     ) -> list[Window]:
         """Take in a stretch of the recording; return the windows that are over for sure."""
         self._labels += [(item.log_ns, str(item.message.data)) for item in messages]

@@ -28,10 +28,10 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from repsq_ros.errors import BagError
-from repsq_ros.measurement.columns import SampleColumns
 from repsq_ros.measurement.inputs import Input
 from repsq_ros.measurement.measure import Evaluation, Measure
 from repsq_ros.measurement.recorder import Recorder, Window
+from repsq_ros.measurement.samples import Samples
 from repsq_ros.recordings.message_block import Integers
 from repsq_ros.recordings.recording import BagMessage, Recording
 from repsq_ros.recordings.sensor_columns import SensorColumns, sample_columns
@@ -46,7 +46,7 @@ LATE_NS = 60 * NANOSECONDS  # by which samples may be late
 NEARLY_LATE_NS = LATE_NS - NANOSECONDS  # a sensor's own stamps may be out of order by 1 s
 Outcomes = dict[Window, Evaluation]
 RecordedInput = tuple[str, Input]  # its topic in the recording, and what it is
-Samples = Mapping[RecordedInput, SampleColumns]
+InputSamples = Mapping[RecordedInput, Samples]
 
 
 class RecordedMeasure(NamedTuple):
@@ -68,7 +68,7 @@ class TestFinder(Protocol):
         """Topics that it reads as tables."""
 
     def take(
-        self, messages: Iterator[BagMessage], tables: Sequence[Table], samples: Samples
+        self, messages: Iterator[BagMessage], tables: Sequence[Table], samples: InputSamples
     ) -> list[Window]:
         """Take in a stretch of the recording; return the windows that it tells of."""
 
@@ -133,7 +133,7 @@ def outcomes_of(
     return [evaluated_by(every, segment) for segment in segments]
 
 
-def _named(measured: RecordedMeasure, samples: Samples) -> dict[str, SampleColumns]:
+def _named(measured: RecordedMeasure, samples: InputSamples) -> dict[str, Samples]:
     return {name: samples[source] for name, source in measured.inputs.items() if source in samples}
 
 
@@ -159,15 +159,15 @@ class WindowMeasurer:
         """Take in windows that are to be measured."""
         self._pending |= dict.fromkeys(windows)
 
-    def add(self, samples: Mapping[str, SampleColumns]) -> None:
+    def add(self, samples: Mapping[str, Samples]) -> None:
         """Take in the samples of a stretch, and measure what is over by LATE_NS."""
         if not (self._in_order and samples):
             return
         recorder = self._recorder
-        before_ns = recorder.buffer.newest_ns
+        before_ns = recorder.tail.newest_ns
         for name, columns in samples.items():
-            recorder.add_columns(columns, name)
-        newest_ns = recorder.buffer.newest_ns
+            recorder.add(columns, name)
+        newest_ns = recorder.tail.newest_ns
         self._in_order = self._all_known or self._still_in_order(samples, before_ns)
         if newest_ns is None or not self._in_order:
             return
@@ -177,13 +177,13 @@ class WindowMeasurer:
         self._kept_since_ns = max(self._kept_since_ns, min([newest_ns - LATE_NS, *needed]))
         recorder.forget(self._kept_since_ns)
 
-    def _still_in_order(self, samples: Mapping[str, SampleColumns], before_ns: int | None) -> bool:
+    def _still_in_order(self, samples: Mapping[str, Samples], before_ns: int | None) -> bool:
         """Return whether it makes no difference how late an announced window is measured.
 
         It does for samples that come later than LATE_NS after others of later stamps, and where a
         clock was set back.
         """
-        buffers = (self._recorder.buffer, *self._recorder.conditions.values())
+        buffers = (self._recorder.tail, *self._recorder.conditions.values())
         if any(buffer.from_long_ago for buffer in buffers):
             return False
         sensor = samples.get(SENSOR)
