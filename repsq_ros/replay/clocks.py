@@ -182,7 +182,7 @@ class _BlockQuantiles:
 
 
 def _quantile(values: Times, share: float) -> int:
-    return int(np.quantile(values, share, method='nearest'))
+    return int(np.sort(values)[int(np.around(share * (len(values) - 1)))])
 
 
 def _unset(topic: str, unset: int, count: int, remedy: str, file: object) -> list[str]:

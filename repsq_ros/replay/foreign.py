@@ -255,7 +255,7 @@ class Commands(NamedTuple):
         if not known.by_header or not len(known.logs):
             return logs
         late = known.logs - known.stamps
-        return logs - int(np.quantile(late, EARLIEST, method='nearest'))
+        return logs - int(np.sort(late)[int(np.around(EARLIEST * (len(late) - 1)))])
 
 
 def _silences(marks: Marks, stretches: Sequence[Held], commands: Commands) -> list[str]:
