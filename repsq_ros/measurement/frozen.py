@@ -41,6 +41,9 @@ def longest_frozen(samples: Samples) -> tuple[float, int]:
 
 def frozen_fault(samples: Samples, window: Window, limits: Limits) -> Fault | None:
     """Return where the pose does not change to the last bit although stamps go on."""
+    position = samples.position
+    if position is not None and (position[1:, 0] != position[:-1, 0]).all():
+        return None
     span, first = longest_frozen(samples)
     if span <= limits.frozen:
         return _stuck(samples, first, window) or _stuck_at_the_end(samples, limits)
