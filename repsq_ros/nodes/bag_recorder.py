@@ -29,7 +29,8 @@ from rclpy.subscription import Subscription
 from rclpy.topic_endpoint_info import TopicEndpointInfo
 
 from repsq_ros.errors import MissingError, OutputError, RepsqError
-from repsq_ros.nodes.input_subscription import AT_ONCE, NO_EVENTS, message_class
+from repsq_ros.nodes.input_subscription import AT_ONCE, message_class
+from repsq_ros.nodes.rclpy_versions import NO_EVENTS
 from repsq_ros.nodes.runtime import CampaignNode
 
 LOOK = 0.25  # [s] between two looks for topics that have come

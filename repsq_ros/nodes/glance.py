@@ -23,7 +23,8 @@ from repsq_ros.measurement.inputs import Input
 from repsq_ros.measurement.samples import Samples
 from repsq_ros.messages.sensor_messages import reader_of
 from repsq_ros.nodes import qos
-from repsq_ros.nodes.input_subscription import NO_EVENTS, message_class
+from repsq_ros.nodes.input_subscription import message_class
+from repsq_ros.nodes.rclpy_versions import NO_EVENTS
 from repsq_ros.nodes.unattended import Unattended
 
 

@@ -21,7 +21,6 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from rclpy.event_handler import SubscriptionEventCallbacks
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSCompatibility, QoSProfile, qos_check_compatible
 from rclpy.subscription import Subscription
@@ -34,10 +33,8 @@ from repsq_ros.measurement.reasons import Fault
 from repsq_ros.measurement.samples import Samples
 from repsq_ros.messages.sensor_messages import reader_of
 from repsq_ros.nodes import qos
+from repsq_ros.nodes.rclpy_versions import NO_EVENTS, publisher_count
 
-# Each of rclpy's events (such as incompatible QoS) would add a waitable to every subscription, and
-# an executor checks them all before every message. What they tell is read once a second.
-NO_EVENTS = SubscriptionEventCallbacks(use_default_callbacks=False)
 AT_ONCE = 100  # messages at most that are taken from one subscription before the next one's turn
 
 
@@ -96,7 +93,7 @@ class InputSubscription:
     @property
     def matched(self) -> bool:
         """Tell whether there is a publisher that is heard when it speaks."""
-        return int(self._subscription.get_publisher_count()) > 0
+        return publisher_count(self._node, self._subscription) > 0
 
     def rivals(self) -> Fault | None:
         """Return whether more than one program publishes on the topic."""

@@ -25,7 +25,7 @@ from repsq_ros.messages import campaign_messages
 from repsq_ros.msg import TestCommand, TestPhase
 from repsq_ros.nodes import qos
 from repsq_ros.nodes.held_back import HeldBack
-from repsq_ros.nodes.input_subscription import NO_EVENTS
+from repsq_ros.nodes.rclpy_versions import NO_EVENTS
 from repsq_ros.nodes.watches.rivals import Rivals
 from repsq_ros.protocols.phases import Span
 

@@ -23,7 +23,8 @@ from rclpy.subscription import Subscription
 
 from repsq_ros.measurement.inputs import Input
 from repsq_ros.nodes import qos
-from repsq_ros.nodes.input_subscription import NO_EVENTS, message_class, rivals_of
+from repsq_ros.nodes.input_subscription import message_class, rivals_of
+from repsq_ros.nodes.rclpy_versions import NO_EVENTS, publisher_count
 from repsq_ros.nodes.unattended import Unattended
 from repsq_ros.timebase import to_seconds
 
@@ -86,7 +87,7 @@ class SensorWatch:
         return silent + [
             fault.text
             for topic, subscription in self._subscriptions.items()
-            if subscription.get_publisher_count() > 1
+            if publisher_count(self._node, subscription) > 1
             and (fault := rivals_of(self._node, topic, self._topics[topic])) is not None
         ]
 
