@@ -33,7 +33,6 @@ from repsq_ros.report.charts import (
     chart_of_sessions,
     chart_of_weights,
 )
-from repsq_ros.report.figure_style import EXTRA
 from repsq_ros.report.forest import chart_of_campaigns
 
 TEMPLATE = Path(__file__).with_name('report.html')
@@ -48,7 +47,7 @@ def render(campaigns: Sequence[CampaignData]) -> str:
     try:
         from jinja2 import Environment, StrictUndefined
     except ImportError:
-        raise MissingError(f'a report needs jinja2: {EXTRA}') from None
+        raise MissingError.of_package('a report', 'jinja2') from None
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
