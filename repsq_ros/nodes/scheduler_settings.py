@@ -68,6 +68,12 @@ class SchedulerSettings:
             parameters.number('retry_span', 600.0, 's within which', above=0),
             self.peer_timeout,
         )
+        self.obeys = parameters.whole(
+            'obeys',
+            2,
+            'attempts in a row without any motion after which it asks; 0: never',
+            at_least=0,
+        )
         self.sensor_timeout = parameters.number(
             'sensor_timeout', 1.0, 's of silence of a body after which it is lost', above=0
         )
