@@ -80,7 +80,6 @@ class SchedulerSettings:
         self.measurement_timeout = parameters.number(
             'measurement_timeout', 30.0, 's to wait for a measurement and its estimate', above=0
         )
-        others = parameters.text(
-            'other_publishers', '', 'nodes that may publish on the command topic besides'
+        self.other_publishers = parameters.texts(
+            'other_publishers', (), 'nodes that may publish on the command topic besides'
         )
-        self.other_publishers = tuple(others.split())

@@ -115,6 +115,16 @@ def test_stamped_twists_have_a_frame_and_a_time(commanding):
     assert (heard.header.frame_id, heard.header.stamp.sec) == ('pelvis', 5)
 
 
+def test_a_robot_that_takes_another_message_is_named(commanding):
+    made = commanding(VELOCITIES)
+    made.robot.create_subscription(TwistStamped, '/lab/cmd_vel', made.heard.append, 10)
+    made.until(lambda: 'listener' in made.command.missing())
+    assert made.command.missing() == (
+        'a robot that takes commands on /lab/cmd_vel (listener takes '
+        'geometry_msgs/msg/TwistStamped, not geometry_msgs/msg/Twist: see command_type)'
+    )
+
+
 def test_velocities_are_ramped_and_stops_are_not(commanding):
     made = commanding(VELOCITIES, acceleration_linear=0.25, acceleration_angular=1)
     made.robot_takes(Twist, topics.COMMAND_VELOCITY)
