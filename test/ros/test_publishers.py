@@ -290,7 +290,7 @@ def test_an_impostor_on_any_topic_pauses_the_campaign_until_it_is_gone(launched)
         impostor = Rival(launched.listener, name, kind, topic, profile)
         told = f'another process named /{name} on /{topic}'
         launched.listener.until(lambda: launched.listener.is_in(TestPhase.PAUSED))
-        launched.listener.until(lambda told=told: told in launched.output('scheduler'))
+        launched.listener.until(lambda told=told: told in launched.call('resume').message)
         launched.listener.assert_at_rest()
         impostor.go()
         launched.listener.phase(TestPhase.COMMAND)
