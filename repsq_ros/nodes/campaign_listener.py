@@ -34,8 +34,8 @@ from repsq_ros.nodes.diagnostics import TOPIC
 from repsq_ros.nodes.heartbeat import ROLES
 from repsq_ros.nodes.phase_subscription import subscribe_to_phases
 from repsq_ros.protocols.phases import Span
+from repsq_ros.views.campaign_state import CampaignState, CaseHeard
 from repsq_ros.views.health import Health, Level
-from repsq_ros.views.story import CampaignStory, CaseHeard
 
 SILENT = 1.0  # [s] after which a peer is not there: nothing depends on it here
 STALE = 3.5  # [s] after which a diagnosis is old: each comes once a second
@@ -55,9 +55,9 @@ def case_heard(test: TestCommand) -> CaseHeard:
     )
 
 
-def tell_counted(story: CampaignStory, message: CountedTest) -> None:
-    """Tell a story of an attempt that was counted."""
-    story.hear_counted(
+def tell_counted(state: CampaignState, message: CountedTest) -> None:
+    """Tell a state of an attempt that was counted."""
+    state.hear_counted(
         message.estimate.campaign_id,
         campaign_messages.counted_of(message),
         tuple(message.names),
@@ -69,12 +69,12 @@ def tell_counted(story: CampaignStory, message: CountedTest) -> None:
 class CampaignListener:
     """Keeps what is heard.
 
-    :ivar lock: messages come in a thread of their own; whoever reads `story` holds it
+    :ivar lock: messages come in a thread of their own; whoever reads `state` holds it
     """
 
     def __init__(self, node: Node) -> None:
         self.lock = threading.RLock()
-        self.story = CampaignStory()
+        self.state = CampaignState()
         self._beats: dict[str, tuple[float, Heartbeat]] = {}
         self._diagnoses: dict[str, tuple[float, Health]] = {}
         subscribe_to_phases(node, self._hear_phase)
@@ -97,15 +97,15 @@ class CampaignListener:
 
     def _hear_phase(self, test: TestCommand, span: Span) -> None:
         with self.lock:
-            self.story.hear_phase(test.campaign_id, case_heard(test), span)
+            self.state.hear_phase(test.campaign_id, case_heard(test), span)
 
     def _hear_counted(self, message: CountedTest) -> None:
         with self.lock:
-            tell_counted(self.story, message)
+            tell_counted(self.state, message)
 
     def _hear_result(self, message: QuantizedResult) -> None:
         with self.lock:
-            self.story.hear_result(message.campaign_id, campaign_messages.result_of(message))
+            self.state.hear_result(message.campaign_id, campaign_messages.result_of(message))
 
     def _hear_diagnoses(self, message: DiagnosticArray) -> None:
         for status in message.status:

@@ -27,16 +27,16 @@ PACKAGE = ROOT / 'repsq_ros'
 FLOORS = [
     ['cli', 'api'],
     ['console'],
-    ['report'],
+    ['report', 'paper'],
     ['studies', 'certificate'],
     ['nodes', 'replay', 'launching'],
     ['simulation', 'recordings'],
     ['messages', 'views'],
     ['campaign'],
     ['specification'],
-    ['protocols', 'auditing'],
+    ['protocols', 'auditing', 'iso9283'],
     ['sampling', 'estimation', 'measurement'],
-    ['keys'],
+    ['keys', 'configurations'],
     ['errors', 'timebase', 'seeds', 'digests', 'topics'],
 ]
 LEAVES = {*FLOORS[-1], 'keys', ''}
@@ -66,8 +66,21 @@ ROOMS = {
     'simulation': LEAVES | {'measurement', 'protocols', 'specification', 'campaign'},
     'studies': (
         LEAVES
-        | {'sampling', 'estimation', 'measurement', 'specification', 'campaign', 'simulation'}
+        | {
+            'sampling',
+            'estimation',
+            'measurement',
+            'specification',
+            'campaign',
+            'simulation',
+        }
     ),
+    'paper': (
+        LEAVES
+        | {'sampling', 'estimation', 'measurement', 'specification', 'campaign', 'simulation'}
+        | {'studies', 'configurations'}
+    ),
+    'iso9283': LEAVES | {'measurement'},
     'launching': LEAVES | {'simulation'},
     'replay': (
         LEAVES
@@ -83,10 +96,13 @@ ROOMS = {
         LEAVES
         | {'sampling', 'estimation', 'measurement', 'simulation', 'specification', 'campaign'}
         | {'replay', 'recordings', 'messages', 'nodes', 'studies', 'launching', 'protocols'}
-        | {'certificate', 'report', 'views', 'auditing'}
+        | {'certificate', 'report', 'views', 'auditing', 'paper', 'iso9283'}
     ),
-    'cli': LEAVES | {'console'},
-    'api': (LEAVES | {'sampling', 'measurement', 'simulation', 'specification', 'campaign'}),
+    'configurations': {'errors'},
+    'cli': LEAVES | {'console', 'configurations'},
+    'api': (
+        LEAVES | {'sampling', 'measurement', 'simulation', 'specification', 'campaign', 'iso9283'}
+    ),
 }
 
 

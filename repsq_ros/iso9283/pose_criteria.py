@@ -1,0 +1,295 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""repsq iso9283: accuracy, repeatability, drift and variation of attained poses in a table."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import math
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from transforms3d.euler import quat2euler
+
+from repsq_ros.errors import BagError, OutputError, ParameterError
+from repsq_ros.iso9283.performance_criteria import (
+    Accuracy,
+    Drift,
+    Repeatability,
+    drift,
+    multi_directional_variation,
+    pose_accuracy,
+    pose_repeatability,
+)
+from repsq_ros.iso9283.pose_figures import draw
+from repsq_ros.iso9283.pose_table import Columns, PoseTable, read_pose_table
+from repsq_ros.iso9283.rigid import rigid_fit
+
+Array = NDArray[np.float64]
+
+NAMES = ('x', 'y', 'z', 'qx', 'qy', 'qz', 'qw')
+TOGETHER = 1e-6  # [m, and of a quaternion's numbers] commanded poses nearer than this are one
+MM = 1000.0
+ANOTHER_FRAME = 50.0  # [mm] that no arm misses a pose by
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the command line."""
+    parser.add_argument(
+        'table', type=Path, help='table of poses as repsq import-poses writes it, in m'
+    )
+    parser.add_argument(
+        '--commanded', nargs=3, type=float, metavar=('X', 'Y', 'Z'),
+        help='m; the one pose of a table without goals: without it no accuracy is told',
+    )  # fmt: skip
+    parser.add_argument(
+        '--fit', action='store_true',
+        help='the goals are in another frame: lay them over the attained positions first. '
+        'Accuracy is then relative: what all poses are off by is taken out',
+    )  # fmt: skip
+    parser.add_argument(
+        '--series', type=int, default=10, help='cycles of one series, for the drift (default 10)'
+    )
+    parser.add_argument(
+        '--directions', type=int, default=1,
+        help='paths that were taken in turn to each pose, for the multi-directional variation',
+    )  # fmt: skip
+    parser.add_argument('--output', type=Path, help='new folder for iso9283.csv and the plots')
+
+
+@dataclass
+class Cycles:
+    """All cycles to one commanded pose, in the order of the table."""
+
+    commanded: Array | None  # (3,) [m]; None: not known
+    angles: Array | None = None  # (3,) [rad] about fixed axes, commanded
+    rows: list[int] = field(default_factory=list)
+    attained: list[tuple[float, ...]] = field(default_factory=list)
+
+    @property
+    def positions(self) -> Array:
+        """Return (n, 3) [mm]."""
+        return np.array(self.attained)[:, :3] * MM
+
+    @property
+    def turns(self) -> Array:
+        """Return (n, 3) [rad] about fixed axes."""
+        return np.array([angles_of(pose) for pose in self.attained])
+
+
+@dataclass(frozen=True)
+class Quantities:
+    """What the standard says of one pose, in mm and rad; None where it cannot be told."""
+
+    cycles: int
+    accuracy: Accuracy | None
+    repeatability: Repeatability | None
+    drift: Drift | None
+    variation: float | None
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Compute, print, and write where asked to."""
+    if arguments.series < 2 or arguments.directions < 1:
+        raise ParameterError(
+            'series, directions', f'{arguments.series}, {arguments.directions}', '>= 2, >= 1'
+        )
+    if arguments.output is not None and arguments.output.exists():
+        raise OutputError(f'output {arguments.output}: found it there, expected a new folder')
+    table = read_imported(arguments.table)
+    if arguments.commanded is not None and table.goals:
+        raise ParameterError('commanded', 'a pose', 'none: the table has goals of its own')
+    poses = grouped(table, arguments.commanded)
+    relative = _lay_over(poses, arguments) if arguments.fit else ''
+    found = [quantities(each, arguments) for each in poses]
+    if not any(each.repeatability or each.accuracy for each in found):
+        raise BagError(
+            f'{arguments.table}: found {len(poses)} poses of one cycle each and none commanded, '
+            'expected several cycles to a pose'
+        )
+    _show(table, found, relative)
+    if arguments.output is not None:
+        _write(poses, found, arguments.output)
+    return 0
+
+
+def read_imported(file: Path) -> PoseTable:
+    """Read a table that repsq import-poses has written.
+
+    :raises BagError: it is none
+    """
+    attained = Columns(NAMES[:3], quaternion=NAMES[3:])
+    names = tuple(f'goal_{name}' for name in NAMES)
+    goal = Columns(names[:3], quaternion=names[3:])
+    try:
+        with file.open(encoding='utf-8', newline='') as opened:
+            header = next(csv.reader(opened), [])
+    except (OSError, UnicodeDecodeError) as error:
+        raise BagError(f'{file}: cannot be read ({error}), expected a table of poses') from None
+    return read_pose_table(file, attained, goal if names[0] in header else None, decimal='point')
+
+
+def grouped(table: PoseTable, commanded: list[float] | None) -> list[Cycles]:
+    """Return the cycles of each commanded pose; all are of one where none is told."""
+    if not table.goals:
+        one = Cycles(None if commanded is None else np.array(commanded))
+        one.rows, one.attained = list(table.rows), list(table.attained)
+        return [one]
+    poses: dict[tuple[int, ...], Cycles] = {}
+    for row, goal, attained in zip(table.rows, table.goals, table.attained, strict=True):
+        key = tuple(round(value / TOGETHER) for value in goal)
+        if key not in poses:
+            poses[key] = Cycles(np.array(goal[:3]), np.array(angles_of(goal)))
+        poses[key].rows.append(row)
+        poses[key].attained.append(attained)
+    return list(poses.values())
+
+
+def angles_of(pose: tuple[float, ...]) -> tuple[float, float, float]:
+    """Return the angles about fixed x, y, z [rad] of a pose x, y, z, qx, qy, qz, qw."""
+    x, y, z, w = pose[3:]
+    a, b, c = quat2euler((w, x, y, z), 'sxyz')
+    return (float(a), float(b), float(c))
+
+
+def quantities(cycles: Cycles, arguments: argparse.Namespace) -> Quantities:
+    """Return what can be told of one pose."""
+    positions, turns, count = cycles.positions, cycles.turns, len(cycles.attained)
+    goal = None if cycles.commanded is None else cycles.commanded * MM
+    turned = not arguments.fit and cycles.angles is not None
+    series = [
+        positions[k : k + arguments.series]
+        for k in range(0, count - arguments.series + 1, arguments.series)
+    ]
+    paths = [positions[k :: arguments.directions] for k in range(arguments.directions)]
+    return Quantities(
+        count,
+        None if goal is None else pose_accuracy(
+            positions, goal, turns if turned else None, cycles.angles if turned else None
+        ),
+        pose_repeatability(positions, turns) if count > 1 else None,
+        drift(series, goal) if goal is not None and len(series) > 1 else None,
+        multi_directional_variation(paths) if len(paths) > 1 and len(paths[-1]) else None,
+    )  # fmt: skip
+
+
+def _lay_over(poses: list[Cycles], arguments: argparse.Namespace) -> str:
+    """Move the goals into the frame of the attained positions; returns what has to be said of it.
+
+    :raises BagError: no three poses are commanded
+    """
+    goals = [each.commanded for each in poses if each.commanded is not None]
+    if len(goals) < 3:
+        raise BagError(
+            f'{arguments.table}: found {len(goals)} commanded poses, expected 3 or more to fit'
+        )
+    centres = np.array([each.positions.mean(axis=0) / MM for each in poses])
+    rotation, shift, left = rigid_fit(np.array(goals), centres)
+    for each, goal in zip(poses, goals, strict=True):
+        each.commanded = rotation @ goal + shift
+    rms = float(np.sqrt(np.mean(left**2))) * MM
+    return (
+        f'the goals are laid over the attained positions (left: {rms:.3f} mm root mean square); '
+        'accuracy is relative, and no orientation accuracy is told'
+    )
+
+
+def _show(table: PoseTable, found: list[Quantities], relative: str) -> None:
+    print(f'poses     {len(found)}, {len(table.rows)} cycles, {len(table.dropped)} rows dropped')
+    if relative:
+        print(f'note      {relative}')
+    off = [each.accuracy.position for each in found if each.accuracy]
+    if off and not relative and min(off) > ANOTHER_FRAME:
+        print('note      all poses are far from their goals: goals of another frame? --fit')
+    for name, text in lines_of(found):
+        print(f'{name:27s}  {text}')
+
+
+def lines_of(found: list[Quantities]) -> list[tuple[str, str]]:
+    """Return each quantity of the standard with what all poses come to."""
+    lines = []
+    for name, values, unit in (
+        ('AP  accuracy', [q.accuracy.position for q in found if q.accuracy], 'mm'),
+        ('RP  repeatability', [q.repeatability.position for q in found if q.repeatability], 'mm'),
+        ('dAP drift of accuracy', [q.drift.accuracy for q in found if q.drift], 'mm'),
+        ('dRP drift of repeatability', [q.drift.repeatability for q in found if q.drift], 'mm'),
+        ('vAP variation by direction', [q.variation for q in found if q.variation is not None],
+         'mm'),
+    ):  # fmt: skip
+        text = f'not told: {_LACKING[name[:3].strip()]}'
+        if values:
+            text = (
+                f'{np.mean(values):.4f} {unit} on average, {max(values):.4f} at most, of '
+                f'{len(values)} poses'
+            )
+        lines.append((name, text))
+    turns = [q.repeatability.orientation for q in found if q.repeatability]
+    if turns:
+        a, b, c = (math.degrees(max(t[k] for t in turns if t is not None)) for k in range(3))
+        lines.append(('RP of a, b, c', f'+-{a:.4f}, {b:.4f}, {c:.4f} degrees at most'))
+    return lines
+
+
+def lines_of_table(file: Path, series: int = 10) -> list[tuple[str, str]]:
+    """Return what a table of poses comes to, as `repsq iso9283` prints it.
+
+    :param series: cycles of one series, for the drift
+    :raises BagError: it is no table of poses
+    """
+    table = read_imported(file)
+    asked = argparse.Namespace(series=series, directions=1, fit=False)
+    found = [quantities(each, asked) for each in grouped(table, None)]
+    poses = f'{len(found)}, {len(table.rows)} cycles, {len(table.dropped)} rows dropped'
+    return [('poses', poses), *lines_of(found)]
+
+
+_LACKING = {
+    'AP': 'no pose is commanded',
+    'RP': 'one cycle to each pose',
+    'dAP': 'no two whole series of cycles to a commanded pose',
+    'dRP': 'no two whole series of cycles to a commanded pose',
+    'vAP': 'say how many --directions were taken in turn',
+}
+
+
+def _write(poses: list[Cycles], found: list[Quantities], folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True)
+        with (folder / 'iso9283.csv').open('x', encoding='utf-8', newline='') as opened:
+            writer = csv.writer(opened)
+            writer.writerow(
+                ['first_row', 'cycles', 'AP_mm', 'AP_x_mm', 'AP_y_mm', 'AP_z_mm', 'RP_mm',
+                 'dAP_mm', 'dRP_mm', 'vAP_mm']
+            )  # fmt: skip
+            for each, told in zip(poses, found, strict=True):
+                accuracy = told.accuracy
+                writer.writerow([
+                    each.rows[0], told.cycles,
+                    *((accuracy.position, *accuracy.axes) if accuracy else ('',) * 4),
+                    told.repeatability.position if told.repeatability else '',
+                    *((told.drift.accuracy, told.drift.repeatability) if told.drift else ('', '')),
+                    '' if told.variation is None else told.variation,
+                ])  # fmt: skip
+    except OSError as error:
+        raise OutputError.unwritable(folder, error) from None
+    largest = max(poses, key=lambda each: len(each.attained))
+    goal = None if largest.commanded is None else largest.commanded * MM
+    names = draw(
+        folder, largest.positions, goal, [t.accuracy.position for t in found if t.accuracy]
+    )
+    print(f'written   {folder}: iso9283.csv, {", ".join(names)}')

@@ -1,0 +1,75 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""How figures of studies look: colours that differ in grey and to the colour-blind, and marks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from repsq_ros.paper.face import Found, Row, Study, number
+from repsq_ros.studies.figures import load_pyplot, save_figure
+
+# Of Okabe and Ito's palette, from dark to light: they can be told apart in grey print as well.
+COLOURS = ('#000000', '#0072b2', '#d55e00', '#009e73', '#e69f00', '#56b4e9', '#cc79a7')
+MARKS = ('o', 's', '^', 'D', 'v', 'P', 'X')
+HATCHES = ('', '//', '..', '\\\\', 'xx', '--', 'oo')
+
+
+def style(place: int) -> dict[str, Any]:
+    """Return colour and mark of the place-th of several series of points."""
+    return {'color': COLOURS[place % len(COLOURS)], 'marker': MARKS[place % len(MARKS)]}
+
+
+def filled(place: int) -> dict[str, Any]:
+    """Return colour and hatch of the place-th of several areas."""
+    return {
+        'facecolor': COLOURS[place % len(COLOURS)],
+        'hatch': HATCHES[place % len(HATCHES)],
+        'edgecolor': 'white',
+        'alpha': 0.75,
+    }
+
+
+def interval_bars(axes: Any, y: float, row: Row, column: str, **look: Any) -> None:
+    """Draw a share with its interval, as a horizontal bar.
+
+    :param column: of the share; its interval is from COLUMN_low to COLUMN_high
+    """
+    share, low, high = (number(row, f'{column}{end}') for end in ('', '_low', '_high'))
+    axes.errorbar(
+        share,
+        y,
+        xerr=[[max(share - low, 0.0)], [max(high - share, 0.0)]],
+        capsize=3,
+        linestyle='none',
+        **look,
+    )
+
+
+def draw_study(file: Path, study: Study, setting: Any, found: Found) -> None:
+    """Draw a study's figure.
+
+    :raises MissingError: matplotlib is not installed
+    :raises OutputError: the file cannot be written
+    """
+    pyplot = load_pyplot('a figure')
+    figure = pyplot.figure(figsize=(12.0, 4.0), layout='constrained')
+    study.draw(setting, figure, found)
+    try:
+        # Without the date and the version, so that the same numbers give the same file.
+        save_figure(figure, file, 'a .png file', dpi=110, metadata={'Software': None})
+    finally:
+        pyplot.close(figure)

@@ -1,0 +1,303 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Risk by importance sampling: what each rule takes for two labs, and how often it is wrong."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from repsq_ros.estimation.alpha import paper_alpha
+from repsq_ros.estimation.moments import (
+    EmpiricalBernstein,
+    Hoeffding,
+    RelativeHalfWidth,
+    smallest_n,
+)
+from repsq_ros.estimation.partition import Partition
+from repsq_ros.estimation.stopping import Bounds, Question
+from repsq_ros.paper.driving_figure import draw
+from repsq_ros.paper.face import (
+    Asked,
+    Finding,
+    Found,
+    Row,
+    Study,
+    number,
+    row_of,
+    seed_of,
+    sizes,
+)
+from repsq_ros.paper.stops import Stopped, anytime_stops, moment_stops
+from repsq_ros.paper.traffic import Traffic, drive
+from repsq_ros.paper.written import share
+from repsq_ros.seeds import RandomStream, generator
+from repsq_ros.specification.accuracy_section import RequiredAccuracy, read_accuracy
+from repsq_ros.specification.reader import Section
+
+RELATIVE, SQUARED, PAPER = 'relative half-width', 'R squared, as printed', 'empirical Bernstein'
+HOEFFDING, ANYTIME, ANCHORED = 'Hoeffding', 'anytime', 'anytime, anchored'
+CHUNK = 10  # campaigns in a piece of work, an even number
+EPISODES = 1_000_000  # naturalistic ones in a piece of work
+
+
+@dataclass(frozen=True)
+class Risk:
+    """What is asked about a probability of a crash."""
+
+    upper: float  # R, of the range of z
+    relative: float
+    accuracy: RequiredAccuracy
+
+    @property
+    def cells(self) -> Partition:
+        """Return the paper's partition, from 0 on."""
+        asked = self.accuracy
+        alpha = paper_alpha(asked.gamma, asked.c, asked.beta)
+        return Partition.almost_uniform(0.0, self.upper, alpha)
+
+    @property
+    def question(self) -> Question:
+        """Return what the rules are asked."""
+        return Question(self.accuracy.gamma, self.accuracy.c, Bounds(0.0, self.upper))
+
+
+@dataclass(frozen=True)
+class DrivingSetting:
+    """What is asked of the study."""
+
+    scenarios: Mapping[str, tuple[Traffic, Risk]]
+    table: Risk
+    pairs: int
+    truth: int  # naturalistic episodes
+    most_tests: int
+    seed: int
+
+
+@dataclass(frozen=True)
+class DrivingPiece:
+    """Naturalistic episodes, or campaigns begin .. end."""
+
+    scenario: str
+    episodes: int = 0
+    begin: int = 0
+    end: int = 0
+
+
+@dataclass(frozen=True)
+class Crashes:
+    """What naturalistic episodes gave."""
+
+    episodes: int
+    crashes: int
+    without: int  # in which the event had not happened
+
+
+@dataclass(frozen=True)
+class Campaigns:
+    """What campaigns gave, and all their values together."""
+
+    stopped: Mapping[str, Stopped]
+    tests: int
+    total: float  # sum of z
+    squares: float
+    largest: float  # z
+    without: int  # crashes in which the event had not happened
+
+
+def _read(section: Section, asked: Asked) -> DrivingSetting:
+    named, scenarios = section.section('scenarios'), {}
+    for name in named.keys():  # noqa: SIM118 (a Section is no dict)
+        each = named.section(name)
+        traffic = Traffic(
+            each.choice('event', ('brake', 'cut_in')), each.whole('seconds', at_least=1),
+            each.number('probability', above=0, below=1), each.number('share', above=0, below=1),
+        )  # fmt: skip
+        scenarios[name] = traffic, _risk(each, traffic.largest)
+    inner = section.section('table')
+    table = _risk(inner, inner.number('range', above=0))
+    pairs, truth, most = sizes(section, asked, _sizes)
+    return DrivingSetting(scenarios, table, pairs, truth, most, seed_of(section, asked))
+
+
+def _risk(section: Section, upper: float) -> Risk:
+    found = Risk(
+        upper, section.number('relative', above=0),
+        read_accuracy(section.section('accuracy'), upper),
+    )  # fmt: skip
+    section.finish()
+    return found
+
+
+def _sizes(section: Section) -> tuple[int, int, int]:
+    found = (
+        section.whole('pairs', at_least=1), section.whole('truth', at_least=1),
+        section.whole('most_tests', at_least=100),
+    )  # fmt: skip
+    section.finish()
+    return found
+
+
+def _pieces(setting: DrivingSetting) -> Sequence[DrivingPiece]:
+    found = []
+    for name in setting.scenarios:
+        for begin in range(0, setting.truth, EPISODES):
+            end = min(begin + EPISODES, setting.truth)
+            found.append(DrivingPiece(name, end - begin, begin // EPISODES))
+        for begin in range(0, 2 * setting.pairs, CHUNK):
+            end = min(begin + CHUNK, 2 * setting.pairs)
+            found.append(DrivingPiece(name, 0, begin, end))
+    return found
+
+
+def _work(setting: DrivingSetting, piece: DrivingPiece) -> Crashes | Campaigns:
+    place = list(setting.scenarios).index(piece.scenario)
+    traffic, risk = setting.scenarios[piece.scenario]
+    if piece.episodes:
+        random = generator(setting.seed, RandomStream.STUDY, place, 0, piece.begin)
+        driven = drive(traffic, random, piece.episodes, importance=False)
+        without = int((driven.crash & ~driven.happened).sum())
+        return Crashes(piece.episodes, int(driven.crash.sum()), without)
+    rows, without = [], 0
+    for campaign in range(piece.begin, piece.end):
+        random = generator(setting.seed, RandomStream.STUDY, place, 1, campaign)
+        driven = drive(traffic, random, setting.most_tests, importance=True)
+        rows.append(driven.crash * driven.weight)
+        without += int((driven.crash & ~driven.happened).sum())
+    z, question = np.stack(rows), risk.question
+    anytime = anytime_stops(z, question)
+    return Campaigns(
+        {
+            RELATIVE: moment_stops(z, RelativeHalfWidth(risk.relative), question),
+            SQUARED: moment_stops(z, EmpiricalBernstein(range_power=2), question),
+            PAPER: moment_stops(z, EmpiricalBernstein(), question),
+            ANYTIME: anytime, ANCHORED: anytime,
+        },
+        z.size, float(z.sum()), float((z * z).sum()), float(z.max()), without,
+    )  # fmt: skip
+
+
+def _conclude(setting: DrivingSetting, results: Sequence[Crashes | Campaigns]) -> Found:
+    pieces, rows, truths = _pieces(setting), [], []
+    for name, (traffic, risk) in setting.scenarios.items():
+        own = [r for piece, r in zip(pieces, results, strict=True) if piece.scenario == name]
+        campaigns = [each for each in own if isinstance(each, Campaigns)]
+        truth = _truth(name, traffic, [e for e in own if isinstance(e, Crashes)], campaigns)
+        truths.append(truth)
+        for method in campaigns[0].stopped:
+            stopped = Stopped.together([each.stopped[method] for each in campaigns])
+            rows.append(_row(name, risk, method, stopped, number(truth, 'reference')))
+        rows.append(_hoeffding(rows[-1], risk))
+    return Found({'': rows, '_truth': truths}, _findings(setting, rows, truths))
+
+
+def _truth(
+    name: str, traffic: Traffic, crude: Sequence[Crashes], campaigns: Sequence[Campaigns]
+) -> Row:
+    episodes, crashes = sum(c.episodes for c in crude), sum(c.crashes for c in crude)
+    tests, total = sum(c.tests for c in campaigns), math.fsum(c.total for c in campaigns)
+    mean = total / tests
+    variance = math.fsum(c.squares for c in campaigns) / tests - mean * mean
+    rate = crashes / episodes
+    own, theirs = rate * (1.0 - rate) / episodes, variance / tests
+    precision = (1.0 / own if own else 0.0) + 1.0 / theirs
+    reference = ((rate / own if own else 0.0) + mean / theirs) / precision
+    without = sum(c.without for c in crude) + sum(c.without for c in campaigns)
+    return {
+        'scenario': name, 'episodes': episodes, 'crashes': crashes, 'truth': rate,
+        'truth_error': math.sqrt(own), 'weighted_tests': tests, 'weighted': mean,
+        'weighted_error': math.sqrt(theirs),
+        # Standard errors between the two.
+        'apart': round((rate - mean) / math.sqrt(own + theirs), 2), 'reference': reference,
+        'reference_error': precision**-0.5,
+        'sd': math.sqrt(variance), 'range': traffic.largest,
+        'largest': max(c.largest for c in campaigns),
+        'without_event': without,
+    }  # fmt: skip
+
+
+def _row(name: str, risk: Risk, method: str, stopped: Stopped, truth: float) -> Row:
+    gamma = risk.accuracy.gamma
+    if method == ANCHORED:
+        same = stopped.same_as_initiator(0.0, risk.upper, 2.0 * gamma)
+    else:
+        same = stopped.same(risk.cells)
+    met = stopped.reached
+    far = (np.abs(stopped.mean - truth) > gamma) & met
+    return {
+        'scenario': name, 'method': method, 'campaigns': len(met), 'met_rule': int(met.sum()),
+        'tests_mean': float(stopped.n.mean()), 'tests_least': int(stopped.n.min()),
+        'tests_most': int(stopped.n.max()), 'estimate': float(stopped.mean.mean()),
+        'estimate_sd': float(stopped.mean.std(ddof=1)),
+        **share('missed', int(far.sum()), int(met.sum())), **share('same', *same),
+    }  # fmt: skip
+
+
+def _hoeffding(like: Row, risk: Risk) -> Row:
+    """Return what follows from its range alone: nobody has to drive for it."""
+    question = risk.question
+    n = smallest_n(Hoeffding(), question.gamma, 0.0, question.bounds.width, question.c)
+    counted = {'scenario': like['scenario'], 'method': HOEFFDING, 'campaigns': 0, 'met_rule': 0}
+    tests = {'tests_mean': n, 'tests_least': n, 'tests_most': n}
+    return {**dict.fromkeys(like, ''), **counted, **tests}
+
+
+def _findings(
+    setting: DrivingSetting, rows: Sequence[Row], truths: Sequence[Row]
+) -> tuple[Finding, ...]:
+    found = []
+    for name, (_, risk) in setting.scenarios.items():
+        c, truth = risk.accuracy.c, row_of(truths, scenario=name)
+        squared = row_of(rows, scenario=name, method=SQUARED)
+        found.append(Finding(
+            f'{name}: with R squared {squared["missed_count"]} of {squared["missed_of"]} '
+            f'campaigns miss, promised are {c:.4g}', number(squared, 'missed_low') > c,
+        ))  # fmt: skip
+        for method in (ANYTIME, PAPER):
+            row = row_of(rows, scenario=name, method=method)
+            found.append(Finding(
+                f'{name}: {method} misses in {row["missed_count"]} of {row["missed_of"]}',
+                number(row, 'missed_low') <= c,
+            ))  # fmt: skip
+        anchored = row_of(rows, scenario=name, method=ANCHORED)
+        found.append(Finding(
+            f'{name}: {anchored["same_count"]} of {anchored["same_of"]} pairs agree on anchored '
+            f'cells, promised are {(1 - c) ** 2:.4g}',
+            number(anchored, 'same_high') >= (1 - c) ** 2,
+        ))  # fmt: skip
+        error = math.hypot(number(truth, 'truth_error'), number(truth, 'weighted_error'))
+        apart = abs(number(truth, 'truth') - number(truth, 'weighted'))
+        found.append(Finding(
+            f'{name}: crude Monte Carlo and importance sampling differ by {apart / error:.2g} '
+            'standard errors', apart <= 3.5 * error,
+        ))  # fmt: skip
+    return tuple(found)
+
+
+DRIVING = Study(
+    'driving', 'risk by importance sampling: car following and cut-in',
+    _read, _pieces, _work, _conclude, draw,
+    {
+        '': ('scenario', 'method', 'met_rule', 'tests_mean', 'tests_least', 'tests_most',
+             'estimate', 'missed_count', 'missed_low', 'missed_high', 'same_count', 'same_of',
+             'same_low', 'same_high'),
+        '_truth': ('scenario', 'episodes', 'crashes', 'truth', 'truth_error', 'weighted',
+                   'weighted_error', 'reference', 'reference_error', 'range', 'largest',
+                   'without_event'),
+    },
+)  # fmt: skip

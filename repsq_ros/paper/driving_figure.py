@@ -1,0 +1,64 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The figure of the driving study: tests, misses and agreement of each rule."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from repsq_ros.paper.drawing import filled, interval_bars, style
+from repsq_ros.paper.face import Found, number, row_of
+
+
+def draw(setting: Any, figure: Any, found: Found) -> None:
+    """Draw it (see face.Study)."""
+    left, middle, right = figure.subplots(1, 3)
+    names, rows = list(setting.scenarios), found.tables['']
+    methods = [row['method'] for row in rows if row['scenario'] == names[0]]
+    # Of those that nobody drove for, only the number of tests is known.
+    driven = [row['method'] for row in rows if row['scenario'] == names[0] and row['same_of']]
+    width = 0.8 / len(names)
+    for place, name in enumerate(names):
+        own = [row_of(rows, scenario=name, method=str(method)) for method in methods]
+        beside = [k + (place - (len(names) - 1) / 2) * width for k in range(len(own))]
+        left.bar(
+            beside,
+            [number(row, 'tests_mean') for row in own],
+            width,
+            label=name,
+            **filled(place + 1),
+        )
+        for axes, column in ((middle, 'missed'), (right, 'same')):
+            for k, row in enumerate(row for row in own if row['same_of']):
+                interval_bars(
+                    axes,
+                    k + (place - 0.5) * 0.25,
+                    row,
+                    column,
+                    label=name if k == 0 else None,
+                    **style(place + 1),
+                )
+    left.set_xticks(range(len(methods)), methods, rotation=30, ha='right')
+    left.set(yscale='log', ylabel='tests, mean')
+    left.legend(fontsize='x-small')
+    for axes, label in (
+        (middle, 'campaigns that miss by more than gamma'),
+        (right, 'pairs that agree'),
+    ):
+        axes.set_yticks(range(len(driven)), driven)
+        axes.set(xlabel=label, xlim=(-0.03, 1.03))
+    c = next(iter(setting.scenarios.values()))[1].accuracy.c
+    middle.axvline(c, color='0.4', linestyle='--', label=f'c = {c:g}')
+    middle.legend(fontsize='x-small')

@@ -1,0 +1,299 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""A subject that wears over sessions: what each rule reports, and how late the alarm rises."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from repsq_ros.estimation.moments import EmpiricalBernstein
+from repsq_ros.estimation.side_by_side import AnytimeSideBySide
+from repsq_ros.estimation.stopping import Bounds, Question
+from repsq_ros.paper.drawing import style
+from repsq_ros.paper.face import (
+    Asked,
+    Finding,
+    Found,
+    Row,
+    Study,
+    campaigns_of,
+    number,
+    parts,
+    row_of,
+    seed_of,
+    sizes,
+)
+from repsq_ros.paper.stops import (
+    Numbers,
+    Stopped,
+    anytime_stops,
+    fixed_stops,
+    moment_stops,
+)
+from repsq_ros.paper.written import share
+from repsq_ros.seeds import RandomStream, generator
+from repsq_ros.specification.accuracy_section import RequiredAccuracy, read_accuracy
+from repsq_ros.specification.reader import Section
+
+ANYTIME, PAPER, FIXED = 'anytime', "paper's rule", 'first session alone'
+UNIT = Bounds(0.0, 1.0)
+CHUNK = 50  # campaigns in a piece of work
+NEVER = 0  # stands for a test that has not come
+
+
+@dataclass(frozen=True)
+class Wear:
+    """How the mean of psi goes."""
+
+    mean: float
+    each: float  # more in each later session
+    jump: float = 0.0  # more from this session on
+    jump_at: int = 1  # from 1
+
+    def means(self, sessions: int) -> Numbers:
+        """Return the mean of each session."""
+        session = np.arange(sessions)
+        found: Numbers = (
+            self.mean + self.each * session + self.jump * (session + 1 >= self.jump_at)
+        )
+        return found
+
+
+@dataclass(frozen=True)
+class DriftSetting:
+    """What is asked of the study."""
+
+    accuracy: RequiredAccuracy
+    sd: float
+    sessions: int
+    tests: int
+    wears: Mapping[str, Wear]
+    campaigns: int
+    seed: int
+
+    def truths(self, wear: Wear) -> Numbers:
+        """Return the mean of psi at each test of a campaign."""
+        return np.repeat(wear.means(self.sessions), self.tests)
+
+
+@dataclass(frozen=True)
+class Worn:
+    """What some campaigns gave."""
+
+    stopped: Mapping[str, Stopped]
+    sessions_alarm: NDArray[np.int64]  # test at which two sessions' intervals parted; or NEVER
+
+
+def _read(section: Section, asked: Asked) -> DriftSetting:
+    accuracy, sd = read_accuracy(section.section('accuracy'), 1.0), section.number('sd', above=0)
+    sessions, tests = section.whole('sessions', at_least=2), section.whole('tests', at_least=2)
+    named, wears = section.section('wears'), {}
+    for name in named.keys():  # noqa: SIM118 (a Section is no dict)
+        each = named.section(name)
+        wear = Wear(
+            each.number('mean'), each.number('each'), each.number('jump', 0.0),
+            each.whole('jump_at', 1, at_least=1),
+        )  # fmt: skip
+        means = wear.means(sessions)
+        if not ((means * (1.0 - means)).min() > sd**2 and 0 < means.min() < means.max() + 1 < 2):
+            raise each.fail('mean', f'{means}', f'means in (0, 1) that allow an sd of {sd:g}')
+        each.finish()
+        wears[name] = wear
+    return DriftSetting(
+        accuracy, sd, sessions, tests, wears, sizes(section, asked, campaigns_of),
+        seed_of(section, asked),
+    )  # fmt: skip
+
+
+def _pieces(setting: DriftSetting) -> Sequence[tuple[str, int, int]]:
+    return parts(setting.wears, setting.campaigns, CHUNK)
+
+
+def _work(setting: DriftSetting, piece: tuple[str, int, int]) -> Worn:
+    name, begin, end = piece
+    mean = setting.truths(setting.wears[name])
+    strength = mean * (1.0 - mean) / setting.sd**2 - 1.0
+    a, b, place = mean * strength, (1.0 - mean) * strength, list(setting.wears).index(name)
+    z = np.stack([
+        generator(setting.seed, RandomStream.STUDY, place, campaign).beta(a, b)
+        for campaign in range(begin, end)
+    ])  # fmt: skip
+    asked = setting.accuracy
+    question = Question(asked.gamma, asked.c, UNIT)
+    return Worn(
+        {
+            ANYTIME: anytime_stops(z, question),
+            PAPER: moment_stops(z, EmpiricalBernstein(), question),
+            FIXED: fixed_stops(z, setting.tests),
+        },
+        sessions_alarm(z, setting.tests, asked.gamma, asked.c),
+    )  # fmt: skip
+
+
+def sessions_alarm(z: Numbers, tests: int, gamma: float, c: float) -> NDArray[np.int64]:
+    """Return the test at which a session's interval lies apart from that of an earlier one.
+
+    Each session has a confidence sequence of its own that misses with c / sessions: as long as
+    nothing drifts, the alarm rises with probability c at most, ever.
+
+    :param z: shape (campaigns, sessions times tests), in [0, 1]
+    :param tests: of a session
+    :returns: from 1; NEVER where it does not rise
+    """
+    runs, total = z.shape
+    sessions = total // tests
+    highest: Numbers = np.zeros(runs)  # lower end of those before
+    lowest: Numbers = np.ones(runs)  # upper end
+    alarm: NDArray[np.int64] = np.full(runs, NEVER, dtype=np.int64)
+    for session in range(sessions):
+        sequence = AnytimeSideBySide(Question(gamma, c / sessions, UNIT), runs)
+        for test in range(session * tests, (session + 1) * tests):
+            sequence.add(z[:, test])
+            apart = (sequence.lower > lowest) | (sequence.upper < highest)
+            alarm = np.where((alarm == NEVER) & apart, test + 1, alarm)
+        highest = np.maximum(highest, sequence.lower)
+        lowest = np.minimum(lowest, sequence.upper)
+    return alarm
+
+
+def _conclude(setting: DriftSetting, results: Sequence[Worn]) -> Found:
+    pieces, rows, alarms = _pieces(setting), [], []
+    for name, wear in setting.wears.items():
+        own = [r for (whose, _, _), r in zip(pieces, results, strict=True) if whose == name]
+        truths = setting.truths(wear)
+        for rule in own[0].stopped:
+            stopped = Stopped.together([each.stopped[rule] for each in own])
+            rows.append(_reported(setting, name, rule, stopped, truths))
+        within = Stopped.together([each.stopped[ANYTIME] for each in own])
+        void = ~within.reached & (within.n < len(truths))
+        empty = np.where(void, within.n, NEVER)
+        apart = np.concatenate([each.sessions_alarm for each in own])
+        moved = _moved(truths, setting.accuracy.gamma)
+        for alarm, tests in (('interval of a campaign is empty', empty),
+                             ('sessions apart', apart)):  # fmt: skip
+            alarms.append(_alarmed(name, alarm, tests, moved, setting.tests))
+    return Found({'': rows, '_alarms': alarms}, _findings(setting, rows, alarms))
+
+
+def _moved(truths: Numbers, gamma: float) -> int:
+    """Return the test from which on the mean is more than gamma from the first; or NEVER."""
+    far = np.abs(truths - truths[0]) > gamma
+    return int(far.argmax()) + 1 if far.any() else NEVER
+
+
+def _reported(
+    setting: DriftSetting, name: str, rule: str, stopped: Stopped, truths: Numbers
+) -> Row:
+    gamma = setting.accuracy.gamma
+    over = np.cumsum(truths)[stopped.n - 1] / stopped.n  # mean of psi over the tests made
+    now = truths[stopped.n - 1]
+    met = stopped.reached
+    return {
+        'wear': name, 'rule': rule, 'campaigns': len(met), 'met_rule': int(met.sum()),
+        'tests_mean': float(stopped.n.mean()), 'reported': float(stopped.mean.mean()),
+        'mean_at_first': float(truths[0]), 'mean_over_tests': float(over.mean()),
+        'mean_at_end': float(now.mean()), 'mean_last_session': float(truths[-1]),
+        **share('far_from_over', int(((np.abs(stopped.mean - over) > gamma) & met).sum()),
+                int(met.sum())),
+        **share('far_from_end', int(((np.abs(stopped.mean - now) > gamma) & met).sum()),
+                int(met.sum())),
+    }  # fmt: skip
+
+
+def _alarmed(name: str, alarm: str, tests: NDArray[np.int64], moved: int, of_session: int) -> Row:
+    risen = tests[tests != NEVER]
+    return {
+        'wear': name, 'alarm': alarm, **share('risen', len(risen), len(tests)),
+        'moved_at': moved, 'risen_at_median': float(np.median(risen)) if len(risen) else '',
+        'late_median': float(np.median(risen)) - moved if len(risen) and moved else '',
+        'session_median': float(np.median(-(-risen // of_session))) if len(risen) else '',
+    }  # fmt: skip
+
+
+def _findings(
+    setting: DriftSetting, rows: Sequence[Row], alarms: Sequence[Row]
+) -> tuple[Finding, ...]:
+    found, c = [], setting.accuracy.c
+    for name, wear in setting.wears.items():
+        means = wear.means(setting.sessions)
+        apart = row_of(alarms, wear=name, alarm='sessions apart')
+        risen = f'{apart["risen_count"]} of {apart["risen_of"]} campaigns'
+        if means.min() == means.max():
+            found.append(Finding(
+                f'{name}: sessions seem to differ in {risen}, at most {c:.4g} are promised',
+                number(apart, 'risen_low') <= c,
+            ))  # fmt: skip
+        elif abs(means[-1] - means[0]) >= setting.sd:
+            found.append(
+                Finding(
+                    f'{name}: the sessions tell of it in {risen}', number(apart, 'risen') >= 0.9
+                )
+            )
+    for row in rows:
+        if row['wear'] == 'fast' and row['rule'] == PAPER:
+            found.append(Finding(
+                f'fast: the paper\'s rule reports a mean that is more than gamma from that of the '
+                f'robot as it is by then in {row["far_from_end_count"]} of '
+                f'{row["far_from_end_of"]} campaigns',
+                number(row, 'far_from_end_of') > 0 and number(row, 'far_from_end') > 0.9,
+            ))  # fmt: skip
+    return tuple(found)
+
+
+def _draw(setting: DriftSetting, figure: Any, found: Found) -> None:
+    left, right = figure.subplots(1, 2)
+    sessions = np.arange(1, setting.sessions + 1)
+    for place, (name, wear) in enumerate(setting.wears.items()):
+        left.plot(sessions, wear.means(setting.sessions), label=name, markersize=4, **style(place))
+        row = row_of(found.tables[''], wear=name, rule=PAPER)
+        left.axhline(
+            number(row, 'reported'), color=style(place)['color'], linestyle=':', linewidth=1
+        )
+    left.set(xlabel='session', ylabel='mean of psi [1]', title="dotted: the paper's rule reports")
+    left.legend(fontsize='x-small')
+    alarms = found.tables['_alarms']
+    names = list(setting.wears)
+    for place, alarm in enumerate(dict.fromkeys(str(row['alarm']) for row in alarms)):
+        own = [row_of(alarms, wear=name, alarm=alarm) for name in names]
+        right.errorbar(
+            [k + (place - 0.5) * 0.2 for k in range(len(own))],
+            [number(row, 'risen') for row in own],
+            yerr=[
+                [number(row, 'risen') - number(row, 'risen_low') for row in own],
+                [number(row, 'risen_high') - number(row, 'risen') for row in own],
+            ], capsize=3, linestyle='none', label=alarm, **style(place + 1),
+        )  # fmt: skip
+    right.axhline(setting.accuracy.c, color='0.4', linestyle='--', label='c')
+    right.set_xticks(range(len(names)), names)
+    right.set(ylabel='campaigns with an alarm', ylim=(-0.03, 1.03))
+    right.legend(fontsize='x-small')
+
+
+DRIFT = Study(
+    'drift', 'a subject that wears over sessions: what is reported, when the alarm rises',
+    _read, _pieces, _work, _conclude, _draw,
+    {
+        '': ('wear', 'rule', 'met_rule', 'tests_mean', 'reported', 'mean_at_first',
+             'mean_over_tests', 'mean_at_end', 'far_from_over_count', 'far_from_end_count',
+             'far_from_end_of'),
+        '_alarms': ('wear', 'alarm', 'risen_count', 'risen_of', 'risen_low', 'risen_high',
+                    'moved_at', 'risen_at_median', 'late_median', 'session_median'),
+    },
+)  # fmt: skip

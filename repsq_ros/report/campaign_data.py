@@ -1,0 +1,185 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What a report needs of one campaign, finished or not, as arrays and short lists."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from repsq_ros.campaign.drift import (
+    DriftFinding,
+    MeanInterval,
+    drift_between,
+    intervals_of_sessions,
+)
+from repsq_ros.campaign.history import ABORT, PAUSE, RESUME, SKIP, TEST
+from repsq_ros.campaign.records import EstimateRecord, TestRecord
+from repsq_ros.campaign.recount import Recount, SessionRecord, recount
+from repsq_ros.campaign.result import Result
+from repsq_ros.specification.model import Specification
+
+Array = NDArray[np.float64]
+STOPS = {PAUSE: 'paused', RESUME: 'resumed', SKIP: 'skipped', ABORT: 'aborted'}
+
+
+@dataclass(frozen=True)
+class AuditedTopic:
+    """A sensor's topic in a recording, and what its audit says."""
+
+    title: str
+    lines: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class CampaignData:
+    """One campaign."""
+
+    name: str  # a short one: of the folder
+    recounted: Recount
+    audits: tuple[AuditedTopic, ...] = ()  # of recordings, where given
+    poses: tuple[tuple[str, str], ...] = ()  # quantities of ISO 9283, where poses were given
+
+    @property
+    def specification(self) -> Specification:
+        """Return what was run."""
+        return self.recounted.specification
+
+    @property
+    def result(self) -> Result | None:
+        """Return the result; None before the end."""
+        return self.recounted.result
+
+    @cached_property
+    def counted(self) -> tuple[TestRecord, ...]:
+        """The tests that entered the estimate."""
+        return tuple(
+            each.record
+            for each in self.recounted.counted
+            if each.record.valid and math.isfinite(each.record.psi * each.record.weight)
+        )
+
+    @cached_property
+    def lost(self) -> tuple[TestRecord, ...]:
+        """The attempts that were INVALID, broken off or skipped."""
+        kept = {(test.index, test.attempt) for test in self.counted}
+        return tuple(
+            each.record
+            for each in self.recounted.counted
+            if (each.record.index, each.record.attempt) not in kept
+        )
+
+    @cached_property
+    def estimates(self) -> tuple[EstimateRecord, ...]:
+        """The estimate after each attempt."""
+        return tuple(each.estimate for each in self.recounted.counted)
+
+    @property
+    def latest(self) -> EstimateRecord | None:
+        """Return the last estimate; None before the first attempt."""
+        return self.estimates[-1] if self.estimates else None
+
+    @cached_property
+    def psi(self) -> Array:
+        """(n,) of the counted tests [unit of psi]."""
+        return np.array([test.psi for test in self.counted])
+
+    @cached_property
+    def weight(self) -> Array:
+        """(n,) of the counted tests."""
+        return np.array([test.weight for test in self.counted])
+
+    @cached_property
+    def x(self) -> Array:
+        """(n, d) cases of the counted tests, in the units of their dimensions."""
+        return _cases(self.counted, len(self.specification.box.names))
+
+    @cached_property
+    def x_lost(self) -> Array:
+        """(m, d) cases of the attempts that were lost."""
+        return _cases(self.lost, len(self.specification.box.names))
+
+    @cached_property
+    def sessions(self) -> tuple[SessionRecord, ...]:
+        """The sessions in which something was tested."""
+        return tuple(each for each in self.recounted.sessions if each.tests)
+
+    @cached_property
+    def of_sessions(self) -> list[MeanInterval]:
+        """Where the mean of each session lies; all hold together with 1 - c."""
+        return intervals_of_sessions(self.specification, [s.tests for s in self.sessions])
+
+    @property
+    def drift(self) -> DriftFinding:
+        """Tell whether sessions differ."""
+        return drift_between(self.of_sessions)
+
+    def reasons(self) -> list[tuple[str, str, int]]:
+        """Return what was lost and why, the most frequent first: (kind, reason, attempts)."""
+        counts = Counter((kind_of(test), _plain(test)) for test in self.lost)
+        return [(kind, reason, n) for (kind, reason), n in counts.most_common()]
+
+    def stops(self) -> list[tuple[str, str]]:
+        """Return what held the campaign: (when, what and why)."""
+        found, before = [], 0
+        for entry in self.recounted.entries:
+            before += entry.event == TEST
+            if entry.event in STOPS:
+                reason = str(entry.content.get('reason', ''))
+                text = f'{STOPS[entry.event]}: {reason}' if reason else STOPS[entry.event]
+                found.append((f'after {before} attempts', text))
+        return found
+
+    def samples(self) -> str:
+        """Return how many samples the windows held."""
+        counts = [test.samples for test in self.counted]
+        if not counts or not any(counts):
+            return 'not recorded'
+        return f'{min(counts)} to {max(counts)}, median {float(np.median(counts)):g}'
+
+
+def kind_of(test: TestRecord) -> str:
+    """Return the word for an attempt that was lost."""
+    if test.skipped:
+        return 'skipped'
+    if test.broken_off:
+        return 'broken off'
+    return 'not counted' if test.valid else 'INVALID'
+
+
+def _plain(test: TestRecord) -> str:
+    """Return a reason without its numbers, so that one kind of failure is one line."""
+    return test.code or test.reason or 'no reason given'
+
+
+def _cases(tests: tuple[TestRecord, ...], dimensions: int) -> Array:
+    # A record of another program may lack its case: its place stays empty.
+    rows = [test.x if len(test.x) == dimensions else (math.nan,) * dimensions for test in tests]
+    return np.array(rows, dtype=np.float64).reshape(len(rows), dimensions)
+
+
+def gather(folder: Path) -> CampaignData:
+    """Return what a report needs of a campaign's folder.
+
+    :raises SpecificationError: its specification cannot be read
+    :raises JournalError: no journal, a damaged one, or one of another contract
+    """
+    return CampaignData(folder.resolve().name, recount(folder))
