@@ -29,6 +29,7 @@ from repsq_ros.console import (
     compare_subjects,
     fit,
     import_poses,
+    init,
     inspect,
     iso9283,
     keygen,
@@ -57,6 +58,7 @@ class Command(Protocol):
 
 
 COMMANDS: dict[str, tuple[Command, str]] = {
+    'init': (init, 'write a commented test specification, from answers or from flags'),
     'check': (check, 'check a test specification and say what it promises'),
     'plan': (plan, 'say what a campaign will cost, by each rule and partition'),
     'simulate': (simulate, 'repeat whole campaigns of two labs without a robot'),
