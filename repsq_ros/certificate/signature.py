@@ -32,14 +32,13 @@ if TYPE_CHECKING:
 
 ALGORITHM = 'Ed25519'
 PUBLIC = '.pub'  # suffix of the public key beside the private one
-EXTRA = "pip install 'repsq_ros[certificate]', or make environment"
 
 
 def _need_cryptography() -> None:
     try:
         import cryptography  # noqa: F401 (whether it is there)
     except ImportError:
-        raise MissingError(f'keys and signatures need cryptography: {EXTRA}') from None
+        raise MissingError.of_package('a signature', 'cryptography') from None
 
 
 def make_keys(file: Path) -> Path:

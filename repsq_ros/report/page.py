@@ -34,7 +34,6 @@ from repsq_ros.report.charts import (
 )
 from repsq_ros.report.forest import chart_of_campaigns
 from repsq_ros.report.gathered import Gathered
-from repsq_ros.report.ink import EXTRA
 
 TEMPLATE = Path(__file__).with_name('report.html')
 SHOWN = 200  # lines of a list
@@ -48,7 +47,7 @@ def render(campaigns: Sequence[Gathered]) -> str:
     try:
         from jinja2 import Environment, StrictUndefined
     except ImportError:
-        raise MissingError(f'a report needs jinja2: {EXTRA}') from None
+        raise MissingError.of_package('a report', 'jinja2') from None
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
@@ -71,6 +70,10 @@ def _card(campaign: Gathered) -> dict[str, object]:
         'specification': specification.name,
         'finished': campaign.result is not None,
         'accurate': campaign.result is not None and campaign.result.accurate,
+        'summary': facts.summary(campaign),
+        'badge': facts.badge(campaign),
+        'exact': '' if campaign.result is None else repr(campaign.result.value),
+        'unseen': facts.unseen(campaign),
         'value': value,
         'below': below,
         'promise': facts.promise(campaign),
@@ -87,6 +90,8 @@ def _card(campaign: Gathered) -> dict[str, object]:
         'poses': campaign.poses,
         'needed': facts.needed(campaign),
         'torn': campaign.recounted.torn,
+        'digest': specification.digest,
+        'spread': facts.spread(campaign),
         'dimensions': len(specification.box.names),
         'estimate': chart_of_estimate(campaign),
         'psi': chart_of_psi(campaign),

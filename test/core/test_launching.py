@@ -37,7 +37,7 @@ LAUNCH_FILES = sorted((ROOT / 'launch').glob('*.launch.py'))
 SETTINGS = {
     name: f'the {name}'
     for name in ('specification', 'campaign_id', 'seed', 'output', 'resume', 'session_note',
-                 'autostart', 'command_type', 'subject', 'model', 'speed')
+                 'autostart', 'command_type', 'subject', 'model', 'speed', 'launch_id')
 }  # fmt: skip
 
 
@@ -77,11 +77,17 @@ def test_a_simulated_robot_is_started_first():
 
 def test_each_node_is_given_what_it_takes_and_nothing_else():
     given = parameters(campaign_nodes(SETTINGS))
-    assert given['measurement'] == {'specification': 'the specification'}
-    assert given['guard'] == {'command_type': 'the command_type'}
-    assert set(given['estimator']) == {'specification', 'campaign_id', 'output'}
+    assert given['measurement'] == {
+        'specification': 'the specification', 'launch_id': 'the launch_id',
+    }  # fmt: skip
+    assert given['guard'] == {
+        'specification': 'the specification', 'command_type': 'the command_type',
+        'launch_id': 'the launch_id',
+    }  # fmt: skip
+    assert set(given['estimator']) == {'specification', 'campaign_id', 'output', 'launch_id'}
     assert set(given['scheduler']) == {
         'specification', 'campaign_id', 'seed', 'output', 'resume', 'session_note', 'autostart',
+        'launch_id',
     }  # fmt: skip
     assert all(node[key] == f'the {key}' for node in given.values() for key in node)
 
@@ -102,9 +108,12 @@ def test_in_simulation_nothing_is_lost_and_time_is_simulated():
     for name in ('measurement', 'scheduler'):
         for topic in ('odom', 'mocap/pose', 'tool_pose', 'gauge', 'condition/speed_scaling'):
             assert given[name][f'qos_overrides./{topic}.subscription.reliability'] == 'reliable'
-    assert given['measurement']['arrival_grace'] == 10.0
+    assert given['measurement']['arrival_grace'] == 600.0
     assert given['scheduler']['attended'] is False
-    assert 'attended' not in parameters(campaign_nodes(SETTINGS))['scheduler']
+    assert given['scheduler']['lockstep'] is True
+    assert given['scheduler']['speed'] == 'the speed'
+    on_a_robot = parameters(campaign_nodes(SETTINGS))['scheduler']
+    assert not {'attended', 'lockstep', 'speed'} & on_a_robot.keys()
 
 
 def test_a_replay_takes_what_a_bag_says_of_its_topics_and_its_time():

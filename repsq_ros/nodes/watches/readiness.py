@@ -23,11 +23,12 @@ from repsq_ros.campaign.conductor import Conductor
 from repsq_ros.errors import CampaignError
 from repsq_ros.nodes.campaign_clock import CampaignClock
 from repsq_ros.nodes.commands.command_publisher import CommandPublisher
+from repsq_ros.nodes.identity import ROLES
 from repsq_ros.nodes.watches.conditions import ConditionWatch
 from repsq_ros.nodes.watches.health_check import HealthCheck
 from repsq_ros.nodes.watches.interventions import GuardWatch
 from repsq_ros.nodes.watches.peers import Peers
-from repsq_ros.nodes.watches.rivals import Rivals
+from repsq_ros.nodes.watches.publishers import PublisherCheck
 from repsq_ros.nodes.watches.sensors import SensorWatch
 from repsq_ros.specification.model import Specification
 
@@ -38,6 +39,7 @@ class Readiness:
     :param guarded_by: command_type by which the guard has to stop the robot; empty: no guard
     :param sensor_timeout: [s] of silence after which the sensor of a body is lost
     :param others: nodes that may publish on the command topic besides scheduler and guard
+    :param lockstep: simulated time waits for each node, so that silence changes no test
     """
 
     def __init__(
@@ -50,13 +52,15 @@ class Readiness:
         guarded_by: str,
         sensor_timeout: float,
         others: tuple[str, ...] = (),
+        lockstep: bool = False,
     ) -> None:
+        self._lockstep = lockstep
         self._node, self._command, self._clock, self._conductor = node, command, clock, conductor
         measure = specification.measure
         roles = ('measurement', 'estimator', *(['guard'] * bool(guarded_by)))
         self.peers = Peers(node, *roles)
         self._guard = GuardWatch(self.peers, guarded_by)
-        self.rivals = Rivals(
+        self.publishers = PublisherCheck(
             node,
             {
                 topics.TEST_COMMAND: ('scheduler',),
@@ -64,14 +68,19 @@ class Readiness:
                 topics.TEST_MEASUREMENT: ('measurement',),
                 topics.ESTIMATE: ('estimator',),
                 topics.QUANTIZED_RESULT: ('estimator',),
+                topics.COUNTED_TEST: ('estimator',),
+                topics.INSTRUCTION: ('scheduler', 'guard'),
+                **{f'{topics.HEARTBEAT}/{role}': (role,) for role in ROLES},
                 command.topic: ('scheduler', 'guard', *others),
             },
         )
-        self._conditions = ConditionWatch(node, measure.conditions, measure.condition_inputs)
+        self._conditions = ConditionWatch(
+            node, measure.conditions, measure.condition_inputs, clock.now_ns, self.peers.running
+        )
         bodies = [] if measure.of_readings else [measure.input]
         if specification.feedback is not None:
             bodies.append(specification.feedback)
-        self._bodies = SensorWatch(node, bodies, clock.now_ns, sensor_timeout)
+        self._bodies = SensorWatch(node, bodies, clock.now_ns, sensor_timeout, self.peers.running)
         self._gauges = [node.resolve_topic_name(measure.input.topic)] * measure.of_readings
 
     def look(self) -> float:
@@ -82,7 +91,7 @@ class Readiness:
         passed = self.peers.look()
         watches: tuple[HealthCheck, ...] = (
             self._guard,
-            self.rivals,
+            self.publishers,
             self._conditions,
             self._bodies,
         )
@@ -103,8 +112,14 @@ class Readiness:
             )
 
     def lost(self) -> list[str]:
-        """Return what a test needs, has no more, and may come back by itself."""
-        losing: tuple[HealthCheck, ...] = (self.peers, self._guard, self.rivals, self._bodies)
+        """Return what breaks an attempt off and may come back by itself."""
+        if self._lockstep:
+            return [*self.peers.restarted(), *self.publishers.against()]
+        return self.missing()
+
+    def missing(self) -> list[str]:
+        """Return what a test needs and is not there."""
+        losing: tuple[HealthCheck, ...] = (self.peers, self._guard, self.publishers, self._bodies)
         robot = self._command.missing()
         return [
             *(why for watch in losing for why in watch.against()),
@@ -120,7 +135,7 @@ class Readiness:
         """Return all that speaks against beginning, or going on."""
         cases = self._node.resolve_topic_name(topics.EXTERNAL_CASE)
         begun = self._conductor.span is not None
-        against = [*self.lost(), *self.trouble()]
+        against = [*self.missing(), *self.trouble()]
         against += [
             f'nobody publishes on {gauge}'
             for gauge in self._gauges
