@@ -134,7 +134,7 @@ measure:                      # psi = distance from the pose before the move, in
 
 
 @dataclass(frozen=True)
-class Answers:
+class TestRequest:
     """What somebody wants to test."""
 
     robot: str
@@ -176,7 +176,7 @@ def _name(file: Path) -> str:
     return re.sub(r'\W+', '_', file.stem).strip('_') or 'test'
 
 
-def _answers(arguments: argparse.Namespace) -> Answers:
+def _answers(arguments: argparse.Namespace) -> TestRequest:
     robot = arguments.robot or _ask('--robot', 'Robot (name, software)', 'my robot')
     if arguments.sensor is None and sys.stdin.isatty():
         for sensor, meaning in SENSORS.items():
@@ -195,7 +195,7 @@ def _answers(arguments: argparse.Namespace) -> Answers:
     for flag, value in (('--accuracy', gamma), ('--budget', hours)):
         if not 0 < value < float('inf'):
             raise ParameterError(flag, f'{value!r}', 'a number above 0')
-    return Answers(robot, sensor, unit, gamma, hours)
+    return TestRequest(robot, sensor, unit, gamma, hours)
 
 
 def _ask(flag: str, question: str, usual: str, choices: tuple[str, ...] = ()) -> str:
@@ -218,7 +218,7 @@ def _number(flag: str, answer: str) -> float:
         raise ParameterError(flag, f'{answer!r}', 'a number') from None
 
 
-def specification_text(answers: Answers, name: str) -> str:
+def specification_text(answers: TestRequest, name: str) -> str:
     """Return the text of a specification."""
     velocities = answers.sensor in VELOCITY
     duration = 8.0 if velocities else 20.0
