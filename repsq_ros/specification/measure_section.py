@@ -35,7 +35,6 @@ from repsq_ros.measurement.indicator import Indicator
 from repsq_ros.measurement.inputs import LENGTHS, Input
 from repsq_ros.measurement.measure import Measure, Quantity
 from repsq_ros.measurement.own import ATTRIBUTES, NEEDS, OwnQuantity
-from repsq_ros.measurement.performance_criteria import barycentre
 from repsq_ros.measurement.pose import Pose
 from repsq_ros.measurement.tracking_loss import TrackingLoss
 from repsq_ros.specification.distribution_section import beside, load_class
@@ -164,7 +163,7 @@ def _pose(section: Section, key: str) -> Pose:
     """Return a pose: given, or the barycentre of a file's positions."""
     inner = section.section(key)
     if inner.has('file'):
-        x, y, z = map(float, barycentre(_positions(beside(inner, inner.text('file')))))
+        x, y, z = map(float, _positions(beside(inner, inner.text('file'))).mean(axis=0))
         found = Pose((x, y, z))
     else:
         found = read_keys(inner, Pose)
