@@ -427,7 +427,9 @@ def test_a_sum_does_not_depend_on_the_rate_of_the_sensor(measure_of, rate):
     """Once .30, .51 and .82 under one digest: S of an error of 0.02 m/s over 150 states."""
     given = {'type': 'soft_linf', 'gain': 6.0, 'reduction': 'sum', 'state_rate': 50.0,
              'input': {'type': 'geometry_msgs/Twist'}}  # fmt: skip
-    said = [(k / rate, N(linear=xyz(0.32, 0, 0), angular=xyz(0, 0, 0))) for k in range(3 * rate)]
+    said = [
+        (k / rate, N(linear=xyz(0.32, 0, 1e-9 * k), angular=xyz(0, 0, 0))) for k in range(3 * rate)
+    ]
     measure = measure_of(**given)
     expected = -math.expm1(-6 * 150 * 0.02**2)
     assert outcome_of(measure, said).psi == pytest.approx(expected, rel=1e-9)
@@ -508,9 +510,10 @@ BODIES = [
     ({'type': 'motion_capture_tracking_interfaces/NamedPoseArray', 'body': 'g1'},
      lambda t, p, yaw: N(header=header(t), poses=[N(name='g1', pose=pose_part(p, yaw))])),
     ({'type': 'geometry_msgs/TwistStamped'},
-     lambda t, p, yaw: N(header=header(t), twist=N(linear=xyz(0.3, 0, 0), angular=xyz(0, 0, 0)))),
+     lambda t, p, yaw: N(header=header(t),
+                         twist=N(linear=xyz(0.3, 0, 1e-9 * t), angular=xyz(0, 0, 0)))),
     ({'type': 'geometry_msgs/Twist'},
-     lambda t, p, yaw: N(linear=xyz(0.3, 0, 0), angular=xyz(0, 0, 0))),
+     lambda t, p, yaw: N(linear=xyz(0.3, 0, 1e-9 * t), angular=xyz(0, 0, 0))),
     ({'type': 'nav_msgs/Odometry', 'velocity_frame': 'world'},
      lambda t, p, yaw: N(header=header(t), pose=N(pose=pose_part(p, yaw)),
                          twist=N(twist=N(linear=xyz(0, 0.3, 0), angular=xyz(0, 0, 0))))),
