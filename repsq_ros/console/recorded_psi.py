@@ -17,35 +17,36 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from pathlib import Path
 
 from repsq_ros.campaign.recount import Recount
 from repsq_ros.certificate.differences import ROUNDING, told
 from repsq_ros.certificate.verification import Checked
 from repsq_ros.recordings.recording import Recording
-from repsq_ros.replay.evaluation import evaluate, read_samples
-from repsq_ros.replay.recorded_campaign import campaigns_in, check_recorded_contract, choose
+from repsq_ros.replay.bag_topics import TopicNames
+from repsq_ros.replay.evaluated_campaign import evaluate_campaign
 
 
-def recorded_psi(recounted: Recount, bag: Path) -> Checked:
-    """Compute psi of every test anew from a recording of the campaign.
+def recorded_psi(
+    recounted: Recount, bags: Sequence[Path], names: TopicNames | None = None
+) -> Checked:
+    """Compute psi of every test again from the recordings of the campaign.
 
-    Topics are those of the specification, not remapped: `repsq reevaluate` takes more.
+    :param bags: read as one recording
+    :param names: of the topics in it; None: those of the specification
 
     :raises BagError: the recording cannot be read, or holds another campaign
     :raises MissingError: the reader of bags is not installed
     """
-    what, specification = f'psi anew from {bag.name}', recounted.specification
-    measure = specification.measure
-    with Recording(bag) as opened:
-        campaign = choose(campaigns_in(opened), recounted.history.campaign_id, bag)
-        check_recorded_contract(opened, campaign, specification.digest)
-        samples = read_samples(opened, f'/{measure.input.topic.lstrip("/")}', measure.input)
-        conditions = {
-            condition.name: read_samples(opened, f'/{source.topic.lstrip("/")}', source)
-            for condition, source in zip(measure.conditions, measure.condition_inputs, strict=True)
-        }
-    evaluated = evaluate(specification, samples, campaign.segments, conditions)
+    what = f'psi again from {", ".join(bag.name for bag in bags)}'
+    with Recording(bags) as recording:
+        evaluated = evaluate_campaign(
+            recording,
+            recounted.specification,
+            names or TopicNames.of('', ()),
+            recounted.history.campaign_id,
+        ).evaluated[None]
     found = {(each.segment.index, each.segment.attempt): each for each in evaluated}
     problems, held = [], 0
     for test in recounted.history.tests:

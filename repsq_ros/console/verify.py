@@ -60,7 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.bag and (folder / JOURNAL).exists() and not any(c.problem for c in checks):
         # Where something has changed already, that is told, and no further work is done.
         recounted = recount(folder)
-        of_bags = [recorded_psi(recounted, bag) for bag in arguments.bag]
+        of_bags = [recorded_psi(recounted, arguments.bag)]
         show_checks(of_bags)
         checks += of_bags
     failed = [check for check in checks if check.problem]

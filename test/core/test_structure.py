@@ -85,7 +85,7 @@ ROOMS = {
     'replay': (
         LEAVES
         | {'sampling', 'measurement', 'protocols', 'specification', 'campaign', 'messages'}
-        | {'recordings'}
+        | {'recordings', 'auditing'}
     ),
     'nodes': (
         LEAVES

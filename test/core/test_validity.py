@@ -19,6 +19,7 @@ import re
 
 import numpy as np
 import pytest
+from support.bags import read_samples
 from support.rows import BodyRow, rows_of
 
 from repsq_ros.measurement.inputs import Input
@@ -29,7 +30,6 @@ from repsq_ros.measurement.recorder import Recorder, Window
 from repsq_ros.measurement.samples import joined, number_sample
 from repsq_ros.measurement.tracking_loss import TrackingLoss
 from repsq_ros.recordings.recording import Recording
-from repsq_ros.replay.evaluation import read_samples
 from repsq_ros.specification.input_section import input_of_source
 from repsq_ros.specification.load import load
 

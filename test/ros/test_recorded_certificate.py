@@ -58,7 +58,7 @@ def test_psi_is_computed_anew_from_the_recording(measured, tmp_path, capsys):
     command = certified(tmp_path / 'lab', measured)
     assert main(command) == 0
     count = sum(not (record.skipped or record.broken_off) for record in measured[2])
-    assert re.search(rf'ok psi anew from bag +{count} tests', capsys.readouterr().out)
+    assert re.search(rf'ok psi again from bag +{count} tests', capsys.readouterr().out)
 
 
 def test_a_journal_that_says_another_psi_than_its_recording_is_found(
@@ -75,7 +75,7 @@ def test_a_journal_that_says_another_psi_than_its_recording_is_found(
     capsys.readouterr()
     assert main(command) == 9
     printed = capsys.readouterr().out
-    assert re.search(r'psi anew from bag .*FAILS: test 7, attempt 0: psi is', printed)
+    assert re.search(r'psi again from bag .*FAILS: test 7, attempt 0: psi is', printed)
     assert 'test 8' not in printed
 
 
