@@ -29,6 +29,7 @@ from repsq_ros.estimation.agreement import probability_same
 from repsq_ros.estimation.alpha import (
     agreement_exists,
     anchored_c,
+    corrigendum_alpha,
     distinct_alpha,
     iid_alpha,
     paper_alpha,
@@ -239,7 +240,7 @@ def promised(content, write):
 def test_an_anchored_partition_promises_agreement(initiator, write):
     assert promised(initiator, write).startswith('With probability 0.9025 at least all of two')
     initiator['accuracy'].update(runs=3, c=0.03)
-    assert promised(initiator, write).startswith('With probability 0.9127 at least all of 3 runs')
+    assert promised(initiator, write).startswith('With probability 0.9126 at least all of 3 runs')
 
 
 def test_cells_too_narrow_for_a_second_lab_promise_no_agreement(initiator, write):
@@ -366,3 +367,15 @@ def test_without_any_spread_a_replicator_far_from_the_anchor_does_not_return_it(
     partition = Partition.anchored(0.0, 1.0, 0.4, 0.08)
     assert probability_same(partition, 0.41, 0.0) == 1.0
     assert probability_same(partition, 0.7, 0.0) == 0.0
+
+
+@pytest.mark.parametrize(('c', 'beta'), [(0.05, 0.4), (0.01, 0.3), (0.1, 0.6)])
+def test_the_corrigendum_solves_its_own_equation(c, beta):
+    alpha, gamma = corrigendum_alpha(0.1, c, beta), 0.1
+    kept = (6.0 * gamma * alpha - alpha**2) / (12.0 * gamma**2) * (1.0 - c) ** 2
+    assert kept == pytest.approx(1.0 - beta, rel=1e-12)
+
+
+def test_at_the_papers_beta_the_corrigendum_has_no_alpha():
+    with pytest.raises(ValueError, match=r'below \(4/3\)'):
+        corrigendum_alpha(0.1, 0.01, 0.1)
