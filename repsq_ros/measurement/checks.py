@@ -195,13 +195,12 @@ def _level(cut: Cut) -> Fault | None:
     middle, last = len(samples) // 2, len(samples) - 1
     if samples.orientation is not None:
         first, half, whole = samples.orientation[[0, middle, last]]
-        turn, so_far = rotation_between(first, whole), rotation_between(first, half)
+        turn = rotation_between(first, whole)
         level = math.hypot(turn[0], turn[1])
-        share = (samples.stamps[middle] - samples.stamps[0]) / max(
-            samples.stamps[last] - samples.stamps[0], 1
-        )
-        steady = np.linalg.norm(so_far - share * turn) < STEADY * level
-        if level > LEVEL_TURN and level > abs(turn[2]) and steady:
+        if (
+            level > max(LEVEL_TURN, abs(turn[2]))
+            and np.linalg.norm(rotation_between(first, half) - turn / 2.0) < STEADY * level
+        ):
             return Fault(
                 Code.TILT,
                 f'tilt: the body turns by {level:.3f} rad about a level axis, and by '
@@ -209,8 +208,9 @@ def _level(cut: Cut) -> Fault | None:
             )
     if samples.position is not None:
         way, so_far = samples.position[[last, middle]] - samples.position[0]
-        steady = abs(so_far[2] - way[2] / 2.0) < STEADY * abs(way[2])
-        if abs(way[2]) > max(CLIMB, math.hypot(way[0], way[1])) and steady:
+        if abs(way[2]) > max(CLIMB, math.hypot(way[0], way[1])) and abs(
+            so_far[2] - way[2] / 2.0
+        ) < STEADY * abs(way[2]):
             return Fault(
                 Code.TILT,
                 f'tilt: the body goes {way[2]:+.3f} m along the vertical, and '

@@ -178,7 +178,10 @@ def up_of(orientation: Array) -> tuple[float, str]:
 
     :param orientation: (n, 4), n > 0, any norm but zero
     """
-    up = turned(orientation, np.array([0.0, 0.0, 1.0]), back=True).mean(axis=0)
+    x, y, z, w = orientation.T
+    # The third row of the rotation matrix, times the square of the norm.
+    rows = (2.0 * (x * z - w * y), 2.0 * (y * z + w * x), w * w + z * z - x * x - y * y)
+    up = np.array([float(np.mean(row / (x * x + y * y + z * z + w * w))) for row in rows])
     axis = int(np.argmax(np.abs(up)))
     sign = '-' if up[axis] < 0 else ''
     return math.atan2(math.hypot(up[0], up[1]), up[2]), sign + 'xyz'[axis]

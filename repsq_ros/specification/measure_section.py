@@ -34,6 +34,7 @@ from repsq_ros.measurement.displacement import (
 from repsq_ros.measurement.indicator import Indicator
 from repsq_ros.measurement.inputs import LENGTHS, Input
 from repsq_ros.measurement.measure import Measure, Quantity
+from repsq_ros.measurement.over_time import OverTime
 from repsq_ros.measurement.own import ATTRIBUTES, NEEDS, OwnQuantity
 from repsq_ros.measurement.pose import Pose
 from repsq_ros.measurement.tracking_loss import TrackingLoss
@@ -47,6 +48,7 @@ TYPES: dict[str, tuple[type, ...]] = {
     'soft_linf': (TrackingLoss,),
     'displacement': (GaugeDisplacement, SpaceDisplacement),
     'final_pose_error': (FinalPoseError,),
+    'over_time': (OverTime,),
     'indicator': (Indicator,),
 }
 
@@ -71,7 +73,7 @@ def read_measure(section: Section) -> Measure:
             )
     if quantity.needs == 'reading' and source.unit not in LENGTHS and quantity.unit == 'mm':
         raise section.fail('input.unit', f'{source.unit!r}', f'a length: {", ".join(LENGTHS)}')
-    _refuse_unused(section, quantity.needs)
+    _refuse_unused(section, quantity.needs, source)
     limits = read_limits(section)
     conditions, condition_inputs = read_conditions(section)
     fall = read_fall(section, gives)
@@ -79,7 +81,7 @@ def read_measure(section: Section) -> Measure:
     return Measure(quantity, source, limits, conditions, condition_inputs, fall)
 
 
-def _refuse_unused(section: Section, needs: str) -> None:
+def _refuse_unused(section: Section, needs: str, source: Input) -> None:
     """Refuse keys that would be read and would change nothing."""
     content = section.content()
     given = content.get('input')
@@ -91,9 +93,11 @@ def _refuse_unused(section: Section, needs: str) -> None:
                 f'none: a measure that needs {needs} takes no velocity',
             )
     for key in ('validity', 'largest_gap'):
-        if needs == 'reading' and key in content:
+        if needs == 'reading' and key in content and not source.rate > 0:
             raise section.fail(
-                key, 'thresholds', 'none: a gauge may be silent for minutes, and tells no poses'
+                key,
+                'thresholds',
+                'none: a gauge without a rate may be silent for minutes, and tells no poses',
             )
 
 
@@ -115,6 +119,8 @@ def _quantity(section: Section, source: Input) -> Quantity:
     kind = section.choice('type', TYPES)
     if kind == 'soft_linf':
         return _tracking_loss(section, source)
+    if kind == 'over_time':
+        return read_keys(section, OverTime)
     if kind == 'indicator':
         inner = section.section('of')
         found = _quantity(inner, source)

@@ -62,7 +62,7 @@ class Tester:
     """What each tester chooses alone; the result may depend on it, its meaning may not."""
 
     proposal: ProposalChoice
-    seed: int = field(metadata=key('of the cases, and of a simulated robot'))
+    seed: int = field(metadata=key('seed of the cases, and of a simulated robot'))
     stopping: StoppingRule
     gamma: float = field(
         metadata=key(
