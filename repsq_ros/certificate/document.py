@@ -40,16 +40,20 @@ FORMAT = 1  # of the certificate
 TYPE = 'repsq_ros campaign certificate'
 PROMISE = ('accurate', 'guarantee', 'agreement', 'objection', 'provisos', 'p_same')
 IDENTITY = ('campaign_id', 'specification_digest', 'replication_digest')  # said elsewhere
-ISSUED = ('issued', 'software', 'bags', 'lab')  # what no journal says
+ISSUED = ('issued', 'software', 'bags', 'topics', 'lab')  # what no journal says
 
 
 def make_document(
-    recounted: Recount, bags: Sequence[dict[str, object]] = (), lab: str = ''
+    recounted: Recount,
+    bags: Sequence[dict[str, object]] = (),
+    lab: str = '',
+    topics: dict[str, object] | None = None,
 ) -> dict[str, Any]:
     """Return the content of a campaign's certificate, without digest and signature.
 
     :param bags: as `bag_entry` describes them
     :param lab: who issues it
+    :param topics: where the recordings have the topics; None: where the specification says
     :raises JournalError: the campaign has no result
     """
     document = {
@@ -67,6 +71,8 @@ def make_document(
             'scipy': scipy.__version__,
         },
     }
+    if topics is not None:
+        document['topics'] = topics
     made = plain(document)
     assert isinstance(made, dict)
     return made

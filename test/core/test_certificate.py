@@ -97,7 +97,7 @@ def test_a_recording_with_the_right_bytes_that_holds_no_campaign_cannot_be_count
 def test_a_certificate_alone_is_checked_by_itself(base, tmp_path, capsys):
     alone = shutil.copy(base / 'lab' / CERTIFICATE, tmp_path / 'c.json')
     assert main(['verify', str(alone), '--key', str(base / 'lab.key.pub')]) == 0
-    assert 'whole' in capsys.readouterr().out
+    assert re.search(r'^valid .* 3 checks passed$', capsys.readouterr().out, re.MULTILINE)
 
 
 def test_it_says_what_a_stranger_needs(base):
@@ -111,7 +111,7 @@ def test_it_says_what_a_stranger_needs(base):
     assert tuple(certificate['partition']['edges']) == replication.partition.edges
     last = json.loads((base / 'lab' / JOURNAL).read_text().splitlines()[-1])
     assert certificate['journal'] == {
-        'format': 2, 'lines': result['n'] + 1, 'head': last['digest'],
+        'format': 2, 'lines': 2 * result['n'] + 1, 'head': last['digest'],
     }  # fmt: skip
     (bag,) = certificate['bags']
     assert {each['name']: each['bytes'] for each in bag['files']} == {
@@ -446,13 +446,13 @@ def test_attempts_that_were_lost_are_certified_too(tmp_path, content, write):
     ]
     again = TestRecord(2, 2, 0.9, 1.0, True, x=tests[2].x, weight_bound=1.0)
     skipped = TestRecord(3, 0, float('nan'), 1.0, False, 'by hand', x=tests[3].x, skipped=True)
-    kept = [*tests[:2], *lost, again, skipped, *tests[4:]]
+    kept = [*tests[:2], *lost, again, skipped, *tests[4:8]]
     folder = leave_folder(tmp_path / 'lab', write(content), kept, sessions=(0, 3))
     issue(make_document(recount(folder)), folder)
     assert main(['verify', str(folder)]) == 0
     one, two = (each['mean'] for each in json.loads(
         (folder / CERTIFICATE).read_text())['sessions'])  # fmt: skip
-    assert (one['n'], two['n']) == (2, 7)
+    assert (one['n'], two['n']) == (2, 5)
 
 
 def test_without_a_result_there_is_nothing_to_certify(tmp_path, content, write, capsys):
@@ -464,7 +464,7 @@ def test_without_a_result_there_is_nothing_to_certify(tmp_path, content, write, 
     assert '3 tests without a result: not at its end yet' in capsys.readouterr().out
     (folder / RESULT).write_text('value: 0.5\n')
     assert main(['verify', str(folder)]) == 9
-    assert main(['verify', str(tmp_path)]) == 9
+    assert main(['verify', str(tmp_path)]) == 2
     assert 'found neither journal.jsonl nor certificate.json' in capsys.readouterr().err
 
 

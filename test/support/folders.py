@@ -14,11 +14,15 @@
 
 """Folders of campaigns as they are left behind, without nodes."""
 
+from dataclasses import replace
+
 from repsq_ros.campaign.campaign import Campaign
+from repsq_ros.campaign.cases import CaseSource
 from repsq_ros.campaign.folder import SPECIFICATION, CampaignFolder
 from repsq_ros.campaign.history import TEST, line_of_test
 from repsq_ros.campaign.logbook import LAST_PATIENCE, Logbook
-from repsq_ros.campaign.records import TestRecord
+from repsq_ros.campaign.records import Case, TestRecord
+from repsq_ros.sampling.proposals import Draw
 from repsq_ros.simulation.in_process import run_in_process
 from repsq_ros.simulation.surrogate import Surrogate
 from repsq_ros.specification.copies import copy_specification
@@ -37,9 +41,19 @@ def leave_folder(folder, file, tests, seed=1, tester_file=None, sessions=()):
     specification = load(file)
     logbook = Logbook(folder, specification, folder.name, seed)
     kept, campaign = CampaignFolder(folder, specification), Campaign(specification)
-    for place, test in enumerate(tests):
+    proposal = specification.make_proposal()
+    source = CaseSource(specification, proposal, seed)
+    for place, record in enumerate(tests):
+        test = record
         if place in sessions:
             logbook.begin_session('', {})
+        draw = Draw(test.x, 0.0, 0.0, test.weight_bound, test.weight)
+        if proposal.ready(test.index):
+            draw = source.draw(test.index)
+            if proposal.unweighted:
+                test = replace(test, x=draw.x)
+        logbook.write_case(Case(test.index, test.attempt, draw))
+        source.learn(test)
         logbook.write(TEST, line_of_test(test), LAST_PATIENCE)
         estimate = campaign.add(test)
         if estimate is not None:
