@@ -6,6 +6,7 @@
 #   make test                              all checks and tests
 #   make test-long                         kills, stalls and damaged recordings at length
 #   make mutants                           do the tests notice changed lines of the core?
+#   make man                               build/repsq.1, the manual page of repsq
 #   make PYTHON=python3.12 ...             with that Python (3.10 to 3.13)
 
 PYTHON ?= python3
@@ -17,7 +18,7 @@ DEMO := campaigns/demo-$(shell date +%Y%m%d-%H%M%S)
 CRASH := --max-worker-restart 0
 SIMULATED := --simulate $(if $(G1),--subject g1 --model $(G1))
 
-.PHONY: demo test test-long mutants lint environment clean
+.PHONY: demo test test-long mutants lint man environment site clean
 
 # An initiator's campaign, then a replicator's with another seed and proposal. On real robots, each
 # lab gives its own line without --simulate.
@@ -35,6 +36,10 @@ lint: environment
 	.venv/bin/ruff check .
 	.venv/bin/ruff format --check .
 	.venv/bin/mypy
+
+# The documentation as a site: build/site/index.html.
+site: environment
+	.venv/bin/python -m mkdocs build --strict
 
 # Those of the nodes three at a time, since they wait more than they work; with four, one in some runs fails.
 test: lint
@@ -54,6 +59,10 @@ mutants: environment
 	rm -rf mutants
 	.venv/bin/mutmut run
 	.venv/bin/mutmut results
+
+man: environment
+	.venv/bin/with_repsq argparse-manpage --module repsq_ros.console.command_line \
+		--function make_parser --project-name repsq_ros --output build/repsq.1
 
 clean:
 	rm -rf .venv build install log mutants

@@ -18,6 +18,22 @@ from __future__ import annotations
 
 from pathlib import Path
 
+# The meaning of each exit code of repsq and of the nodes.
+EXIT_CODES = {
+    0: 'done',
+    1: 'an error that has no code of its own',
+    2: 'a bad specification, parameter or argument',
+    3: 'the campaign ended without a result, or should not start (doctor)',
+    4: 'a recording or table cannot be used',
+    5: 'something is not installed',
+    6: 'the output cannot be written',
+    7: 'the journal is damaged, in use, without a result, or of another campaign',
+    8: 'the campaigns returned different values',
+    9: 'something was changed since it was certified',
+    10: 'only the signature does not match',
+    130: 'interrupted by Ctrl-C',
+}
+
 
 class RepsqError(Exception):
     """Base of all errors whose message is meant for the user: what, where, what was expected."""

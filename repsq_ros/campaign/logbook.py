@@ -56,6 +56,7 @@ class Logbook:
 
     :param folder: of the campaign; None: no journal is kept
     :param resume: go on with the journal that is there
+    :param patience: [s] in which the disk has to have written a line
     :raises JournalError: damaged, in use, of another contract or seed; there without `resume`, or
         `resume` without one
     :raises OutputError: the folder cannot be written
@@ -68,8 +69,9 @@ class Logbook:
         campaign_id: str,
         seed: int,
         resume: bool = False,
+        patience: float = PATIENCE,
     ) -> None:
-        self._specification = specification
+        self._specification, self._patience = specification, patience
         self.campaign_id = campaign_id
         self.history: History | None = None
         self.recovered = ''
@@ -117,10 +119,10 @@ class Logbook:
             campaign.add(test)
         conductor.restore(self.history.tests, campaign.stopped, self.history.cut_short)
 
-    def write(self, event: str, content: dict[str, object], patience: float = PATIENCE) -> None:
+    def write(self, event: str, content: dict[str, object], patience: float | None = None) -> None:
         """Write a line, after those that wait, and wait until it is on the disk.
 
-        :param patience: [s] to wait; 0: it is written while the campaign goes on
+        :param patience: [s] to wait; 0: it is written while the campaign goes on; None: the usual
         :raises OutputLateError: it is still being written
         :raises OutputError: it cannot be written, and waits
         """
@@ -141,13 +143,14 @@ class Logbook:
         """Write what has stopped the robot; nothing waits for it."""
         self.write(event, stop_line(span), patience=0.0)
 
-    def flush(self, patience: float = PATIENCE) -> None:
+    def flush(self, patience: float | None = None) -> None:
         """Write what waits.
 
-        :param patience: [s] to wait for it
+        :param patience: [s] to wait for it; None: the usual
         :raises OutputLateError: it is still being written
         :raises OutputError: it cannot be written, and waits
         """
+        patience = self._patience if patience is None else patience
         until = time.monotonic() + patience
         while self._waiting or self._writing is not None:
             if self._writing is None:

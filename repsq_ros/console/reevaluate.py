@@ -21,10 +21,10 @@ import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from repsq_ros.console.command_line import add_executor_arguments
 from repsq_ros.console.recorded_inputs import add_recover
 from repsq_ros.console.reevaluation_files import write_json, write_results, write_tests
 from repsq_ros.console.reevaluation_text import show, show_all
-from repsq_ros.console.simulate import add_executor_arguments
 from repsq_ros.errors import ParameterError
 from repsq_ros.replay.bag_folders import bags_in
 from repsq_ros.replay.foreign import STAMPS_OF_COMMANDS, Marks

@@ -20,6 +20,7 @@ import argparse
 import math
 from pathlib import Path
 
+from repsq_ros.console.command_line import add_executor_arguments
 from repsq_ros.errors import ParameterError
 from repsq_ros.simulation.build import SUBJECTS, make_subject
 from repsq_ros.specification.load import load
@@ -47,17 +48,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument('--truth', type=float, help='r*, where the law does not say it')
     add_executor_arguments(parser)
     parser.add_argument('--figure', type=Path, help='draw estimates and tests (.svg, .png, .pdf)')
-
-
-def add_executor_arguments(parser: argparse.ArgumentParser) -> None:
-    """Describe who does the work."""
-    parser.add_argument('--processes', type=int, help='default: one for each core')
-    parser.add_argument(
-        '--scheduler',
-        default='',
-        metavar='ADDRESS',
-        help='of a dask.distributed cluster that has repsq_ros and sees the same files',
-    )
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -20,7 +20,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from repsq_ros.console.simulate import add_executor_arguments
+from repsq_ros.console.command_line import add_executor_arguments
 from repsq_ros.errors import MissingError, OutputError, ParameterError
 from repsq_ros.specification.yaml_file import read
 from repsq_ros.studies.executor import open_executor

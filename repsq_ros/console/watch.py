@@ -20,7 +20,7 @@ import argparse
 import math
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,7 +29,7 @@ from repsq_ros.errors import MissingError, OutputError, ParameterError
 from repsq_ros.studies.costs import Budget
 from repsq_ros.views.folder_story import FolderStory
 from repsq_ros.views.health import Health, Level
-from repsq_ros.views.watch_board import WatchBoard, watch_board
+from repsq_ros.views.watch_board import TestLine, WatchBoard, watch_board
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -38,7 +38,8 @@ Changes = Callable[[int, float], int]  # of the battery, for tests that take so 
 
 PERIOD = 1.0  # [s] between two looks
 COLOURS = {Level.OK: 'green', Level.WARN: 'yellow', Level.ERROR: 'red', Level.STALE: 'magenta'}
-NARROW = 40  # columns that names and frames take beside a line of blocks
+NARROW = 50  # columns that names, frames and scales take beside a line of blocks
+BORDER = 2  # lines of the frame
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -72,7 +73,7 @@ def run(arguments: argparse.Namespace) -> int:
         if arguments.once:
             if arguments.folder is None:
                 _wait(board, 4.0)
-            console.print(render(board()))
+            console.print(render(board(), console))
         else:
             _follow(console, board)
     if arguments.svg is not None:
@@ -111,20 +112,21 @@ def _follow(console: Console, board: Callable[[], WatchBoard]) -> None:
     shown = board()
     try:
         if console.is_terminal:
-            with Live(render(shown), console=console, screen=True, auto_refresh=False) as live:
+            first = render(shown, console, console.height)
+            with Live(first, console=console, screen=True, auto_refresh=False) as live:
                 while True:
                     time.sleep(PERIOD)
                     shown = board()
-                    live.update(render(shown), refresh=True)
+                    live.update(render(shown, console, console.height), refresh=True)
         while True:
-            console.print(render(shown))
+            console.print(render(shown, console))
             before = shown
             while shown == before:
                 time.sleep(PERIOD)
                 shown = board()
     except KeyboardInterrupt:
         # The last look stays on the terminal.
-        console.print(render(shown))
+        console.print(render(shown, console))
 
 
 def _wait(board: Callable[[], WatchBoard], seconds: float) -> None:
@@ -168,26 +170,32 @@ def _source(folder: Path | None) -> Iterator[Callable[[Changes | None, int], Wat
 # On the screen -----------------------------------------------------------------------------------
 
 
-def render(board: WatchBoard) -> RenderableType:
-    """Return a board as rich draws it."""
+def render(board: WatchBoard, console: Console, height: int | None = None) -> RenderableType:
+    """Return a board as rich draws it: result, phase and nodes first, tests in what is left.
+
+    :param height: lines of the terminal; None: as many as it takes
+    """
     from rich.console import Group
     from rich.panel import Panel
     from rich.text import Text
 
-    parts: list[Any] = [_summary(board)]
-    if board.tests:
-        parts.append(_tests(board))
-    both = [
-        _healths(title, healths)
-        for title, healths in (('nodes', board.peers), ('sensors and diagnostics', board.sensors))
-        if healths
-    ]
-    parts += both
-    parts += [Text(remark, style='yellow') for remark in board.remarks]
+    parts: list[Any] = []
     if board.result:
-        parts.append(
-            Panel(Text('\n'.join(board.result)), title='result', border_style='green', expand=True)
-        )
+        value, *promises = board.result
+        parts.append(Text(value, style='bold green'))
+        parts += [Text(promise) for promise in promises]
+    parts.append(_summary(board))
+    parts += [Text(remark, style='yellow') for remark in board.remarks]
+    for title, healths in (('nodes', board.peers), ('sensors and diagnostics', board.sensors)):
+        if healths:
+            parts.append(_healths(title, healths))
+    tests = board.tests
+    if height is not None:
+        inside = console.options.update(width=console.width - 4)
+        used = len(console.render_lines(Group(*parts), inside)) + BORDER
+        tests = tests[: max(height - used - 1, 0)]
+    if tests:
+        parts.append(_tests(tests))
     return Panel(Group(*parts), title=Text(f' {board.title} '), expand=True)
 
 
@@ -203,23 +211,25 @@ def _summary(board: WatchBoard) -> RenderableType:
     for name, value in board.numbers:
         table.add_row(name, Text(value, style='bold' if name == 'estimate' else ''))
     if board.estimate_line.strip():
-        table.add_row('', Text(f'{board.estimate_line}  estimate', style='cyan'))
+        line = f'{board.estimate_line}  {board.estimate_scale}'
+        table.add_row('estimates', Text(line, style='cyan', overflow='ellipsis', no_wrap=True))
     if board.half_width_line.strip():
-        table.add_row('', Text(f'{board.half_width_line}  half-width', style='blue'))
+        line = f'{board.half_width_line}  {board.half_width_scale}'
+        table.add_row('half-widths', Text(line, style='blue', overflow='ellipsis', no_wrap=True))
     for name, value in board.left:
         table.add_row(name, Text(value))
     return table
 
 
-def _tests(board: WatchBoard) -> RenderableType:
+def _tests(tests: Sequence[TestLine]) -> RenderableType:
     from rich.table import Table
     from rich.text import Text
 
     table = Table(expand=True, box=None, header_style='dim', padding=(0, 2, 0, 0))
     table.add_column('test', no_wrap=True)
-    table.add_column('case', ratio=3)
-    table.add_column('outcome', ratio=2)
-    for line in board.tests:
+    table.add_column('case', ratio=3, no_wrap=True, overflow='ellipsis')
+    table.add_column('outcome', ratio=2, no_wrap=True, overflow='ellipsis')
+    for line in tests:
         style = '' if line.level is Level.OK else COLOURS[line.level]
         table.add_row(line.number, Text(line.case), Text(line.outcome, style=style))
     return table

@@ -54,9 +54,10 @@ RELIABLE: dict[str, object] = {
     f'qos_overrides./{sensor.topic}.subscription.reliability': 'reliable'
     for sensor in SENSORS.values()
 }
-# Of a measurement node besides: a packet that was lost is sent again after up to 3 s, and
-# simulated time waits for it.
-LOSSLESS: dict[str, object] = {**RELIABLE, 'arrival_grace': 10.0}
+# Of a measurement node besides: a packet that was lost is sent again, and simulated time waits.
+LOSSLESS: dict[str, object] = {**RELIABLE, 'arrival_grace': 600.0}
+# Of a scheduler besides: nodes may take minutes to start on a busy machine.
+LOCKSTEP: dict[str, object] = {**RELIABLE, 'lockstep': True, 'peer_timeout': 300.0}
 
 SIMULATED_TIME: dict[str, object] = {'use_sim_time': True}
 # Nobody sits beside a simulated robot: what would hold the campaign ends it.
@@ -64,7 +65,7 @@ SIMULATION: dict[str, dict[str, object]] = {
     'measurement': SIMULATED_TIME | LOSSLESS,
     'estimator': SIMULATED_TIME,
     'guard': SIMULATED_TIME,
-    'scheduler': SIMULATED_TIME | RELIABLE | {'attended': False},
+    'scheduler': SIMULATED_TIME | LOCKSTEP | {'attended': False},
 }
 
 
@@ -83,7 +84,10 @@ def campaign_nodes(settings: Settings, *, simulated: bool = False) -> Iterator[N
     :param simulated: with a simulated robot, which sends the time
     """
     for name in ORDER if simulated else ORDER[1:]:
-        yield _node(name, settings, SIMULATION.get(name, {}) if simulated else {})
+        more = dict(SIMULATION.get(name, {})) if simulated else {}
+        if simulated and name == 'scheduler' and 'speed' in settings:
+            more['speed'] = settings['speed']
+        yield _node(name, settings, more)
 
 
 def replay_nodes(settings: Settings) -> Iterator[NodeDescription]:

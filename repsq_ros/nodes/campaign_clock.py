@@ -21,7 +21,6 @@ from collections.abc import Callable
 
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
-from rclpy.time import Time
 from rosgraph_msgs.msg import Clock as ClockMessage
 
 from repsq_ros.nodes import qos
@@ -32,8 +31,6 @@ from repsq_ros.timebase import from_time, to_seconds
 LATE_NS = 500_000
 STEP_NS = 50_000_000  # a smaller change between two looks is NTP slewing the clock, no step
 READING_NS = 1_000_000  # clocks that take longer to read one after the other are not compared
-LEAP = 0.1  # [s] that a simulation in real time may catch up with after a stall
-PACE = 0.5  # [s] over which its speed is measured, so that one late message does not count
 TIMEOUT = 2.0  # [s] without a message on /clock after which a simulated clock is lost
 
 
@@ -44,9 +41,10 @@ class CampaignClock:
 
     :param on_tick: called with each new simulated time [ns]. Simulated time is held at the end of
         a phase, and no timer fires while it stands still: only /clock itself tells of that end.
+    :param speed: simulated s in each real s; 0: as fast as possible
     """
 
-    def __init__(self, node: Node, on_tick: Callable[[int], None]) -> None:
+    def __init__(self, node: Node, on_tick: Callable[[int], None], speed: float = 1.0) -> None:
         self._node, self._on_tick = node, on_tick
         self._steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._heard = self._steady.now()
@@ -55,8 +53,8 @@ class CampaignClock:
         self._offset_ns: int | None = None  # of the system's clock from the steady one
         self._planned_ns = 0  # the latest end of a phase that was announced
         self._broken_off_ns = 0  # up to where a simulated robot may have run after a stop
-        self._paced = (0, self._steady.now())  # where the speed is measured from: [ns], steady
-        self._fast = False  # the simulation was seen to run much faster than real time
+        self._fast = speed == 0.0 or speed > 1.0
+        self._moved = self._steady.now()  # when simulated time has last gone on
         self._alarm = node.create_timer(TIMEOUT, self._ring, clock=self._steady)
         self._alarm.cancel()
         if node.get_parameter('use_sim_time').value:
@@ -69,18 +67,10 @@ class CampaignClock:
         if time_ns < before_ns:
             self._planned_ns = self._broken_off_ns = 0  # or they would hide that time runs back
             self._stepped_ns += time_ns - before_ns
-        if not self._simulated_ns or time_ns < before_ns:
-            self._paced = (time_ns, now)
-        self._take_pace(time_ns, now)
+        if time_ns != self._simulated_ns:
+            self._moved = now
         self._simulated_ns, self._heard = time_ns, now
         self._on_tick(self.now_ns())
-
-    def _take_pace(self, time_ns: int, now: Time) -> None:
-        since_ns, since = self._paced
-        lapsed = to_seconds((now - since).nanoseconds)
-        if lapsed >= PACE:
-            self._fast = self._fast or to_seconds(time_ns - since_ns) > LEAP + 3.0 * lapsed
-            self._paced = (time_ns, now)
 
     def now_ns(self) -> int:
         """Return the time in ns; 0 while a simulated clock has not been heard."""
@@ -121,6 +111,11 @@ class CampaignClock:
         self._offset_ns = offset_ns
         stepped_ns = 0 if before_ns is None else offset_ns - before_ns
         return stepped_ns if abs(stepped_ns) > STEP_NS else 0
+
+    @property
+    def stands_still(self) -> float:
+        """For how long simulated time has not gone on [s]."""
+        return to_seconds((self._steady.now() - self._moved).nanoseconds)
 
     @property
     def fault(self) -> str:

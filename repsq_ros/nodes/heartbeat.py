@@ -27,6 +27,7 @@ from repsq_ros.msg import Heartbeat
 from repsq_ros.nodes import qos
 
 PERIOD = 0.05  # [s]
+ROLES = ('scheduler', 'guard', 'measurement', 'estimator')  # of a campaign
 
 
 class Pulse:

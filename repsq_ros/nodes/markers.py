@@ -29,6 +29,7 @@ from geometry_msgs.msg import Point, Vector3
 from std_msgs.msg import ColorRGBA
 from visualization_msgs.msg import Marker, MarkerArray
 
+from repsq_ros.views.letters import blank_scale
 from repsq_ros.views.shapes import (
     SHADES,
     Colour,
@@ -142,6 +143,7 @@ class MarkerSheet:
         if isinstance(shape, Text):
             marker = self._of(shape.key, Marker.TEXT_VIEW_FACING)
             marker.text, marker.scale.z = shape.text, shape.height * PIXEL
+            marker.scale.x = blank_scale(shape.height) * PIXEL
             marker.color = _rgba(shape.colour)
             marker.pose.position = _point(shape.middle, shape.y, shape.z)
         elif isinstance(shape, Lines):

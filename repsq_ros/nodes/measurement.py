@@ -26,6 +26,7 @@ from rclpy.clock import Clock, ClockType
 from repsq_ros import topics
 from repsq_ros.campaign.attempts import Attempts
 from repsq_ros.campaign.records import TestRecord, record_of
+from repsq_ros.campaign.running_time import RunningTime
 from repsq_ros.measurement.buffer import SampleBuffer
 from repsq_ros.measurement.inputs import Input
 from repsq_ros.measurement.measure import Evaluation
@@ -43,11 +44,10 @@ from repsq_ros.nodes.phase_subscription import subscribe_to_phases
 from repsq_ros.nodes.runtime import CampaignNode, run_node
 from repsq_ros.nodes.self_diagnosis import SelfDiagnosis
 from repsq_ros.protocols.phases import Phase, Span
-from repsq_ros.timebase import to_nanoseconds
 from repsq_ros.views.health import Level
 
 PATIENCE = 0.1  # [s] between two looks for windows whose last sample does not come
-OVERDUE_NS = 5_000_000_000  # after a test, for a sensor whose stamps stay behind
+OVERDUE = 5.0  # [s] after a test, for a sensor whose stamps stay behind
 
 
 class Measurement(CampaignNode):
@@ -57,19 +57,18 @@ class Measurement(CampaignNode):
         super().__init__('measurement')
         parameters = Parameters(self)
         self._specification = parameters.specification()
-        self._grace_ns = to_nanoseconds(
-            parameters.number(
-                'arrival_grace', 0.5, 's of sensor silence after a test that end it', at_least=0
-            )
+        self._grace = parameters.number(
+            'arrival_grace', 0.5, 's of sensor silence after a test that end it', at_least=0
         )
         parameters.finish()
         self._recorder = Recorder(self._specification.measure)
         self._test = TestCommand()  # the attempt that was heard of last
         self._attempts = Attempts()
-        self._over_since_ns: dict[Key, int] = {}  # tests whose phases are over
+        self._running = RunningTime(2 * PATIENCE)  # or a stall would end a test too early
+        self._over_since: dict[Key, float] = {}  # [s] of it; tests whose phases are over
         self._last: TestMeasurement | None = None  # said again to who asks again
         self._frame = ''
-        self._last_arrival_ns = time.monotonic_ns()
+        self._last_arrival = 0.0  # [s] of its running time
         self._diagnostics = Diagnostics(self)
         self._watched: list[Watched] = []
         self._measurements = self.create_publisher(
@@ -109,7 +108,7 @@ class Measurement(CampaignNode):
 
     def _take(self, sample: Sample) -> None:
         self._frame = sample.frame
-        self._last_arrival_ns = time.monotonic_ns()
+        self._last_arrival = self._running.now
         if sample.stamp_ns >= self._recorder.due_ns:
             self._measure_complete()
 
@@ -130,7 +129,7 @@ class Measurement(CampaignNode):
         if test.campaign_id != self._test.campaign_id:
             self._attempts, self._last = Attempts(), None
         self._test, key = test, (case.index, case.attempt)
-        self._last_arrival_ns = time.monotonic_ns()
+        self._last_arrival = self._running.now
         last = self._last
         if last is not None and (last.index, last.attempt) == key and span.phase is not Phase.DONE:
             self._measurements.publish(last)
@@ -139,16 +138,15 @@ class Measurement(CampaignNode):
         self._recorder.keep(self._attempts.windows)
         if record is not None:
             self._publish(record)
-        self._over_since_ns = {
-            each: self._over_since_ns.get(each, self._last_arrival_ns)
-            for each in self._attempts.over
+        self._over_since = {
+            each: self._over_since.get(each, self._last_arrival) for each in self._attempts.over
         }
         self._measure_complete()
 
     def _measure_complete(self) -> None:
         """Measure tests whose phases are over and whose samples are there."""
         complete = self._recorder.complete_keys
-        self._measure(tuple(key for key in complete if key in self._over_since_ns))
+        self._measure(tuple(key for key in complete if key in self._over_since))
 
     def _waits_for(self) -> str:
         """Return what it has to hear before it can measure, or ''."""
@@ -170,11 +168,12 @@ class Measurement(CampaignNode):
         """
         waits_for = self._waits_for()
         self._pulse.say(not waits_for, waits_for)
-        now_ns = time.monotonic_ns()
-        silent = now_ns - self._last_arrival_ns > self._grace_ns
+        self._running.look(time.monotonic())
+        now, overdue = self._running.now, max(OVERDUE, self._grace)
+        silent = now - self._last_arrival > self._grace
         for key in self._recorder.open_keys:
-            over_since_ns = self._over_since_ns.get(key)
-            if over_since_ns is not None and (silent or now_ns - over_since_ns > OVERDUE_NS):
+            over_since = self._over_since.get(key)
+            if over_since is not None and (silent or now - over_since > overdue):
                 self._measure((key,))
 
     def _measure(self, keys: tuple[Key, ...]) -> None:
@@ -184,7 +183,7 @@ class Measurement(CampaignNode):
             if rivals is not None:
                 outcome = Evaluation.invalid(rivals.text, outcome.samples, rivals.code)
             attempt = self._attempts.close(key)
-            self._over_since_ns.pop(key, None)
+            self._over_since.pop(key, None)
             if attempt is not None:
                 self._tell(key, outcome)
                 self._publish(record_of(key, attempt.case.draw, window, outcome))

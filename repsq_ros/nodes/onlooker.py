@@ -31,12 +31,12 @@ from repsq_ros.messages import campaign_messages
 from repsq_ros.msg import CountedTest, Heartbeat, QuantizedResult, TestCommand
 from repsq_ros.nodes import qos
 from repsq_ros.nodes.diagnostics import TOPIC
+from repsq_ros.nodes.heartbeat import ROLES
 from repsq_ros.nodes.phase_subscription import subscribe_to_phases
 from repsq_ros.protocols.phases import Span
 from repsq_ros.views.health import Health, Level
 from repsq_ros.views.story import CampaignStory, CaseHeard
 
-ROLES = ('scheduler', 'guard', 'measurement', 'estimator')
 SILENT = 1.0  # [s] after which a peer is not there: nothing depends on it here
 STALE = 3.5  # [s] after which a diagnosis is old: each comes once a second
 FORGOTTEN = 60.0  # [s] after which it is not shown any more

@@ -24,7 +24,7 @@ from rclpy.clock import Clock, ClockType
 from repsq_ros import topics
 from repsq_ros.campaign.conductor import Action, Conductor
 from repsq_ros.campaign.history import RESUME
-from repsq_ros.campaign.logbook import Logbook
+from repsq_ros.campaign.logbook import PATIENCE, Logbook
 from repsq_ros.campaign.progress import ProgressLines, pause_text
 from repsq_ros.campaign.records import Counted
 from repsq_ros.errors import CampaignError, OutputError, OutputLateError
@@ -51,6 +51,7 @@ from repsq_ros.timebase import whole_second_after
 from repsq_ros.views.health import scheduler_health
 
 ASK_AGAIN = 2.0  # [s] without an answer
+LOCKSTEP_PATIENCE = 600.0  # [s] for the disk to write a line while simulated time waits
 LINGER = 1.0  # [s] of zero commands after the last test
 
 
@@ -62,7 +63,7 @@ class Scheduler(CampaignNode):
         parameters = Parameters(self)
         self._specification = specification = parameters.specification()
         settings = self._settings = SchedulerSettings(parameters, specification)
-        self._time = CampaignClock(self, self._step)
+        self._time = CampaignClock(self, self._step, settings.speed)
         space = specification.protocol.command_space(specification.box)
         self._command = make_robot_command(self, parameters, space, self._time.now_ns)
         self._operator = Operator(
@@ -75,8 +76,10 @@ class Scheduler(CampaignNode):
         self._last_ns = 0
         proposal = specification.make_proposal()
         self._logbook = Logbook(
-            settings.output, specification, settings.campaign_id, settings.seed, settings.resume
-        )
+            settings.output, specification, settings.campaign_id, settings.seed, settings.resume,
+            # Simulated time waits for the disk, too.
+            LOCKSTEP_PATIENCE if settings.lockstep else PATIENCE,
+        )  # fmt: skip
         self._campaign_id = self._logbook.campaign_id
         self._conductor = Conductor(specification, proposal, settings.seed, settings.attended)
         self._logbook.restore(self._conductor, proposal)
@@ -89,11 +92,11 @@ class Scheduler(CampaignNode):
         stopped_by = str(self.get_parameter('command_type').value) if settings.guard else ''
         self._readiness = Readiness(
             self, specification, self._command, self._time, self._conductor, stopped_by,
-            settings.sensor_timeout, settings.other_publishers,
+            settings.sensor_timeout, settings.other_publishers, settings.lockstep,
         )  # fmt: skip
         self._supervisor = Supervisor(
             self._readiness, settings.recovery, self._conductor, self._time, self._hold, self._ask,
-            self._resume,
+            self._resume, self._wait if settings.lockstep else None,
         )  # fmt: skip
         for kind, topic, hear in (
             (TestMeasurement, topics.TEST_MEASUREMENT, self._hear_measurement),
@@ -174,11 +177,25 @@ class Scheduler(CampaignNode):
         waited = time.monotonic() - self._phase_since
         if self._fault:
             self._carry_out(self._conductor.abort(self._last_ns, self._fault))
-        elif self._conductor.waiting and waited > self._settings.measurement_timeout:
+        elif self._answer_is_due and waited > self._settings.measurement_timeout:
             self._ask(self._no_answer())
         else:
             self._carry_out(self._conductor.advance(self._last_ns))
             self._ask_again()
+
+    @property
+    def _answer_is_due(self) -> bool:
+        """True while an answer may be late; simulated time waits for those of our own nodes."""
+        conductor = self._conductor
+        return conductor.waiting and (conductor.awaits_case or not self._settings.lockstep)
+
+    def _wait(self, waits_for: str) -> None:
+        """Do what may let simulated time go on: the guard may have stopped the robot."""
+        self._command.repeat()
+        self.get_logger().warning(
+            f'simulated time stands still{waits_for and f": {waits_for}"}',
+            throttle_duration_sec=5.0,
+        )
 
     def _ask_again(self) -> None:
         """Ask for an answer that may have been lost; a measurement may just take its time."""

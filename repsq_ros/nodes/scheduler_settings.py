@@ -52,6 +52,13 @@ class SchedulerSettings:
         self.lead_ns = to_nanoseconds(
             parameters.number('start_lead', 2.0, 's of rest before the first test', at_least=0)
         )
+        self.lockstep = parameters.flag(
+            'lockstep', False, 'simulated time waits for each node: no silence breaks a test off'
+        )
+        self.speed = parameters.number(
+            'speed', 1.0, 'of the simulation: its s in each real s; 0: as fast as possible',
+            at_least=0,
+        )  # fmt: skip
         self.look_around = parameters.number(
             'look_around', DISCOVERY, 's to look for another scheduler', at_least=0
         )

@@ -14,9 +14,10 @@
 
 """Simulated robot: takes commands, publishes what its sensors see, and /clock.
 
-Simulated time is held at the end of each announced phase until the next one and its command are
-there, so that a command takes effect at its stamped instant however fast anything runs. With
-`clock: system` it behaves as a real robot does: on the system's time, whatever phase it is.
+Simulated time waits for the slowest node. It stands still at the end of each announced phase until
+the next one and its command are there, so that a command takes effect at its stamped instant, and
+in a test while a node of the campaign gives no heartbeat. With `clock: system` it behaves as a
+real robot does: on the system's time, whatever phase it is.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from rosgraph_msgs.msg import Clock
 from repsq_ros.errors import ParameterError
 from repsq_ros.msg import TestCommand
 from repsq_ros.nodes import translate
-from repsq_ros.nodes.heartbeat import PERIOD
+from repsq_ros.nodes.heartbeat import PERIOD, ROLES
 from repsq_ros.nodes.parameters import Parameters
 from repsq_ros.nodes.phase_subscription import subscribe_to_phases
 from repsq_ros.nodes.runtime import CampaignNode, run_node
@@ -51,7 +52,6 @@ EPOCH_NS = NANOSECONDS  # simulated time begins at 1 s: tf2 never finds a transf
 HOLD = 0.05  # [s] between two repetitions of a clock that stands still
 WAITED_LONG = 2.0  # [s] of holding that is out of the ordinary
 PATIENCE = 5.0  # [s] of holding after which the reason is told
-GIVE_UP = 2.0  # [s] without signs of life from the scheduler after which it is gone
 IDLE_SPEED = 0.1  # simulated s in each real s before tests of a simulation as fast as possible
 CATCH_UP = 0.1  # [s] of delay that is made good by running faster
 LOOK = 0.01  # [s] of real time between two looks for messages, when as fast as possible
@@ -97,8 +97,9 @@ class SimulatedRobot(CampaignNode):
         self._upcoming: deque[Span] = deque()
         self._last_moved = time.monotonic()  # when now_ns was due in real time
         self._held_since: float | None = None
-        self._silent_since: float | None = None  # since when the scheduler gives no sign of life
-        self._lived = False  # the scheduler gave one at the last look
+        self._scheduler = 0  # session of the scheduler that was heard last
+        self._orphaned = False  # no phase was announced since that one fell silent
+        self._nodes: set[str] = set()  # that gave heartbeats since that one started
         self._clock_told = 0.0  # when /clock was published last
         self._looked = 0.0  # when messages were looked for last
 
@@ -108,7 +109,7 @@ class SimulatedRobot(CampaignNode):
         )
         if self._system_clock:
             return
-        self._peers = Peers(self, 'scheduler')
+        self._peers = Peers(self, *ROLES)
         self.create_timer(PERIOD, self._look, clock=RosClock(clock_type=ClockType.STEADY_TIME))
         subscribe_to_phases(self, self._hear_phase, of_anybody=True)
 
@@ -121,6 +122,7 @@ class SimulatedRobot(CampaignNode):
     # Events --------------------------------------------------------------------------------------
 
     def _hear_phase(self, test: TestCommand, span: Span) -> None:
+        self._orphaned = False
         if span.end_ns is None:  # paused, done, aborted: at once, whatever was planned
             self._upcoming.clear()
             self._span = None
@@ -129,25 +131,23 @@ class SimulatedRobot(CampaignNode):
 
     def _look(self) -> None:
         self._peers.look()
-        before, self._lived = self._lived, self._peers.lives('scheduler')
-        if self._lived:
-            self._silent_since = None
-        elif before:
-            # On a busy machine signs of life may be late: time is held until it is clear.
-            self._silent_since = time.monotonic()
+        alive, session = self._peers.alive(), self._peers.session('scheduler')
+        if session != self._scheduler:
+            self._scheduler, self._nodes = session, set()
+            if self._orphaned:  # by a scheduler that was killed
+                self._span = None
+                self._upcoming.clear()
+                self._commanded.forget()
+        self._nodes |= alive
+        self._orphaned = self._orphaned or 'scheduler' not in alive
 
     # Time ----------------------------------------------------------------------------------------
 
     def work(self, executor: SingleThreadedExecutor) -> None:
         """Live through the next piece of time, or wait for what has to come first."""
-        if self._silent_since is not None:
-            if time.monotonic() - self._silent_since < GIVE_UP:
-                self._hold(executor)
-                return
-            # As a real base does: nobody commands, so stand still.
-            self._silent_since, self._span = None, None
-            self._commanded.forget()
-            self._upcoming.clear()
+        if self._silent:
+            self._hold(executor)
+            return
         while self._upcoming and self._may_enter(self._upcoming[0]):
             self._enter(self._upcoming.popleft())
         if self._span is not None and not self._commanded.carries(self._span.command):
@@ -167,6 +167,13 @@ class SimulatedRobot(CampaignNode):
             self._live_until(until_ns)
             if until_ns == horizon_ns or self._clock_is_due():
                 self._publish_clock()
+
+    @property
+    def _silent(self) -> list[str]:
+        """Return the nodes for which time waits; between tests it waits for none."""
+        if self._system_clock or (self._span is None and not self._upcoming):
+            return []
+        return sorted(self._nodes - self._peers.alive())
 
     def _may_enter(self, span: Span) -> bool:
         """Tell whether a phase's time has come and its command is there."""
@@ -198,7 +205,9 @@ class SimulatedRobot(CampaignNode):
         elif now - self._held_since > PATIENCE:
             self._held_since = now
             waiting_for = 'the next phase on repsq/test_phase'
-            if self._upcoming:
+            if self._silent:
+                waiting_for = f'a heartbeat of {", ".join(self._silent)}'
+            elif self._upcoming:
                 waiting_for = (
                     f'command {tuple(self._upcoming[0].command)}, where '
                     f'{self._commanded.command} was heard last'

@@ -26,6 +26,8 @@ from repsq_ros.nodes.watches.peers import SILENT
 from repsq_ros.nodes.watches.readiness import Readiness
 from repsq_ros.timebase import to_seconds
 
+STILL = 1.0  # [s] of simulated time that stands still in a test, which is out of the ordinary
+
 
 class Supervisor:
     """Checks with each heartbeat whether all that a test needs is there.
@@ -37,6 +39,8 @@ class Supervisor:
     :param ask: stops the robot and holds the campaign until somebody resumes it; ends the campaign
         if nobody attends it
     :param resume: resumes the campaign; returns what speaks against that, or ''
+    :param wait: called with what simulated time waits for while it stands still in a test; None:
+        time waits for nobody
     """
 
     def __init__(
@@ -48,7 +52,9 @@ class Supervisor:
         hold: Callable[[str, bool], object],
         ask: Callable[[str], None],
         resume: Callable[[], str],
+        wait: Callable[[str], None] | None = None,
     ) -> None:
+        self._wait = wait
         self._readiness, self._recovery = readiness, recovery
         self._conductor, self._clock = conductor, clock
         self._hold, self._ask, self._resume = hold, ask, resume
@@ -75,18 +81,20 @@ class Supervisor:
                 self._ask('; '.join(trouble))
         elif self.recovers:
             self._recover()
+        if self._wait is not None and conductor.walking and self._clock.stands_still > STILL:
+            self._wait('; '.join(self._readiness.missing()))
 
     @property
     def stalled(self) -> bool:
         """True if this process was stalled for so long that the guard has stopped the robot."""
-        return self._readiness.peers.since_look() > SILENT
+        return self._wait is None and self._readiness.peers.since_look() > SILENT
 
     def time_was_lost(self) -> bool:
         """Break off the attempt if this process was stalled or its clock was set; true if so."""
         return self._notice_step() or self._notice_stall(self._readiness.peers.since_look())
 
     def _notice_stall(self, seconds: float) -> bool:
-        stalled = seconds > SILENT and self._conductor.walking
+        stalled = self._wait is None and seconds > SILENT and self._conductor.walking
         if stalled:
             self.suspect(f'the scheduler did not run for {seconds:.1f} s')
         return stalled

@@ -56,26 +56,15 @@ def print_pdf(page: Path, target: Path) -> None:
     :raises MissingError: no browser is installed
     :raises OutputError: it did not print
     """
-    _run(page, target, f'--print-to-pdf={target.resolve()}', '--no-pdf-header-footer')
+    browse(page, target, f'--print-to-pdf={target.resolve()}', '--no-pdf-header-footer')
 
 
-def take_screenshot(page: Path, target: Path, width: int, height: int) -> None:
-    """Take a picture of the top of a page, as PNG.
+def browse(page: Path, target: Path, *options: str) -> None:
+    """Open a page with options that make a browser write a file.
 
-    :param width: of the window [pixels]
     :raises MissingError: no browser is installed
-    :raises OutputError: it took none
+    :raises OutputError: it wrote nothing
     """
-    _run(
-        page,
-        target,
-        f'--screenshot={target.resolve()}',
-        f'--window-size={width},{height}',
-        '--hide-scrollbars',
-    )
-
-
-def _run(page: Path, target: Path, *options: str) -> None:
     browser = find_browser()
     with TemporaryDirectory() as profile:
         command = [

@@ -89,7 +89,7 @@ def chart_of_estimate(campaign: Gathered) -> str:
         axes.set_xlim(min(n[0], last.n - 1), last.n + max(0.03 * last.n, 0.5))
         axes.set_xlabel('tests')
         axes.set_ylabel('mean of ' + unit_of_psi(campaign))
-        axes.legend(loc='best')
+        axes.legend(loc='upper right')
 
     return figure(draw)
 
@@ -233,7 +233,7 @@ def chart_of_partition(campaign: Gathered) -> str:
             axes.axvspan(
                 left,
                 right,
-                facecolor=ORANGE if own else 'white',
+                facecolor=ORANGE if own else 'none',
                 alpha=0.45 if own else 1.0,
                 edgecolor=GREY,
                 linewidth=1.0,

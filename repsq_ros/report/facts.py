@@ -34,14 +34,110 @@ def number(value: float, digits: int = 6) -> str:
     return f'{value:.{digits}g}'
 
 
+def rounded(value: float, error: float) -> tuple[str, str]:
+    """Return a value and its error with as many digits as the error warrants.
+
+    The error is rounded up to two digits, the value to the same decimal place.
+    """
+    if not (math.isfinite(error) and error > 0.0):
+        return number(value), number(error)
+    decimals = 1 - math.floor(math.log10(error))
+    scale = 10.0**decimals
+    shown = math.ceil(error * scale - 1e-9) / scale
+    places = max(decimals, 0)
+    return f'{round(value, decimals):.{places}f}', f'{shown:.{places}f}'
+
+
+def unit_text(campaign: Gathered) -> str:
+    """Return a blank and the unit of psi; nothing where psi has no unit."""
+    unit = campaign.specification.measure.unit
+    return '' if unit in ('', '1') else f' {unit}'
+
+
+def error_of_value(campaign: Gathered) -> float:
+    """Return how far the true mean may be from the value, by the interval of the result."""
+    result = campaign.result
+    if result is None:
+        return math.nan
+    return max(result.upper - result.value, result.value - result.lower)
+
+
+def summary(campaign: Gathered) -> str:
+    """Return what was measured and found, in one sentence."""
+    specification = campaign.specification
+    measure, latest = specification.measure, campaign.latest
+    what = specification.name
+    span = f'{number(measure.lower)} to {number(measure.upper)}{unit_text(campaign)}'
+    if latest is None or not latest.n:
+        return f'{what} ({span}): no test has been counted.'
+    result = campaign.result
+    value = latest.mean if result is None else result.value
+    error = latest.half_width if result is None else error_of_value(campaign)
+    found, plus_minus = rounded(value, error)
+    so_far = '' if result is not None else ' so far'
+    return (
+        f'{what} ({span}): {found} \u00b1 {plus_minus}{unit_text(campaign)}{so_far} from '
+        f'{latest.n} tests{_duration(campaign)}.'
+    )
+
+
+def _duration(campaign: Gathered) -> str:
+    """Return the time from the first to the last window of each session, in words."""
+    seconds = 0.0
+    for session in campaign.sessions:
+        ends = [test.window_end_ns for test in session.tests if test.window_end_ns]
+        starts = [test.window_start_ns for test in session.tests if test.window_start_ns]
+        if ends and starts:
+            seconds += (max(ends) - min(starts)) / 1e9
+    if seconds <= 0.0:
+        return ''
+    if seconds < 90.0:
+        return f' in {seconds:.0f} s'
+    return f' in {seconds / 60.0:.0f} min' if seconds < 5400.0 else f' in {seconds / 3600.0:.1f} h'
+
+
+def badge(campaign: Gathered) -> str:
+    """Return whether the accuracy is promised, and which."""
+    result = campaign.result
+    if result is None:
+        return 'not finished'
+    _, error = rounded(result.value, error_of_value(campaign))
+    within = f'within {error}{unit_text(campaign)}'
+    return f'accuracy promised: {within}' if result.accurate else 'accuracy NOT promised'
+
+
+# Steady faults that no check of a single campaign can find.
+UNSEEN = (
+    'a sensor whose scale is off by a few per cent, or a clock that runs a few per cent fast',
+    'a low pass in the sensor (0.15 s), a wheel or foot that slips evenly',
+    'a lever arm between the tracked point and the point that was meant',
+    'whether the robot, the floor or the set-up is another one tomorrow',
+)
+
+
+def unseen(campaign: Gathered) -> list[str]:
+    """Return what this campaign could not see, the particular things first."""
+    result = campaign.result
+    found = [] if result is None else [str(each) for each in result.provisos]
+    lost = len(campaign.lost)
+    if lost and result is not None:
+        hidden = number(result.selection_bound, 3)
+        tests = '1 attempt was' if lost == 1 else f'{lost} attempts were'
+        found.append(f'{tests} lost: they can have shifted the mean by at most {hidden}')
+    elif lost:
+        found.append(f'what the {lost} lost attempts would have given')
+    if len(campaign.sessions) < 2:
+        found.append('drift from day to day: all tests are of one session')
+    return [*found, *UNSEEN]
+
+
 def headline(campaign: Gathered) -> tuple[str, str]:
     """Return the value, large, and one line below it."""
     result, latest = campaign.result, campaign.latest
-    unit = campaign.specification.measure.unit
-    unit = '' if unit in ('', '1') else f' {unit}'
+    unit = unit_text(campaign)
     if result is not None:
         return (
-            f'{result.value:.6g}{unit}',
+            f'{rounded(result.value, error_of_value(campaign))[0]}{unit}',
             f'cell {result.cell}, from {result.cell_lower:.6g} to {result.cell_upper:.6g}; '
             f'{result.n} tests, outcome: {result.outcome}',
         )
@@ -67,6 +163,18 @@ def promise(campaign: Gathered) -> list[str]:
             'estimate from these tests, no guarantee.'
         )
     return told
+
+
+def spread(campaign: Gathered) -> str:
+    """Return how psi is distributed, in one sentence."""
+    psi = campaign.psi
+    if not psi.size:
+        return 'No test has been counted.'
+    deviation = float(psi.std(ddof=1)) if psi.size > 1 else math.nan
+    return (
+        f'psi from {number(psi.min(), 3)} to {number(psi.max(), 3)}{unit_text(campaign)}, '
+        f'standard deviation {number(deviation, 2)}.'
+    )
 
 
 def counts(campaign: Gathered) -> list[Row]:

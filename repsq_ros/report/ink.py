@@ -40,7 +40,8 @@ STYLE = {
     'axes.titlesize': 10.0,
     'legend.fontsize': 9.0,
     'legend.frameon': False,
-    'savefig.facecolor': 'white',
+    'savefig.facecolor': 'none',  # the page is white or dark
+    'axes.facecolor': 'none',
 }
 
 

@@ -23,7 +23,7 @@ from repsq_ros.sampling.proposals import Proposal
 from repsq_ros.views import densities, panels
 from repsq_ros.views.case_dots import HOLLOW, LOST, LOST_COLOURS, SIZES, CaseDots, hollow_mark
 from repsq_ros.views.letters import fitted, plain, width_of
-from repsq_ros.views.panels import RIGHT_COLUMN, RIGHT_END, Panel, pair_panels
+from repsq_ros.views.panels import RIGHT_COLUMN, RIGHT_END, SMALL, Panel, pair_panels
 from repsq_ros.views.shapes import (
     CYAN,
     DIM,
@@ -41,9 +41,8 @@ from repsq_ros.views.stage import Stage
 from repsq_ros.views.story import CampaignStory
 from repsq_ros.views.ticks import number, ticks
 
-SMALL = 13.0  # height of numbers [pixels]
-LEGEND_Y = 126.0
-BAR_LEFT, BAR_RIGHT = RIGHT_COLUMN + 120.0, RIGHT_END - 40.0
+LEGEND_Y = 96.0
+BAR_LEFT, BAR_RIGHT = RIGHT_COLUMN + 150.0, RIGHT_END - 40.0
 
 
 class Board:
@@ -54,7 +53,12 @@ class Board:
 
     def __init__(self, stage: Stage, proposal: Proposal | None) -> None:
         self.stage, self._proposal = stage, proposal
-        self.panels = pair_panels(stage.ranges, stage.psi)
+        self.show_psi(*stage.psi)
+
+    def show_psi(self, low: float, high: float) -> None:
+        """Set the ends of the axis of psi, which stands beside a single dimension."""
+        self._psi = (low, high)
+        self.panels = pair_panels(self.stage.ranges, self._psi)
 
     def dots(self, low: float, high: float) -> CaseDots:
         """Return the empty dots of the cases, their colours from low to high psi."""
@@ -90,7 +94,7 @@ class Board:
         """Return name, unit and range of a dimension; beyond the last one: of psi."""
         stage = self.stage
         if number_of_it == len(stage.dimensions):
-            return ('psi', stage.unit, *stage.psi)
+            return ('psi', stage.unit, *self._psi)
         d = stage.dimensions[number_of_it]
         return (d.name, d.unit, d.lower, d.upper)
 
@@ -102,7 +106,7 @@ class Board:
         middle, wide = (panel.left + panel.right) / 2, panel.right - panel.left
         if wide > 190.0:
             yield number((lower + upper) / 2), middle, y, 'middle'
-        title = fitted(plain(f'{name} [{unit}]'), SMALL, wide)
+        title = fitted(plain(f'{name} [{unit}]' if unit else name), SMALL, wide)
         yield title, middle, y - 19.0, 'middle'
 
     def _labels_beside(self, panel: Panel, row: int) -> Iterator[tuple[str, float, float, str]]:
@@ -114,7 +118,8 @@ class Board:
             yield number((lower + upper) / 2), x, panel.bottom + high / 2, 'right'
         at, room = panel.bottom + high * (0.72 if high > 190.0 else 0.5), panels.LABELS_LEFT - 12.0
         yield fitted(plain(name), SMALL, room), panels.LEFT, at + 9.0, 'left'
-        yield fitted(plain(f'[{unit}]'), SMALL, room), panels.LEFT, at - 9.0, 'left'
+        if unit:
+            yield fitted(plain(f'[{unit}]'), SMALL, room), panels.LEFT, at - 9.0, 'left'
 
     def _legend(self, low: float, high: float) -> Iterator[Shape]:
         stage, count = self.stage, 0
@@ -135,7 +140,7 @@ class Board:
         for value in ticks(low, high, 5):
             x = BAR_LEFT + (value - low) / (high - low) * (BAR_RIGHT - BAR_LEFT)
             yield text(number(value), x, LEGEND_Y - 17.0, 'middle')
-        x, y = RIGHT_COLUMN, LEGEND_Y - 40.0
+        x, y = RIGHT_COLUMN, LEGEND_Y - 38.0
         for kind, name in enumerate(LOST):
             yield Lines(
                 ('legend', 100 + kind), hollow_mark(kind, x + HOLLOW, y), 1.5, LOST_COLOURS[kind]
@@ -149,11 +154,11 @@ class Board:
 
     @staticmethod
     def _sizes() -> Iterator[Shape]:
-        y = LEGEND_Y - 62.0
+        y = LEGEND_Y - 59.0
         yield Text(('legend', 50), 'size: weight', RIGHT_COLUMN, y, SMALL, GREY)
         names = ('< 0.5', '< 1', '< 2', '< 4', '>= 4')
         for k, (size, name) in enumerate(zip(SIZES, names, strict=True)):
-            x = BAR_LEFT + 72.0 * k
+            x = BAR_LEFT + 84.0 * k
             yield Dots(('legend', 110 + k), size, 0.2, False, [(x, y)], [SHADES * 2 // 3])
             yield Text(('legend', 51 + k), name, x + 13.0, y, SMALL, GREY)
 
@@ -182,14 +187,14 @@ class Board:
                     places.append(strip.place(*((along, share) if upright else (share, along))))
                 key = ('density', 2 * dimension + kind)
                 yield Lines(key, tuple(places), 2.0, colour, 0.1, strip=True)
-            x, y = (strip.left if upright else strip.right), strip.top + 10.0
+            x, y = (strip.left if upright else strip.right), strip.top + 9.0
             align = 'left' if upright else 'right'
             yield Text(
                 ('density', 100 + dimension),
                 'density: q, p grey' if upright else 'q, p',
                 x,
                 y,
-                11.0,
+                SMALL,
                 CYAN,
                 align,
             )

@@ -12,16 +12,20 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""How wide a text is that RViz draws: it centres every text, so what begins at one place is moved.
+"""Widths of texts as RViz 2 draws them.
 
-RViz draws TEXT_VIEW_FACING in Liberation Sans, whose advance widths are those of Helvetica, from a
-texture of 24 pixels in which each advance is a whole number. A blank is as wide as an A.
+RViz centres every text, so a text that begins at a given place has to be moved by half its width.
+RViz 2 draws TEXT_VIEW_FACING in Liberation Sans, whose advance widths are those of Helvetica, from
+a texture of 24 pixels an em in which each advance is a whole number of pixels. A line of the
+texture is 27 pixels high. The marker says how wide a blank is; without that, a blank is as wide as
+an "A" of 1 m, whatever the height of the text.
 """
 
 from __future__ import annotations
 
-TEXTURE = 24  # pixels of an em in RViz's texture
-EM = 0.855  # of an em in the height that a marker asks for; measured in RViz 1.14
+EM = 24  # pixels of an em in RViz's texture
+LINE = 27  # pixels of a line of it, which is drawn as high as a marker asks for
+BLANK = 278  # thousandths of an em
 
 # Advance widths of ASCII 33 to 126 [1/1000 em].
 _WIDTHS = (
@@ -34,17 +38,24 @@ _WIDTHS = (
 _FIRST, _LAST = 33, 126
 
 
-def _advance(letter: str) -> float:
-    """Return the width of a letter [em]; what is not ASCII, and a blank, as an A."""
+def _advance(letter: str) -> int:
+    """Return the width of a letter [pixels of the texture]; of one outside ASCII: of an A."""
     code = ord(letter)
-    if not _FIRST <= code <= _LAST:
-        code = ord('A')
-    return round(_WIDTHS[code - _FIRST] * TEXTURE / 1000) / TEXTURE
+    if letter == ' ':
+        width = BLANK
+    else:
+        width = _WIDTHS[(code if _FIRST <= code <= _LAST else ord('A')) - _FIRST]
+    return round(width * EM / 1000)
 
 
 def width_of(text: str, height: float) -> float:
     """Return the width of a line of text, in the unit of its height."""
-    return EM * height * sum(map(_advance, text))
+    return height * sum(map(_advance, text)) / LINE
+
+
+def blank_scale(height: float) -> float:
+    """Return `scale.x` of a text marker, in the unit of its height: RViz draws half of it."""
+    return 2.0 * width_of(' ', height)
 
 
 def plain(text: str) -> str:

@@ -24,7 +24,7 @@ import numpy as np
 from repsq_ros.protocols.command_space import COMPONENTS, UNITS, Command, CommandSpace
 from repsq_ros.views.glimpses import Trail
 from repsq_ros.views.letters import fitted
-from repsq_ros.views.panels import RIGHT_COLUMN, RIGHT_END, Panel
+from repsq_ros.views.panels import RIGHT_COLUMN, RIGHT_END, SMALL, Panel
 from repsq_ros.views.shapes import (
     CYAN,
     DIM,
@@ -40,10 +40,9 @@ from repsq_ros.views.shapes import (
 )
 from repsq_ros.views.ticks import around, number
 
-SMALL = 13.0
-TOP, BOTTOM = 8.0, -236.0
-CURVES = Panel(RIGHT_COLUMN + 52.0, BOTTOM, 300.0, TOP)
-PATH = Panel(364.0, BOTTOM, RIGHT_END, TOP)
+TOP, BOTTOM = -4.0, -168.0
+CURVES = Panel(RIGHT_COLUMN + 62.0, BOTTOM, 318.0, TOP)
+PATH = Panel(372.0, BOTTOM, RIGHT_END, TOP)
 ROW_GAP = 24.0
 NARROWEST = 0.1  # [m] of the path's panel
 
@@ -53,9 +52,9 @@ def motion_still() -> Iterator[Shape]:
     frame = outline(PATH.left, PATH.bottom, PATH.right, PATH.top)
     yield Lines(('motion', 0), frame, 1.5, DIM, 0.02)
     yield Text(
-        ('motion', 1), 'commanded (white), measured (blue)', RIGHT_COLUMN, TOP + 13.0, SMALL, GREY
+        ('motion', 1), 'commanded (white), measured (blue)', RIGHT_COLUMN, TOP + 12.0, SMALL, GREY
     )
-    yield Text(('motion', 2), 'path, x right, y up [m]', PATH.left, TOP + 13.0, SMALL, GREY)
+    yield Text(('motion', 2), 'path, x right, y up [m]', PATH.left, TOP + 12.0, SMALL, GREY)
 
 
 def motion_panel(trail: Trail | None, space: CommandSpace) -> Iterator[Shape]:
@@ -89,7 +88,7 @@ def _rows(count: int) -> list[Panel]:
 def _velocities(trail: Trail | None, space: CommandSpace) -> Iterator[Shape]:
     names, units = COMPONENTS['velocity'], UNITS['velocity']
     for k, row in enumerate(_rows(len(names))):
-        reach = 1.25 * max(abs(space.ranges[k][0]), abs(space.ranges[k][1]), 0.01)
+        reach = 1.25 * _largest_command(space, units[k])
         commanded = None if trail is None else [c[k] if c else 0.0 for c in trail.commanded]
         measured = None
         if trail is not None and trail.velocity is not None:
@@ -97,6 +96,19 @@ def _velocities(trail: Trail | None, space: CommandSpace) -> Iterator[Shape]:
         yield from _curve(
             k, row, f'{names[k]} [{units[k]}]', (-reach, reach), trail, commanded, measured
         )
+
+
+def _largest_command(space: CommandSpace, unit: str) -> float:
+    """Return the largest velocity commanded in a unit.
+
+    Components of one unit share a scale, so that the noise of one that is never commanded stays
+    small.
+    """
+    ranges = [
+        bounds for bounds, own in zip(space.ranges, UNITS['velocity'], strict=True) if own == unit
+    ]
+    largest = max(abs(end) for bounds in ranges for end in bounds)
+    return largest if largest > 0.0 else 0.1
 
 
 def _positions(trail: Trail | None, space: CommandSpace) -> Iterator[Shape]:
@@ -135,13 +147,13 @@ def _curve(
     frame = outline(plot.left, plot.bottom, plot.right, plot.top)
     yield Lines(('motion', 10 + k), frame, 1.5, DIM, 0.02)
     for place, value in enumerate(limits):
-        y = (plot.bottom + 7.0, plot.top - 7.0)[place]
+        y = (plot.bottom + 6.0, plot.top - 6.0)[place]
         key = ('motion', 20 + 2 * k + place)
-        yield Text(key, f'{value:.2g}', plot.left - 5.0, y, 12.0, GREY, 'right')
+        yield Text(key, f'{value:.2g}', plot.left - 5.0, y, SMALL, GREY, 'right')
     under = plot.bottom - 11.0
-    name = fitted(title, 12.0, 130.0)
-    yield Text(('motion', 30 + k), name, plot.left, under, 12.0, GREY)
-    yield Text(('motion', 40 + k), f'{seconds:.1f} s', plot.right, under, 12.0, GREY, 'right')
+    name = fitted(title, SMALL, 150.0)
+    yield Text(('motion', 30 + k), name, plot.left, under, SMALL, GREY)
+    yield Text(('motion', 40 + k), f'{seconds:.1f} s', plot.right, under, SMALL, GREY, 'right')
     if trail is None:
         return
     if commanded is not None:
@@ -193,4 +205,4 @@ def _path(trail: Trail, target: Command | None) -> Iterator[Shape]:
         length /= 2.0
     x, y = PATH.left + 10.0, PATH.bottom + 12.0
     yield Lines(('motion', 73), ((x, y), (x + length * metre, y)), 2.0, GREY, 0.1)
-    yield Text(('motion', 74), f'{number(length)} m', x + length * metre + 8.0, y, 12.0, GREY)
+    yield Text(('motion', 74), f'{number(length)} m', x + length * metre + 8.0, y, SMALL, GREY)

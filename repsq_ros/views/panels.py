@@ -12,7 +12,12 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Where things are on the board: a window of 1280 x 900 leaves RViz some 1248 x 808 to draw on."""
+"""Where things are on the board, in pixels of an RViz window of 1280 x 720.
+
+The view of config/repsq.rviz scales with the height of the window: 628 pixels of the board are as
+high as what RViz's own bars leave free. No text is lower than 15 pixels, as a minus sign vanishes
+at 12.
+"""
 
 from __future__ import annotations
 
@@ -20,14 +25,14 @@ from dataclasses import dataclass
 
 from repsq_ros.views.shapes import Place
 
-HALF_WIDTH, HALF_HEIGHT = 616.0, 396.0  # nothing is drawn beyond
-LEFT, TOP = -608.0, 352.0  # of the case panels; the title is above
-RIGHT_COLUMN, RIGHT_END = 60.0, 608.0
-AXIS_LEFT, AXIS_RIGHT, AXIS_Y = -590.0, 590.0, -336.0  # of psi
+LEFT, TOP = -586.0, 262.0  # of the case panels; the title is above
+RIGHT_COLUMN, RIGHT_END = 26.0, 586.0
+AXIS_LEFT, AXIS_RIGHT, AXIS_Y = -566.0, 566.0, -264.0  # of psi
+SMALL = 15.0  # height of the smallest text
 GAP = 16.0
 STRIP = 40.0  # of a density beside a panel
-LABELS_LEFT, LABELS_BELOW = 92.0, 44.0
-CASES = (LEFT + LABELS_LEFT, -218.0, 30.0 - STRIP - 8.0, TOP - STRIP - 8.0)
+LABELS_LEFT = 104.0
+CASES = (LEFT + LABELS_LEFT, -158.0, RIGHT_COLUMN - STRIP - 24.0, TOP - STRIP - 10.0)
 
 
 @dataclass(frozen=True)

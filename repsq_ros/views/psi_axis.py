@@ -20,15 +20,14 @@ from collections.abc import Callable, Iterator
 
 from repsq_ros.campaign.records import EstimateRecord
 from repsq_ros.campaign.result import Result
-from repsq_ros.views.panels import AXIS_LEFT, AXIS_RIGHT, AXIS_Y, LEFT, RIGHT_END
-from repsq_ros.views.shapes import DIM, GREY, ORANGE, WHITE, Dots, Lines, Plate, Shape, Text
+from repsq_ros.views.panels import AXIS_LEFT, AXIS_RIGHT, AXIS_Y, LEFT, SMALL
+from repsq_ros.views.shapes import DIM, GREY, ORANGE, Dots, Lines, Plate, Shape, Text
 from repsq_ros.views.stage import Stage
 from repsq_ros.views.ticks import number, ticks
 
-SMALL = 13.0
 NARROWEST = 20.0  # pixels of a cell, or of the interval: else a part of the axis is shown
 CELLS_SHOWN = 20  # of a part, about
-TITLE_Y = AXIS_Y + 58.0
+TITLE_Y = AXIS_Y + 50.0
 
 
 def part_shown(
@@ -119,13 +118,4 @@ def _result(at: Callable[[float], float], result: Result) -> Iterator[Shape]:
         34.0,
         (*ORANGE[:3], 0.35),
         0.06,
-    )
-    yield Text(
-        ('result', 1),
-        f'RESULT {result.value:.4f}',
-        RIGHT_END,
-        TITLE_Y,
-        17.0,
-        ORANGE if result.accurate else WHITE,
-        'right',
     )

@@ -136,6 +136,7 @@ class Show:
             return
         # Other colours: everything is drawn anew.
         change.anew = True
+        self._board.show_psi(low, high)
         self._dots = self._board.dots(low, high)
         for counted in story.counted:
             if len(counted.record.x) == len(self._stage.dimensions):

@@ -19,6 +19,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+from repsq_ros.campaign.result import Result
 from repsq_ros.protocols.phases import Phase
 from repsq_ros.views.letters import fitted, plain, wrapped
 from repsq_ros.views.pace import time_left_text
@@ -27,8 +28,9 @@ from repsq_ros.views.shapes import CYAN, GREY, ORANGE, RED, WHITE, Colour, Shape
 from repsq_ros.views.stage import Stage
 from repsq_ros.views.story import CampaignStory
 
-HEIGHT, PITCH = 16.0, 23.0
-LINES = 9
+HEIGHT, PITCH = 17.0, 23.0
+LINES = 7
+RESULT_HEIGHT = 34.0  # the largest text there is
 Line = tuple[str, Colour]
 
 
@@ -37,7 +39,7 @@ def title(stage: Stage | None, story: CampaignStory) -> Iterator[Shape]:
     names = [stage.title] if stage is not None else []
     names += [story.campaign_id or 'no campaign heard of yet']
     text = plain('  -  '.join(dict.fromkeys(names)))
-    yield Text(('title', 0), fitted(text, 19.0, 1150.0), LEFT, TOP + 28.0, 19.0)
+    yield Text(('title', 0), fitted(text, 20.0, RIGHT_END - LEFT), LEFT, TOP + 32.0, 20.0)
 
 
 def text_panel(stage: Stage | None, story: CampaignStory, remarks: list[str]) -> Iterator[Shape]:
@@ -45,6 +47,9 @@ def text_panel(stage: Stage | None, story: CampaignStory, remarks: list[str]) ->
 
     :param remarks: what the monitor itself cannot show, and why
     """
+    if story.result is not None:
+        yield from _result(story.result, stage)
+        return
     room = RIGHT_END - RIGHT_COLUMN
     lines = [*_phase(story), *_counts(story), *_lost(story)]
     said = [stage.remark] if stage is not None and stage.remark and story.result is None else []
@@ -55,6 +60,26 @@ def text_panel(stage: Stage | None, story: CampaignStory, remarks: list[str]) ->
     for place, (text, colour) in enumerate(lines[:LINES]):
         fit = fitted(plain(text), HEIGHT, room)
         yield Text(('panel', place), fit, RIGHT_COLUMN, TOP - PITCH * place, HEIGHT, colour)
+
+
+def _result(result: Result, stage: Stage | None) -> Iterator[Shape]:
+    """Give the result and what it promises, in place of the running campaign's lines."""
+    room, y = RIGHT_END - RIGHT_COLUMN, TOP - 8.0
+    unit = '' if stage is None or stage.unit in ('', '1') else f' {stage.unit}'
+    colour = ORANGE if result.accurate else WHITE
+    headline = fitted(plain(f'RESULT {result.value:.6g}{unit}'), RESULT_HEIGHT, room)
+    yield Text(('result', 1), headline, RIGHT_COLUMN, y, RESULT_HEIGHT, colour)
+    counts = f'{result.n} tests, {result.invalid} INVALID, {result.broken_off} broken off'
+    lines: list[Line] = [(f'{counts}, {result.skipped} skipped', WHITE)]
+    lines += [
+        (each, WHITE if result.accurate else ORANGE)
+        for each in wrapped(plain(result.objection or result.agreement), HEIGHT, room, 4)
+    ]
+    for place, (text, shade) in enumerate(lines):
+        below = y - RESULT_HEIGHT - PITCH * place
+        yield Text(
+            ('panel', place), fitted(text, HEIGHT, room), RIGHT_COLUMN, below, HEIGHT, shade
+        )
 
 
 def _phase(story: CampaignStory) -> Iterator[Line]:

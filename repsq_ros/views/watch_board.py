@@ -51,6 +51,8 @@ class WatchBoard:
     numbers: tuple[tuple[str, str], ...]  # what, and its value
     estimate_line: str  # estimates so far, as blocks
     half_width_line: str
+    estimate_scale: str  # values of the lowest and the highest block
+    half_width_scale: str
     tests: tuple[TestLine, ...]  # the newest first
     peers: tuple[Health, ...]
     sensors: tuple[Health, ...]
@@ -91,6 +93,8 @@ def watch_board(
         _numbers(story),
         sparkline(means, width, _later(means)),
         sparkline(widths, width, _later(widths)),
+        _scale(means),
+        _scale(widths),
         tuple(_test_line(c.record, story.names) for c in story.counted[: -TESTS_SHOWN - 1 : -1]),
         tuple(peers),
         tuple(sensors),
@@ -104,6 +108,11 @@ def _later(values: Sequence[float]) -> tuple[float, float] | None:
     """Return the limits of all but the first quarter: first values are far off, and say little."""
     finite = [value for value in values[len(values) // 4 :] if math.isfinite(value)]
     return (min(finite), max(finite)) if finite else None
+
+
+def _scale(values: Sequence[float]) -> str:
+    limits = _later(values)
+    return '' if limits is None else f'{limits[0]:.3g} to {limits[1]:.3g}'
 
 
 def _standing(story: CampaignStory) -> tuple[Level, str]:

@@ -102,9 +102,12 @@ def test_in_simulation_nothing_is_lost_and_time_is_simulated():
     for name in ('measurement', 'scheduler'):
         for topic in ('odom', 'mocap/pose', 'tool_pose', 'gauge', 'condition/speed_scaling'):
             assert given[name][f'qos_overrides./{topic}.subscription.reliability'] == 'reliable'
-    assert given['measurement']['arrival_grace'] == 10.0
+    assert given['measurement']['arrival_grace'] == 600.0
     assert given['scheduler']['attended'] is False
-    assert 'attended' not in parameters(campaign_nodes(SETTINGS))['scheduler']
+    assert given['scheduler']['lockstep'] is True
+    assert given['scheduler']['speed'] == 'the speed'
+    on_a_robot = parameters(campaign_nodes(SETTINGS))['scheduler']
+    assert not {'attended', 'lockstep', 'speed'} & on_a_robot.keys()
 
 
 def test_a_replay_takes_what_a_bag_says_of_its_topics_and_its_time():

@@ -34,7 +34,7 @@ from repsq_ros.specification.load import load
 from repsq_ros.views import densities, panels
 from repsq_ros.views.case_dots import FULL, SIZES
 from repsq_ros.views.glimpses import MOST, Glimpses
-from repsq_ros.views.letters import fitted, plain, width_of, wrapped
+from repsq_ros.views.letters import blank_scale, fitted, plain, width_of, wrapped
 from repsq_ros.views.pace import seconds_left, seconds_per_test
 from repsq_ros.views.psi_axis import part_shown
 from repsq_ros.views.shapes import SHADES, Dots, Lines, Plate, Text
@@ -45,6 +45,7 @@ from repsq_ros.views.ticks import around, ticks
 G1 = ROOT / 'config' / 'g1_locomotion.yaml'
 RVIZ = ROOT / 'config' / 'repsq.rviz'
 FRAME_OF_WINDOW = (32, 92)  # pixels that RViz's own bars take of a window, as seen in RViz
+NARROWEST_WINDOW = (1920 - 32) / (1080 - 92)  # width over height of what is left of it
 
 
 def all_shapes(show, told, trail=None, remarks=None):
@@ -96,12 +97,17 @@ def trail_of(kind='velocity', seconds=5.0):
 def assert_legible(shapes):
     """Every text is in view, and no two overlap."""
     view = yaml.safe_load(RVIZ.read_text())
-    scale = view['Visualization Manager']['Views']['Current']['Scale']
+    camera = view['Visualization Manager']['Views']['Current']
     window = view['Window Geometry']
-    assert (window['Width'], window['Height'], scale) == (1280, 900, 100)
-    half_wide = (window['Width'] - FRAME_OF_WINDOW[0]) / 2
+    assert (window['Width'], window['Height']) == (1280, 720)
     half_high = (window['Height'] - FRAME_OF_WINDOW[1]) / 2
+    # The camera sees 45 degrees from top to bottom; a metre is 100 pixels of the board.
+    assert math.tan(math.radians(22.5)) * camera['Distance'] * 100 == pytest.approx(
+        half_high, 1e-3
+    )
+    half_wide = half_high * NARROWEST_WINDOW
     boxes = [(shape.text, shape.box) for shape in texts(shapes)]
+    assert all(shape.height >= 15.0 for shape in texts(shapes)), 'minus signs vanish'
     for text, (left, bottom, right, top) in boxes:
         assert text and text.isascii() and '\n' not in text
         assert -half_wide < left and right < half_wide, text
@@ -293,7 +299,11 @@ def test_the_axis_of_psi_shows_cells_interval_estimate_and_result(content, write
     assert isinstance(cell, Plate)
     assert cell.width == pytest.approx((result.cell_upper - result.cell_lower) * wide)
     assert cell.x == pytest.approx(at((result.cell_lower + result.cell_upper) / 2))
-    assert f'RESULT {result.value:.4f}' in shapes['result', 1].text
+    headline = shapes['result', 1]
+    assert headline.text == f'RESULT {result.value:.6g}'
+    assert headline.height == max(text.height for text in texts(shapes))
+    said = ' '.join(text.text for text in of_name(shapes, 'panel'))
+    assert (result.objection or result.agreement)[:60] in said
     numbers = [text.text for text in of_name(shapes, 'psi') if isinstance(text, Text)]
     assert {'0', '0.5', '1'} <= set(numbers)
     assert_legible(shapes)
@@ -410,6 +420,21 @@ def test_commanded_and_measured_are_drawn_over_time():
     assert measured.places[-1][0] == pytest.approx(frame[:, 0].max())
 
 
+def test_a_component_that_is_never_commanded_keeps_its_noise_small(content, write):
+    """linear_y is no dimension: it is drawn on the scale of linear_x."""
+    del content['target']['dimensions']['linear_y']
+    shapes = all_shapes(Show(load(write(content))), story(3, 2), trail_of())
+    for row in (0, 1):
+        ends = [shapes['motion', 20 + 2 * row + place].text for place in (0, 1)]
+        assert ends == ['-0.38', '0.38']
+
+
+def test_beside_one_dimension_psi_is_shown_where_the_tests_are():
+    shapes = all_shapes(Show(None), story(20, 1))
+    numbers = {text.text for text in of_name(shapes, 'labels')}
+    assert {'0.3', '0.7'} <= numbers and '1' not in numbers
+
+
 def test_the_path_keeps_its_shape_and_the_target_is_marked(write):
     specification = load(ROOT / 'config' / 'ur10e_positioning.yaml')
     trail = trail_of('pose')
@@ -453,12 +478,18 @@ def test_a_broken_sample_is_left_out_and_a_clock_set_back_begins_anew():
 
 
 def test_letters_are_as_wide_as_rviz_draws_them():
-    """Pixels at a height of 40, measured in RViz 1.14: from the middle to a bar behind blanks."""
-    assert (width_of(' ' * 20 + '|', 40.0) - width_of('|', 40.0)) / 2 == pytest.approx(228, abs=1)
-    assert width_of('M' * 20, 40.0) == pytest.approx(570, abs=2)
-    assert width_of('A' * 20, 40.0) == pytest.approx(456, abs=2)
-    assert width_of('0123456789', 40.0) == pytest.approx(186, abs=2)
-    assert width_of('i' * 20, 40.0) == pytest.approx(143, abs=2)
+    """Pixels at a height of 27, from RViz 2's own font texture (Ogre 1.12.10)."""
+    drawn = {'M': 20, 'A': 16, '0': 13, 'i': 5, '.': 7, '@': 24, '-': 8, '_': 13}
+    assert {letter: width_of(letter, 27.0) for letter in drawn} == drawn
+    assert width_of('AA', 27.0) == 32.0
+    assert width_of('é', 27.0) == width_of('A', 27.0)
+
+
+def test_a_blank_is_no_wider_than_its_text_is_high():
+    """RViz draws half of what `scale.x` of a text marker says."""
+    blank = width_of('a b', 20.0) - width_of('ab', 20.0)
+    assert blank_scale(20.0) == pytest.approx(2.0 * blank)
+    assert 0.2 < width_of(' ', 1.0) < 0.3
 
 
 def test_long_texts_are_cut_or_wrapped():

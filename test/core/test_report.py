@@ -143,6 +143,41 @@ def test_a_page_for_every_campaign(name, write, tmp_path, recwarn):
     assert not [str(each.message) for each in recwarn if 'repsq' in str(each.filename)]
 
 
+@pytest.mark.parametrize(
+    ('value', 'error', 'expected'),
+    [
+        (0.497008292, 0.03976, ('0.497', '0.040')),
+        (0.497008292, 0.0397, ('0.497', '0.040')),
+        (0.497008292, 0.3, ('0.50', '0.30')),
+        (36.98765, 0.0123, ('36.988', '0.013')),
+        (1234.5, 100.0, ('1230', '100')),
+        (0.5, math.inf, ('0.5', 'no bound')),
+    ],
+)
+def test_a_value_has_as_many_digits_as_its_error_warrants(value, error, expected):
+    assert facts.rounded(value, error) == expected
+
+
+def test_the_page_answers_in_its_first_sentence_and_says_what_it_could_not_see(write, tmp_path):
+    content = yaml.safe_load(DEMO.read_text())
+    specification = load(write(content))
+    psi = 0.4 + 0.2 * np.random.default_rng(1).random(400)
+    folder = leave_folder(tmp_path / 'lab', write(content), drawn_tests(specification, psi))
+    campaign = gather(folder)
+    page = shown(folder)
+    error = max(campaign.result.upper - campaign.result.value,
+                campaign.result.value - campaign.result.lower)  # fmt: skip
+    value, plus_minus = facts.rounded(campaign.result.value, error)
+    assert f'g1_locomotion (0 to 1): {value} ± {plus_minus} from {campaign.result.n} tests' in (
+        page.text
+    )
+    assert f'accuracy promised: within {plus_minus}' in page.text
+    assert float(plus_minus) >= error  # never rounded down
+    assert f'exact value {campaign.result.value!r}' in page.text
+    assert 'What this run could not see drift from day to day' in page.text
+    assert 'a sensor whose scale is off' in page.text
+
+
 def test_a_campaign_in_which_every_test_is_invalid(content, write, tmp_path):
     tests = [
         TestRecord(0, k, math.nan, 1.0, False, f'gap of 0.{k} s', x=(0.1, 0.1, 0.1), code='gap')
@@ -306,7 +341,13 @@ def test_the_page_is_seen_in_a_browser_wide_and_narrow(chromium, tmp_path):
     assert main(['report', str(folder)]) == 0
     for width in (500, 1200):
         picture = tmp_path / f'{width}.png'
-        browser.take_screenshot(folder / 'report.html', picture, width, 2600)
+        browser.browse(
+            folder / 'report.html',
+            picture,
+            f'--screenshot={picture}',
+            f'--window-size={width},2600',
+            '--hide-scrollbars',
+        )
         pixels = matplotlib_image.imread(picture)[:, :, :3]
         assert pixels.shape[:2] == (2600, width)
         assert (pixels[:, -8:] > 0.98).all()  # the margin is white

@@ -45,13 +45,13 @@ from repsq_ros.views.watch_board import TESTS_SHOWN, watch_board
 G1 = ROOT / 'config' / 'g1_locomotion.yaml'
 
 
-def screen(board, width=100):
+def screen(board, width=100, height=None):
     """Return what a terminal shows of a board."""
     rich = pytest.importorskip('rich.console')
     from repsq_ros.console.watch import render
 
     console = rich.Console(record=True, width=width, file=io.StringIO())
-    console.print(render(board))
+    console.print(render(board, console, height))
     return console.export_text()
 
 
@@ -80,6 +80,28 @@ def test_any_number_of_tests_can_be_shown(tests, dimensions, kind):
         assert dict(board.left)['tests left'] == f'about {left}'
     for line in shown.splitlines():
         assert len(line) <= 100
+
+
+def test_a_small_terminal_shows_phase_nodes_and_sensors_before_tests():
+    told = story(40, 3)
+    peers = [Health(name, Level.OK, 'ready') for name in ('scheduler', 'measurement', 'guard')]
+    sensors = [Health('measurement: /odom', Level.WARN, 'frozen for 0.3 s')]
+    board = watch_board(told, peers=peers, sensors=sensors, width=30)
+    shown = screen(board, 80, 24).splitlines()
+    assert len(shown) <= 24
+    text = '\n'.join(shown)
+    for words in ('COMMAND', 'scheduler', 'guard', 'frozen for 0.3 s', 'estimate', 'half-widths'):
+        assert words in text
+    tests = [line for line in shown if 'psi 0.' in line]
+    assert 1 <= len(tests) < TESTS_SHOWN
+    assert shown.index(tests[0]) > next(k for k, line in enumerate(shown) if 'guard' in line)
+
+
+def test_blocks_have_a_scale():
+    board = watch_board(story(40, 3))
+    assert board.estimate_scale == '0.4 to 0.4'
+    assert board.half_width_scale == '0.1 to 0.1'
+    assert watch_board(story(0, 3)).estimate_scale == ''
 
 
 def test_the_newest_test_is_the_first_line_with_its_reason():

@@ -16,6 +16,7 @@
 
 import time
 
+import pytest
 import rclpy
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.parameter import Parameter
@@ -27,7 +28,9 @@ from repsq_ros.nodes.translate import to_time
 from repsq_ros.timebase import NANOSECONDS
 
 
-def test_after_a_break_off_it_is_as_late_as_the_phase_might_have_become():
+@pytest.fixture
+def hearing():
+    """Make a clock of a simulation's speed, and a way to tell it the time."""
     with domain_of_its_own() as domain:
         context = rclpy.Context()
         rclpy.init(context=context, domain_id=domain)
@@ -35,33 +38,57 @@ def test_after_a_break_off_it_is_as_late_as_the_phase_might_have_become():
         node = rclpy.create_node('clocked', context=context, parameter_overrides=simulated)
         executor = SingleThreadedExecutor(context=context)
         executor.add_node(node)
-        ticks = []
-        clock = CampaignClock(node, lambda now_ns: ticks.append(now_ns / NANOSECONDS))
         publisher = node.create_publisher(Clock, '/clock', 10)
 
-        def hears(seconds, taken_for):
-            """Say a time until the scheduler takes it for what is expected; false if never."""
-            ticks.clear()
-            for _ in range(round(SOON / 0.05)):
-                publisher.publish(Clock(clock=to_time(round(seconds * NANOSECONDS))))
-                executor.spin_once(timeout_sec=0.05)
-                if ticks and ticks[-1] == taken_for == clock.now_ns() / NANOSECONDS:
-                    return True
-            return False
+        def make(speed):
+            ticks = []
+            clock = CampaignClock(node, lambda now_ns: ticks.append(now_ns / NANOSECONDS), speed)
 
-        assert hears(100.0, 100.0)
-        clock.wake_at(105 * NANOSECONDS)
-        assert hears(100.05, 100.05)
-        clock.wake_at(None)
-        assert clock.now_ns() == round(100.05 * NANOSECONDS), 'in real time it cannot be ahead'
-        assert hears(101.0, 101.0), 'a message that was late is no pace'
-        clock.wake_at(None)
-        assert clock.now_ns() == 101 * NANOSECONDS
-        time.sleep(0.6)
-        assert hears(104.0, 104.0)
-        clock.wake_at(None)
-        assert clock.now_ns() == 105 * NANOSECONDS
-        assert hears(104.5, 105.0)
-        assert hears(106.0, 106.0)
-        assert hears(1.0, 1.0), 'a time that runs back has to be seen'
+            def hears(seconds, taken_for):
+                """Say a time until it is taken for what is expected; false if never."""
+                ticks.clear()
+                for _ in range(round(SOON / 0.05)):
+                    publisher.publish(Clock(clock=to_time(round(seconds * NANOSECONDS))))
+                    executor.spin_once(timeout_sec=0.05)
+                    if ticks and ticks[-1] == taken_for == clock.now_ns() / NANOSECONDS:
+                        return True
+                return False
+
+            return clock, hears
+
+        yield make
         rclpy.shutdown(context=context)
+
+
+@pytest.mark.parametrize('speed', [0.0, 1.5])
+def test_faster_than_real_time_it_is_as_late_as_a_broken_off_phase_may_have_become(hearing, speed):
+    clock, hears = hearing(speed)
+    assert hears(100.0, 100.0)
+    clock.wake_at(105 * NANOSECONDS)
+    assert hears(104.0, 104.0)
+    clock.wake_at(None)
+    assert clock.now_ns() == 105 * NANOSECONDS
+    assert hears(104.5, 105.0)
+    assert hears(106.0, 106.0)
+    assert hears(1.0, 1.0), 'a time that runs back has to be seen'
+
+
+def test_in_real_time_a_robot_cannot_be_ahead_whatever_was_heard_late(hearing):
+    clock, hears = hearing(1.0)
+    for late in (100.0, 104.0):  # the second one after a pause in which nothing was heard
+        assert hears(late, late)
+        clock.wake_at(105 * NANOSECONDS)
+        time.sleep(0.6)
+        clock.wake_at(None)
+        assert clock.now_ns() == late * NANOSECONDS
+
+
+def test_it_notices_for_how_long_time_has_stood_still(hearing):
+    clock, hears = hearing(0.0)
+    assert hears(100.0, 100.0)
+    began = time.monotonic()
+    while time.monotonic() - began < 0.3:
+        assert hears(100.0, 100.0)
+    assert clock.stands_still > 0.2
+    assert hears(101.0, 101.0)
+    assert clock.stands_still < 0.2

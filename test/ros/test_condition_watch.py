@@ -15,7 +15,9 @@
 """Conditions that are watched while the campaign runs, over real DDS."""
 
 import os
+import time
 
+import pytest
 import rclpy
 from rclpy.qos import QoSProfile
 from sensor_msgs.msg import BatteryState
@@ -39,7 +41,11 @@ class Watching:
         self.until = nodes.listener.until
         self.node = nodes.listener.node
         # What the listener's process publishes and what it watches: two ends of one network.
-        self.watch = ConditionWatch(self.node, conditions, inputs)
+        self.now = lambda: time.monotonic_ns()
+        self.running = time.monotonic
+        self.watch = ConditionWatch(
+            self.node, conditions, inputs, lambda: self.now(), lambda: self.running()
+        )
 
     def against(self):
         return '; '.join(self.watch.against())
@@ -128,6 +134,21 @@ def test_silence_counts_where_a_longest_one_is_given(nodes):
     made.tell(mode, Int32(data=1), lambda: not made.against())
     mode.publish(Int32(data=2))
     made.look_until(lambda: 'patient' in made.against())
+
+
+@pytest.mark.parametrize('clock', ['now', 'running'])
+def test_silence_does_not_count_while_time_or_this_node_stands_still(nodes, clock):
+    made = Watching(nodes, [Condition('strict', one_of=(1.0,), longest_silence=0.2)], [MODE])
+    mode = made.publisher(Int32, 'mode')
+    made.tell(mode, Int32(data=1), lambda: not made.against())
+    going_on, stopped = getattr(made, clock), getattr(made, clock)()
+    setattr(made, clock, lambda: stopped)
+    made.tell(mode, Int32(data=1), lambda: not made.against())
+    nodes.listener.listen(0.5)
+    made.watch.look()
+    assert made.against() == ''
+    setattr(made, clock, going_on)
+    made.look_until(made.against)
 
 
 def test_a_publisher_that_cannot_be_heard_is_named(nodes):

@@ -100,7 +100,10 @@ def issued(nodes):
 def test_a_measurement_late_by_far_holds_the_campaign(nodes, held, ten_tests, tmp_path):
     """The robot stands meanwhile; then the campaign goes on, and nothing is tested again."""
     folder, listener = tmp_path / 'campaign', nodes.listener
-    start(nodes, ten_tests, folder, held.remappings, attended=True, measurement_timeout=8.0)
+    start(
+        nodes, ten_tests, folder, held.remappings, attended=True, measurement_timeout=8.0,
+        lockstep=False,
+    )  # fmt: skip
     listener.phase(TestPhase.PAUSED, f'test {LATE}: no measurement with its estimate came')
     listener.assert_at_rest()
     count = len(listener.commands())
@@ -146,18 +149,24 @@ def start_estimator_anew(nodes, file, folder):
     })  # fmt: skip
 
 
-def test_an_estimator_that_died_before_the_last_test_was_counted(nodes, ten_tests, tmp_path):
+@pytest.mark.parametrize('lockstep', [False, True])
+def test_an_estimator_that_died_before_the_last_test_was_counted(
+    nodes, ten_tests, tmp_path, lockstep
+):
     """Its successor knows the journal, hears the last test, and gives the result."""
     folder, listener = tmp_path / 'campaign', nodes.listener
     relay = Relay(
         listener, topics.TEST_MEASUREMENT, lambda m: [m] if m.index < LAST else [], to_hearer=True
     )
-    start(nodes, ten_tests, folder, {'estimator': (relay.rule,)}, attended=True)
+    start(nodes, ten_tests, folder, {'estimator': (relay.rule,)}, attended=True, lockstep=lockstep)
     listener.until(lambda: relay.kept and relay.kept[-1].index == LAST)
     nodes.signal('estimator', signal.SIGKILL)
-    listener.phase(TestPhase.PAUSED, 'no sign of life from the estimator node')
+    if not lockstep:
+        listener.phase(TestPhase.PAUSED, 'no sign of life from the estimator node')
     assert not listener.results()
     start_estimator_anew(nodes, ten_tests, folder)
+    if lockstep:
+        listener.phase(TestPhase.PAUSED, 'the estimator node was started again')
     assert_as_undisturbed(nodes, ten_tests, folder)
 
 

@@ -67,7 +67,7 @@ def test_the_real_g1_policy_over_dds(content, write, tmp_path, g1_model):
     assert undisturbed(result) == undisturbed(in_process(file, 'g1', g1_model)[0])
 
 
-def test_repsq_run_ends_with_a_result_and_its_files(short, write, tmp_path, capfd):
+def test_repsq_run_ends_with_a_result_and_its_files(nodes, short, write, tmp_path, capfd):
     file, output = write(short), tmp_path / 'campaign'
     assert main(['run', str(file), '--simulate', '--seed', '7', '--output', str(output)]) == 0
     printed = capfd.readouterr().out

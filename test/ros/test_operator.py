@@ -32,7 +32,8 @@ from repsq_ros.msg import TestPhase
 from repsq_ros.nodes import qos
 
 REAL_TIME = {'speed': 1.0, 'seed': 7}
-ATTENDED = {'attended': True, 'start_lead': 0.3, 'seed': 7}
+# As on a robot: its time waits for nobody.
+ATTENDED = {'attended': True, 'start_lead': 0.3, 'seed': 7, 'lockstep': False}
 
 
 def resume(nodes):

@@ -43,7 +43,7 @@ def long(short):
 @pytest.fixture
 def moving(nodes, long, write):
     """A campaign in the middle of its first command, in real time."""
-    nodes.start_campaign(write(long), REAL_TIME, seed=7, start_lead=0.3)
+    nodes.start_campaign(write(long), REAL_TIME, seed=7, start_lead=0.3, lockstep=False)
     nodes.listener.until_moving()
     return nodes
 
@@ -66,7 +66,9 @@ def test_the_death_of_a_peer_stops_the_robot(moving, peer, number):
 
 
 def test_a_peer_that_stays_away_ends_a_campaign_that_nobody_attends(nodes, long, write):
-    nodes.start_campaign(write(long), REAL_TIME, seed=7, start_lead=0.3, peer_timeout=12.0)
+    nodes.start_campaign(
+        write(long), REAL_TIME, seed=7, start_lead=0.3, lockstep=False, peer_timeout=12.0
+    )
     nodes.listener.until_moving()
     nodes.signal('measurement', signal.SIGKILL)
     nodes.listener.phase(TestPhase.PAUSED)
@@ -86,19 +88,22 @@ def mean(speeds):
     return sum(speeds[-50:]) / 50
 
 
-def test_the_simulated_robot_stops_when_the_scheduler_is_killed(moving):
+def test_the_simulated_robot_stops_when_the_scheduler_is_killed(nodes, long, write):
     """As a real base does by itself; whatever the scheduler last said, it says no more."""
     speeds = []
-    moving.listener.node.create_subscription(
+    robot = {'clock': 'system', 'seed': 7}
+    nodes.start_campaign(write(long), robot, seed=7, start_lead=0.3)
+    nodes.listener.until_moving()
+    nodes.listener.node.create_subscription(
         Odometry, '/odom', lambda m: speeds.append(m.twist.twist.linear.y), qos.COMMAND
     )
-    moving.listener.until(lambda: abs(mean(speeds)) > 0.1)
-    moving.signal('scheduler', signal.SIGKILL)
-    moving.wait('scheduler')
-    moving.listener.listen(0.5)  # to what is still on its way
-    count = len(moving.listener.commands())
-    moving.listener.until(lambda: abs(mean(speeds)) < 0.05)
-    assert len(moving.listener.commands()) == count
+    nodes.listener.until(lambda: abs(mean(speeds)) > 0.1)
+    nodes.signal('scheduler', signal.SIGKILL)
+    nodes.wait('scheduler')
+    nodes.listener.listen(0.5)  # to what is still on its way
+    count = len(nodes.listener.commands())
+    nodes.listener.until(lambda: abs(mean(speeds)) < 0.05)
+    assert len(nodes.listener.commands()) == count
 
 
 def test_ctrl_c_of_repsq_run_stops_the_robot(nodes, long, write, tmp_path, at_once):

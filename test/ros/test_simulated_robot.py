@@ -87,8 +87,4 @@ def test_faster_than_real_time_the_clock_is_told_no_oftener_than_in_real_time(no
     amid = [tick for tick in ticks if first_ns <= tick[0] <= last_ns]
     real, simulated = amid[-1][1] - amid[0][1], to_seconds(last_ns - first_ns)
     assert simulated == pytest.approx(39.5, abs=5.0)
-    different = {tick[0] for tick in amid}
-    assert len(different) <= 1.2 * CLOCK_RATE * real + 4 * len(phases)
-    # Where a phase ends, the scheduler waits for it.
-    ends = {from_time(phase.end) for phase in phases}
-    assert ends <= different
+    assert len({tick[0] for tick in amid}) <= 1.2 * CLOCK_RATE * real + 4 * len(phases)

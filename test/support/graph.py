@@ -32,7 +32,7 @@ from std_srvs.srv import Trigger
 
 from repsq_ros import topics
 from repsq_ros.campaign.running_time import RunningTime
-from repsq_ros.launching.campaign_nodes import LOSSLESS, RELIABLE, NodeDescription
+from repsq_ros.launching.campaign_nodes import LOCKSTEP, LOSSLESS, RELIABLE, NodeDescription
 from repsq_ros.msg import Estimate, QuantizedResult, TestCommand, TestMeasurement, TestPhase
 from repsq_ros.nodes import qos
 from support.forked import ForkedGroup
@@ -178,7 +178,8 @@ class Graph:
         self.start('measurement', {**common, **LOSSLESS}, rules.get('measurement', ()))
         self.start('estimator', {**common, **(estimator or {})}, rules.get('estimator', ()))
         # Nobody else is on this domain.
-        scheduler = {'attended': False, 'guard': False, **RELIABLE, **scheduler}
+        lockstep = {**LOCKSTEP, 'speed': robot.get('speed', 1.0)} if sim_time else RELIABLE
+        scheduler = {'attended': False, 'guard': False, **lockstep, **scheduler}
         if scheduler['guard']:
             arm = robot.get('subject') == 'arm'
             stop = {'command_type': 'urscript' if arm else 'twist'}

@@ -75,6 +75,10 @@ class CommandPublisher(ABC):
     def stop(self) -> None:
         """Bring the robot to rest at once: zero velocity, or hold where it is."""
 
+    def repeat(self) -> None:
+        """Have the next `publish` send its command, also where the robot was sent it before."""
+        return  # as each `publish` of a velocity does
+
     def _send(self, message: Any) -> None:
         self._publisher.publish(message)
 

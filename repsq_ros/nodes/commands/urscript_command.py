@@ -60,6 +60,10 @@ class UrscriptCommand(CommandPublisher):
             script = urscript.movel(command, self._space.acceleration, self._space.speed)
             self._send(String(data=script))
 
+    def repeat(self) -> None:
+        """Send the next pose, whatever was sent before."""
+        self._in_force = None
+
     def stop(self) -> None:
         """Send the script that stops, where it is not in force already."""
         now = time.monotonic()

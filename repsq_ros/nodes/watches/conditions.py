@@ -17,7 +17,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from rclpy.node import Node
@@ -26,6 +26,7 @@ from repsq_ros.measurement.inputs import Input
 from repsq_ros.measurement.limits import Condition
 from repsq_ros.measurement.samples import Reading, Sample
 from repsq_ros.nodes.input_subscription import InputSubscription
+from repsq_ros.timebase import to_seconds
 
 PERIOD = 1.0  # [s] between two looks at the publishers
 
@@ -38,10 +39,11 @@ class _WatchedCondition:
         node: Node,
         condition: Condition,
         source: Input,
+        clocks: Callable[[], tuple[float, float]],
     ) -> None:
-        self._condition, self._source = condition, source
+        self._condition, self._source, self._clocks = condition, source, clocks
         self._value: float | None = None  # in SI units
-        self._heard = 0.0  # [s], steady
+        self._heard = (0.0, 0.0)  # when, by both clocks [s]
         self._glimpsed = self.recent = ''  # faults since the last look, and before it
         self.mismatch = ''
         self.subscription = InputSubscription(node, source, self._take, condition=True)
@@ -49,7 +51,7 @@ class _WatchedCondition:
     def _take(self, sample: Sample, arrival_ns: int) -> None:
         assert isinstance(sample, Reading)
         self._value = float(self._source.to_si(np.array([sample.value], dtype=np.float64))[0])
-        self._heard = time.monotonic()
+        self._heard = self._clocks()
         # A protective stop may be over before anybody looks.
         self._glimpsed = self.fault() or self._glimpsed
 
@@ -65,7 +67,7 @@ class _WatchedCondition:
             return f'condition {condition.name}: nothing heard on {self.subscription.topic}{why}'
         if not condition.accepts(np.array([self._value]))[0]:
             return f'condition {condition.name}: {self._value:g}, expected {condition.expected}'
-        silent = time.monotonic() - self._heard
+        silent = min(now - heard for now, heard in zip(self._clocks(), self._heard, strict=True))
         if silent > condition.longest_silence:
             return (
                 f'condition {condition.name}: last heard on {self.subscription.topic} '
@@ -75,17 +77,29 @@ class _WatchedCondition:
 
 
 class ConditionWatch:
-    """Judges each condition as the measurement node does, but now and not after the test."""
+    """Judges each condition as the measurement node does, but now and not after the test.
+
+    Silence counts only while this node runs, and while the campaign's own time goes on.
+
+    :param now_ns: the campaign's time
+    :param running: for how long this node has run [s]
+    """
 
     def __init__(
         self,
         node: Node,
         conditions: Sequence[Condition],
         inputs: Sequence[Input],
+        now_ns: Callable[[], int],
+        running: Callable[[], float],
     ) -> None:
         self._node = node
+
+        def clocks() -> tuple[float, float]:
+            return running(), to_seconds(now_ns())
+
         self._watched = [
-            _WatchedCondition(node, condition, source)
+            _WatchedCondition(node, condition, source, clocks)
             for condition, source in zip(conditions, inputs, strict=True)
         ]
         self._looked = 0.0

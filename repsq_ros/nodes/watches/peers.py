@@ -67,6 +67,24 @@ class Peers:
         """Return how long ago the last look was [s]."""
         return self._time.since_look(time.monotonic())
 
+    def running(self) -> float:
+        """Return for how long this node has run [s]; a stall of its own does not count."""
+        return self._time.now
+
+    def alive(self) -> set[str]:
+        """Return the roles that give heartbeats now."""
+        return {role for role, peer in self._peers.items() if peer.alive}
+
+    def session(self, role: str) -> int:
+        """Return the session of a peer that was heard last; 0: none was."""
+        message = self._peers[role].message
+        return 0 if message is None else int(message.session)
+
+    def restarted(self) -> list[str]:
+        """Return which peers are other processes than a moment ago."""
+        now = self._time.now
+        return [why for role, peer in self._peers.items() if (why := peer.restarted(role, now))]
+
     def lives(self, role: str) -> bool:
         """Tell whether a peer gives heartbeats now."""
         return self._peers[role].alive
@@ -92,6 +110,7 @@ class _Peer:
         self.message: Heartbeat | None = None
         self.alive = False
         self.heard = self._since = 0.0
+        self._restarted = -SETTLED  # when another process of the role was heard first
         self._other = ''  # another process of the same role that was heard beside it
         self._other_heard = 0.0
         self._before: tuple[int, float] = (0, 0.0)  # session before this one, and when it ended
@@ -105,7 +124,7 @@ class _Peer:
         if before is None or before.session == message.session:
             return
         # It was started anew, unless the process before it goes on speaking.
-        self._since = now
+        self._since = self._restarted = now
         session, ended = self._before
         self._before = (before.session, silent_since)
         if session == message.session and now - ended < SETTLED:
@@ -115,9 +134,19 @@ class _Peer:
         """Return what speaks against relying on it, or ''."""
         if not self.alive or self.message is None:
             return f'no sign of life from the {role} node'
-        if self._other and now - self._other_heard < SETTLED:
-            return f'two {role} nodes: {self.message.node} and {self._other}'
+        if two := self._two(role, now):
+            return two
         if not self.message.ready:
             return f'the {role} node waits for {self.message.status}'
         there = now - self._since >= SETTLED
         return '' if there else f'the {role} node has not been there for {SETTLED:g} s'
+
+    def restarted(self, role: str, now: float) -> str:
+        """Return whether it is another process than a moment ago, or ''."""
+        again = now - self._restarted < SETTLED
+        return self._two(role, now) or (f'the {role} node was started again' if again else '')
+
+    def _two(self, role: str, now: float) -> str:
+        if not self._other or now - self._other_heard >= SETTLED or self.message is None:
+            return ''
+        return f'two {role} nodes: {self.message.node} and {self._other}'

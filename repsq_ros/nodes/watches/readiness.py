@@ -38,6 +38,7 @@ class Readiness:
     :param guarded_by: command_type by which the guard has to stop the robot; empty: no guard
     :param sensor_timeout: [s] of silence after which the sensor of a body is lost
     :param others: nodes that may publish on the command topic besides scheduler and guard
+    :param lockstep: simulated time waits for each node, so that silence changes no test
     """
 
     def __init__(
@@ -50,7 +51,9 @@ class Readiness:
         guarded_by: str,
         sensor_timeout: float,
         others: tuple[str, ...] = (),
+        lockstep: bool = False,
     ) -> None:
+        self._lockstep = lockstep
         self._node, self._command, self._clock, self._conductor = node, command, clock, conductor
         measure = specification.measure
         roles = ('measurement', 'estimator', *(['guard'] * bool(guarded_by)))
@@ -67,11 +70,13 @@ class Readiness:
                 command.topic: ('scheduler', 'guard', *others),
             },
         )
-        self._conditions = ConditionWatch(node, measure.conditions, measure.condition_inputs)
+        self._conditions = ConditionWatch(
+            node, measure.conditions, measure.condition_inputs, clock.now_ns, self.peers.running
+        )
         bodies = [] if measure.of_readings else [measure.input]
         if specification.feedback is not None:
             bodies.append(specification.feedback)
-        self._bodies = SensorWatch(node, bodies, clock.now_ns, sensor_timeout)
+        self._bodies = SensorWatch(node, bodies, clock.now_ns, sensor_timeout, self.peers.running)
         self._gauges = [node.resolve_topic_name(measure.input.topic)] * measure.of_readings
 
     def look(self) -> float:
@@ -103,7 +108,13 @@ class Readiness:
             )
 
     def lost(self) -> list[str]:
-        """Return what a test needs, has no more, and may come back by itself."""
+        """Return what breaks an attempt off and may come back by itself."""
+        if self._lockstep:
+            return [*self.peers.restarted(), *self.rivals.against()]
+        return self.missing()
+
+    def missing(self) -> list[str]:
+        """Return what a test needs and is not there."""
         losing: tuple[HealthCheck, ...] = (self.peers, self._guard, self.rivals, self._bodies)
         robot = self._command.missing()
         return [
@@ -120,7 +131,7 @@ class Readiness:
         """Return all that speaks against beginning, or going on."""
         cases = self._node.resolve_topic_name(topics.EXTERNAL_CASE)
         begun = self._conductor.span is not None
-        against = [*self.lost(), *self.trouble()]
+        against = [*self.missing(), *self.trouble()]
         against += [
             f'nobody publishes on {gauge}'
             for gauge in self._gauges

@@ -16,7 +16,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 
 from rclpy.node import Node
@@ -35,12 +34,13 @@ class SensorWatch:
     It looks whether the newest message is a new one when it is asked: a thousand messages a
     second, each with a callback of its own, would take the scheduler's time.
 
-    Silence counts by the steady clock, and only while the campaign's own time goes on: a
+    Silence counts only while this node runs, and while the campaign's own time goes on: a
     simulated one may stand still.
 
     :param inputs: of bodies; a gauge may have nothing to say for minutes
     :param now_ns: the campaign's time
     :param timeout: [s] of silence after which a sensor is lost
+    :param running: for how long this node has run [s]
     """
 
     def __init__(
@@ -49,9 +49,11 @@ class SensorWatch:
         inputs: Sequence[Input],
         now_ns: Callable[[], int],
         timeout: float,
+        running: Callable[[], float],
     ) -> None:
         self._node, self._now_ns, self._timeout = node, now_ns, timeout
-        self._heard: dict[str, tuple[float, int]] = {}  # steady [s], campaign's time [ns]
+        self._running = running
+        self._heard: dict[str, tuple[float, int]] = {}  # running [s], campaign's time [ns]
         self._topics = {node.resolve_topic_name(each.topic): each.type for each in inputs}
         unattended = Unattended()
         self._subscriptions: dict[str, Subscription] = {
@@ -72,7 +74,7 @@ class SensorWatch:
         for topic, subscription in self._subscriptions.items():
             with subscription.handle:
                 if subscription.handle.take_message(subscription.msg_type, True) is not None:
-                    self._heard[topic] = (time.monotonic(), self._now_ns())
+                    self._heard[topic] = (self._running(), self._now_ns())
 
     def look(self) -> None:
         """Look which sensors have spoken since the last look."""
@@ -92,8 +94,8 @@ class SensorWatch:
         heard = self._heard.get(topic)
         if heard is None:
             return f'nothing was heard on {topic}'
-        steady, at_ns = heard
-        silent = time.monotonic() - steady
+        at, at_ns = heard
+        silent = self._running() - at
         if min(silent, to_seconds(self._now_ns() - at_ns)) <= self._timeout:
             return ''
         return f'nothing on {topic} for {silent:.1f} s'

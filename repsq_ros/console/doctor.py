@@ -1,0 +1,137 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+
+"""repsq doctor: the computer and the topics of a robot, looked at before a campaign."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import os
+import shutil
+from pathlib import Path
+
+from repsq_ros.campaign.history import clock_state
+from repsq_ros.errors import MissingError, ParameterError
+from repsq_ros.replay.bag_topics import TopicNames
+from repsq_ros.specification.load import load
+from repsq_ros.specification.model import Specification
+from repsq_ros.views.examination import (
+    Diagnosis,
+    Machine,
+    examine_machine,
+    examine_topic,
+    verdict,
+)
+from repsq_ros.views.health import Level
+
+NOT_READY = 3
+CPUS = Path('/sys/devices/system/cpu')
+RECEIVE_BUFFER = Path('/proc/sys/net/core/rmem_max')
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the command line."""
+    parser.add_argument(
+        'specification', type=Path, nargs='?', metavar='SPEC',
+        help='test specification: its topics are listened to; left out: this computer alone',
+    )  # fmt: skip
+    parser.add_argument(
+        '--seconds', type=float, default=5.0, help='for which the topics are listened to'
+    )
+    parser.add_argument(
+        '--remap', action='append', default=[], metavar='FROM:=TO',
+        help='where a topic is, as for repsq run, e.g. odom:=/state',
+    )  # fmt: skip
+    parser.add_argument('--namespace', default='', help='of the nodes')
+    parser.add_argument(
+        '--output', type=Path, default=Path(), metavar='FOLDER', help='where campaigns are kept'
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Say what is ready and what is not; 3 where a campaign should not begin."""
+    seconds: float = arguments.seconds
+    if not (math.isfinite(seconds) and seconds > 0):
+        raise ParameterError('seconds', f'{seconds:g}', 'a finite number > 0')
+    found = examine_machine(machine_state(arguments.output))
+    if arguments.specification is not None:
+        names = TopicNames.of(arguments.namespace, arguments.remap)
+        found += _listen(load(arguments.specification), names, seconds)
+    for each in found:
+        print(f'{each.level.name:6s} {each.name}: {each.text}')
+        if each.remedy:
+            print(f'       -> {each.remedy}')
+    worst = verdict(found)
+    print({Level.OK: 'ready', Level.WARN: 'ready, but see the warnings'}.get(worst, 'NOT ready'))
+    return 0 if worst <= Level.WARN else NOT_READY
+
+
+def machine_state(folder: Path) -> Machine:
+    """Return what this computer says of itself.
+
+    :param folder: where campaigns are kept, there or not
+    """
+    there = next(each for each in (folder.absolute(), *folder.absolute().parents) if each.exists())
+    governors = (_first_line(each) for each in sorted(CPUS.glob('cpu*/cpufreq/scaling_governor')))
+    buffer = _first_line(RECEIVE_BUFFER)
+    synchronized = clock_state()['synchronized']
+    return Machine(
+        shutil.disk_usage(there).free,
+        os.getloadavg()[0] if hasattr(os, 'getloadavg') else None,
+        os.cpu_count() or 1,
+        int(buffer) if buffer.isdigit() else None,
+        tuple(each for each in governors if each),
+        synchronized if isinstance(synchronized, bool) else None,
+    )
+
+
+def _first_line(file: Path) -> str:
+    """Return the first line of a file of the kernel; '' where there is none."""
+    try:
+        return file.read_text().strip()
+    except OSError:
+        return ''
+
+
+def _listen(specification: Specification, names: TopicNames, seconds: float) -> list[Diagnosis]:
+    try:
+        from repsq_ros.nodes.graph_survey import GraphSurvey, TopicToSurvey
+        from repsq_ros.nodes.runtime import run_node
+    except ImportError as error:
+        raise MissingError(
+            f'repsq doctor SPEC needs ROS 2 and the built messages of this package ({error}). '
+            'Without ROS: repsq doctor'
+        ) from None
+    measure = specification.measure
+    wanted = [TopicToSurvey(names(measure.input.topic), measure.input, not measure.of_readings)]
+    wanted += [TopicToSurvey(names(each.topic), each, False) for each in measure.condition_inputs]
+    feedback = specification.feedback
+    if feedback is not None and names(feedback.topic) not in {each.topic for each in wanted}:
+        wanted.append(TopicToSurvey(names(feedback.topic), feedback, True))
+    made: list[GraphSurvey] = []
+
+    def make() -> GraphSurvey:
+        made.append(GraphSurvey(wanted, seconds))
+        return made[0]
+
+    print(f'listening for {seconds:g} s ...', flush=True)
+    code = run_node('repsq doctor', make)
+    if code:
+        raise SystemExit(code)  # the node has said why
+    if not made[0].finished:
+        raise KeyboardInterrupt
+    missing = [Diagnosis('messages', Level.ERROR, each) for each in made[0].missing]
+    return missing + [examine_topic(each) for each in made[0].surveys]
