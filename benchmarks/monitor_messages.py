@@ -36,7 +36,7 @@ from std_msgs.msg import ColorRGBA
 from visualization_msgs.msg import Marker, MarkerArray
 
 from repsq_ros.campaign.records import Counted, EstimateRecord, TestRecord
-from repsq_ros.measurement.samples import BodySample
+from repsq_ros.measurement.samples import body_sample
 from repsq_ros.nodes.markers import MarkerSheet
 from repsq_ros.protocols.phases import Phase, Span
 from repsq_ros.specification.load import load
@@ -111,7 +111,7 @@ def main() -> None:
     for k in range(ROUNDS):
         story.hear_counted('benchmark', counted(tests + k))
         seen.add(
-            BodySample(k * SECOND // 20, (0.01 * k, 0.0, 0.0), (0.0, 0.0, 0.0, 1.0),
+            body_sample(k * SECOND // 20, (0.01 * k, 0.0, 0.0), (0.0, 0.0, 0.0, 1.0),
                        (0.1, 0.0, 0.0), (0.0, 0.0, 0.1)),
             (0.1, 0.1, 0.1),
         )  # fmt: skip

@@ -23,9 +23,11 @@ from repsq_ros.campaign.records import EstimateRecord, TestRecord
 from repsq_ros.campaign.result import Result
 from repsq_ros.errors import RepsqError
 from repsq_ros.measurement import performance_criteria as iso9283
+from repsq_ros.measurement.checks import checked
+from repsq_ros.measurement.cut import Cut
 from repsq_ros.measurement.measure import Quantity
-from repsq_ros.measurement.track import Series, Track
-from repsq_ros.measurement.window import Seen, UnmeasurableError, Window
+from repsq_ros.measurement.samples import Samples
+from repsq_ros.measurement.window import UnmeasurableError, Window
 from repsq_ros.sampling.box import Box, Dimension
 from repsq_ros.sampling.distributions import Distribution
 from repsq_ros.simulation.build import make_subject
@@ -39,21 +41,21 @@ __all__ = [
     'BodyState',
     'Box',
     'Campaign',
+    'Cut',
     'Dimension',
     'Distribution',
     'EstimateRecord',
     'Quantity',
     'RepsqError',
     'Result',
-    'Seen',
+    'Samples',
     'SensorNoise',
-    'Series',
     'Specification',
     'Subject',
     'TestRecord',
-    'Track',
     'UnmeasurableError',
     'Window',
+    'checked',
     'iso9283',
     'load',
     'make_subject',

@@ -31,8 +31,7 @@ from repsq_ros.auditing.stamp_order import StampOrder
 from repsq_ros.measurement.frames import UNIT_NORM
 from repsq_ros.measurement.frozen import FrozenSpans
 from repsq_ros.measurement.heading import yaw_of
-from repsq_ros.measurement.rowwise import all_finite, any_set
-from repsq_ros.measurement.track import Track
+from repsq_ros.measurement.samples import Samples
 
 Array = NDArray[np.float64]
 Stamps = NDArray[np.int64]
@@ -145,7 +144,7 @@ class BodyAuditor:
         if not len(stamps):
             return
         self._count += len(stamps)
-        placed = all_finite(rows[:3].T)
+        placed: Flags = np.logical_and.reduce(np.isfinite(rows[:3]))
         bad = ~placed
         if self._attitude is not None:
             size = np.einsum('kn,kn->n', rows[3:], rows[3:])
@@ -154,7 +153,7 @@ class BodyAuditor:
                 self._without_norm += int(np.sum(norm == 0))
                 odd = np.isfinite(norm) & (norm > 0) & (np.abs(norm - 1.0) > UNIT_NORM)
                 self._odd_norm += int(np.sum(odd))
-                bad |= ~all_finite(rows[3:].T) | ~any_set(rows[3:].T != 0.0)
+                bad |= ~np.isfinite(rows[3:]).all(axis=0) | ~rows[3:].any(axis=0)
         self._place(stamps, rows[:3], placed)
         if bad.any():
             self._broken += int(bad.sum())
@@ -263,7 +262,7 @@ class _Attitude:
         return self._first, last - self._first + 2.0 * math.pi * self._turns
 
 
-def audit_body(track: Track) -> BodyAudit:
+def audit_body(track: Samples) -> BodyAudit:
     """Describe the poses of a body at once."""
     position, orientation = track.position, track.orientation
     if position is None:

@@ -19,9 +19,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from repsq_ros.measurement.neighbours import EDGE_NS, FEWEST
-from repsq_ros.measurement.slopes import by_slope
-from repsq_ros.measurement.track import Track
+from repsq_ros.measurement.samples import Samples
+from repsq_ros.measurement.velocity import EDGE_NS, FEWEST, by_slope
 
 Array = NDArray[np.float64]
 Stamps = NDArray[np.int64]
@@ -120,7 +119,7 @@ class SlopeSpeeds:
     def _by_slope(self, begin: int, end: int) -> Array:
         """Return the same for any stamps: the heading has no part in a speed."""
         count = len(self._stamps)
-        track = Track(
+        track = Samples(
             self._stamps,
             np.vstack([self._place, np.zeros(count)]).T,
             np.tile([0.0, 0.0, 0.0, 1.0], (count, 1)),

@@ -28,7 +28,7 @@ from repsq_ros.campaign.cases import CaseSource
 from repsq_ros.campaign.records import Case, Counted, EstimateRecord, TestRecord
 from repsq_ros.campaign.walk import OverdueError, Walk
 from repsq_ros.measurement.recorder import Key
-from repsq_ros.measurement.samples import Sample
+from repsq_ros.measurement.samples import Samples
 from repsq_ros.measurement.settling import Settling
 from repsq_ros.protocols.command_space import Command
 from repsq_ros.protocols.phases import Phase, Span
@@ -226,7 +226,7 @@ class Conductor:
         """Take somebody's word that a phase is over; false where none is awaited."""
         return self.span is not None and self.span is self._walk.span and self._walk.confirm()
 
-    def hear_body(self, sample: Sample) -> None:
+    def hear_body(self, sample: Samples) -> None:
         """Take in a sample of the body, by which phases end that end by its having settled."""
         self._walk.hear_body(sample)
 

@@ -16,7 +16,7 @@
 
 from __future__ import annotations
 
-from repsq_ros.measurement.samples import Sample
+from repsq_ros.measurement.samples import Samples
 from repsq_ros.measurement.settling import Settling
 from repsq_ros.protocols.command_space import Command
 from repsq_ros.protocols.endings import Look
@@ -65,7 +65,7 @@ class Walk:
         self._confirmed = self._confirmed or awaited
         return awaited
 
-    def hear_body(self, sample: Sample) -> None:
+    def hear_body(self, sample: Samples) -> None:
         """Take in a sample of the body."""
         if self._settling is not None:
             self._settling.add(sample)

@@ -21,10 +21,9 @@ import numpy as np
 from repsq_ros.measurement.inputs import Input
 from repsq_ros.measurement.reasons import Code, Fault
 from repsq_ros.measurement.retime import retimed
-from repsq_ros.measurement.slopes import by_slope
-from repsq_ros.measurement.track import Track
-from repsq_ros.measurement.track_steps import TrackSteps
-from repsq_ros.measurement.velocity import pace
+from repsq_ros.measurement.samples import Samples
+from repsq_ros.measurement.steps import Steps
+from repsq_ros.measurement.velocity import by_slope, pace
 from repsq_ros.measurement.window import Window
 from repsq_ros.timebase import to_seconds
 
@@ -34,7 +33,7 @@ AT_ONCE = 0.002  # [s] at most: where most messages are lost, two of them are no
 BELIEVED = 0.003  # [m/s, rad/s] root mean square of what that may do to the velocity
 
 
-def bunched_fault(steps: TrackSteps, first: int, source: Input, window: Window) -> Fault | None:
+def bunched_fault(steps: Steps, first: int, source: Input, window: Window) -> Fault | None:
     """Return whether arrivals that came together spoil the velocity.
 
     Put back onto an even rate, the stamps tell at which pace the clock of the stamps ran: a pace
@@ -43,12 +42,12 @@ def bunched_fault(steps: TrackSteps, first: int, source: Input, window: Window) 
 
     :param steps: of whole samples in SI units; of the window from `first` on
     """
-    track, gaps, period = steps.track, steps.seconds, steps.period
-    if source.velocity == 'twist' or source.retime or len(track) - first < 4:
+    samples, gaps, period = steps.samples, steps.seconds, steps.period
+    if source.velocity == 'twist' or source.retime or len(samples) - first < 4:
         return None
     if not gaps.max() > HELD * period:
         return None
-    stamps = track.stamps
+    stamps = samples.stamps
     together = gaps[1:] < min(CAUGHT_UP * period, AT_ONCE)
     held = np.flatnonzero((gaps[:-1] > HELD * period) & together)
     if not len(held):
@@ -56,7 +55,7 @@ def bunched_fault(steps: TrackSteps, first: int, source: Input, window: Window) 
     even = retimed(stamps, 1.0 / min(period, float(gaps.mean())))
     try:
         ran = pace(stamps, even, source, first)
-        smooth = by_slope(Track(even, track.position, track.orientation), 0.2, first)
+        smooth = by_slope(Samples(even, samples.position, samples.orientation), 0.2, first)
     except ValueError:
         return None
     smooth = smooth[len(smooth) - len(ran) :]  # differences have none at the very first pose

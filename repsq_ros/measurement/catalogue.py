@@ -26,9 +26,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from repsq_ros.measurement.columns import real
 from repsq_ros.measurement.reasons import Code
-from repsq_ros.measurement.samples import BodySample, Quaternion, Reading, Sample, Vector
+from repsq_ros.measurement.samples import (
+    Array,
+    Quaternion,
+    Samples,
+    Vector,
+    body_sample,
+    number_sample,
+    real,
+)
 
 
 class MessageKind(NamedTuple):
@@ -37,7 +44,7 @@ class MessageKind(NamedTuple):
     gives: tuple[str, ...]  # of: position, orientation, twist, reading
     topic: str  # where it is looked for, relative; to be remapped
     # From a message and its stamp [ns]; None: it holds several bodies, or is read by a field.
-    read: Callable[[Any, int], Sample] | None = None
+    read: Callable[[Any, int], Samples] | None = None
     # The other way round, for simulated sensors; the stamp of its header is set elsewhere.
     fill: Callable[[Any, Any], None] | None = None
     stamped: bool = True  # it has a header with the sensor's stamp
@@ -64,28 +71,28 @@ def _quaternion(part: Any) -> Quaternion:
     return (part.x, part.y, part.z, part.w)
 
 
-def body_sample(stamp_ns: int, position: Any, turn: Any, frame: str) -> BodySample:
+def pose_sample(stamp_ns: int, position: Any, turn: Any, frame: str) -> Samples:
     """Make a sample of a point (or vector) and a quaternion with fields x, y, z (and w)."""
-    return BodySample(stamp_ns, _vector(position), _quaternion(turn), None, None, frame)
+    return body_sample(stamp_ns, _vector(position), _quaternion(turn), frame=frame)
 
 
-def _set_vector(part: Any, vector: Vector | None) -> None:
-    part.x, part.y, part.z = map(float, vector or (0.0, 0.0, 0.0))
+def _set_vector(part: Any, column: Array | None) -> None:
+    part.x, part.y, part.z = (0.0, 0.0, 0.0) if column is None else column[-1].tolist()
 
 
-def _set_pose(pose: Any, sample: BodySample) -> None:
+def _set_pose(pose: Any, sample: Samples) -> None:
     _set_vector(pose.position, sample.position)
-    turn: Quaternion = sample.orientation or (0.0, 0.0, 0.0, 1.0)
+    turn = (0.0, 0.0, 0.0, 1.0) if sample.orientation is None else sample.orientation[-1].tolist()
     part = pose.orientation
-    part.x, part.y, part.z, part.w = map(float, turn)
+    part.x, part.y, part.z, part.w = turn
 
 
 # Bodies ------------------------------------------------------------------------------------------
 
 
-def _odometry(message: Any, stamp_ns: int) -> Sample:
+def _odometry(message: Any, stamp_ns: int) -> Samples:
     pose, twist = message.pose.pose, message.twist.twist
-    return BodySample(
+    return body_sample(
         stamp_ns,
         _vector(pose.position),
         _quaternion(pose.orientation),
@@ -95,59 +102,59 @@ def _odometry(message: Any, stamp_ns: int) -> Sample:
     )
 
 
-def _fill_odometry(message: Any, sample: BodySample) -> None:
-    message.header.frame_id, message.child_frame_id = sample.frame, 'base_link'
+def _fill_odometry(message: Any, sample: Samples) -> None:
+    message.header.frame_id, message.child_frame_id = sample.frame(), 'base_link'
     _set_pose(message.pose.pose, sample)
-    _set_vector(message.twist.twist.linear, sample.linear_velocity)
-    _set_vector(message.twist.twist.angular, sample.angular_velocity)
+    _set_vector(message.twist.twist.linear, sample.linear)
+    _set_vector(message.twist.twist.angular, sample.angular)
 
 
-def _pose(message: Any, stamp_ns: int) -> Sample:
+def _pose(message: Any, stamp_ns: int) -> Samples:
     pose = message.pose
-    return body_sample(stamp_ns, pose.position, pose.orientation, message.header.frame_id)
+    return pose_sample(stamp_ns, pose.position, pose.orientation, message.header.frame_id)
 
 
-def _fill_pose(message: Any, sample: BodySample) -> None:
-    message.header.frame_id = sample.frame
+def _fill_pose(message: Any, sample: Samples) -> None:
+    message.header.frame_id = sample.frame()
     _set_pose(message.pose, sample)
 
 
-def _pose_with_covariance(message: Any, stamp_ns: int) -> Sample:
+def _pose_with_covariance(message: Any, stamp_ns: int) -> Samples:
     pose = message.pose.pose
-    return body_sample(stamp_ns, pose.position, pose.orientation, message.header.frame_id)
+    return pose_sample(stamp_ns, pose.position, pose.orientation, message.header.frame_id)
 
 
-def transform_sample(message: Any, stamp_ns: int) -> Sample:
+def transform_sample(message: Any, stamp_ns: int) -> Samples:
     """Read a TransformStamped."""
     moved = message.transform
-    return body_sample(stamp_ns, moved.translation, moved.rotation, message.header.frame_id)
+    return pose_sample(stamp_ns, moved.translation, moved.rotation, message.header.frame_id)
 
 
-def _point(message: Any, stamp_ns: int) -> Sample:
-    return BodySample(stamp_ns, _vector(message.point), None, frame=message.header.frame_id)
+def _point(message: Any, stamp_ns: int) -> Samples:
+    return body_sample(stamp_ns, _vector(message.point), None, frame=message.header.frame_id)
 
 
-def _vector_stamped(message: Any, stamp_ns: int) -> Sample:
-    return BodySample(stamp_ns, _vector(message.vector), None, frame=message.header.frame_id)
+def _vector_stamped(message: Any, stamp_ns: int) -> Samples:
+    return body_sample(stamp_ns, _vector(message.vector), None, frame=message.header.frame_id)
 
 
-def _twist(message: Any, stamp_ns: int) -> Sample:
-    return BodySample(stamp_ns, None, None, _vector(message.linear), _vector(message.angular))
+def _twist(message: Any, stamp_ns: int) -> Samples:
+    return body_sample(stamp_ns, None, None, _vector(message.linear), _vector(message.angular))
 
 
-def _twist_stamped(message: Any, stamp_ns: int) -> Sample:
+def _twist_stamped(message: Any, stamp_ns: int) -> Samples:
     twist, frame = message.twist, message.header.frame_id
-    return BodySample(stamp_ns, None, None, _vector(twist.linear), _vector(twist.angular), frame)
+    return body_sample(stamp_ns, None, None, _vector(twist.linear), _vector(twist.angular), frame)
 
 
-def _sport_mode(message: Any, stamp_ns: int) -> Sample:
+def _sport_mode(message: Any, stamp_ns: int) -> Samples:
     """Read a Unitree state: quaternion w, x, y, z; velocity in the world frame; gyroscope."""
     w, x, y, z = map(real, message.imu_state.quaternion)
     turn_x, turn_y, _ = map(real, message.imu_state.gyroscope)
     p_x, p_y, p_z = map(real, message.position)
     v_x, v_y, v_z = map(real, message.velocity)
     turn_z = real(message.yaw_speed)
-    return BodySample(
+    return body_sample(
         stamp_ns, (p_x, p_y, p_z), (x, y, z, w), (v_x, v_y, v_z), (turn_x, turn_y, turn_z)
     )
 
@@ -155,18 +162,23 @@ def _sport_mode(message: Any, stamp_ns: int) -> Sample:
 # Numbers -----------------------------------------------------------------------------------------
 
 
-def _number(name: str) -> Callable[[Any, int], Sample]:
-    def read(message: Any, stamp_ns: int) -> Sample:
-        return Reading(stamp_ns, real(getattr(message, name)), frame_of(message))
+def _number(name: str) -> Callable[[Any, int], Samples]:
+    def read(message: Any, stamp_ns: int) -> Samples:
+        return number_sample(stamp_ns, real(getattr(message, name)), frame_of(message))
 
     return read
 
 
-def _fill_data(message: Any, sample: Reading) -> None:
-    message.data = float(sample.value)
+def _number_of(sample: Samples) -> float:
+    assert sample.value is not None
+    return float(sample.value[-1])
 
 
-def _range(message: Any, stamp_ns: int) -> Sample:
+def _fill_data(message: Any, sample: Samples) -> None:
+    message.data = _number_of(sample)
+
+
+def _range(message: Any, stamp_ns: int) -> Samples:
     value = real(message.range)
     lower, upper = (real(getattr(message, f'{end}_range', 0.0)) for end in ('min', 'max'))
     doubt = None
@@ -175,13 +187,13 @@ def _range(message: Any, stamp_ns: int) -> Sample:
     if np.any(beyond):
         outside = f"reading {value:g} m outside the sensor's own {lower:g} to {upper:g} m"
         doubt = (Code.READING, outside)
-    return Reading(stamp_ns, value, message.header.frame_id, doubt)
+    return number_sample(stamp_ns, value, message.header.frame_id, doubt)
 
 
-def _fill_range(message: Any, sample: Reading) -> None:
+def _fill_range(message: Any, sample: Samples) -> None:
     """Fill a Range; REP-117 has no limits for what is always finite."""
-    message.header.frame_id = sample.frame
-    message.range, message.min_range, message.max_range = float(sample.value), 0.0, math.inf
+    message.header.frame_id = sample.frame()
+    message.range, message.min_range, message.max_range = _number_of(sample), 0.0, math.inf
 
 
 # The table ---------------------------------------------------------------------------------------

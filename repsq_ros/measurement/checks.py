@@ -12,172 +12,133 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The list of checks that every sample passes before it enters a number.
+"""The one list of checks that samples pass before they enter a number.
 
-Whoever takes samples of a body (the window, the span before it that a velocity needs, a reference,
-settling, a fall) makes a `Stretch` of them and asks `fault`. Numbers over time (gauges, a tare,
-conditions) have their own, shorter list in `validity` and `readings`.
+Whoever takes samples (the window, the time before it that a velocity needs, a reference, a tare,
+settling, a fall) makes a `Cut` of them and asks `fault`. A check looks at some of the columns; one
+that finds none of them there is left out.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from repsq_ros.measurement import motion, twists, validity
+from repsq_ros.measurement import motion, twists
 from repsq_ros.measurement.bunching import bunched_fault
-from repsq_ros.measurement.frames import conditioned, leans_as_if_w_came_first
-from repsq_ros.measurement.inputs import Input
-from repsq_ros.measurement.limits import Commanded, Limits
-from repsq_ros.measurement.period import period_of
+from repsq_ros.measurement.coverage import gap_fault, silence
+from repsq_ros.measurement.cut import Cut
+from repsq_ros.measurement.frames import UNIT_NORM, leans_as_if_w_came_first
+from repsq_ros.measurement.frozen import frozen_fault
+from repsq_ros.measurement.readings import implausible_fault
 from repsq_ros.measurement.reasons import Code, Doubt, Fault
-from repsq_ros.measurement.rowwise import lengths
-from repsq_ros.measurement.track import Track, all_whole, broken
-from repsq_ros.measurement.track_steps import TrackSteps
+from repsq_ros.measurement.samples import COLUMNS, POSE, TWIST
 from repsq_ros.measurement.window import UnmeasurableError, Window
-
-Array = NDArray[np.float64]
-
-
-@dataclass(eq=False)
-class Stretch:
-    """Samples that are to enter a number."""
-
-    raw: Track  # as they came, of [start - lead, end)
-    start_ns: int
-    end_ns: int
-    source: Input
-    limits: Limits
-    needs: str  # what of them is used: velocity, position or pose
-    window: Window  # from whose start instants are told
-    lead_ns: int = 0  # before the start: looked at for the path, not for its coverage
-    doubts: Sequence[Doubt] = ()
-    commanded: Commanded | None = None
-    skipped: frozenset[str] = field(default_factory=frozenset)  # names of checks; say why
-    part_of_unbroken: bool = False  # of samples that were looked at, and none is broken
-
-    @property
-    def by_twist(self) -> bool:
-        """Tell whether the velocities that the sensor reports are used."""
-        return self.needs == 'velocity' and self.source.velocity == 'twist'
-
-    @cached_property
-    def inside(self) -> Track:
-        """Return the samples of [start, end) as they came."""
-        return self.raw.since(int(self.raw.stamps.searchsorted(self.start_ns)))
-
-    @cached_property
-    def unbroken(self) -> bool:
-        """Tell whether all its samples are whole."""
-        return self.part_of_unbroken or all_whole(self.raw)
-
-    @cached_property
-    def whole(self) -> Track:
-        """Return all samples that are not broken, in SI units, z up."""
-        raw = self.raw if self.unbroken else self.raw.take(~broken(self.raw))
-        try:
-            return conditioned(raw, self.source)
-        except ValueError as error:
-            raise UnmeasurableError(str(error), Code.ORIENTATION) from None
-
-    @cached_property
-    def first(self) -> int:
-        """Return the index in `whole` of the first sample of [start, end)."""
-        return int(self.whole.stamps.searchsorted(self.start_ns))
-
-    @cached_property
-    def measured(self) -> Track:
-        """Return the whole samples of [start, end), in SI units."""
-        return self.whole.since(self.first)
-
-    @cached_property
-    def steps(self) -> TrackSteps:
-        """Return what lies between its whole samples."""
-        return TrackSteps(self.whole, self.period)
-
-    @property
-    def norms_as_they_came(self) -> Array:
-        """Return the norms of the quaternions before they were turned, (n,)."""
-        raw = self.raw.orientation
-        assert raw is not None
-        norms = self.steps.norms if self.whole.orientation is raw else None
-        return lengths(raw) if norms is None else norms
-
-    @cached_property
-    def period(self) -> float:
-        """Return the time between two samples [s]."""
-        return period_of(self.whole.stamps, self.source.rate)
+from repsq_ros.timebase import to_seconds
 
 
 class Check(NamedTuple):
-    """A check of a stretch of samples: its name, and what finds the fault."""
+    """A check: its name, the columns that it looks at, and what finds the fault."""
 
     name: str
-    takes: str  # what it looks at
-    fault: Callable[[Stretch], Fault | None]
+    columns: tuple[str, ...]
+    of_streams: bool  # left out of an input that may be silent while nothing changes
+    fault: Callable[[Cut], Fault | None]
 
 
-def _present(stretch: Stretch) -> Fault | None:
-    return None if len(stretch.inside) else validity.silence(stretch.window)
-
-
-def _finite(stretch: Stretch) -> Fault | None:
-    return None if stretch.unbroken else validity.samples_fault(stretch.inside, stretch.window)
-
-
-def _norm(stretch: Stretch) -> Fault | None:
-    inside = stretch.inside
-    if inside.orientation is None:
+def _present(cut: Cut) -> Fault | None:
+    if cut.count:
         return None
-    norms = stretch.norms_as_they_came
-    return validity.norm_fault(norms[len(norms) - len(inside) :], inside.stamps, stretch.window)
-
-
-def _covered(stretch: Stretch) -> Fault | None:
-    return validity.gap_fault(
-        stretch.inside.stamps,
-        stretch.start_ns,
-        stretch.end_ns,
-        stretch.window,
-        stretch.limits,
-        stretch.source.rate,
+    if cut.needs != 'reading':
+        return silence(cut.window)
+    if not len(cut.raw):
+        return Fault(Code.SILENT, f'{silence(cut.window).text}, and none before it')
+    age = to_seconds(cut.start_ns - cut.raw.stamp_ns)
+    return Fault(
+        Code.STALE,
+        f'stale gauge: its newest reading is {age:.3f} s older than the window, and one from '
+        'after settling is needed',
     )
 
 
-def _undoubted(stretch: Stretch) -> Fault | None:
-    return validity.doubt_fault(
-        stretch.doubts, stretch.start_ns - stretch.lead_ns, stretch.end_ns, stretch.window
+def _finite(cut: Cut) -> Fault | None:
+    bad = np.flatnonzero(cut.inside.broken)
+    if not len(bad):
+        return None
+    row = cut.inside.take(bad[:1])
+    at = cut.window.at(row.stamp_ns)
+    if all(np.isfinite(column).all() for column in row.columns.values()):
+        return Fault(
+            Code.ORIENTATION,
+            f'no orientation: a quaternion of norm zero (tracking lost) at {at}',
+        )
+    what = 'sample' if row.value is None else 'reading'
+    return Fault(Code.NOT_FINITE, f'not finite: NaN or infinity in a {what} at {at}')
+
+
+def _norm(cut: Cut) -> Fault | None:
+    assert cut.inside.orientation is not None
+    norms = np.linalg.norm(cut.inside.orientation, axis=1)
+    at = int(np.argmax(np.abs(norms - 1.0)))
+    if abs(norms[at] - 1.0) <= UNIT_NORM:
+        return None
+    return Fault(
+        Code.QUATERNION,
+        f'quaternion of norm {norms[at]:.3f} at {cut.window.at(cut.inside.stamps[at])}, '
+        'expected 1: are its numbers in the order x, y, z, w, and are they all there?',
     )
 
 
-def _complete(stretch: Stretch) -> Fault | None:
-    track, needs = stretch.inside, stretch.needs
-    if stretch.by_twist:
-        if track.linear is None or track.angular is None:
+def _covered(cut: Cut) -> Fault | None:
+    stamps, rate = cut.inside.stamps, cut.source.rate
+    return gap_fault(stamps, cut.start_ns, cut.end_ns, cut.window, cut.limits, rate)
+
+
+def doubt_fault(
+    doubts: Sequence[Doubt], start_ns: int, end_ns: int, window: Window
+) -> Fault | None:
+    """Return what was seen to be wrong with samples of [start, end) when they came."""
+    for doubt in doubts:
+        if doubt.start_ns < end_ns and doubt.end_ns >= start_ns:
+            text = doubt.text
+            if doubt.code is not Code.FRAME:
+                text = f'{text} at {window.at(doubt.start_ns)}'
+            return Fault(doubt.code, text)
+    return None
+
+
+def _undoubted(cut: Cut) -> Fault | None:
+    lead_ns = 0 if cut.around.value is not None else cut.lead_ns
+    return doubt_fault(cut.doubts, cut.start_ns - lead_ns, cut.end_ns, cut.window)
+
+
+def _complete(cut: Cut) -> Fault | None:
+    samples = cut.inside
+    if cut.needs == 'reading':
+        return None
+    if cut.by_twist:
+        if samples.linear is None or samples.angular is None:
             return Fault(Code.VELOCITY, 'no velocity: the source reports poses only')
         return None
-    if track.position is None:
+    if samples.position is None:
         return Fault(Code.POSITION, 'no position: the source does not report it')
-    if needs != 'position' and track.orientation is None:
+    if cut.needs != 'position' and samples.orientation is None:
         return Fault(Code.ORIENTATION, 'no orientation: the source reports positions only')
     return None
 
 
-def _alive(stretch: Stretch) -> Fault | None:
-    if stretch.by_twist:
-        dead = twists.dead_fault(stretch.inside, stretch.window)
-        if dead or not twists.tells_motion(stretch.inside):
+def _alive(cut: Cut) -> Fault | None:
+    if cut.by_twist:
+        dead = twists.dead_fault(cut.inside, cut.window)
+        if dead or not twists.tells_motion(cut.inside):
             return dead
-    return validity.frozen_fault(stretch.inside, stretch.window, stretch.limits)
+    return frozen_fault(cut.inside, cut.window, cut.limits)
 
 
-def _upright(stretch: Stretch) -> Fault | None:
-    if stretch.needs != 'velocity' or not leans_as_if_w_came_first(stretch.inside, stretch.source):
+def _upright(cut: Cut) -> Fault | None:
+    if cut.needs != 'velocity' or not leans_as_if_w_came_first(cut.inside, cut.source):
         return None
     return Fault(
         Code.QUATERNION,
@@ -186,67 +147,74 @@ def _upright(stretch: Stretch) -> Fault | None:
     )
 
 
-def _possible(stretch: Stretch) -> Fault | None:
-    return motion.jump_fault(stretch.steps, stretch.window, stretch.limits)
-
-
-def _smooth(stretch: Stretch) -> Fault | None:
-    if stretch.by_twist:  # a pose that is corrected now and then is not what is measured
+def _smooth(cut: Cut) -> Fault | None:
+    if cut.by_twist:  # a pose that is corrected now and then is not what is measured
         return None
-    return motion.outlier_fault(stretch.steps, stretch.window, stretch.limits)
+    return motion.outlier_fault(cut.steps, cut.window, cut.limits)
 
 
-def _even(stretch: Stretch) -> Fault | None:
-    if stretch.needs != 'velocity':
+def _even(cut: Cut) -> Fault | None:
+    if cut.needs != 'velocity':
         return None
-    return bunched_fault(stretch.steps, stretch.first, stretch.source, stretch.window)
+    return bunched_fault(cut.steps, cut.first, cut.source, cut.window)
 
 
-def _believed(stretch: Stretch) -> Fault | None:
-    if not stretch.by_twist:
+def _believed(cut: Cut) -> Fault | None:
+    if not cut.by_twist:
         return None
-    track, window = stretch.measured, stretch.window
+    samples, window = cut.measured, cut.window
     return (
-        twists.bound_fault(track, window, stretch.limits, stretch.commanded)
-        or twists.agreement_fault(track, window)
-        or twists.spike_fault(track, stretch.period, window)
+        twists.bound_fault(samples, window, cut.limits, cut.commanded)
+        or twists.agreement_fault(samples, window)
+        or twists.spike_fault(samples, cut.period, window)
     )
 
 
 # In the order in which they name the cause rather than its trace.
-BODY = (
-    Check('present', 'the stretch', _present),
-    Check('finite', 'the stretch', _finite),
-    Check('norm', 'the stretch', _norm),
-    Check('covered', 'the stretch', _covered),
-    Check('undoubted', 'the stretch and its lead', _undoubted),
-    Check('complete', 'the stretch', _complete),
-    Check('alive', 'the stretch', _alive),
-    Check('upright', 'the stretch, for a velocity', _upright),
-    Check('possible', 'the stretch and its lead', _possible),
-    Check('smooth', 'the stretch and its lead, where poses are measured', _smooth),
-    Check('even', 'the stretch and its lead, for a velocity from poses', _even),
-    Check('believed', 'the stretch, for a velocity from twists', _believed),
+CHECKS = (
+    Check('present', COLUMNS, False, _present),
+    Check('finite', COLUMNS, False, _finite),
+    Check('norm', ('orientation',), False, _norm),
+    Check('covered', COLUMNS, True, _covered),
+    Check('undoubted', COLUMNS, False, _undoubted),
+    Check(
+        'plausible',
+        ('value',),
+        False,
+        lambda cut: implausible_fault(cut.inside, cut.source, cut.window),
+    ),
+    Check('complete', COLUMNS, False, _complete),
+    Check('alive', (*POSE, *TWIST), False, _alive),
+    Check('upright', ('orientation',), False, _upright),
+    Check(
+        'possible', POSE, False, lambda cut: motion.jump_fault(cut.steps, cut.window, cut.limits)
+    ),
+    Check('smooth', POSE, False, _smooth),
+    Check('even', POSE, False, _even),
+    Check('believed', TWIST, False, _believed),
 )
 
 
-def fault(stretch: Stretch) -> Fault | None:
+def fault(cut: Cut) -> Fault | None:
     """Return the first reason why samples must not enter a number; None: they may."""
-    for check in BODY:
-        if check.name in stretch.skipped:
+    there = cut.around.columns or dict.fromkeys(COLUMNS)
+    for check in CHECKS:
+        if check.name in cut.skipped or there.keys().isdisjoint(check.columns):
             continue
-        found = check.fault(stretch)
+        if check.of_streams and not cut.streams:
+            continue
+        found = check.fault(cut)
         if found is not None:
             return found
     return None
 
 
-def require(stretch: Stretch) -> Track:
-    """Return the samples of [start, end) in SI units.
+def checked(cut: Cut) -> Cut:
+    """Return samples that may enter a number, as they are.
 
-    :raises UnmeasurableError: with the reason why they must not enter a number
+    :raises UnmeasurableError: with the reason why they must not
     """
-    found = fault(stretch)
+    found = fault(cut)
     if found is not None:
         raise UnmeasurableError(found.text, found.code)
-    return stretch.measured
+    return cut

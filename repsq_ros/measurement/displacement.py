@@ -22,13 +22,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from repsq_ros.keys import Declared, key
+from repsq_ros.measurement.checks import checked
+from repsq_ros.measurement.cut import Cut
 from repsq_ros.measurement.pose import Pose, angle_between, mean_pose, require_rest
 from repsq_ros.measurement.reasons import Code
-from repsq_ros.measurement.window import Seen, UnmeasurableError, Window
+from repsq_ros.measurement.window import UnmeasurableError
+from repsq_ros.timebase import to_seconds
 
 TAKES = ('last', 'median', 'largest')
 MM = 1000.0
-REFERENCE_NS = 500_000_000  # before the command: what a body is measured from
+# A baseline (a tare, a reference) is what was there over BASELINE_NS before the command, less a
+# guard at its end: stamps that are late must not bring the beginning of the move into it.
+BASELINE_NS = 500_000_000
+GUARD_NS = 100_000_000
 BEYOND = 10.0  # times the largest displacement: a gauge does not read that
 
 UPPER = key('upper end of psi: the worst there is', 'mm', above=0)
@@ -47,7 +53,7 @@ class GaugeDisplacement(Declared, type='displacement', of='gauge'):
     tare: float | None = field(
         default=None,
         metadata=key(
-            'the zero; before: read before the move',
+            'the zero; before: median of the readings before the move',
             'mm',
             words={'before': None},
             default_text='before',
@@ -69,11 +75,9 @@ class GaugeDisplacement(Declared, type='displacement', of='gauge'):
     unit = 'mm'
     lower = 0.0
 
-    def psi(self, seen: Seen, window: Window) -> float:
+    def psi(self, cut: Cut) -> float:
         """Return the displacement [mm]."""
-        series = seen.series
-        assert series is not None
-        inside = series.values[seen.first :] * MM
+        inside = cut.values * MM
         self._require_travel(inside)
         spread = float(inside.max() - inside.min())
         if spread > self.settled_within:
@@ -82,18 +86,7 @@ class GaugeDisplacement(Declared, type='displacement', of='gauge'):
                 f'{self.settled_within:g} mm allowed',
                 Code.SETTLE,
             )
-        tare = self.tare
-        if tare is None:
-            before = series.values[series.stamps < window.command_ns]
-            if not len(before):
-                raise UnmeasurableError(
-                    'no tare: no reading before the command took effect', Code.TARE
-                )
-            tare = float(before[-1]) * MM
-            if not np.isfinite(tare):
-                raise UnmeasurableError(
-                    'no tare: the last reading before the command is no number', Code.TARE
-                )
+        tare = self._tare(cut) if self.tare is None else self.tare
         self._require_travel(np.array([tare]))
         moved = np.abs(inside - tare)
         if moved.max() > BEYOND * self.upper:
@@ -105,6 +98,34 @@ class GaugeDisplacement(Declared, type='displacement', of='gauge'):
         if self.take == 'largest':
             return float(moved.max())
         return float(moved[-1] if self.take == 'last' else np.abs(np.median(inside) - tare))
+
+    def _tare(self, cut: Cut) -> float:
+        """Return the median of the readings before the command [mm].
+
+        A gauge that speaks on change alone says nothing for minutes: its last reading stands then.
+        """
+        end_ns = cut.window.command_ns - GUARD_NS
+        before = cut.around.stamps[cut.around.stamps < end_ns]
+        if not len(before):
+            raise UnmeasurableError(
+                f'tare: no reading until {to_seconds(GUARD_NS):g} s before the command took '
+                'effect',
+                Code.TARE,
+            )
+        since_ns = min(end_ns - BASELINE_NS, int(before[-1]))
+        baseline = cut.part(since_ns, end_ns)
+        readings = baseline.inside.value
+        if readings is None or not np.isfinite(readings).all():
+            raise UnmeasurableError('tare: a reading before the command is no number', Code.TARE)
+        readings = checked(baseline).values * MM
+        spread = float(readings.max() - readings.min())
+        if spread > self.settled_within:
+            raise UnmeasurableError(
+                f'tare: readings before the command differ by {spread:.4f} mm, at most '
+                f'{self.settled_within:g} mm allowed',
+                Code.TARE,
+            )
+        return float(np.median(readings))
 
     def _require_travel(self, readings: NDArray[np.float64]) -> None:
         """Refuse readings at an end of the travel, where a gauge shows nothing any more."""
@@ -128,7 +149,7 @@ class SpaceDisplacement(Declared, type='displacement', of='body'):
     reference: Pose | None = field(
         default=None,
         metadata=key(
-            'what is measured from; before: the mean position over 0.5 s before the move',
+            'what is measured from; before: the median position before the move',
             words={'before': None},
             default_text='before',
         ),
@@ -140,29 +161,31 @@ class SpaceDisplacement(Declared, type='displacement', of='body'):
     unit = 'mm'
     lower = 0.0
 
-    def psi(self, seen: Seen, window: Window) -> float:
+    def psi(self, cut: Cut) -> float:
         """Return the distance [mm]."""
-        assert seen.track is not None
-        inside = seen.track.since(seen.first)
+        inside = cut.measured
         require_rest(inside, self.settled_speed, self.settled_within)
         here, _ = mean_pose(inside)
-        return float(np.linalg.norm(here - self._reference(seen, window))) * MM
+        return float(np.linalg.norm(here - self._reference(cut))) * MM
 
-    def _reference(self, seen: Seen, window: Window) -> NDArray[np.float64]:
+    def _reference(self, cut: Cut) -> NDArray[np.float64]:
         if self.reference is not None:
             return np.array(self.reference.position)
-        assert seen.stretch is not None
+        end_ns = cut.window.command_ns - GUARD_NS
         try:
-            track = seen.stretch(window.command_ns - REFERENCE_NS, window.command_ns)
+            before = checked(cut.part(end_ns - BASELINE_NS, end_ns)).measured
         except UnmeasurableError as error:
             if error.code is not Code.SILENT:
                 raise
             raise UnmeasurableError(
-                'no reference: no position within 0.5 s before the command', Code.REFERENCE
+                f'reference: no position within {to_seconds(BASELINE_NS + GUARD_NS):g} s before '
+                'the command',
+                Code.REFERENCE,
             ) from None
-        require_rest(track, self.settled_speed, self.settled_within, ' before the command')
-        position, _ = mean_pose(track)
-        return position
+        require_rest(before, self.settled_speed, self.settled_within, ' before the command')
+        assert before.position is not None
+        middle: NDArray[np.float64] = np.median(before.position, axis=0)
+        return middle
 
 
 @dataclass(frozen=True)
@@ -186,10 +209,9 @@ class FinalPoseError(Declared, type='final_pose_error'):
         """What it is computed from."""
         return 'pose' if self.per_radian > 0 else 'position'
 
-    def psi(self, seen: Seen, window: Window) -> float:
+    def psi(self, cut: Cut) -> float:
         """Return |p - p*| [mm] + per_radian x angle(R, R*)."""
-        assert seen.track is not None
-        inside = seen.track.since(seen.first)
+        inside = cut.measured
         require_rest(inside, self.settled_speed, self.settled_within)
         position, orientation = mean_pose(inside)
         error = float(np.linalg.norm(position - np.array(self.target.position))) * MM

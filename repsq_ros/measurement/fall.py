@@ -26,55 +26,55 @@ from repsq_ros.measurement.frozen import longest_frozen
 from repsq_ros.measurement.limits import Fall, Limits
 from repsq_ros.measurement.motion import jump_fault
 from repsq_ros.measurement.reasons import Code, Fault
-from repsq_ros.measurement.track import Track
-from repsq_ros.measurement.track_steps import TrackSteps
+from repsq_ros.measurement.samples import Samples
+from repsq_ros.measurement.steps import Steps
 from repsq_ros.measurement.window import Window
 
 GOING = 0.15  # [s] before a loss from which it is told where the body was going
 FORESEEN = 0.3  # [s] by which that is continued
 
 
-def fallen(track: Track, fall: Fall, period: float, window: Window, limits: Limits) -> str:
+def fallen(samples: Samples, fall: Fall, period: float, window: Window, limits: Limits) -> str:
     """Return how the body has fallen, or ''.
 
     It has where it lies too low, or leans too far, in all samples of a span of `hold`, and got
     there by steps that a body can make: what a jump has put on the ground is the instrument's.
 
-    :param track: whole samples in SI units, z up, from the command on
+    :param samples: whole samples in SI units, z up, from the command on
     :param period: [s] between two samples
     """
-    down = _down(track, fall)
+    down = _down(samples, fall)
     began: int | None = None
     for place, (stamp, is_down) in enumerate(
-        zip(track.stamps.tolist(), down.tolist(), strict=True)
+        zip(samples.stamps.tolist(), down.tolist(), strict=True)
     ):
         if not is_down:
             began = None
             continue
         began = place if began is None else began
-        if (stamp - track.stamps[began]) * 1e-9 >= fall.hold:
-            way = track.take(slice(max(began - 1, 0), place + 1))
-            jumped = jump_fault(TrackSteps(way, period), window, limits)
-            return '' if jumped else _told(track)
+        if (stamp - samples.stamps[began]) * 1e-9 >= fall.hold:
+            way = samples.take(slice(max(began - 1, 0), place + 1))
+            jumped = jump_fault(Steps(way, period), window, limits)
+            return '' if jumped else _told(samples)
     return ''
 
 
-def lost_falling(track: Track, fall: Fall, window: Window, limits: Limits) -> Fault | None:
+def lost_falling(samples: Samples, fall: Fall, window: Window, limits: Limits) -> Fault | None:
     """Return whether the body was going down when it was seen last.
 
     Nobody saw it lie for `hold`, so it is no fall; but what ended the window is told.
 
-    :param track: whole samples in SI units, z up, from the command on
+    :param samples: whole samples in SI units, z up, from the command on
     """
-    stamps = track.stamps
+    stamps = samples.stamps
     ends = [*np.flatnonzero(np.diff(stamps) > limits.largest_gap_ns).tolist()]
     if len(stamps) and window.end_ns - stamps[-1] > limits.largest_gap_ns:
         ends.append(len(stamps) - 1)
-    span, first = longest_frozen(track)
+    span, first = longest_frozen(samples)
     if span > limits.frozen:
         ends.append(first)
     for end in sorted(ends):
-        why = _going_down(track.take(slice(0, end + 1)), fall)
+        why = _going_down(samples.take(slice(0, end + 1)), fall)
         if why:
             return Fault(
                 Code.LOST_FALLING,
@@ -84,9 +84,11 @@ def lost_falling(track: Track, fall: Fall, window: Window, limits: Limits) -> Fa
     return None
 
 
-def _going_down(track: Track, fall: Fall) -> str:
+def _going_down(samples: Samples, fall: Fall) -> str:
     """Return how low or far it is, where it goes down or is down, or ''."""
-    late = track.since(int(np.searchsorted(track.stamps, track.stamps[-1] - round(GOING * 1e9))))
+    late = samples.since(
+        int(np.searchsorted(samples.stamps, samples.stamps[-1] - round(GOING * 1e9)))
+    )
     seconds = (late.stamps - late.stamps[-1]).astype(np.float64) * 1e-9
     for values, limit, sign, what in (
         (None if late.position is None else late.position[:, 2], fall.height, 1.0, 'height'),
@@ -101,19 +103,19 @@ def _going_down(track: Track, fall: Fall) -> str:
     return ''
 
 
-def _down(track: Track, fall: Fall) -> NDArray[np.bool_]:
-    down = np.zeros(len(track), dtype=np.bool_)
-    if track.position is not None and fall.height > -math.inf:
-        down |= track.position[:, 2] < fall.height
-    if track.orientation is not None and fall.tilt < math.inf:
-        down |= tilt_of(track.orientation) > fall.tilt
+def _down(samples: Samples, fall: Fall) -> NDArray[np.bool_]:
+    down = np.zeros(len(samples), dtype=np.bool_)
+    if samples.position is not None and fall.height > -math.inf:
+        down |= samples.position[:, 2] < fall.height
+    if samples.orientation is not None and fall.tilt < math.inf:
+        down |= tilt_of(samples.orientation) > fall.tilt
     return down
 
 
-def _told(track: Track) -> str:
+def _told(samples: Samples) -> str:
     parts = []
-    if track.position is not None:
-        parts.append(f'lowest height {track.position[:, 2].min():.3f} m')
-    if track.orientation is not None:
-        parts.append(f'largest tilt {tilt_of(track.orientation).max():.3f} rad')
+    if samples.position is not None:
+        parts.append(f'lowest height {samples.position[:, 2].min():.3f} m')
+    if samples.orientation is not None:
+        parts.append(f'largest tilt {tilt_of(samples.orientation).max():.3f} rad')
     return f'fall: {", ".join(parts)}'

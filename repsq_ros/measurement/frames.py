@@ -20,15 +20,10 @@ import math
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 from transforms3d.quaternions import quat2mat
 
 from repsq_ros.measurement.inputs import Extrinsics, Input
-from repsq_ros.measurement.rowwise import crossed, lengths
-from repsq_ros.measurement.samples import Quaternion
-from repsq_ros.measurement.track import Track
-
-Array = NDArray[np.float64]
+from repsq_ros.measurement.samples import Array, Quaternion, Samples
 
 
 def matrix_of(quaternion: Quaternion) -> Array:
@@ -46,7 +41,7 @@ def product(left: Array, right: Array) -> Array:
     :returns: (n, 4)
     """
     a, b = np.atleast_2d(left), np.atleast_2d(right)
-    vector = a[:, 3:] * b[:, :3] + b[:, 3:] * a[:, :3] + crossed(a[:, :3], b[:, :3])
+    vector = a[:, 3:] * b[:, :3] + b[:, 3:] * a[:, :3] + np.cross(a[:, :3], b[:, :3])
     both = np.empty((len(vector), 4))
     both[:, :3] = vector
     inner = a[:, 0] * b[:, 0] + a[:, 1] * b[:, 1] + a[:, 2] * b[:, 2]
@@ -61,7 +56,7 @@ def turned(orientation: Array, vectors: Array, back: bool = False) -> Array:
     :param vectors: (n, 3) or (3,)
     :returns: (n, 3)
     """
-    unit = orientation / lengths(orientation)[:, None]
+    unit = orientation / np.linalg.norm(orientation, axis=1)[:, None]
     axis, w = unit[:, :3] * (-1.0 if back else 1.0), unit[:, 3:]
     rows = np.broadcast_to(vectors, (len(unit), 3))
     twice = 2.0 * np.cross(axis, rows)
@@ -87,8 +82,8 @@ def continuous(orientation: Array) -> Array:
     return kept
 
 
-def z_up(track: Track) -> Track:
-    """Return a y-up track in z-up axes, those of the world and those of the body alike.
+def z_up(samples: Samples) -> Samples:
+    """Return y-up samples in z-up axes, those of the world and those of the body alike.
 
     The turn by 90 degrees about x takes (x, y, z) to (x, -z, y); a rotation R becomes T R T^-1,
     whose quaternion has its axis turned in the same way.
@@ -101,23 +96,23 @@ def z_up(track: Track) -> Track:
         upright[:, 1], upright[:, 2] = -columns[:, 2], columns[:, 1]
         return upright
 
-    return Track(
-        track.stamps,
-        turn(track.position),
-        turn(track.orientation),
-        turn(track.linear),
-        turn(track.angular),
+    return replace(
+        samples,
+        position=turn(samples.position),
+        orientation=turn(samples.orientation),
+        linear=turn(samples.linear),
+        angular=turn(samples.angular),
     )
 
 
-def at_point(track: Track, extrinsics: Extrinsics) -> Track:
-    """Return the track of the point that a rigid body carries.
+def at_point(samples: Samples, extrinsics: Extrinsics) -> Samples:
+    """Return the samples of the point that a rigid body carries.
 
     With R the body's orientation and t, Q the extrinsics: p' = p + R t, R' = R Q, and in the
     point's frame v' = Q^T (v + w x t), w' = Q^T w.
     """
-    position, orientation = track.position, track.orientation
-    linear, angular = track.linear, track.angular
+    position, orientation = samples.position, samples.orientation
+    linear, angular = samples.linear, samples.angular
     translation = np.array(extrinsics.translation)
     to_body = matrix_of(extrinsics.rotation)
     if position is not None and orientation is not None:
@@ -129,30 +124,34 @@ def at_point(track: Track, extrinsics: Extrinsics) -> Track:
         linear = (linear + carried) @ to_body
     if angular is not None:
         angular = angular @ to_body
-    return Track(track.stamps, position, orientation, linear, angular)
+    return replace(
+        samples, position=position, orientation=orientation, linear=linear, angular=angular
+    )
 
 
-def conditioned(track: Track, source: Input) -> Track:
-    """Return a track in SI units, z-up, of the point that is measured.
+def conditioned(samples: Samples, source: Input) -> Samples:
+    """Return samples in SI units, z-up, of the point that is measured.
 
     A velocity that the message tells in the world frame is turned into the body's by the whole
     orientation; a turn rate is about the body's axes in every known driver.
     """
+    if samples.value is not None:
+        return replace(samples, value=source.to_si(samples.value))
     if source.scale != 1.0:
-        track = replace(
-            track,
-            position=None if track.position is None else track.position * source.scale,
-            linear=None if track.linear is None else track.linear * source.scale,
+        samples = replace(
+            samples,
+            position=None if samples.position is None else samples.position * source.scale,
+            linear=None if samples.linear is None else samples.linear * source.scale,
         )
-    if source.velocity_frame == 'world' and track.linear is not None:
-        if track.orientation is None:
+    if source.velocity_frame == 'world' and samples.linear is not None:
+        if samples.orientation is None:
             raise ValueError('a velocity in the world frame needs an orientation')
-        track = replace(track, linear=turned(track.orientation, track.linear, back=True))
+        samples = replace(samples, linear=turned(samples.orientation, samples.linear, back=True))
     if source.up_axis == 'y':
-        track = z_up(track)
+        samples = z_up(samples)
     if not source.extrinsics.trivial:
-        track = at_point(track, source.extrinsics)
-    return track
+        samples = at_point(samples, source.extrinsics)
+    return samples
 
 
 UNIT_NORM = 0.05  # by which the norm of a quaternion may differ from 1
@@ -174,17 +173,17 @@ def tilt_of(orientation: Array) -> Array:
     return found
 
 
-def leans_as_if_w_came_first(track: Track, source: Input) -> bool:
+def leans_as_if_w_came_first(samples: Samples, source: Input) -> bool:
     """Tell whether a body leans throughout, and stands throughout if w is taken to come first.
 
-    :param track: whole samples as they came
+    :param samples: whole samples as they came
     """
-    if track.orientation is None or not len(track):
+    if samples.orientation is None or not len(samples):
         return False
-    if _stands(track.orientation[0].tolist(), source):
+    if _stands(samples.orientation[0].tolist(), source):
         return False
     read, other = (
-        conditioned(Track(track.stamps, None, track.orientation[:, order]), source)
+        conditioned(Samples(samples.stamps, None, samples.orientation[:, order]), source)
         for order in ([0, 1, 2, 3], [1, 2, 3, 0])
     )
     assert read.orientation is not None

@@ -17,30 +17,95 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from repsq_ros.measurement.rowwise import any_set
-from repsq_ros.measurement.track import Track
-
-Array = NDArray[np.float64]
-Stamps = NDArray[np.int64]
+from repsq_ros.measurement.limits import Limits
+from repsq_ros.measurement.reasons import Code, Fault
+from repsq_ros.measurement.samples import Array, Samples, Stamps
+from repsq_ros.measurement.window import Window
 
 
-def longest_frozen(track: Track) -> tuple[float, int]:
+def longest_frozen(samples: Samples) -> tuple[float, int]:
     """Return the longest span of bit-identical poses [s] and the index at which it begins."""
-    columns = [c for c in (track.position, track.orientation) if c is not None]
-    if len(track) < 2 or not columns:
+    columns = [c for c in (samples.position, samples.orientation) if c is not None]
+    if len(samples) < 2 or not columns:
         return 0.0, 0
     # A flip of the quaternion's sign is no change, but NaN is one: it is another fault.
-    changed = any_set(columns[0][1:] != columns[0][:-1])
-    for column in columns[1:]:
-        changed |= any_set(column[1:] != column[:-1])
-    moved = np.flatnonzero(changed) + 1
+    changed = [(column[1:] != column[:-1]).any(axis=1) for column in columns]
+    moved = np.flatnonzero(np.any(changed, axis=0)) + 1
     starts = np.concatenate([[0], moved])
-    ends = np.concatenate([moved - 1, [len(track) - 1]])
-    spans = (track.stamps[ends] - track.stamps[starts]).astype(np.float64) * 1e-9
+    ends = np.concatenate([moved - 1, [len(samples) - 1]])
+    spans = (samples.stamps[ends] - samples.stamps[starts]).astype(np.float64) * 1e-9
     longest = int(np.argmax(spans))
     return float(spans[longest]), int(starts[longest])
+
+
+def frozen_fault(samples: Samples, window: Window, limits: Limits) -> Fault | None:
+    """Return where the pose does not change to the last bit although stamps go on."""
+    span, first = longest_frozen(samples)
+    if span <= limits.frozen:
+        return _stuck(samples, first, window) or _stuck_at_the_end(samples, limits)
+    return Fault(
+        Code.FROZEN,
+        f'frozen: bit-identical poses with fresh stamps for {span:.3f} s from '
+        f'{window.at(samples.stamps[first])} on, at most {limits.frozen:g} s allowed',
+    )
+
+
+def _stuck(samples: Samples, first: int, window: Window) -> Fault | None:
+    """Return whether the pose did not change for a while in which the body went on.
+
+    Counts as stuck if no other repetition lasts a third as long and the step after it exceeds
+    three times the 90th percentile. Wheels that stand still for a moment go on with a short step.
+
+    :param first: index of the pose that is repeated longest
+    """
+    position, seconds = samples.position, samples.stamps.astype(np.float64) * 1e-9
+    if position is None or len(samples) < 8:
+        return None
+    same = ~(position[1:] != position[:-1]).any(axis=1)
+    moved = np.flatnonzero(~same) + 1
+    after = int(np.searchsorted(moved, first, 'right'))
+    if after >= len(moved) or len(moved) < 5:
+        return None
+    last = int(moved[after])
+    held = float(seconds[last - 1] - seconds[first])
+    runs = np.diff(seconds[np.concatenate([[0], moved])])
+    others = np.delete(runs, min(after, len(runs) - 1))
+    steps = np.linalg.norm(np.diff(position, axis=0), axis=1)
+    usual = float(np.percentile(steps[~same], 90))
+    if held <= 3.0 * float(others.max()) or steps[last - 1] <= 3.0 * usual:
+        return None
+    return Fault(
+        Code.FROZEN,
+        f'frozen: bit-identical poses with fresh stamps for {held:.3f} s from '
+        f'{window.at(samples.stamps[first])} on, and then a step of {steps[last - 1]:.4f} m: the '
+        'body went on meanwhile',
+    )
+
+
+def _stuck_at_the_end(samples: Samples, limits: Limits) -> Fault | None:
+    """Return whether the pose has stopped to change although the body was on its way.
+
+    Within the samples a jump tells how far it went meanwhile; after the last one nothing does. It
+    is held against the slowest of its last three steps: a body that brakes has slowed down.
+    """
+    if samples.position is None or len(samples) < 8:
+        return None
+    position, seconds = samples.position, samples.stamps.astype(np.float64) * 1e-9
+    changed = np.flatnonzero((position[1:] != position[:-1]).any(axis=1)) + 1
+    if len(changed) < 5:
+        return None
+    last = changed[-4:]
+    held = float(seconds[-1] - seconds[last[-1]])
+    steps = np.linalg.norm(np.diff(position[last], axis=0), axis=1)
+    speed = float((steps / np.diff(seconds[last])).min())
+    if held <= 1.5 * float(np.diff(seconds[changed]).max()) or held * speed <= limits.outlier:
+        return None
+    return Fault(
+        Code.FROZEN,
+        f'frozen: bit-identical poses with fresh stamps for the last {held:.3f} s, while the body '
+        f'was moving at {speed:.4f} m/s',
+    )
 
 
 class FrozenSpans:

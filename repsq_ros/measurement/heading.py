@@ -33,17 +33,6 @@ def yaw_of(orientation: Array) -> Array:
     return found
 
 
-def unwrapped(heading: Array) -> Array:
-    """Return what np.unwrap does, which has nothing to do where no step is half a turn.
-
-    :param heading: (n,) [rad]; it may be changed
-    """
-    if np.abs(heading[1:] - heading[:-1]).max(initial=0.0) < np.pi:
-        heading[1:] += 0.0  # as np.unwrap: no zero keeps a sign
-        return heading
-    return np.asarray(np.unwrap(heading), dtype=np.float64)
-
-
 def into_body(velocity: Array, heading: Array) -> Array:
     """Turn velocities of the world frame into the body's by its heading.
 

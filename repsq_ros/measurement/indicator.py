@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from repsq_ros.keys import Declared, key
-from repsq_ros.measurement.window import Seen, Window
+from repsq_ros.measurement.cut import Cut
 
 
 @dataclass(frozen=True)
@@ -39,6 +39,6 @@ class Indicator(Declared, type='indicator'):
         """What it is computed from."""
         return str(self.inner.needs)
 
-    def psi(self, seen: Seen, window: Window) -> float:
+    def psi(self, cut: Cut) -> float:
         """Return 1 or 0."""
-        return 1.0 if self.inner.psi(seen, window) > self.above else 0.0
+        return 1.0 if self.inner.psi(cut) > self.above else 0.0

@@ -24,14 +24,14 @@ from typing import Protocol
 import numpy as np
 
 from repsq_ros.keys import shared
-from repsq_ros.measurement import validity
+from repsq_ros.measurement.checked_window import checked_window
+from repsq_ros.measurement.condition_checks import condition_fault
+from repsq_ros.measurement.cut import Cut
 from repsq_ros.measurement.inputs import Input
 from repsq_ros.measurement.limits import Commanded, Condition, Fall, Limits
 from repsq_ros.measurement.own import OwnQuantity
 from repsq_ros.measurement.reasons import Code, Fault
-from repsq_ros.measurement.seeing import Wanted, read_bodies, read_gauges
-from repsq_ros.measurement.track import Series
-from repsq_ros.measurement.window import Observation, Seen, UnmeasurableError, Window
+from repsq_ros.measurement.window import UnmeasurableError
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class Quantity(Protocol):
     def needs(self) -> str:
         """What it is computed from: velocity, position, pose, or reading."""
 
-    def psi(self, seen: Seen, window: Window) -> float:
+    def psi(self, cut: Cut) -> float:
         """Return psi.
 
         :raises UnmeasurableError: the samples do not allow it; the test is INVALID
@@ -81,8 +81,6 @@ class Quantity(Protocol):
 
 
 USUAL = Limits()
-SIDE_BY_SIDE = 16  # windows: more of them find no room in a cache
-NOTHING = Series(np.empty(0, dtype=np.int64), np.empty(0))
 
 
 @dataclass(frozen=True)
@@ -133,62 +131,50 @@ class Measure:
             ],
         }
 
-    def evaluate(self, observation: Observation) -> Evaluation:
-        """Return psi of a window, or the named reason why there is none."""
-        return self.evaluate_all([observation])[0]
+    def evaluate(self, cut: Cut, conditions: Sequence[Cut] = ()) -> Evaluation:
+        """Return psi of a window, or the named reason why there is none.
 
-    def evaluate_all(self, observations: Sequence[Observation]) -> list[Evaluation]:
-        """Return what each of several windows gives; each gives what it would alone."""
-        read = read_gauges if self.of_readings else read_bodies
-        outcomes: list[Evaluation] = []
-        # Numbers of any size may come; what they make of a sum is looked at, not warned of.
-        with np.errstate(all='ignore'):
-            for begin in range(0, len(observations), SIDE_BY_SIDE):
-                some = observations[begin : begin + SIDE_BY_SIDE]
-                found = read(some, self.input, self._wanted)
-                outcomes += [self._judge(*each) for each in zip(some, found, strict=True)]
-        return outcomes
+        :param cut: the window with all that comes before it
+        :param conditions: of each condition, its last reading before the command and those since
+        """
+        with np.errstate(all='ignore'):  # numbers of any size may come; checks look at the sums
+            return self._evaluate(cut, conditions)
 
-    def _judge(
-        self, observation: Observation, found: tuple[Seen, str] | UnmeasurableError
-    ) -> Evaluation:
-        window = observation.window
-        count = observation.count
+    def _evaluate(self, cut: Cut, conditions: Sequence[Cut]) -> Evaluation:
+        objection, count = self._objection(conditions), cut.count
         try:
-            if isinstance(found, UnmeasurableError):
-                raise found
-            seen, note = found
-            objection = self._objection(observation)
+            ready, note = checked_window(cut, self.fall, self._history)
             if note:
                 return Evaluation(self.upper, True, '', count, note)
             if objection:
                 return Evaluation.invalid(objection.text, count, objection.code)
-            psi = float(self.quantity.psi(seen, window))
+            psi = float(self.quantity.psi(ready))
         except UnmeasurableError as error:
-            fault = self._objection(observation) or Fault(error.code, str(error))
+            fault = objection or Fault(error.code, str(error))
             return Evaluation.invalid(fault.text, count, fault.code)
         if not math.isfinite(psi):
             reason = f'psi is {psi}: the measure gave no finite number'
             return Evaluation.invalid(reason, count, Code.RESULT)
-        return Evaluation(psi, True, '', count)
+        return Evaluation(psi, True, '', count, self._outside(psi))
+
+    def _outside(self, psi: float) -> str:
+        """Return a note where psi lies outside its range; '': it does not."""
+        if self.lower <= psi <= self.upper:
+            return ''
+        return (
+            f'psi {psi:g} is outside its range, {self.lower:g} to {self.upper:g} {self.unit}: '
+            'a wrong range, unit or baseline?'
+        )
 
     @property
-    def _wanted(self) -> Wanted:
-        quantity = self.quantity
-        inner = getattr(quantity, 'inner', quantity)  # of an indicator
-        own = isinstance(inner, OwnQuantity)
-        return Wanted(quantity.needs, self.limits, self.fall, self.commanded, history=own)
+    def _history(self) -> bool:
+        """Tell whether the quantity is the user's own, which may look at all before the window."""
+        return isinstance(getattr(self.quantity, 'inner', self.quantity), OwnQuantity)
 
-    def _objection(self, observation: Observation) -> Fault | None:
-        """Return what the first condition that objects says: it names the cause, not its trace."""
-        for condition, source in zip(self.conditions, self.condition_inputs, strict=True):
-            raw = observation.conditions.get(condition.name, NOTHING)
-            series = Series(raw.stamps, source.to_si(raw.values))
-            window = observation.window
-            doubts = observation.condition_doubts.get(condition.name, ())
-            fault = validity.condition_fault(condition, series, window)
-            if fault is None and doubts:
-                fault = validity.doubt_fault(doubts, int(series.stamps[0]), window.end_ns, window)
+    def _objection(self, cuts: Sequence[Cut]) -> Fault | None:
+        """Return what the first condition objects to: it names the cause, not its trace."""
+        for condition, cut in zip(self.conditions, cuts, strict=True):
+            fault = condition_fault(condition, cut)
             if fault:
                 return fault
         return None

@@ -18,7 +18,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from repsq_ros.measurement.window import Seen, UnmeasurableError, Window
+from repsq_ros.measurement.cut import Cut
+from repsq_ros.measurement.window import UnmeasurableError
 
 NEEDS = ('velocity', 'position', 'pose', 'reading')
 ATTRIBUTES = ('lower', 'upper', 'unit', 'needs')
@@ -36,13 +37,13 @@ class OwnQuantity:
         """Return all that two labs have to share: its name, options, unit."""
         return {**self._description, 'unit': self.unit, 'needs': self.needs}
 
-    def psi(self, seen: Seen, window: Window) -> float:
+    def psi(self, cut: Cut) -> float:
         """Return psi.
 
         What goes wrong in foreign code spoils one test, and is told; it does not end a campaign.
         """
         try:
-            return float(self._inner.psi(seen, window))
+            return float(self._inner.psi(cut))
         except UnmeasurableError:
             raise
         except Exception as error:

@@ -20,17 +20,13 @@ import math
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from repsq_ros.keys import key
 from repsq_ros.measurement.frames import continuous
 from repsq_ros.measurement.reasons import Code
-from repsq_ros.measurement.samples import Quaternion, Vector
-from repsq_ros.measurement.slopes import by_slope
-from repsq_ros.measurement.track import Track
+from repsq_ros.measurement.samples import Array, Quaternion, Samples, Vector
+from repsq_ros.measurement.velocity import by_slope
 from repsq_ros.measurement.window import UnmeasurableError
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -43,19 +39,19 @@ class Pose:
     )
 
 
-def mean_pose(track: Track) -> tuple[Array, Array | None]:
+def mean_pose(samples: Samples) -> tuple[Array, Array | None]:
     """Return mean position (3,) [m] and mean orientation (4,), the latter of norm 1.
 
     The mean of the quaternions brought to one sign, normalised: for rotations that lie close
     together this is the rotation of least mean squared angle to second order.
     """
-    if track.position is None:
+    if samples.position is None:
         raise UnmeasurableError('no position: the source does not report it', Code.POSITION)
-    position: Array = track.position.mean(axis=0)
-    if track.orientation is None:
+    position: Array = samples.position.mean(axis=0)
+    if samples.orientation is None:
         return position, None
-    norms = np.linalg.norm(track.orientation, axis=1, keepdims=True)
-    mean = continuous(track.orientation / norms).mean(axis=0)
+    norms = np.linalg.norm(samples.orientation, axis=1, keepdims=True)
+    mean = continuous(samples.orientation / norms).mean(axis=0)
     return position, mean / np.linalg.norm(mean)
 
 
@@ -67,25 +63,25 @@ def angle_between(left: Array, right: Array) -> float:
     return 4.0 * math.asin(min(chord / 2.0, 1.0))
 
 
-def speed_of(track: Track) -> float:
+def speed_of(samples: Samples) -> float:
     """Return how fast a body moves in space [m/s].
 
-    The 95th percentile of the slopes over 0.1 s (or a quarter of the track, if that is longer):
+    The 95th percentile of the slopes over 0.1 s (or a quarter of the samples, if that is longer):
     of a controller's word nothing goes into it.
 
     :raises UnmeasurableError: too few positions, or of too short a time
     """
-    if track.position is None or len(track) < 3:
+    if samples.position is None or len(samples) < 3:
         raise UnmeasurableError(
-            f'settle not told: {len(track)} positions in the window', Code.SETTLE
+            f'settle not told: {len(samples)} positions in the window', Code.SETTLE
         )
-    seconds = float(track.stamps[-1] - track.stamps[0]) * 1e-9
+    seconds = float(samples.stamps[-1] - samples.stamps[0]) * 1e-9
     span = max(0.1, seconds / 4.0)
-    upright = np.tile([0.0, 0.0, 0.0, 1.0], (len(track), 1))
-    x, y, z = track.position.T
+    upright = np.tile([0.0, 0.0, 0.0, 1.0], (len(samples), 1))
+    x, y, z = samples.position.T
     try:
-        flat = by_slope(Track(track.stamps, np.column_stack([x, y, z]), upright), span)
-        tall = by_slope(Track(track.stamps, np.column_stack([z, y, x]), upright), span)
+        flat = by_slope(Samples(samples.stamps, np.column_stack([x, y, z]), upright), span)
+        tall = by_slope(Samples(samples.stamps, np.column_stack([z, y, x]), upright), span)
     except ValueError:
         raise UnmeasurableError(
             'settle not told: positions of too short a time', Code.SETTLE
@@ -93,27 +89,27 @@ def speed_of(track: Track) -> float:
     return float(np.percentile(np.hypot(np.hypot(flat[:, 0], flat[:, 1]), tall[:, 0]), 95))
 
 
-def gone_in(track: Track) -> tuple[float, float]:
+def gone_in(samples: Samples) -> tuple[float, float]:
     """Return how far a body goes from first to last sample [m], and how far noise can make that.
 
     By straight lines through x, y and z: a body that creeps is slow at any instant. The second
     number is three standard errors of the first.
 
-    :param track: n >= 3 positions
+    :param samples: n >= 3 positions
     """
-    assert track.position is not None
-    seconds = (track.stamps - track.stamps[0]).astype(np.float64) * 1e-9
+    assert samples.position is not None
+    seconds = (samples.stamps - samples.stamps[0]).astype(np.float64) * 1e-9
     seconds -= seconds.mean()
     square = float(np.sum(seconds * seconds))
-    around = track.position - track.position.mean(axis=0)
+    around = samples.position - samples.position.mean(axis=0)
     slope = seconds @ around / square
     left = around - seconds[:, None] * slope
-    error = np.sqrt(np.sum(left * left) / max(len(track) - 2, 1) / square)
+    error = np.sqrt(np.sum(left * left) / max(len(samples) - 2, 1) / square)
     length = float(seconds[-1] - seconds[0])
     return float(np.linalg.norm(slope)) * length, 3.0 * float(error) * length
 
 
-def require_rest(track: Track, speed: float, within: float, when: str = '') -> None:
+def require_rest(samples: Samples, speed: float, within: float, when: str = '') -> None:
     """Refuse a stretch in which the body still moves.
 
     :param speed: [m/s] at most
@@ -121,14 +117,14 @@ def require_rest(track: Track, speed: float, within: float, when: str = '') -> N
     :param when: what the stretch is, where it is not the window
     :raises UnmeasurableError: with the speed, or the way
     """
-    found = speed_of(track)
+    found = speed_of(samples)
     if found > speed:
         raise UnmeasurableError(
             f'settle not reached: the body moves at {found:.4f} m/s{when}, at most {speed:g} m/s '
             'allowed',
             Code.SETTLE,
         )
-    way, noise = gone_in(track)
+    way, noise = gone_in(samples)
     if way * 1e3 > within + noise * 1e3:
         raise UnmeasurableError(
             f'settle not reached: the body creeps by {way * 1e3:.3f} mm{when}, at most '

@@ -17,11 +17,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from repsq_ros.measurement.inputs import LENGTHS, Input
 from repsq_ros.measurement.reasons import Code, Fault
-from repsq_ros.measurement.track import Series
+from repsq_ros.measurement.samples import Array, Flags, Samples
 from repsq_ros.measurement.window import Window
 
 # Below the smallest normal number of single precision: an integer or a flag that was put into the
@@ -45,19 +44,18 @@ ERROR_CODES = (
 )
 
 
-def implausible_fault(raw: Series, source: Input, window: Window) -> Fault | None:
+def implausible_fault(raw: Samples, source: Input, window: Window) -> Fault | None:
     """Return a reading that is none.
 
     :param raw: in the input's unit
     """
-    values = raw.values
-    if not len(values):
-        return None
+    values = raw.value
+    assert values is not None
     codes = ERROR_CODES if source.error_codes is None else source.error_codes
     for bad, what in (
         ((values != 0.0) & (np.abs(values) < NOT_CAST), 'is no number that was meant: not cast?'),
         (np.isin(values, codes), 'is an error code (error_codes of the input says which are)'),
-        (_too_long(raw, source), f'is beyond {LONGEST:g} m: another unit than {source.unit}?'),
+        (_too_long(values, source), f'is beyond {LONGEST:g} m: another unit than {source.unit}?'),
     ):
         at = np.flatnonzero(bad)
         if len(at):
@@ -68,8 +66,8 @@ def implausible_fault(raw: Series, source: Input, window: Window) -> Fault | Non
     return None
 
 
-def _too_long(raw: Series, source: Input) -> NDArray[np.bool_]:
+def _too_long(values: Array, source: Input) -> Flags:
     if source.unit not in LENGTHS:
-        return np.zeros(len(raw), dtype=np.bool_)
-    found: NDArray[np.bool_] = np.abs(source.to_si(raw.values)) > LONGEST
+        return np.zeros(len(values), dtype=np.bool_)
+    found: Flags = np.abs(source.to_si(values)) > LONGEST
     return found

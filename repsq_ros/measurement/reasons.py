@@ -45,8 +45,8 @@ class Code(str, Enum):
     STALE = 'stale gauge'
     READING = 'reading'  # outside its own range, an error code, not a cast number, of another unit
     TRAVEL = 'gauge at the end of its travel'
-    TARE = 'no tare'
-    REFERENCE = 'no reference'
+    TARE = 'tare'
+    REFERENCE = 'reference'
     SETTLE = 'settle not reached'
     CONDITION = '(condition)'  # begins with the name of the condition
     POSES = 'one pose only'

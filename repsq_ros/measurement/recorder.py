@@ -18,13 +18,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from repsq_ros.measurement.buffer import KEEP_NS, SampleBuffer
-from repsq_ros.measurement.columns import SampleColumns
+from repsq_ros.measurement.cut import Cut
 from repsq_ros.measurement.inputs import Input
 from repsq_ros.measurement.measure import Evaluation, Measure
 from repsq_ros.measurement.reasons import Code
-from repsq_ros.measurement.samples import Sample
-from repsq_ros.measurement.window import Observation, Window
+from repsq_ros.measurement.samples import Samples
+from repsq_ros.measurement.tail import KEEP_NS, Tail
+from repsq_ros.measurement.window import Window
 from repsq_ros.timebase import to_seconds
 
 __all__ = ['Key', 'Recorder', 'Window']
@@ -43,39 +43,31 @@ class Recorder:
     def __init__(self, measure: Measure, keep_ns: int | None = None) -> None:
         self._measure = measure
         self._keep_ns = keep_ns
-        self.buffer = self._new_buffer(measure.input)
+        self.tail = self._new_tail(measure.input)
         self.conditions = {
-            condition.name: self._new_buffer(source)
+            condition.name: self._new_tail(source)
             for condition, source in zip(measure.conditions, measure.condition_inputs, strict=True)
         }
         self._windows: dict[Key, Window] = {}
         self._set_back: dict[Key, int] = {}  # how often the clock had been when it was opened
 
-    def _new_buffer(self, source: Input) -> SampleBuffer:
+    def _new_tail(self, source: Input) -> Tail:
         keep_ns = KEEP_NS if self._keep_ns is None else self._keep_ns
-        return SampleBuffer(keep_ns, source.frame, stamped=source.stamp == 'header')
+        return Tail(keep_ns, source.frame, stamped=source.stamp == 'header')
 
-    def add(self, sample: Sample) -> None:
-        """Take in one sample of the measure's input."""
-        self.buffer.add(sample)
-
-    def add_condition(self, name: str, reading: Sample) -> None:
-        """Take in one reading of a condition."""
-        self.conditions[name].add(reading)
-
-    def add_columns(self, columns: SampleColumns, condition: str = '') -> None:
-        """Take in many samples of the measure's input, or readings of a condition."""
-        (self.conditions[condition] if condition else self.buffer).add_columns(columns)
+    def add(self, samples: Samples, condition: str = '') -> None:
+        """Take in samples of the measure's input, or readings of a condition."""
+        (self.conditions[condition] if condition else self.tail).add(samples)
 
     def forget(self, before_ns: int) -> None:
         """Give up what no window needs that reaches no further back than to an instant."""
-        for buffer in (self.buffer, *self.conditions.values()):
-            buffer.forget(before_ns)
+        for tail in (self.tail, *self.conditions.values()):
+            tail.forget(before_ns)
 
     def open(self, key: Key, window: Window) -> None:
         """Say what is to be measured."""
         self._windows[key] = window
-        self._set_back[key] = self.buffer.times_set_back
+        self._set_back[key] = self.tail.times_set_back
 
     def keep(self, windows: dict[Key, Window]) -> None:
         """Say what is to be measured, in place of all that was said before."""
@@ -99,7 +91,7 @@ class Recorder:
     @property
     def complete_keys(self) -> tuple[Key, ...]:
         """Return the tests for which a sample at or after the window's end has come."""
-        newest = self.buffer.newest_ns
+        newest = self.tail.newest_ns
         if newest is None or not self._windows:
             return ()
         return tuple(key for key, window in self._windows.items() if newest >= window.end_ns)
@@ -111,7 +103,7 @@ class Recorder:
         """
         window = self._windows.pop(key)
         outcome = self.measure(window, self._set_back.pop(key, 0))
-        newest_ns = self.buffer.newest_ns
+        newest_ns = self.tail.newest_ns
         lost = outcome.code is Code.SILENT and not self._measure.of_readings
         if lost and newest_ns is not None:
             away = to_seconds(newest_ns - window.end_ns)
@@ -129,35 +121,43 @@ class Recorder:
 
         :param set_back: how often the sensor's clock had been set back before the window's time
         """
-        return self._measure.evaluate(self._observation(window, set_back))
+        measure = self._measure
+        conditions = [
+            self._cut(
+                self.conditions[condition.name], source, 'reading', window, window.command_ns
+            )
+            for condition, source in zip(measure.conditions, measure.condition_inputs, strict=True)
+        ]
+        needs = measure.quantity.needs
+        cut = self._cut(self.tail, measure.input, needs, window, window.reach_ns, set_back)
+        return measure.evaluate(cut, conditions)
 
     def measure_all(self, windows: Sequence[Window]) -> list[Evaluation]:
         """Measure several windows, each as `measure` does."""
-        return self._measure.evaluate_all([self._observation(window, 0) for window in windows])
+        return [self.measure(window) for window in windows]
 
-    def _observation(self, window: Window, set_back: int) -> Observation:
-        measure, buffer = self._measure, self.buffer
-        conditions = {
-            name: each.series(window.command_ns, window.end_ns)
-            for name, each in self.conditions.items()
-        }
-        objections = {
-            name: each.doubts(window.reach_ns, window.end_ns)
-            for name, each in self.conditions.items()
-        }
-        if measure.of_readings:
-            series = buffer.series(window.reach_ns, window.end_ns)
-            since_ns = int(series.stamps[0]) if len(series) else window.reach_ns
-            doubts = buffer.doubts(since_ns, window.end_ns, set_back)
-            return Observation(
-                window,
-                series=series,
-                doubts=doubts,
-                conditions=conditions,
-                condition_doubts=objections,
-            )
-        track = buffer.track(window.reach_ns, window.end_ns)
-        doubts = buffer.doubts(window.reach_ns, window.end_ns, set_back)
-        return Observation(
-            window, track, doubts=doubts, conditions=conditions, condition_doubts=objections
+    def _cut(
+        self,
+        tail: Tail,
+        source: Input,
+        needs: str,
+        window: Window,
+        since_ns: int,
+        set_back: int = 0,
+    ) -> Cut:
+        """Return the samples of an input from an instant to the end of a window."""
+        around = tail.between(since_ns, window.end_ns, last_before=needs == 'reading')
+        if len(around):
+            since_ns = min(since_ns, int(around.stamps[0]))
+        return Cut(
+            around,
+            source,
+            window,
+            window.start_ns,
+            window.end_ns,
+            needs,
+            lead_ns=window.start_ns - since_ns,
+            limits=self._measure.limits,
+            doubts=tail.doubts(min(since_ns, window.reach_ns), window.end_ns, set_back),
+            commanded=self._measure.commanded,
         )

@@ -12,37 +12,202 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Stamped samples, as any sensor gives them."""
+"""A table of samples: of a body or of a number over time, one row or ten thousand."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from repsq_ros.measurement.reasons import Code
 
 Vector = tuple[float, float, float]
 Quaternion = tuple[float, float, float, float]  # x, y, z, w as in ROS
+Array = NDArray[np.float64]
+Stamps = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+Rows = slice | Flags | NDArray[np.int64]
+Doubted = tuple[Code, str]  # what a message itself says against its sample
+
+POSE = ('position', 'orientation')
+TWIST = ('linear', 'angular')
+COLUMNS = (*POSE, *TWIST, 'value')
 
 
-class BodySample(NamedTuple):
-    """Pose and velocity of a body at one instant, as far as the sensor has them."""
-
-    stamp_ns: int
-    position: Vector | None  # [m, or the input's unit], in the sensor's fixed frame
-    orientation: Quaternion | None  # body to fixed frame
-    linear_velocity: Vector | None = None  # [m/s, or the input's unit per s]
-    angular_velocity: Vector | None = None  # [rad/s]
-    frame: str = ''  # frame_id of its header
-    doubt: tuple[Code, str] | None = None  # what its message itself says against it
+class NumberColumn(np.ndarray[Any, Any]):
+    """One number of many messages, where a reader of one message expects one number."""
 
 
-class Reading(NamedTuple):
-    """One number at one instant: a dial gauge, a range, a battery, a mode."""
-
-    stamp_ns: int
-    value: float  # in the input's unit
-    frame: str = ''  # frame_id of its header
-    doubt: tuple[Code, str] | None = None  # what its message itself says against it
+def real(value: Any) -> Any:
+    """Return a number, or each of a column, as a float."""
+    if isinstance(value, NumberColumn):
+        return value.astype(np.float64)
+    return float(value)
 
 
-Sample = BodySample | Reading
+@dataclass(eq=False, slots=True)
+class Samples:
+    """Samples of one input; a column is None where the sensor does not report the quantity."""
+
+    stamps: Stamps  # (n,) [ns]
+    position: Array | None = None  # (n, 3) [m, or the input's unit], in the sensor's fixed frame
+    orientation: Array | None = None  # (n, 4) x, y, z, w, body to fixed frame
+    linear: Array | None = None  # (n, 3) [m/s, or the input's unit per s]
+    angular: Array | None = None  # (n, 3) [rad/s]
+    value: Array | None = None  # (n,) of a gauge, a battery, a mode; in the input's unit
+    frames: str | Sequence[str] = ''  # frame_id of all, or of each
+    doubts: Mapping[int, Doubted] = field(default_factory=dict)  # by row
+    logs: Stamps | None = None  # (n,) [ns] when each was recorded; None: not known
+
+    def __len__(self) -> int:
+        return len(self.stamps)
+
+    @property
+    def stamp_ns(self) -> int:
+        """Stamp of the last row [ns]."""
+        return int(self.stamps[-1])
+
+    def frame(self, row: int = -1) -> str:
+        """Return the frame_id of one row."""
+        return self.frames if isinstance(self.frames, str) else self.frames[row]
+
+    @property
+    def columns(self) -> dict[str, Array]:
+        """Return the columns that are there, by name."""
+        found = {name: getattr(self, name) for name in COLUMNS}
+        return {name: column for name, column in found.items() if column is not None}
+
+    def take(self, rows: Rows) -> Samples:
+        """Return some of the rows."""
+        frames, doubts = self.frames, self.doubts
+        if doubts or not isinstance(frames, str):
+            places = np.arange(len(self))[rows].tolist()
+            doubts = {k: doubts[place] for k, place in enumerate(places) if place in doubts}
+            if not isinstance(frames, str):
+                frames = [frames[place] for place in places]
+        columns = {name: column[rows] for name, column in self.columns.items()}
+        logs = None if self.logs is None else self.logs[rows]
+        return Samples(self.stamps[rows], **columns, frames=frames, doubts=doubts, logs=logs)
+
+    def since(self, first: int) -> Samples:
+        """Return the rows from one on."""
+        return self.take(slice(first, None))
+
+    def moved(self, by_ns: int) -> Samples:
+        """Return the same with other stamps."""
+        return replace(self, stamps=self.stamps + by_ns)
+
+    def repeated(self, count: int) -> Samples:
+        """Return the one row as often as told; a table of so many rows as it is."""
+        if len(self) == count:
+            return self
+        return self.take(np.zeros(count, dtype=np.int64))
+
+    @property
+    def broken(self) -> Flags:
+        """Tell which rows hold NaN, infinity or a quaternion of norm zero."""
+        bad = np.zeros(len(self), dtype=np.bool_)
+        for column in self.columns.values():
+            bad |= ~np.isfinite(column).all(axis=tuple(range(1, column.ndim)))
+        if self.orientation is not None:
+            bad |= ~self.orientation.any(axis=1)
+        return bad
+
+    def sent_again(self, equal: bool) -> NDArray[np.int64]:
+        """Return the rows whose stamp the next row has, too.
+
+        :param equal: only those whose numbers the next row has, too
+        """
+        again: NDArray[np.int64] = np.flatnonzero(self.stamps[1:] == self.stamps[:-1])
+        for column in self.columns.values() if equal else ():
+            same = equal_numbers(column[again], column[again + 1])
+            again = again[same.all(axis=tuple(range(1, same.ndim)))]
+        return again
+
+
+def equal_numbers(left: Array, right: Array) -> Flags:
+    """Tell which numbers are equal; NaN is like NaN."""
+    found: Flags = (left == right) | (np.isnan(left) & np.isnan(right))
+    return found
+
+
+def body_sample(
+    stamp_ns: Any,
+    position: Sequence[Any] | None,
+    orientation: Sequence[Any] | None = None,
+    linear: Sequence[Any] | None = None,
+    angular: Sequence[Any] | None = None,
+    frame: str = '',
+    doubt: Doubted | None = None,
+) -> Samples:
+    """Make a row of a body; rows where some of the numbers are columns.
+
+    :param stamp_ns: [ns]
+    :param position: x, y, z [m, or the input's unit]
+    :param orientation: x, y, z, w
+    :param linear: x, y, z [m/s, or the input's unit per s]
+    :param angular: x, y, z [rad/s]
+    :raises ValueError: columns of several lengths, or no numbers
+    """
+    stamps = np.array(stamp_ns, dtype=np.int64, ndmin=1)
+    parts = [None if e is None else _rows(e) for e in (position, orientation, linear, angular)]
+    count = max(len(stamps), *(0 if part is None else len(part) for part in parts))
+    if count > 1:  # what is equal in all messages is one number
+        stamps = np.broadcast_to(stamps, count)
+        parts = [None if p is None else np.broadcast_to(p, (count, p.shape[1])) for p in parts]
+    columns = dict(zip(COLUMNS, parts, strict=False))
+    return Samples(stamps, **columns, frames=frame, doubts={0: doubt} if doubt else {}, logs=None)
+
+
+def number_sample(
+    stamp_ns: Any, value: Any, frame: str = '', doubt: Doubted | None = None
+) -> Samples:
+    """Make a row of a number over time; rows where stamp or number are columns."""
+    stamps = np.array(stamp_ns, dtype=np.int64, ndmin=1)
+    values = np.array(value, dtype=np.float64, ndmin=1)
+    count = max(len(stamps), len(values))
+    if count > 1:
+        stamps, values = np.broadcast_to(stamps, count), np.broadcast_to(values, count)
+    return Samples(stamps, value=values, frames=frame, doubts={0: doubt} if doubt else {})
+
+
+def _rows(numbers: Sequence[Any]) -> Array:
+    """Return (1, k), or (n, k) where some of k numbers are columns."""
+    try:
+        rows = np.array(numbers, dtype=np.float64)
+    except ValueError:
+        rows = np.array(np.broadcast_arrays(*numbers), dtype=np.float64)
+    return rows[None] if rows.ndim == 1 else np.ascontiguousarray(rows.T)
+
+
+def joined(parts: Sequence[Samples]) -> Samples:
+    """Return the rows of several tables, one after the other.
+
+    A column that one part lacks is lacking.
+
+    :raises ValueError: there is no part
+    """
+    if len(parts) == 1:
+        return parts[0]
+    names = [name for name in COLUMNS if all(getattr(part, name) is not None for part in parts)]
+    columns = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
+    frames: str | Sequence[str] = parts[0].frames
+    if not isinstance(frames, str) or any(part.frames != frames for part in parts):
+        frames = [part.frame(k) for part in parts for k in range(len(part))]
+    doubts: dict[int, Doubted] = {}
+    at = 0
+    for part in parts:
+        doubts.update({at + k: doubt for k, doubt in part.doubts.items()})
+        at += len(part)
+    logs = [part.logs for part in parts if part.logs is not None]
+    return Samples(
+        np.concatenate([part.stamps for part in parts]),
+        **columns,
+        frames=frames,
+        doubts=doubts,
+        logs=np.concatenate(logs) if len(logs) == len(parts) else None,
+    )

@@ -21,13 +21,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from repsq_ros.measurement.buffer import SampleBuffer
-from repsq_ros.measurement.checks import Stretch, require
+from repsq_ros.measurement.checks import checked
+from repsq_ros.measurement.cut import Cut
 from repsq_ros.measurement.inputs import Input
 from repsq_ros.measurement.limits import Limits
 from repsq_ros.measurement.pose import speed_of
-from repsq_ros.measurement.samples import Sample
-from repsq_ros.measurement.track import Track
+from repsq_ros.measurement.samples import Samples
+from repsq_ros.measurement.tail import Tail
 from repsq_ros.measurement.window import UnmeasurableError, Window
 from repsq_ros.timebase import NANOSECONDS, to_seconds
 
@@ -42,18 +42,16 @@ class Settling:
 
     def __init__(self, source: Input) -> None:
         self.source = source
-        self._buffer = SampleBuffer(
-            10 * NANOSECONDS, source.frame, stamped=source.stamp == 'header'
-        )
+        self._tail = Tail(10 * NANOSECONDS, source.frame, stamped=source.stamp == 'header')
 
     @property
     def newest_ns(self) -> int | None:
         """Stamp of the newest sample; None while there is none."""
-        return self._buffer.newest_ns
+        return self._tail.newest_ns
 
-    def add(self, sample: Sample) -> None:
+    def add(self, sample: Samples) -> None:
         """Take in one sample."""
-        self._buffer.add(sample)
+        self._tail.add(sample)
 
     def against(
         self, start_ns: int, end_ns: int, speed: float, goal: Sequence[float] | None, within: float
@@ -64,36 +62,34 @@ class Settling:
         :param goal: [m] where it was sent, in the frame of the samples; None: anywhere
         :param within: [m] of the goal
         """
-        track = self._buffer.track(start_ns, end_ns) if self.newest_ns is not None else None
-        if track is None or not len(track):
+        came = self._tail.between(start_ns, end_ns)
+        if not len(came):
             return 'no sample of the body'
-        limits = Limits(GAP_NS)
-        stretch = Stretch(
-            track,
+        cut = Cut(
+            came,
+            self.source,
+            Window(start_ns, end_ns, ()),
             start_ns,
             end_ns,
-            self.source,
-            limits,
             self._needs,
-            Window(start_ns, end_ns, ()),
-            doubts=self._buffer.doubts(start_ns, end_ns),
+            limits=Limits(GAP_NS),
+            doubts=self._tail.doubts(start_ns, end_ns),
             # A robot's own kinematics at rest repeat themselves to the last bit.
             skipped=frozenset({'covered', 'alive', 'upright', 'even'}),
         )
-        ends = np.concatenate([[start_ns], track.stamps, [end_ns]])
-        gap_ns = int(np.diff(ends).max())
+        gap_ns = int(np.diff([start_ns, *came.stamps, end_ns]).max())
         if gap_ns > GAP_NS:
             return f'no sample of the body for {to_seconds(gap_ns):.3f} s'
         try:
-            track = require(stretch)
-            moving = self._speed(track)
+            samples = checked(cut).measured
+            moving = self._speed(samples)
         except UnmeasurableError as error:
             return str(error)
         if moving > speed:
             return f'it moves at {moving:.4f} m/s, at most {speed:g} m/s allowed'
-        if goal is None or track.position is None:
+        if goal is None or samples.position is None:
             return ''
-        away = float(np.linalg.norm(track.position - np.array(goal), axis=1).max())
+        away = float(np.linalg.norm(samples.position - np.array(goal), axis=1).max())
         if away > within:
             return f'it is {away:.4f} m from where it was sent, at most {within:g} m allowed'
         return ''
@@ -102,9 +98,9 @@ class Settling:
     def _needs(self) -> str:
         return 'velocity' if self.source.velocity == 'twist' else 'position'
 
-    def _speed(self, track: Track) -> float:
-        if self.source.velocity == 'twist' and track.linear is not None:
-            speeds = np.linalg.norm(track.linear, axis=1)
+    def _speed(self, samples: Samples) -> float:
+        if self.source.velocity == 'twist' and samples.linear is not None:
+            speeds = np.linalg.norm(samples.linear, axis=1)
             found = float(np.percentile(speeds, 95))
             return found if math.isfinite(found) else math.inf
-        return speed_of(track)
+        return speed_of(samples)

@@ -23,9 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from repsq_ros.keys import Declared, key
-from repsq_ros.measurement import velocity
-from repsq_ros.measurement.reasons import Code
-from repsq_ros.measurement.window import Seen, UnmeasurableError, Window
+from repsq_ros.measurement.cut import Cut
 from repsq_ros.timebase import to_seconds
 
 REDUCTIONS = ('sum', 'mean', 'rms')
@@ -91,30 +89,13 @@ class TrackingLoss(Declared, type='soft_linf'):
     lower = 0.0  # range M of psi
     upper = 1.0
 
-    def psi(self, seen: Seen, window: Window) -> float:
+    def psi(self, cut: Cut) -> float:
         """Return the loss of the window's states."""
-        errors = velocity_of(seen) - np.asarray(window.command, dtype=np.float64)
+        errors = cut.velocity - np.asarray(cut.window.command, dtype=np.float64)
         if self.weights != (1.0, 1.0, 1.0):
             errors = errors * np.sqrt(np.array(self.weights))
         gain = self.gain
         if self.reduction == 'sum' and self.state_rate > 0:
-            states = round(self.state_rate * to_seconds(window.end_ns - window.start_ns))
+            states = round(self.state_rate * to_seconds(cut.end_ns - cut.start_ns))
             gain *= max(states, 1) / len(errors)  # 1 where the sensor has just these states
         return soft_linf(errors, gain, self.reduction)
-
-
-def velocity_of(seen: Seen) -> NDArray[np.float64]:
-    """Return (v_x, v_y, yaw rate) of the window by the input's estimator.
-
-    :returns: (n, 3) in m/s, m/s, rad/s
-    :raises UnmeasurableError: too few poses
-    """
-    track, source = seen.track, seen.source
-    if track is None:
-        raise UnmeasurableError('no body: the input is a number')
-    if seen.velocity is not None:
-        return seen.velocity
-    try:
-        return velocity.estimated(track, source, seen.first)
-    except ValueError:
-        raise UnmeasurableError('one pose only: no velocity can be formed', Code.POSES) from None

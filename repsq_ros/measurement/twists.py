@@ -19,18 +19,15 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from repsq_ros.measurement.frames import turned
 from repsq_ros.measurement.heading import yaw_of
 from repsq_ros.measurement.limits import Commanded, Limits
 from repsq_ros.measurement.motion import worst
 from repsq_ros.measurement.reasons import Code, Fault
-from repsq_ros.measurement.slopes import by_slope
-from repsq_ros.measurement.track import Track
+from repsq_ros.measurement.samples import Array, Samples
+from repsq_ros.measurement.velocity import by_slope
 from repsq_ros.measurement.window import Window
-
-Array = NDArray[np.float64]
 
 SPAN = 0.2  # [s] over which twist and pose are compared
 # By how much linear and angular may differ: a constant [m/s, rad/s], and a share of the speed. The
@@ -49,14 +46,14 @@ MOVED = 0.02  # [m] that is no noise
 
 
 def bound_fault(
-    track: Track, window: Window, limits: Limits, commanded: Commanded | None
+    samples: Samples, window: Window, limits: Limits, commanded: Commanded | None
 ) -> Fault | None:
     """Return where a twist is faster than anything, or than what is commanded explains."""
     bounds = [limits.fastest, limits.fastest_turn]
     if commanded is not None:
         bounds[0] = min(bounds[0], 2.0 + 10.0 * commanded.speed)
         bounds[1] = min(bounds[1], 5.0 + 10.0 * commanded.turn)
-    for column, bound, unit in zip((track.linear, track.angular), bounds, UNITS, strict=True):
+    for column, bound, unit in zip((samples.linear, samples.angular), bounds, UNITS, strict=True):
         if column is None or not len(column):
             continue
         size = np.linalg.norm(column, axis=1)
@@ -64,7 +61,7 @@ def bound_fault(
         if at is not None:
             return Fault(
                 Code.TWIST_BOUND,
-                f'twist beyond belief: {size[at]:.4g} {unit} at {window.at(track.stamps[at])}, '
+                f'twist beyond belief: {size[at]:.4g} {unit} at {window.at(samples.stamps[at])}, '
                 f'at most {bound:g} {unit} is believed',
             )
     return None
@@ -74,16 +71,16 @@ UNITS = ('m/s', 'rad/s')
 PARTS = (((0, 1), 'linear', 'm/s'), ((2,), 'angular', 'rad/s'))
 
 
-def spike_fault(track: Track, period: float, window: Window) -> Fault | None:
+def spike_fault(samples: Samples, period: float, window: Window) -> Fault | None:
     """Return where single twists stand out from those around them.
 
     Each is held against the median of itself and the two on either side: a velocity that goes up
     or down is its own median.
     """
-    if track.linear is None or track.angular is None or len(track) < 6:
+    if samples.linear is None or samples.angular is None or len(samples) < 6:
         return None
     for columns, (least, share), unit in zip(
-        (track.linear[:, :2], track.angular[:, 2:]), SPIKE, UNITS, strict=True
+        (samples.linear[:, :2], samples.angular[:, 2:]), SPIKE, UNITS, strict=True
     ):
         padded = np.pad(columns, ((2, 2), (0, 0)), mode='reflect')
         around = np.stack([padded[k : k + len(columns)] for k in range(5)])
@@ -99,31 +96,31 @@ def spike_fault(track: Track, period: float, window: Window) -> Fault | None:
             return Fault(
                 Code.TWIST_BOUND,
                 f'twist beyond belief: {off[at]:.4g} {unit} beside those around it at '
-                f'{window.at(track.stamps[at])}, at most '
+                f'{window.at(samples.stamps[at])}, at most '
                 f'{off[at] - excess[at]:.4g} {unit} is believed',
             )
     return None
 
 
-def dead_fault(track: Track, window: Window) -> Fault | None:
+def dead_fault(samples: Samples, window: Window) -> Fault | None:
     """Return whether the velocities of an odometry are exact zeros that it does not mean.
 
     A controller that is off reports zeros throughout; a driver that knows poses alone leaves the
     twist zero while the pose moves. Zeros under a command of zero are what is to be expected.
     """
-    if track.linear is None or track.angular is None or len(track) < 2:
+    if samples.linear is None or samples.angular is None or len(samples) < 2:
         return None
-    if track.linear.any() or track.angular.any() or track.position is None:
+    if samples.linear.any() or samples.angular.any() or samples.position is None:
         return None
-    count = len(track)
-    if not track.position.any():
+    count = len(samples)
+    if not samples.position.any():
         if not any(window.command):
             return None
         return Fault(
             Code.ALL_ZERO,
             f'all-zero odometry: position and twist of all {count} samples are exactly zero',
         )
-    moved = float(np.linalg.norm(track.position - track.position[0], axis=1).max())
+    moved = float(np.linalg.norm(samples.position - samples.position[0], axis=1).max())
     if moved > MOVED:
         return Fault(
             Code.ALL_ZERO,
@@ -133,38 +130,38 @@ def dead_fault(track: Track, window: Window) -> Fault | None:
     return None
 
 
-def tells_motion(track: Track) -> bool:
+def tells_motion(samples: Samples) -> bool:
     """Tell whether an odometry that has a position tells of a motion in all of its samples.
 
     Wheels at rest repeat themselves, and a bridge may leave the position zero.
     """
-    if track.position is None or track.linear is None or track.angular is None:
+    if samples.position is None or samples.linear is None or samples.angular is None:
         return False
-    fast = np.maximum(np.abs(track.linear).max(axis=1), np.abs(track.angular).max(axis=1))
-    return bool(((fast > AT_REST) & track.position.any(axis=1)).all())
+    fast = np.maximum(np.abs(samples.linear).max(axis=1), np.abs(samples.angular).max(axis=1))
+    return bool(((fast > AT_REST) & samples.position.any(axis=1)).all())
 
 
-def agreement_fault(track: Track, window: Window) -> Fault | None:
+def agreement_fault(samples: Samples, window: Window) -> Fault | None:
     """Return whether the twist is another one than that of the pose.
 
     The twist is integrated, and slopes are taken of both: the same smoothing, so that what is left
     is what they differ in. Where the position is zero throughout none is told.
 
-    :param track: of the window, in SI units
+    :param samples: of the window, in SI units
     """
-    if track.position is None or track.orientation is None or len(track) < 6:
+    if samples.position is None or samples.orientation is None or len(samples) < 6:
         return None
-    if track.linear is None or track.angular is None or not track.position.any():
+    if samples.linear is None or samples.angular is None or not samples.position.any():
         return None
     try:
-        by_pose = by_slope(track, SPAN)
-        led = integrated(track)
+        by_pose = by_slope(samples, SPAN)
+        led = integrated(samples)
         by_twist = by_slope(led, SPAN)
-        by_twist[:, :2] = by_slope(replace(led, orientation=track.orientation), SPAN)[:, :2]
+        by_twist[:, :2] = by_slope(replace(led, orientation=samples.orientation), SPAN)[:, :2]
     except ValueError:
         return None
     off = by_twist - by_pose
-    world = replace(integrated(track, of_world=True), orientation=track.orientation)
+    world = replace(integrated(samples, of_world=True), orientation=samples.orientation)
     by_world = _rms((by_slope(world, SPAN) - by_pose)[:, :2])
     by_body = _rms(off[:, :2])
     if by_body > OF_WORLD[0] and by_world < OF_WORLD[1] * by_body:
@@ -197,24 +194,24 @@ def _rms(rows: Array) -> float:
     return float(np.sqrt(np.mean(np.sum(rows * rows, axis=1))))
 
 
-def integrated(track: Track, of_world: bool = False) -> Track:
+def integrated(samples: Samples, of_world: bool = False) -> Samples:
     """Return the poses to which the twist would lead, from the first one on; heading alone.
 
     :param of_world: as if its linear part were told in the world's frame
     """
-    assert track.position is not None
-    assert track.orientation is not None
-    assert track.linear is not None
-    assert track.angular is not None
-    steps = np.diff(track.stamps).astype(np.float64)[:, None] * 1e-9
-    velocity = track.linear if of_world else turned(track.orientation, track.linear)
-    rate = turned(track.orientation, track.angular)[:, 2:]
+    assert samples.position is not None
+    assert samples.orientation is not None
+    assert samples.linear is not None
+    assert samples.angular is not None
+    steps = np.diff(samples.stamps).astype(np.float64)[:, None] * 1e-9
+    velocity = samples.linear if of_world else turned(samples.orientation, samples.linear)
+    rate = turned(samples.orientation, samples.angular)[:, 2:]
     position = _sums(velocity, steps)
-    heading = yaw_of(track.orientation[:1])[0] + _sums(rate, steps)[:, 0]
+    heading = yaw_of(samples.orientation[:1])[0] + _sums(rate, steps)[:, 0]
     orientation = np.column_stack(
         [0 * heading, 0 * heading, np.sin(heading / 2), np.cos(heading / 2)]
     )
-    return Track(track.stamps, position, orientation)
+    return Samples(samples.stamps, position, orientation)
 
 
 def _sums(rates: Array, steps: Array) -> Array:

@@ -12,87 +12,109 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Velocity of a body in its own frame, from a twist or from poses."""
+"""Velocities of a body: as its sensor reports them, or from its poses."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
-from numpy.typing import NDArray
 
-from repsq_ros.measurement.heading import into_body, unwrapped, yaw_of
+from repsq_ros.measurement.heading import into_body, yaw_of
 from repsq_ros.measurement.inputs import Input
-from repsq_ros.measurement.neighbours import (
-    FEWEST,
-    FEWEST_OF_A_CUBIC,
-    TrackPart,
-    long_enough,
-    neighbours,
-)
-from repsq_ros.measurement.slopes import by_slope, slopes_side_by_side
-from repsq_ros.measurement.track import Track
+from repsq_ros.measurement.samples import Array, Flags, Samples, Stamps
 
-Array = NDArray[np.float64]
-
-FITS = ('slope', 'cubic')  # estimators that lay a curve through the poses around each one
+FITS = ('slope', 'cubic')  # estimators that fit a curve to the poses around each one
+FEWEST = 3  # poses for a straight line
+FEWEST_OF_A_CUBIC = 5
+EDGE_NS = 20  # beyond the span: stamps are rounded somewhere
 
 
-def from_twist(track: Track) -> Array:
+def from_twist(samples: Samples) -> Array:
     """Return (v_x, v_y, yaw rate) as the sensor reports them in the body frame.
 
     :returns: (n, 3) in m/s, m/s, rad/s
     :raises ValueError: no velocity
     """
-    if track.linear is None or track.angular is None:
+    if samples.linear is None or samples.angular is None:
         raise ValueError('a sample has no velocity')
-    return np.column_stack([track.linear[:, :2], track.angular[:, 2]])
+    return np.column_stack([samples.linear[:, :2], samples.angular[:, 2]])
 
 
-def _poses(track: Track) -> tuple[Array, Array, Array]:
+def _poses(samples: Samples) -> tuple[Array, Array, Array]:
     """Return time [s] from the first pose, position (n, 3) and unwrapped heading (n,) [rad]."""
-    if track.position is None or track.orientation is None:
+    if samples.position is None or samples.orientation is None:
         raise ValueError('a sample has no pose')
-    seconds = (track.stamps - track.stamps[0]).astype(np.float64) * 1e-9
-    heading = unwrapped(yaw_of(track.orientation))
-    return seconds, track.position, heading
+    seconds = (samples.stamps - samples.stamps[0]).astype(np.float64) * 1e-9
+    heading = np.asarray(np.unwrap(yaw_of(samples.orientation)), dtype=np.float64)
+    return seconds, samples.position, heading
 
 
-def by_difference(track: Track) -> Array:
+def by_difference(samples: Samples) -> Array:
     """Return (v_x, v_y, yaw rate) by backward differences, as the paper does.
 
     The displacement between two poses is turned into the body frame by their middle heading;
     headings are unwrapped, so that a turn through 180 degrees is no jump. Where stamps are those
     of arrival, two poses that came together make a velocity of any size: see `by_slope`.
 
-    :param track: n + 1 poses
+    :param samples: n + 1 poses
     :returns: (n, 3) in m/s, m/s, rad/s, one for each pose but the first
     """
-    _, position, heading = _poses(track)
-    step = np.diff(track.stamps).astype(np.float64) * 1e-9
+    _, position, heading = _poses(samples)
+    step = np.diff(samples.stamps).astype(np.float64) * 1e-9
     moved = np.diff(position[:, :2], axis=0)
     middle = (heading[1:] + heading[:-1]) / 2.0
     velocity: Array = np.column_stack([into_body(moved, middle), np.diff(heading)])
     return velocity / step[:, None]
 
 
-def by_cubic(track: Track, span: float, first: int = 0) -> Array:
+def by_slope(samples: Samples, span: float, first: int = 0) -> Array:
+    """Return (v_x, v_y, yaw rate) as slopes of straight lines through the poses around each pose.
+
+    Least squares over the poses within span / 2 of each one; where these are fewer than three or
+    lie within less than span / 2 (a gap, poses that came together), neighbours are taken in
+    until they do not. The slope is turned into the body frame by the mean heading of the same
+    poses, which is the heading at the instant for which the slope stands: no lag at the ends of
+    the path, and an error of relative size (yaw rate x span)^2 / 40 on a circle.
+
+    :param samples: n >= 3 poses
+    :param span: [s]
+    :param first: the first pose for which a velocity is wanted
+    :returns: (n - first, 3) in m/s, m/s, rad/s
+    :raises ValueError: fewer than three poses, or all within less than span / 2
+    """
+    low, high = neighbours(samples.stamps, span, FEWEST, first)
+    seconds, position, heading = _poses(samples)
+    values = np.stack([position[:, 0] - position[0, 0], position[:, 1] - position[0, 1], heading])
+    running = np.zeros((8, len(samples) + 1))  # sums of t, t^2, x, y, heading, and the last x t
+    np.cumsum(
+        np.vstack([seconds, seconds**2, values, values * seconds]), axis=1, out=running[:, 1:]
+    )
+    sums = running[:, high] - running[:, low]
+    # Moments about an instant near each window: t - middle is small, so little is cancelled.
+    n = (high - low).astype(np.float64)
+    middle = seconds[(low + high) >> 1]
+    mean = sums[0] / n - middle
+    square = (sums[1] - 2.0 * middle * sums[0]) / n + middle * middle - mean * mean
+    means = sums[2:5] / n
+    slopes = ((sums[5:] - middle * sums[2:5]) / n - mean * means) / square
+    return np.column_stack([into_body(slopes[:2].T, means[2]), slopes[2]])
+
+
+def by_cubic(samples: Samples, span: float, first: int = 0) -> Array:
     """Return (v_x, v_y, yaw rate) as slopes of cubic polynomials through the same poses.
 
     As Savitzky and Golay smooth, for stamps that need not be even. It follows a sway that a
-    straight line flattens, and takes more of the noise. At the ends of the track, where there are
-    poses on one side only, it stands for the middle of its poses as the line does: at its own end
-    a cubic is hardly held by anything.
+    straight line flattens, and takes more of the noise. At the ends, where there are poses on one
+    side only, it stands for the middle of its poses as the line does: a cubic is poorly
+    constrained at its ends.
 
-    :param track: n >= 5 poses
+    :param samples: n >= 5 poses
     :param span: [s]
     :param first: the first pose for which a velocity is wanted
     :returns: (n - first, 3) in m/s, m/s, rad/s
     :raises ValueError: fewer than five poses, or all within less than span / 2
     """
-    seconds, position, heading = _poses(track)
-    whole = TrackPart(0, len(track), first)
-    low, high = neighbours(track.stamps, [whole], span, FEWEST_OF_A_CUBIC)
+    seconds, position, heading = _poses(samples)
+    low, high = neighbours(samples.stamps, span, FEWEST_OF_A_CUBIC, first)
     places = low[:, None] + np.arange(int((high - low).max()))[None, :]
     inside = places < high[:, None]
     places = np.minimum(places, len(seconds) - 1)
@@ -108,47 +130,55 @@ def by_cubic(track: Track, span: float, first: int = 0) -> Array:
     return np.column_stack([into_body(slopes[:, :2], found[:, 0, 2]), slopes[:, 2]])
 
 
-def estimated(track: Track, source: Input, first: int) -> Array:
+def neighbours(stamps: Stamps, span: float, fewest: int, first: int = 0) -> tuple[Stamps, Stamps]:
+    """Return [low, high) of the poses around each pose.
+
+    In whole ns, and with a little grace: a pose at the span's very edge is always within it.
+
+    :param stamps: (n,) [ns]
+    :param span: [s]
+    :param first: the first pose for which they are wanted
+    :returns: (n - first,) each
+    :raises ValueError: too few poses, or all within less than span / 2
+    """
+    half = round(span * 5e8)
+    if len(stamps) < fewest or stamps[-1] - stamps[0] < half - EDGE_NS:
+        raise ValueError('poses of too short a time')
+    low = stamps.searchsorted(stamps[first:] - (half + EDGE_NS), 'left')
+    high = stamps.searchsorted(stamps[first:] + (half + EDGE_NS), 'right')
+    short = np.flatnonzero(_short(stamps, low, high, half, fewest))
+    while len(short):
+        low[short] = np.maximum(low[short] - 1, 0)
+        high[short] = np.minimum(high[short] + 1, len(stamps))
+        short = short[_short(stamps, low[short], high[short], half, fewest)]
+    return low, high
+
+
+def _short(stamps: Stamps, low: Stamps, high: Stamps, half: int, fewest: int) -> Flags:
+    """Tell which neighbours are too few, or lie within too short a time."""
+    found: Flags = (stamps[high - 1] - stamps[low] < half - EDGE_NS) | (high - low < fewest)
+    return found
+
+
+def estimated(samples: Samples, source: Input, first: int) -> Array:
     """Return (v_x, v_y, yaw rate) from sample `first` on, by the estimator of an input.
 
     :returns: (n - first, 3) in m/s, m/s, rad/s
     :raises ValueError: too few poses, or no velocity
     """
     if source.velocity == 'twist':
-        return from_twist(track.since(first))
-    since = first - lead_of(track.stamps, source, first)
+        return from_twist(samples.since(first))
+    since = first - lead_of(samples.stamps, source, first)
     if source.velocity in FITS:
         fit = by_slope if source.velocity == 'slope' else by_cubic
-        return fit(track.since(since), source.velocity_span, first - since)
-    chain = track.since(since)
+        return fit(samples.since(since), source.velocity_span, first - since)
+    chain = samples.since(since)
     if len(chain) < 2:
         raise ValueError('one pose')
     return by_difference(chain)
 
 
-def estimated_at_once(tracks: Sequence[tuple[Track, int]], source: Input) -> list[Array | None]:
-    """Return what `estimated` does of several tracks, each with its first sample.
-
-    :returns: None where a track has to be asked alone
-    """
-    found: list[Array | None] = [None] * len(tracks)
-    if source.velocity != 'slope':
-        return found
-    places, parts = [], []
-    for place, (track, first) in enumerate(tracks):
-        since = first - lead_of(track.stamps, source, first)
-        part = track.since(since)
-        if long_enough(part.stamps, source.velocity_span, FEWEST):
-            places.append(place)
-            parts.append((part, first - since))
-    if parts:
-        slopes = slopes_side_by_side(parts, source.velocity_span)
-        for place, velocity in zip(places, slopes, strict=True):
-            found[place] = velocity
-    return found
-
-
-def lead_of(stamps: NDArray[np.int64], source: Input, first: int) -> int:
+def lead_of(stamps: Stamps, source: Input, first: int) -> int:
     """Return how many samples before sample `first` its estimator looks at.
 
     No further back than one span: what came before differs between a run and its recording.
@@ -159,7 +189,7 @@ def lead_of(stamps: NDArray[np.int64], source: Input, first: int) -> int:
     return max(first - int(stamps.searchsorted(start_ns)), 0)
 
 
-def pace(stamps: NDArray[np.int64], even: NDArray[np.int64], source: Input, first: int) -> Array:
+def pace(stamps: Stamps, even: Stamps, source: Input, first: int) -> Array:
     """Return how much time went by for each second of the stamps, as a velocity is estimated.
 
     :param stamps: (n,) [ns]
@@ -168,7 +198,7 @@ def pace(stamps: NDArray[np.int64], even: NDArray[np.int64], source: Input, firs
     """
     seconds = (even - even[0]).astype(np.float64) * 1e-9
     nothing = 0.0 * seconds
-    ahead = Track(
+    ahead = Samples(
         stamps,
         np.column_stack([seconds, nothing, nothing]),
         np.column_stack([nothing, nothing, nothing, nothing + 1.0]),

@@ -23,26 +23,28 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from operator import attrgetter
 from typing import Any
+
+import numpy as np
 
 from repsq_ros.errors import RepsqError
 from repsq_ros.measurement.catalogue import (
     CATALOGUE,
     TF,
     MessageKind,
-    body_sample,
     frame_of,
+    pose_sample,
     transform_sample,
 )
-from repsq_ros.measurement.columns import real
 from repsq_ros.measurement.inputs import Input
 from repsq_ros.measurement.reasons import Code
-from repsq_ros.measurement.samples import Reading, Sample
+from repsq_ros.measurement.samples import POSE, Samples, number_sample, real
 from repsq_ros.timebase import from_time
 
 # From a message and the time of its arrival [ns] to a sample; None: it says nothing of the body.
-Reader = Callable[[Any, int], Sample | None]
+Reader = Callable[[Any, int], Samples | None]
 
 
 class FieldError(RepsqError):
@@ -61,11 +63,11 @@ def reader_of(source: Input) -> Reader:
     return _with_stamp(source, kind.read or _named(source, kind))
 
 
-def _with_stamp(source: Input, read: Callable[[Any, int], Sample | None]) -> Reader:
+def _with_stamp(source: Input, read: Callable[[Any, int], Samples | None]) -> Reader:
     if source.stamp == 'receive':
         return read
 
-    def by_header(message: Any, arrival_ns: int) -> Sample | None:
+    def by_header(message: Any, arrival_ns: int) -> Samples | None:
         try:
             stamp = message.header.stamp
         except AttributeError:
@@ -77,19 +79,22 @@ def _with_stamp(source: Input, read: Callable[[Any, int], Sample | None]) -> Rea
     return by_header
 
 
-def _named(source: Input, kind: MessageKind) -> Callable[[Any, int], Sample | None]:
+def _named(source: Input, kind: MessageKind) -> Callable[[Any, int], Samples | None]:
     bodies, name, wanted = kind.bodies, kind.body_name, source.body
     why = f'equal stamps: the name {wanted!r} is twice in a message, at two places'
 
-    def read(message: Any, stamp_ns: int) -> Sample | None:
+    def read(message: Any, stamp_ns: int) -> Samples | None:
         found = [each.pose for each in getattr(message, bodies) if getattr(each, name) == wanted]
         if not found:
             return None
         frame = message.header.frame_id
-        sample = body_sample(stamp_ns, found[0].position, found[0].orientation, frame)
+        sample = pose_sample(stamp_ns, found[0].position, found[0].orientation, frame)
+        if len(found) > 1 and len(sample) > 1:
+            raise ValueError('several bodies of one name: each message has to be looked at')
         for other in found[1:]:
-            if body_sample(stamp_ns, other.position, other.orientation, frame) != sample:
-                return sample._replace(doubt=(Code.CONFLICT, why))
+            pose = pose_sample(stamp_ns, other.position, other.orientation, frame)
+            if not all(np.array_equal(sample.columns[n], pose.columns[n]) for n in POSE):
+                return replace(sample, doubts={0: (Code.CONFLICT, why)})
         return sample
 
     return read
@@ -99,7 +104,7 @@ def _frame_pair(source: Input) -> Reader:
     """Return the reader of one transform: of the child `body` in the parent `frame`, if given."""
     child, parent, by_arrival = source.body, source.frame, source.stamp == 'receive'
 
-    def read(message: Any, arrival_ns: int) -> Sample | None:
+    def read(message: Any, arrival_ns: int) -> Samples | None:
         for each in message.transforms:
             if each.child_frame_id == child and parent in ('', each.header.frame_id):
                 stamp_ns = arrival_ns if by_arrival else from_time(each.header.stamp)
@@ -117,15 +122,15 @@ def bodies_of(name: str, message: Any) -> tuple[str, ...]:
     return tuple(getattr(each, kind.body_name) for each in getattr(message, kind.bodies))
 
 
-def _field_reader(path: str) -> Callable[[Any, int], Sample]:
+def _field_reader(path: str) -> Callable[[Any, int], Samples]:
     """Return the reader of one number, by a path such as pose.pose.position.x or data[3]."""
     steps = re.findall(r'[A-Za-z_0-9]+', path)
     quick = attrgetter(path) if '[' not in path else None
 
-    def read(message: Any, stamp_ns: int) -> Sample:
+    def read(message: Any, stamp_ns: int) -> Samples:
         if quick is not None:
             try:
-                return Reading(stamp_ns, real(quick(message)), frame_of(message))
+                return number_sample(stamp_ns, real(quick(message)), frame_of(message))
             except (AttributeError, TypeError, ValueError):
                 pass  # told below, where the step that fails is known
         value = message
@@ -138,7 +143,7 @@ def _field_reader(path: str) -> Callable[[Any, int], Sample]:
                     'path to one number'
                 ) from None
         try:
-            return Reading(stamp_ns, real(value), frame_of(message))
+            return number_sample(stamp_ns, real(value), frame_of(message))
         except (TypeError, ValueError):
             raise FieldError(
                 f'{path} of {type(message).__name__} is no number, expected a path to one'

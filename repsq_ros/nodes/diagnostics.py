@@ -24,12 +24,10 @@ from rclpy.node import Node
 
 from repsq_ros.auditing.body_audit import audit_body
 from repsq_ros.auditing.stream_audit import audit
-from repsq_ros.measurement.buffer import SampleBuffer
 from repsq_ros.measurement.inputs import Input
 from repsq_ros.measurement.limits import Limits
 from repsq_ros.measurement.measure import Evaluation
-from repsq_ros.measurement.samples import BodySample
-from repsq_ros.measurement.track import track_of
+from repsq_ros.measurement.tail import Tail
 from repsq_ros.nodes import qos
 from repsq_ros.nodes.input_subscription import InputSubscription
 from repsq_ros.timebase import NANOSECONDS
@@ -44,8 +42,8 @@ SILENT_NS = 2 * NANOSECONDS
 class Watched:
     """One input as it comes in: its stamps and arrivals, and the samples that are kept anyway."""
 
-    def __init__(self, topic: str, source: Input, buffer: SampleBuffer, condition: bool) -> None:
-        self.topic, self.source, self.buffer, self.condition = topic, source, buffer, condition
+    def __init__(self, topic: str, source: Input, tail: Tail, condition: bool) -> None:
+        self.topic, self.source, self.tail, self.condition = topic, source, tail, condition
         self.mismatch = ''
         self.subscription: InputSubscription
         self._stamps: deque[tuple[int, int]] = deque(maxlen=KEPT)
@@ -67,9 +65,9 @@ class Watched:
                 level, text = DiagnosticStatus.WARN, found.guess
             elif self.source.stamp == 'header' and found.backwards:
                 level, text = DiagnosticStatus.WARN, f'{found.backwards} stamps run backwards'
-            samples = [s for s in self.buffer.newest(SPAN_NS) if isinstance(s, BodySample)]
-            if samples and samples[-1].position is not None:
-                body = audit_body(track_of(samples))
+            samples = self.tail.newest(SPAN_NS)
+            if samples.position is not None:
+                body = audit_body(samples)
                 values += body.lines()
                 if body.broken:
                     level, text = DiagnosticStatus.WARN, f'{body.broken} broken poses'
@@ -87,8 +85,7 @@ class Watched:
         return status(f'{node}: {self.topic}', level, text, values)
 
     def _is_body(self) -> bool:
-        newest = self.buffer.newest(0)
-        return bool(newest) and isinstance(newest[-1], BodySample)
+        return len(self.tail) > 0 and self.tail.newest(0).value is None
 
 
 def status(name: str, level: bytes, text: str, values: list[tuple[str, str]]) -> DiagnosticStatus:

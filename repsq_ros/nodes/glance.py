@@ -20,7 +20,7 @@ from __future__ import annotations
 from rclpy.node import Node
 
 from repsq_ros.measurement.inputs import Input
-from repsq_ros.measurement.samples import BodySample
+from repsq_ros.measurement.samples import Samples
 from repsq_ros.messages.sensor_messages import reader_of
 from repsq_ros.nodes import qos
 from repsq_ros.nodes.input_subscription import NO_EVENTS, message_class
@@ -44,11 +44,10 @@ class BodyGlance:
             event_callbacks=NO_EVENTS,
         )
 
-    def newest(self) -> BodySample | None:
+    def newest(self) -> Samples | None:
         """Return what has come since the last glance; None where nothing has."""
         with self._subscription.handle:
             taken = self._subscription.handle.take_message(self._subscription.msg_type, False)
         if taken is None:
             return None
-        sample = self._read(taken[0], self._node.get_clock().now().nanoseconds)
-        return sample if isinstance(sample, BodySample) else None
+        return self._read(taken[0], self._node.get_clock().now().nanoseconds)

@@ -28,10 +28,10 @@ from rclpy.subscription import Subscription
 
 from repsq_ros.errors import MissingError
 from repsq_ros.measurement.catalogue import TF
+from repsq_ros.measurement.condition_checks import publishers_fault
 from repsq_ros.measurement.inputs import Input
 from repsq_ros.measurement.reasons import Fault
-from repsq_ros.measurement.samples import Sample
-from repsq_ros.measurement.validity import publishers_fault
+from repsq_ros.measurement.samples import Samples
 from repsq_ros.messages.sensor_messages import reader_of
 from repsq_ros.nodes import qos
 
@@ -80,7 +80,7 @@ class InputSubscription:
     """
 
     def __init__(
-        self, node: Node, source: Input, take: Callable[[Sample, int], None], condition: bool
+        self, node: Node, source: Input, take: Callable[[Samples, int], None], condition: bool
     ) -> None:
         """Subscribe.
 
@@ -155,7 +155,9 @@ class InputSubscription:
         return f'reliability:={offered.reliability.name.lower()}'
 
 
-def _hearer(node: Node, source: Input, take: Callable[[Sample, int], None]) -> Callable[..., None]:
+def _hearer(
+    node: Node, source: Input, take: Callable[[Samples, int], None]
+) -> Callable[..., None]:
     """Return the callback for one message; it is called up to 1000 times a second."""
     read = reader_of(source)
 

@@ -27,12 +27,12 @@ from repsq_ros import topics
 from repsq_ros.campaign.attempts import Attempts
 from repsq_ros.campaign.records import TestRecord, record_of
 from repsq_ros.campaign.running_time import RunningTime
-from repsq_ros.measurement.buffer import SampleBuffer
 from repsq_ros.measurement.inputs import Input
 from repsq_ros.measurement.measure import Evaluation
 from repsq_ros.measurement.reasons import Code
 from repsq_ros.measurement.recorder import Key, Recorder
-from repsq_ros.measurement.samples import Sample
+from repsq_ros.measurement.samples import Samples
+from repsq_ros.measurement.tail import Tail
 from repsq_ros.messages import campaign_messages
 from repsq_ros.msg import TestCommand, TestMeasurement
 from repsq_ros.nodes import qos, translate
@@ -87,17 +87,15 @@ class Measurement(CampaignNode):
     def _listen(self) -> None:
         """Subscribe to the measure's input and to its conditions."""
         measure, recorder = self._specification.measure, self._recorder
-        self._watch(measure.input, recorder.buffer, self._take)
+        self._watch(measure.input, recorder.tail, self._take)
         for condition, source in zip(measure.conditions, measure.condition_inputs, strict=True):
             self._watch(source, recorder.conditions[condition.name], None)
 
-    def _watch(
-        self, source: Input, buffer: SampleBuffer, then: Callable[[Sample], None] | None
-    ) -> None:
-        watched = Watched(self.resolve_topic_name(source.topic), source, buffer, then is None)
-        note, add = watched.note, buffer.add
+    def _watch(self, source: Input, tail: Tail, then: Callable[[Samples], None] | None) -> None:
+        watched = Watched(self.resolve_topic_name(source.topic), source, tail, then is None)
+        note, add = watched.note, tail.add
 
-        def take(sample: Sample, arrival_ns: int) -> None:
+        def take(sample: Samples, arrival_ns: int) -> None:
             note(sample.stamp_ns, arrival_ns)
             add(sample)
             if then is not None:
@@ -106,8 +104,8 @@ class Measurement(CampaignNode):
         watched.subscription = InputSubscription(self, source, take, condition=then is None)
         self._watched.append(watched)
 
-    def _take(self, sample: Sample) -> None:
-        self._frame = sample.frame
+    def _take(self, sample: Samples) -> None:
+        self._frame = sample.frame()
         self._last_arrival = self._running.now
         if sample.stamp_ns >= self._recorder.due_ns:
             self._measure_complete()
@@ -150,7 +148,7 @@ class Measurement(CampaignNode):
 
     def _waits_for(self) -> str:
         """Return what it has to hear before it can measure, or ''."""
-        measure, heard = self._specification.measure, self._recorder.buffer.newest_ns is not None
+        measure, heard = self._specification.measure, self._recorder.tail.newest_ns is not None
         unheard = [each.topic for each in self._watched if not each.subscription.matched]
         # A gauge may have nothing to say before the first test.
         if not unheard and not (measure.of_readings or heard):

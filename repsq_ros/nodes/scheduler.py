@@ -28,7 +28,7 @@ from repsq_ros.campaign.logbook import PATIENCE, Logbook
 from repsq_ros.campaign.progress import ProgressLines, pause_text
 from repsq_ros.campaign.records import Counted
 from repsq_ros.errors import CampaignError, OutputError, OutputLateError
-from repsq_ros.measurement.samples import Sample
+from repsq_ros.measurement.samples import Samples
 from repsq_ros.messages import campaign_messages
 from repsq_ros.msg import Estimate, TestMeasurement
 from repsq_ros.nodes import qos
@@ -125,7 +125,7 @@ class Scheduler(CampaignNode):
             self._conductor.hear_estimate(campaign_messages.estimate_record_of(message))
             self._step(self._time.now_ns())
 
-    def _hear_body(self, sample: Sample, _: int) -> None:
+    def _hear_body(self, sample: Samples, _: int) -> None:
         """Take in where the body is; a phase may be over by it."""
         self._conductor.hear_body(sample)
         span, now_ns = self._conductor.span, self._time.now_ns()

@@ -18,7 +18,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,8 +25,8 @@ from numpy.typing import NDArray
 from repsq_ros.auditing.body_audit import BodyAudit, BodyAuditor
 from repsq_ros.auditing.stream_audit import StreamAudit, StreamAuditor
 from repsq_ros.measurement.catalogue import CATALOGUE, TF, MessageKind
-from repsq_ros.measurement.columns import PLACES
 from repsq_ros.measurement.inputs import Input
+from repsq_ros.measurement.samples import Samples
 from repsq_ros.messages.sensor_messages import Reader, bodies_of, reader_of
 from repsq_ros.recordings.message_block import Integers
 from repsq_ros.recordings.recording import Recording
@@ -211,14 +210,20 @@ def _poses_in(
     if len(table.alike) == 1 and not len(table.others):
         message, log_ns = table.alike[0].message, table.log_ns
         try:
-            sample: Any = kind.read(message, stamps) if kind.read else read(message, log_ns)  # type: ignore[arg-type]
+            sample = kind.read(message, stamps) if kind.read else read(message, log_ns)  # type: ignore[arg-type]
         except (TypeError, ValueError):
             pass  # not to be said of all together
         else:
             if sample is not None:
-                yield sample.stamp_ns, (*sample.position, *(sample.orientation or ()))
+                sample = sample.repeated(len(table))
+                yield sample.stamps, _numbers(sample)
             return
     columns = columns_from(table, read)
-    if columns is not None and columns.gives is not None:
-        last = PLACES[1 if columns.gives[1] else 0].stop
-        yield columns.stamps, list(columns.rows[:, :last].T)
+    if columns is not None:
+        yield columns.stamps, _numbers(columns)
+
+
+def _numbers(samples: Samples) -> list[NDArray[np.float64]]:
+    """Return x, y, z, and x, y, z, w of the quaternions, (n,) each."""
+    poses = (samples.position, samples.orientation)
+    return [column for pose in poses if pose is not None for column in pose.T]

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from repsq_ros.measurement.columns import NumberColumn
+from repsq_ros.measurement.samples import NumberColumn
 from repsq_ros.recordings.cdr_layout import Elements, Layout, Leaf, Node
 from repsq_ros.recordings.message_block import MessageBlock
 

@@ -22,13 +22,8 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from repsq_ros.measurement.columns import (
-    SampleColumns,
-    columns_of,
-    columns_of_samples,
-    together,
-)
 from repsq_ros.measurement.inputs import Input
+from repsq_ros.measurement.samples import Samples, joined
 from repsq_ros.messages.sensor_messages import Reader, reader_of
 from repsq_ros.recordings.message_block import NONE, Integers
 from repsq_ros.recordings.recording import Recording
@@ -59,7 +54,7 @@ class SensorColumns(Generic[Name]):
             name: (topic, reader_of(source)) for name, (topic, source) in inputs.items()
         }
 
-    def of(self, tables: Sequence[Table]) -> dict[Name, SampleColumns]:
+    def of(self, tables: Sequence[Table]) -> dict[Name, Samples]:
         """Return the samples of each input, by the same names, where the stretch has some."""
         found = {
             name: _in_log_order(
@@ -74,22 +69,19 @@ class SensorColumns(Generic[Name]):
         }
 
 
-def _in_log_order(found: Sequence[SampleColumns | None]) -> SampleColumns | None:
+def _in_log_order(found: Sequence[Samples | None]) -> Samples | None:
     """Return the samples of one topic from the tables of its channels; None: there are none."""
     parts = [each for each in found if each is not None]
     if len(parts) < 2:
         return parts[0] if parts else None
-    logs = [NONE if each.logs is None else each.logs for each in parts]
-    every = np.concatenate(logs)
-    order = np.argsort(every, kind='stable')
-    places = np.split(np.argsort(order), np.cumsum([len(each) for each in logs])[:-1])
-    merged = together(list(zip(places, parts, strict=True)), len(every))
-    return replace(merged, logs=every[order])
+    together = joined(parts)
+    assert together.logs is not None
+    return together.take(np.argsort(together.logs, kind='stable'))
 
 
 def sample_columns(
     recording: Recording, inputs: Mapping[str, tuple[str, Input]], offset_ns: int = 0
-) -> Iterator[dict[str, SampleColumns]]:
+) -> Iterator[dict[str, Samples]]:
     """Yield the samples of several inputs, one stretch of the recording after the other.
 
     :param inputs: by any name: the topic and the input
@@ -116,9 +108,10 @@ def sample_times(recording: Recording, topic: str, source: Input) -> tuple[Integ
     return np.concatenate(stamps), np.concatenate(logs)
 
 
-def columns_from(table: Table, read: Reader) -> SampleColumns | None:
+def columns_from(table: Table, read: Reader) -> Samples | None:
     """Return the samples of a table; None: it says nothing of the body."""
-    parts = []
+    parts: list[Samples] = []
+    places: list[int] = []
     singly = [table.others]
     for rows, message in table.alike:
         try:
@@ -127,21 +120,18 @@ def columns_from(table: Table, read: Reader) -> SampleColumns | None:
             singly.append(rows)  # not to be said of all together
             continue
         if sample is not None:
-            parts.append((rows, columns_of(sample, len(rows))))
+            parts.append(replace(sample.repeated(len(rows)), logs=table.log_ns[rows]))
+            places += rows.tolist()
     rows = np.concatenate(singly)
     if len(rows):
-        said, samples = [], []
         for row in rows.tolist():
-            message = table.message(row)
-            sample = None if message is None else read(message, int(table.log_ns[row]))
+            message, log_ns = table.message(row), table.log_ns[row : row + 1]
+            sample = None if message is None else read(message, int(log_ns[0]))
             if sample is not None:
-                said.append(row)
-                samples.append(sample)
-        if samples:
-            parts.append((np.array(said, dtype=np.int64), columns_of_samples(samples)))
+                parts.append(replace(sample, logs=log_ns))
+                places.append(row)
     if not parts:
         return None
-    if len(parts) == 1 and len(parts[0][0]) == len(table):
-        return replace(parts[0][1], logs=table.log_ns)
-    places = np.sort(np.concatenate([rows for rows, _ in parts]))
-    return replace(together(parts, len(table)), logs=table.log_ns[places])
+    order = np.argsort(np.array(places), kind='stable')
+    together = joined(parts)
+    return together if len(parts) == 1 else together.take(order)

@@ -26,7 +26,7 @@ from repsq_ros.campaign.result import Result
 from repsq_ros.measurement.inputs import Input
 from repsq_ros.measurement.measure import Evaluation
 from repsq_ros.measurement.recorder import Recorder, Window
-from repsq_ros.measurement.samples import Sample
+from repsq_ros.measurement.samples import Samples
 from repsq_ros.messages.sensor_messages import reader_of
 from repsq_ros.recordings.recording import Recording
 from repsq_ros.replay.segments import Segment
@@ -40,7 +40,7 @@ class Evaluated(NamedTuple):
     outcome: Evaluation
 
 
-def read_samples(bag: Recording, topic: str, source: Input) -> list[Sample]:
+def read_samples(bag: Recording, topic: str, source: Input) -> list[Samples]:
     """Return the samples of a sensor topic, as the measurement node would make them.
 
     :raises BagError: the topic is missing, or not of the input's type
@@ -53,9 +53,9 @@ def read_samples(bag: Recording, topic: str, source: Input) -> list[Sample]:
 
 def evaluate(
     specification: Specification,
-    samples: Sequence[Sample],
+    samples: Sequence[Samples],
     segments: Sequence[Segment],
-    conditions: Mapping[str, Sequence[Sample]] | None = None,
+    conditions: Mapping[str, Sequence[Samples]] | None = None,
 ) -> list[Evaluated]:
     """Return psi, or the reason for INVALID, of each segment.
 
@@ -66,7 +66,7 @@ def evaluate(
         recorder.add(sample)
     for name, readings in (conditions or {}).items():
         for reading in readings:
-            recorder.add_condition(name, reading)
+            recorder.add(reading, name)
     outcomes = outcomes_of(recorder.measure_all, segments)
     return [Evaluated(*each) for each in zip(segments, outcomes, strict=True)]
 

@@ -29,10 +29,10 @@ import numpy as np
 
 from repsq_ros.campaign.windows import window_of
 from repsq_ros.errors import RepsqError
-from repsq_ros.measurement.columns import SampleColumns
 from repsq_ros.measurement.inputs import Input
 from repsq_ros.measurement.measure import Evaluation, Measure
 from repsq_ros.measurement.recorder import Key, Recorder, Window
+from repsq_ros.measurement.samples import Samples
 from repsq_ros.protocols.phases import Phase
 from repsq_ros.recordings.message_block import Integers
 from repsq_ros.recordings.recording import Recording
@@ -159,15 +159,15 @@ class WindowsInTime:
     def _known(self) -> list[Window]:
         return [*self._announced.values(), *self._over]
 
-    def add(self, samples: Mapping[str, SampleColumns]) -> None:
+    def add(self, samples: Mapping[str, Samples]) -> None:
         """Take in the samples of a stretch, and measure what is over by LATE_NS."""
         if not self.in_order:
             return
         recorder = self._recorder
-        before_ns = recorder.buffer.newest_ns
+        before_ns = recorder.tail.newest_ns
         for name, columns in samples.items():
-            recorder.add_columns(columns, name)
-        newest_ns = recorder.buffer.newest_ns
+            recorder.add(columns, name)
+        newest_ns = recorder.tail.newest_ns
         self.in_order = self._still_in_order(samples, before_ns)
         if newest_ns is None or not self.in_order:
             return
@@ -176,13 +176,13 @@ class WindowsInTime:
         self._kept_since_ns = max(self._kept_since_ns, min([newest_ns - LATE_NS, *needed]))
         recorder.forget(self._kept_since_ns)
 
-    def _still_in_order(self, samples: Mapping[str, SampleColumns], before_ns: int | None) -> bool:
+    def _still_in_order(self, samples: Mapping[str, Samples], before_ns: int | None) -> bool:
         """Tell whether it is of no matter by how much a window is passed when it is measured.
 
         It matters for samples that come later than LATE_NS after others of later stamps, and where
         a clock was set back.
         """
-        buffers = (self._recorder.buffer, *self._recorder.conditions.values())
+        buffers = (self._recorder.tail, *self._recorder.conditions.values())
         if any(buffer.from_long_ago for buffer in buffers):
             return False
         sensor = samples.get(SENSOR)

@@ -21,9 +21,9 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from repsq_ros.measurement.columns import SampleColumns
 from repsq_ros.measurement.measure import Evaluation
 from repsq_ros.measurement.recorder import Recorder
+from repsq_ros.measurement.samples import Samples
 from repsq_ros.replay.evaluation import Evaluated, outcomes_of
 from repsq_ros.replay.segments import Segment
 from repsq_ros.specification.model import Specification
@@ -35,7 +35,7 @@ LATE_NS = 60 * NANOSECONDS  # by which samples may be late
 
 def evaluate_stream(
     specification: Specification,
-    stream: Iterable[Mapping[str, SampleColumns]],
+    stream: Iterable[Mapping[str, Samples]],
     segments: Sequence[Segment],
 ) -> list[Evaluated]:
     """Return the same as `evaluate`, with no more samples in memory than the windows need.
@@ -55,8 +55,8 @@ def evaluate_stream(
     measure_all = recorder.measure_all
     for stretch in stream:
         for name, columns in stretch.items():
-            recorder.add_columns(columns, name)
-        newest = recorder.buffer.newest_ns
+            recorder.add(columns, name)
+        newest = recorder.tail.newest_ns
         if newest is None:
             continue
         due = bisect_right(ends, newest - LATE_NS)

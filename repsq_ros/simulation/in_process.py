@@ -27,7 +27,7 @@ from repsq_ros.campaign.windows import window_of
 from repsq_ros.errors import CampaignError, ParameterError
 from repsq_ros.measurement.inputs import Input
 from repsq_ros.measurement.recorder import Recorder
-from repsq_ros.measurement.samples import Sample
+from repsq_ros.measurement.samples import Samples
 from repsq_ros.protocols.phases import Phase, Span
 from repsq_ros.simulation.simulated_sensors import sample_of, sensor_of
 from repsq_ros.simulation.simulation import Simulation
@@ -110,14 +110,14 @@ class _World:
         self._simulation = simulation
         self.recorder = Recorder(measure)
         # Who takes what a sensor reports: the source says how its message is read.
-        self._takers: list[tuple[str, Input, Callable[[Sample], None]]] = [
+        self._takers: list[tuple[str, Input, Callable[[Samples], None]]] = [
             (sensor_of(measure.input), measure.input, self.recorder.add)
         ]
         if specification.feedback is not None:
             feedback = specification.feedback
             self._takers.append((sensor_of(feedback), feedback, conductor.hear_body))
         for condition, source in zip(measure.conditions, measure.condition_inputs, strict=True):
-            add = partial(self.recorder.add_condition, condition.name)
+            add = partial(self.recorder.add, condition=condition.name)
             self._takers.append((sensor_of(source), source, add))
         self._before: Span | None = None
 

@@ -23,12 +23,12 @@ import numpy as np
 
 from repsq_ros.measurement.catalogue import CATALOGUE, TOOL_POSE
 from repsq_ros.measurement.inputs import Input
-from repsq_ros.measurement.samples import BodySample, Reading, Sample
+from repsq_ros.measurement.samples import Samples, body_sample, number_sample
 from repsq_ros.protocols import urscript
 from repsq_ros.seeds import RandomStream
 from repsq_ros.simulation.subject import BodyState, Vector
 
-Seen = BodyState | float  # a gauge gives a number [m], speed scaling one in %
+Reported = BodyState | float  # a gauge gives a number [m], speed scaling one in %
 
 
 class SensorReading(NamedTuple):
@@ -36,7 +36,7 @@ class SensorReading(NamedTuple):
 
     sensor: str
     stamp_ns: int
-    state: Seen
+    state: Reported
 
 
 class SensorNoise(NamedTuple):
@@ -55,11 +55,11 @@ def _noisy(vector: Vector, sd: float, chance: np.random.Generator) -> Vector:
     return (vector[0] + sd * float(x), vector[1] + sd * float(y), vector[2] + sd * float(z))
 
 
-def _as_it_is(state: Seen, noise: SensorNoise, chance: np.random.Generator) -> Seen:
+def _as_it_is(state: Reported, noise: SensorNoise, chance: np.random.Generator) -> Reported:
     return state
 
 
-def _odometry(state: Seen, noise: SensorNoise, chance: np.random.Generator) -> Seen:
+def _odometry(state: Reported, noise: SensorNoise, chance: np.random.Generator) -> Reported:
     assert isinstance(state, BodyState)
     return state._replace(
         linear_velocity=_noisy(state.linear_velocity, noise.linear_velocity, chance),
@@ -67,12 +67,12 @@ def _odometry(state: Seen, noise: SensorNoise, chance: np.random.Generator) -> S
     )
 
 
-def _mocap(state: Seen, noise: SensorNoise, chance: np.random.Generator) -> Seen:
+def _mocap(state: Reported, noise: SensorNoise, chance: np.random.Generator) -> Reported:
     assert isinstance(state, BodyState)
     return state._replace(position=_noisy(state.position, noise.position, chance))
 
 
-def _gauge(state: Seen, noise: SensorNoise, chance: np.random.Generator) -> Seen:
+def _gauge(state: Reported, noise: SensorNoise, chance: np.random.Generator) -> Reported:
     assert not isinstance(state, BodyState)
     # As a float32 of sensor_msgs/Range carries it.
     return float(np.float32(state + noise.gauge * float(chance.standard_normal())))
@@ -86,7 +86,9 @@ class SimulatedSensor(NamedTuple):
     frame: str  # frame_id; empty: the message has none
     rate: float  # [Hz] usual
     stream: RandomStream  # of its noise
-    disturb: Callable[[Seen, SensorNoise, np.random.Generator], Seen] = _as_it_is  # adds noise
+    disturb: Callable[[Reported, SensorNoise, np.random.Generator], Reported] = (
+        _as_it_is  # adds noise
+    )
 
 
 def _usual(name: str, *more: object) -> SimulatedSensor:
@@ -119,14 +121,12 @@ def sensor_of(source: Input) -> str:
     return ''
 
 
-def sample_of(reading: SensorReading, frame: str) -> Sample:
+def sample_of(reading: SensorReading, frame: str) -> Samples:
     """Turn a simulated reading into the sample that reading its message gives."""
     state = reading.state
     if not isinstance(state, BodyState):
-        return Reading(reading.stamp_ns, state, frame)
-    sample = BodySample(reading.stamp_ns, state.position, state.orientation, frame=frame)
-    if 'twist' not in CATALOGUE[SENSORS[reading.sensor].type].gives:
-        return sample
-    return sample._replace(
-        linear_velocity=state.linear_velocity, angular_velocity=state.angular_velocity
-    )
+        return number_sample(reading.stamp_ns, state, frame)
+    twist: tuple[Vector | None, Vector | None] = (None, None)
+    if 'twist' in CATALOGUE[SENSORS[reading.sensor].type].gives:
+        twist = state.linear_velocity, state.angular_velocity
+    return body_sample(reading.stamp_ns, state.position, state.orientation, *twist, frame)

@@ -25,7 +25,7 @@ from collections.abc import Iterator, Mapping
 
 from repsq_ros.errors import ParameterError
 from repsq_ros.seeds import RandomStream, generator
-from repsq_ros.simulation.simulated_sensors import SENSORS, Seen, SensorReading
+from repsq_ros.simulation.simulated_sensors import SENSORS, Reported, SensorReading
 from repsq_ros.simulation.subject import Command, Subject
 from repsq_ros.timebase import NANOSECONDS
 
@@ -94,7 +94,7 @@ class Simulation:
                 if self._ticks % ticks == 0:
                     yield SensorReading(sensor, self.now_ns, self._seen_by(sensor))
 
-    def _seen_by(self, sensor: str) -> Seen:
+    def _seen_by(self, sensor: str) -> Reported:
         subject = self._subject
         state = subject.seen_by(sensor)
         return SENSORS[sensor].disturb(state, subject.noise, self._noise[sensor])

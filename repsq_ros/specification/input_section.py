@@ -29,7 +29,7 @@ FIELD = re.compile(r'^[a-z][a-z0-9_]*(\[\d+\])*(\.[a-z][a-z0-9_]*(\[\d+\])*)*$')
 
 SOURCES = {'odometry': 'nav_msgs/msg/Odometry', 'mocap': 'geometry_msgs/msg/PoseStamped'}
 OF_NUMBERS = ('sign', 'calibration', 'error_codes')  # fields that only numbers have
-OF_BODIES = ('up_axis', 'extrinsics', 'rate', 'retime')  # fields that only bodies have
+OF_BODIES = ('up_axis', 'extrinsics', 'retime')  # fields that only bodies have
 
 
 def input_of_source(source: str) -> Input:
@@ -62,23 +62,27 @@ def read_input(section: Section, condition: str = '') -> Input:
         if 'reading' not in kind.gives:
             raise section.fail('type', f'text {name!r}', 'a message of one number, or a field')
     given = {'type': name, 'topic': kind.topic, 'field': field, 'body': body}
-    found = (
-        _number(section, given, kind) if 'reading' in kind.gives else _body(section, given, kind)
-    )
+    if 'reading' in kind.gives:
+        # A condition may be silent as long as its `longest_silence` says.
+        found = _number(section, given, kind, unused=('rate',) if condition else ())
+    else:
+        found = _body(section, given, kind)
     _check(section, found, kind)
     if not condition:
         section.finish()
     return found
 
 
-def _number(section: Section, given: dict[str, str], kind: MessageKind) -> Input:
+def _number(
+    section: Section, given: dict[str, str], kind: MessageKind, unused: tuple[str, ...]
+) -> Input:
     return read_keys(
         section,
         Input,
         {**given, 'velocity_frame': kind.velocity_frame},
         usual={'stamp': _stamp(kind), 'unit': kind.unit or REQUIRED},
         choices={'unit': tuple(UNITS)},
-        without=(*OF_BODIES, 'velocity', 'velocity_span'),
+        without=(*OF_BODIES, 'velocity', 'velocity_span', *unused),
     )
 
 

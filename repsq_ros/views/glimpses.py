@@ -25,8 +25,7 @@ from numpy.typing import NDArray
 from repsq_ros.measurement.frames import conditioned
 from repsq_ros.measurement.inputs import Input
 from repsq_ros.measurement.recorder import Key
-from repsq_ros.measurement.samples import BodySample
-from repsq_ros.measurement.track import broken, track_of
+from repsq_ros.measurement.samples import Samples, joined
 from repsq_ros.measurement.velocity import by_difference, from_twist
 from repsq_ros.protocols.command_space import Command
 
@@ -54,14 +53,14 @@ class Glimpses:
     def __init__(self, source: Input) -> None:
         self._source = source
         self._key: Key | None = None
-        self._seen: list[tuple[BodySample, Command]] = []
+        self._seen: list[tuple[Samples, Command]] = []
 
     def begin(self, key: Key) -> None:
         """Begin a test anew, unless it is the one that was begun last."""
         if key != self._key:
             self._key, self._seen = key, []
 
-    def add(self, sample: BodySample, command: Command) -> None:
+    def add(self, sample: Samples, command: Command) -> None:
         """Take in a glimpse: the newest sample, and the command in force."""
         if self._seen and sample.stamp_ns <= self._seen[-1][0].stamp_ns:
             if sample.stamp_ns == self._seen[-1][0].stamp_ns:
@@ -75,8 +74,8 @@ class Glimpses:
         """Return what was seen, in SI units; None for less than two glimpses, or no sense."""
         if len(self._seen) < 2:
             return None
-        track = track_of([sample for sample, _ in self._seen])
-        sound = ~broken(track)
+        track = joined([sample for sample, _ in self._seen])
+        sound = ~track.broken
         commands = tuple(c for (_, c), good in zip(self._seen, sound, strict=True) if good)
         if len(commands) < 2:
             return None

@@ -51,7 +51,7 @@ def test_the_documented_script_gives_a_result(short, write):
 
 
 MEASURE = '''
-from repsq_ros.api import Seen, UnmeasurableError, Window
+from repsq_ros.api import Cut, UnmeasurableError
 
 
 class Height:
@@ -59,10 +59,10 @@ class Height:
 
     lower, upper, unit, needs = 0.0, 2.0, 'm', 'position'
 
-    def psi(self, seen: Seen, window: Window) -> float:
-        if window.command[1] > 0.0:
+    def psi(self, cut: Cut) -> float:
+        if cut.window.command[1] > 0.0:
             raise UnmeasurableError('to the left')
-        return float(seen.track.since(seen.first).position[:, 2].mean())
+        return float(cut.measured.position[:, 2].mean())
 '''
 
 

@@ -34,9 +34,8 @@ from repsq_ros.auditing.stream_audit import StreamAuditor, audit
 from repsq_ros.measurement.frames import tilt_of
 from repsq_ros.measurement.frozen import FrozenSpans, longest_frozen
 from repsq_ros.measurement.heading import yaw_of
-from repsq_ros.measurement.rowwise import lengths
-from repsq_ros.measurement.slopes import by_slope
-from repsq_ros.measurement.track import Track, broken
+from repsq_ros.measurement.samples import Samples
+from repsq_ros.measurement.velocity import by_slope
 
 SECOND = 1_000_000_000
 MS = 1_000_000
@@ -72,7 +71,7 @@ def body_of(rng, stamps, faults=False):
     lean = 0.1 * going * rng.random(count)
     place = np.cumsum(0.003 * going)[:, None] * [1.0, 0.5, 0.0] + rng.normal(0, 1e-4, (count, 3))
     turn = np.column_stack([np.sin(lean / 2) + 0 * yaw, 0 * yaw, np.sin(yaw / 2), np.cos(yaw / 2)])
-    turn /= lengths(turn)[:, None]
+    turn /= np.linalg.norm(turn, axis=1)[:, None]
     poses = np.hstack([place + np.array([4e5, -3.0, 0.7]), turn])
     if faults and count:
         for begin in rng.integers(0, count, 1 + count // 300):
@@ -125,7 +124,7 @@ def test_a_body_in_any_stretches_is_the_body_at_once(count, kind, seed, shares, 
     poses = body_of(rng, stamps, faults)
     cuts = [round(share * count) for share in shares]
     found = fed(BodyAuditor(), cuts, stamps, *poses.T)
-    assert same(found, audit_body(Track(stamps, poses[:, :3], poses[:, 3:])))
+    assert same(found, audit_body(Samples(stamps, poses[:, :3], poses[:, 3:])))
 
 
 # By the definition -------------------------------------------------------------------------------
@@ -191,10 +190,10 @@ def defined(track):
     """Return the audit of a body's whole track, by the definitions."""
     order = np.argsort(track.stamps, kind='stable')
     order = order[np.append(True, np.diff(track.stamps[order]) > 0)[: len(order)]]
-    track = Track(track.stamps[order], track.position[order], track.orientation[order])
+    track = Samples(track.stamps[order], track.position[order], track.orientation[order])
     if len(track) < 2:
         return BodyAudit()
-    bad = broken(track)
+    bad = track.broken
     norms = np.linalg.norm(track.orientation, axis=1)
     with np.errstate(invalid='ignore'):
         odd = np.isfinite(norms) & (norms > 0) & (np.abs(norms - 1) > 0.05)
@@ -241,7 +240,7 @@ def test_a_body_is_what_the_definitions_say(count, kind, seed, faults):
     rng = np.random.default_rng(seed)
     stamps = stamps_of(rng, count, kind)
     poses = body_of(rng, stamps, faults)
-    track = Track(stamps, poses[:, :3], poses[:, 3:])
+    track = Samples(stamps, poses[:, :3], poses[:, 3:])
     found, expected = dataclasses.asdict(audit_body(track)), dataclasses.asdict(defined(track))
     for name in ('tilt', 'speed'):
         near = {'tilt': 3e-5, 'speed': 5e-5}[name] if count > EXACT else 2e-6
@@ -269,7 +268,7 @@ def test_frozen_spans_go_on_from_stretch_to_stretch(seed, count, changing, cuts)
     rng = np.random.default_rng(seed)
     stamps = np.cumsum(rng.integers(1, 20, count)) * MS
     poses = np.cumsum((rng.random((count, 7)) < changing / 7) * 1.0, axis=0)
-    expected = longest_frozen(Track(stamps, poses[:, :3], poses[:, 3:]))[0]
+    expected = longest_frozen(Samples(stamps, poses[:, :3], poses[:, 3:]))[0]
     assert in_stretches(FrozenSpans(), cuts, stamps, poses.T).longest() == pytest.approx(expected)
 
 
@@ -307,7 +306,7 @@ def test_speeds_come_stretch_by_stretch_as_slopes_over_the_whole_track(count, ki
     }[kind]()
     stamps = START + np.cumsum(steps)
     place = np.cumsum(rng.normal(0, 1e-3, (count, 3)), axis=0)
-    track = Track(stamps, place, np.tile([0.0, 0.0, 0.0, 1.0], (count, 1)))
+    track = Samples(stamps, place, np.tile([0.0, 0.0, 0.0, 1.0], (count, 1)))
     speeds = SlopeSpeeds(0.1)
     found = [
         speeds.put(stamps[begin : begin + length], place.T[:2, begin : begin + length])
@@ -333,7 +332,9 @@ def test_even_poses_are_found_without_a_search(monkeypatch):
     monkeypatch.setattr(SlopeSpeeds, '_by_slope', counting)
     rng = np.random.default_rng(1)
     stamps = START + np.arange(30_000) * 8 * MS + rng.integers(-1000, 1000, 30_000)
-    audit_body(Track(stamps, rng.normal(0, 1, (30_000, 3)), np.tile([0, 0, 0, 1.0], (30_000, 1))))
+    audit_body(
+        Samples(stamps, rng.normal(0, 1, (30_000, 3)), np.tile([0, 0, 0, 1.0], (30_000, 1)))
+    )
     assert sum(asked) < 40
 
 
@@ -383,7 +384,7 @@ def test_a_clock_that_is_set_back_is_told_and_the_first_run_described():
     stamps = START + np.arange(3 * BLOCK) * 10 * MS
     stamps[BLOCK:] -= stamps[BLOCK] - START  # the simulation began anew, and ran on longer
     poses = body_of(rng, stamps)
-    found = audit_body(Track(stamps, poses[:, :3], poses[:, 3:]))
+    found = audit_body(Samples(stamps, poses[:, :3], poses[:, 3:]))
     assert found.late == BLOCK - HELD
     assert ('poses left out', f'{found.late}: stamped long before others that came earlier') in (
         found.lines()
@@ -396,7 +397,7 @@ def test_one_stamp_of_the_far_future_leaves_nothing_out():
     stamps = START + np.arange(3 * BLOCK) * 10 * MS
     stamps[100] += 10**9 * SECOND
     poses = body_of(rng, stamps)
-    assert audit_body(Track(stamps, poses[:, :3], poses[:, 3:])).late == 0
+    assert audit_body(Samples(stamps, poses[:, :3], poses[:, 3:])).late == 0
 
 
 def test_blocks_hold_all_that_came_in_its_order():
@@ -453,7 +454,7 @@ def test_no_number_of_a_pose_stops_the_audit(value, column):
     poses = body_of(rng, stamps)
     poses[:, column] = value
     poses[::3] = body_of(rng, stamps)[::3]
-    lines = audit_body(Track(stamps, poses[:, :3], poses[:, 3:])).lines()
+    lines = audit_body(Samples(stamps, poses[:, :3], poses[:, 3:])).lines()
     assert lines[1][0] == 'broken poses'
 
 
@@ -464,11 +465,11 @@ def test_two_poses_at_least_are_described(placed, whole):
     poses = body_of(rng, stamps)
     poses[placed:, 0] = np.nan
     poses[whole:, 4] = np.nan
-    found = audit_body(Track(stamps, poses[:, :3], poses[:, 3:]))
+    found = audit_body(Samples(stamps, poses[:, :3], poses[:, 3:]))
     assert found.broken == 5 - whole
     assert math.isnan(found.largest_step) == (placed < 2)
     assert math.isnan(found.tilt[0]) == (whole < 2)
-    assert audit_body(Track(stamps[:1], poses[:1, :3], poses[:1, 3:])) == BodyAudit()
+    assert audit_body(Samples(stamps[:1], poses[:1, :3], poses[:1, 3:])) == BodyAudit()
 
 
 @pytest.mark.parametrize(('norm', 'odd'), [(0.9, 1), (0.94, 1), (0.96, 0), (1.04, 0), (1.06, 1)])
@@ -476,7 +477,7 @@ def test_a_norm_is_odd_from_a_twentieth_on(norm, odd):
     rng = np.random.default_rng(1)
     stamps = stamps_of(rng, 300, 'even')
     poses = body_of(rng, stamps)
-    found = audit_body(Track(stamps, poses[:, :3], norm * poses[:, 3:]))
+    found = audit_body(Samples(stamps, poses[:, :3], norm * poses[:, 3:]))
     assert (found.odd_norm, found.without_norm, found.broken) == (300 * odd, 0, 0)
 
 
@@ -486,7 +487,7 @@ def test_speeds_beyond_all_numbers_are_not_told():
     stamps = stamps_of(rng, 3 * BLOCK, 'even')
     poses = body_of(rng, stamps)
     poses[::7, 0][:100] = 1e308
-    found = audit_body(Track(stamps, poses[:, :3], poses[:, 3:]))
+    found = audit_body(Samples(stamps, poses[:, :3], poses[:, 3:]))
     assert math.isnan(found.speed)
     assert found.tilt[1] == pytest.approx(tilt_of(poses[:, 3:]).max())
 
@@ -494,8 +495,8 @@ def test_speeds_beyond_all_numbers_are_not_told():
 def test_points_have_no_attitude_and_no_speed():
     rng = np.random.default_rng(1)
     stamps = stamps_of(rng, 3000, 'even')
-    found = audit_body(Track(stamps, body_of(rng, stamps)[:, :3], None))
+    found = audit_body(Samples(stamps, body_of(rng, stamps)[:, :3], None))
     assert max(found.noise) < 2e-4
     assert math.isnan(found.speed)
     assert math.isnan(found.tilt[0])
-    assert audit_body(Track(stamps, None, None)) == BodyAudit()
+    assert audit_body(Samples(stamps, None, None)) == BodyAudit()

@@ -142,7 +142,7 @@ def test_a_body_of_a_driver_that_is_not_installed(bag, content, write, given, ma
         for sample in read_samples(opened, '/it', measure.input):
             recorder.add(sample)
         for reading in read_samples(opened, '/bms', measure.condition_inputs[0]):
-            recorder.add_condition('battery', reading)
+            recorder.add(reading, 'battery')
     outcome = recorder.measure(Window(round(100.5e9), round(102.5e9), (0.3, 0.0, 0.0)))
     assert outcome.valid, outcome.reason
     assert outcome.psi < 1e-5

@@ -31,9 +31,11 @@ from support.damage import (
     w_first,
     wild,
 )
+from support.rows import rows_of
 
 from repsq_ros.cli import main
 from repsq_ros.measurement.recorder import Recorder, Window
+from repsq_ros.measurement.samples import joined
 from repsq_ros.recordings.recording import Recording
 from repsq_ros.replay.evaluation import read_samples
 from repsq_ros.specification.load import load
@@ -231,7 +233,7 @@ def test_what_a_bag_holds_is_checked_alike(bag, content, write, damage):
     measure = measure_of()
     path = bag(('/mocap/pose', POSES, said))
     with Recording(path) as opened:
-        read = read_samples(opened, '/mocap/pose', measure.input)
+        read = rows_of(joined(read_samples(opened, '/mocap/pose', measure.input)))
     assert outcome_of(measure, read) == outcome_of(measure, samples)
     if damage in (None, stray):
         assert outcome_of(measure, read).valid

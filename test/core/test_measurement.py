@@ -21,16 +21,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.rows import BodyRow, table_of
 
-from repsq_ros.measurement.buffer import SampleBuffer
-from repsq_ros.measurement.columns import columns_of_samples
 from repsq_ros.measurement.heading import yaw_of
 from repsq_ros.measurement.limits import Limits
 from repsq_ros.measurement.measure import Measure
 from repsq_ros.measurement.reasons import Code
 from repsq_ros.measurement.recorder import Recorder, Window
-from repsq_ros.measurement.samples import BodySample
-from repsq_ros.measurement.track import track_of
+from repsq_ros.measurement.tail import Tail
 from repsq_ros.measurement.tracking_loss import TrackingLoss, soft_linf
 from repsq_ros.measurement.velocity import by_difference
 from repsq_ros.specification.input_section import input_of_source
@@ -45,7 +43,7 @@ def loss(source='odometry', reduction='rms'):
 
 
 def odometry(t_ns, velocity=(0.1, 0.0, 0.0), turn=(0.0, 0.0, 0.0)):
-    return BodySample(t_ns, ZERO, UPRIGHT, velocity, turn)
+    return BodyRow(t_ns, ZERO, UPRIGHT, velocity, turn)
 
 
 def stream(start_ns=0, count=150, period_ns=20_000_000, **changes):
@@ -55,7 +53,7 @@ def stream(start_ns=0, count=150, period_ns=20_000_000, **changes):
 def measure(samples, start_ns=0, end_ns=3 * SECOND, command=(0.1, 0.0, 0.0), **options):
     recorder = Recorder(loss(**options))
     for sample in samples:
-        recorder.add(sample)
+        recorder.add(sample.table)
     recorder.open((0, 0), Window(start_ns, end_ns, command))
     return recorder.close((0, 0))[1]
 
@@ -121,9 +119,9 @@ def test_a_window_is_complete_with_the_first_sample_after_it():
     recorder = Recorder(loss())
     recorder.open((4, 1), Window(0, SECOND, ZERO))
     for sample in stream(count=50):
-        recorder.add(sample)
+        recorder.add(sample.table)
         assert recorder.complete_keys == ()
-    recorder.add(odometry(SECOND))
+    recorder.add(odometry(SECOND).table)
     assert recorder.complete_keys == ((4, 1),)
 
 
@@ -134,7 +132,7 @@ def test_windows_may_be_announced_long_before_their_samples_come():
         recorder.open((index, 0), Window(index * SECOND, (index + 1) * SECOND, (0.1, 0.0, 0.0)))
     measured = []
     for sample in stream(count=160):
-        recorder.add(sample)
+        recorder.add(sample.table)
         measured += [recorder.close(key) for key in recorder.complete_keys]
     assert [(w.start_ns, o.psi, o.samples) for w, o in measured] == [
         (0, 0.0, 50),
@@ -146,13 +144,13 @@ def test_windows_may_be_announced_long_before_their_samples_come():
 
 def test_time_that_jumps_back_gives_up_what_comes_again():
     """Five samples in a row, each after the one before, more than a second back."""
-    buffer = SampleBuffer()
-    buffer.extend(stream(10 * SECOND))
-    buffer.extend(stream(0, count=4))
-    assert buffer.newest_ns == 10 * SECOND + 149 * 20_000_000
-    buffer.add(odometry(80_000_000))
-    assert buffer.newest_ns == 80_000_000
-    assert buffer.track(0, 100 * SECOND).stamps.tolist() == [k * 20_000_000 for k in range(5)]
+    tail = Tail()
+    tail.add(table_of(stream(10 * SECOND)))
+    tail.add(table_of(stream(0, count=4)))
+    assert tail.newest_ns == 10 * SECOND + 149 * 20_000_000
+    tail.add(odometry(80_000_000).table)
+    assert tail.newest_ns == 80_000_000
+    assert tail.between(0, 100 * SECOND).stamps.tolist() == [k * 20_000_000 for k in range(5)]
 
 
 @pytest.mark.parametrize('back', [3, 5 * 3600])
@@ -161,9 +159,9 @@ def test_a_clock_that_is_set_back_spoils_only_the_time_that_comes_twice(back):
     begin = 6 * 3600 * SECOND
     recorder = Recorder(loss(), keep_ns=2**62)
     for sample in stream(begin, count=1000):
-        recorder.add(sample)
+        recorder.add(sample.table)
     for sample in stream(begin + (20 - back) * SECOND + 1, count=2000):
-        recorder.add(sample)
+        recorder.add(sample.table)
 
     def at(seconds):
         start_ns = begin + seconds * SECOND
@@ -181,9 +179,9 @@ def test_a_window_of_a_bag_that_is_played_again_is_measured_again():
     recorder = Recorder(loss())
     for _ in range(2):
         for sample in stream(count=1):
-            recorder.add(sample)
+            recorder.add(sample.table)
         for sample in stream(count=500)[1:]:
-            recorder.add(sample)
+            recorder.add(sample.table)
             if sample.stamp_ns == SECOND:
                 recorder.open((0, 0), Window(3 * SECOND, 6 * SECOND, (0.1, 0.0, 0.0)))
         outcome = recorder.close((0, 0))[1]
@@ -219,7 +217,7 @@ def with_change(index, sample):
 
 NAN_VELOCITY = odometry(2 * SECOND, velocity=(math.nan, 0.0, 0.0))
 INFINITE_TURN = odometry(2 * SECOND, turn=(0.0, 0.0, math.inf))
-NO_QUATERNION = BodySample(2 * SECOND, ZERO, (0.0, 0.0, 0.0, 0.0), ZERO, ZERO)
+NO_QUATERNION = BodyRow(2 * SECOND, ZERO, (0.0, 0.0, 0.0, 0.0), ZERO, ZERO)
 
 FAULTS = [
     ([], 'silent: no sample in a window of 3 s'),
@@ -237,7 +235,7 @@ FAULTS = [
     (with_change(100, NAN_VELOCITY), 'not finite: NaN or infinity in a sample at 2.000 s'),
     (with_change(100, INFINITE_TURN), 'not finite: NaN or infinity in a sample at 2.000 s'),
     (with_change(100, NO_QUATERNION), 'no orientation: a quaternion of norm zero'),
-    ([BodySample(s.stamp_ns, ZERO, UPRIGHT) for s in stream()], 'no velocity'),
+    ([BodyRow(s.stamp_ns, ZERO, UPRIGHT) for s in stream()], 'no velocity'),
 ]
 
 
@@ -255,25 +253,23 @@ def test_what_is_wrong_with_samples_is_known_as_long_as_they_are(at_once):
     source = replace(input_of_source('odometry'), frame='map')
     recorder = Recorder(Measure(TrackingLoss(6.0, 'rms'), source, Limits(SECOND // 5)), 2**62)
     samples = [each._replace(frame='odom') for each in stream(count=5000)]
-    if at_once:
-        recorder.add_columns(columns_of_samples(samples))
-    else:
-        recorder.buffer.extend(samples)
+    for part in [table_of(samples)] if at_once else [each.table for each in samples]:
+        recorder.add(part)
     for start_ns in range(0, 90 * SECOND, 10 * SECOND):
         outcome = recorder.measure(Window(start_ns, start_ns + 3 * SECOND, (0.1, 0.0, 0.0)))
         assert outcome.code is Code.FRAME, start_ns
     recorder.forget(95 * SECOND)
-    assert len(recorder.buffer.doubts(0, 2**62)) == 251
+    assert len(recorder.tail.doubts(0, 2**62)) == 251
 
 
-def test_a_buffer_keeps_no_more_doubts_than_samples():
-    buffer = SampleBuffer(keep_ns=SECOND, frame='map')
-    buffer.extend(stream(count=20_000))
-    assert len(buffer.doubts(0, 2**62)) == len(buffer.track(0, 2**62)) < 5000
+def test_a_tail_keeps_no_more_doubts_than_samples():
+    tail = Tail(keep_ns=SECOND, frame='map')
+    tail.add(table_of(stream(count=20_000)))
+    assert len(tail.doubts(0, 2**62)) == len(tail.between(0, 2**62)) < 5000
 
 
 def test_one_pose_gives_no_velocity():
-    alone = [BodySample(SECOND // 10, ZERO, UPRIGHT)]
+    alone = [BodyRow(SECOND // 10, ZERO, UPRIGHT)]
     outcome = measure(alone, end_ns=SECOND // 5, source='mocap')
     assert outcome.reason == 'one pose only: no velocity can be formed'
 
@@ -290,7 +286,7 @@ def circle(rate, count, speed=0.3, turn=0.5, heading=0.0, flip=None):
         position = (speed / turn * math.sin(yaw), -speed / turn * math.cos(yaw), 0.0)
         sign = -1.0 if flip is not None and k >= flip else 1.0
         quaternion = (0.0, 0.0, sign * math.sin(yaw / 2), sign * math.cos(yaw / 2))
-        poses.append(BodySample(round(t * 1e9), position, quaternion))
+        poses.append(BodyRow(round(t * 1e9), position, quaternion))
     return poses
 
 
@@ -299,17 +295,17 @@ def circle(rate, count, speed=0.3, turn=0.5, heading=0.0, flip=None):
 @pytest.mark.parametrize('flip', [None, 60])
 def test_velocity_on_a_circle(rate, heading, flip):
     poses = circle(rate, 3 * rate, heading=heading, flip=flip)
-    velocity = by_difference(track_of(poses))
+    velocity = by_difference(table_of(poses))
     assert velocity == pytest.approx(np.tile([0.3, 0.0, 0.5], (len(poses) - 1, 1)), abs=2e-4)
 
 
 def test_a_pose_long_before_the_window_gives_no_velocity():
     """The body may have been anywhere meanwhile: the first pose of the window is the base."""
     poses = circle(100, 301)
-    far = BodySample(-SECOND, (100.0, 0.0, 0.0), UPRIGHT)
+    far = BodyRow(-SECOND, (100.0, 0.0, 0.0), UPRIGHT)
     alone = measure(poses, command=(0.3, 0.0, 0.5), source='mocap')
     assert measure([far, *poses], command=(0.3, 0.0, 0.5), source='mocap') == alone
-    near = BodySample(-SECOND // 100, poses[0].position, poses[0].orientation)
+    near = BodyRow(-SECOND // 100, poses[0].position, poses[0].orientation)
     assert measure([near, *poses], command=(0.3, 0.0, 0.5), source='mocap').samples == 300
 
 

@@ -109,9 +109,9 @@ def test_a_gauge_without_stamp_counts_when_it_arrives(measure_of):
 SILENT = [
     ([(-60.0, 0.3)], 'stale gauge: its newest reading is 60.000 s older than the window'),
     ([], 'silent: no sample in a window of 3 s, and none before it'),
-    ([(1.0, 0.3)], 'no tare: no reading before the command took effect'),
+    ([(1.0, 0.3)], 'tare: no reading until 0.1 s before the command took effect'),
     ([(-60.0, 0.3), (1.0, math.inf)], 'not finite: NaN or infinity in a reading at 1.000 s'),
-    ([(-60.0, math.nan), (1.0, 0.3)], 'no tare: the last reading before the command is no number'),
+    ([(-60.0, math.nan), (1.0, 0.3)], 'tare: a reading before the command is no number'),
     ([(-60.0, 0.3), (1.0, 0.3), (2.9, 0.5)], 'settle not reached: readings of the window differ'),
     ([(-60.0, 0.3), (0.5, 1.3)], ''),  # a minute of silence, then what it came to: 1 mm
 ]
@@ -125,6 +125,67 @@ def test_a_gauge_that_is_silent_gives_millimetres_or_a_reason(measure_of, said, 
     assert outcome.valid == (not reason)
     if outcome.valid:
         assert outcome.psi == pytest.approx(1.0, abs=1e-12)
+
+
+TARES = [
+    # Arrival [s], the command at -2, and reading [mm]; expected psi, or the reason.
+    ([*[(-3.0 + k / 10, 5.0) for k in range(9)], (-2.05, 5.1)], 0.004),  # the arm moved already
+    ([*[(-3.0 + k / 10, 5.0) for k in range(8)], (-2.15, 5.09)], 0.004),  # one odd reading
+    ([(-2.5, 5.0), (-2.3, 5.2)], 'tare: readings before the command differ by 0.2000 mm'),
+    ([(-40.0, 5.0), (-2.05, 5.1)], 0.004),  # it speaks on change alone
+    ([(-2.05, 5.0)], 'tare: no reading until 0.1 s before the command'),
+    ([(-3.0 + k / 10, 5.0) for k in range(10)], 0.004),
+]
+
+
+@pytest.mark.parametrize(('before', 'expected'), TARES)
+def test_a_tare_is_the_median_of_what_was_there_before_the_command(measure_of, before, expected):
+    measure = measure_of(**DIAL, input={'type': 'std_msgs/Float64', 'unit': 'mm'})
+    said = [(t, N(data=value)) for t, value in [*before, (1.0, 5.004)]]
+    outcome = outcome_of(measure, said)
+    if isinstance(expected, str):
+        assert outcome.reason.startswith(expected)
+        assert outcome.code is Code.TARE
+    else:
+        assert outcome.psi == pytest.approx(expected, abs=1e-9)
+
+
+STREAM = [  # readings at 500 Hz of 1.5 s, from which 1.2 s are missing; others as they are
+    ({'rate': 500.0}, lambda t: t < 0.3, 'gap: 1.2'),
+    ({}, lambda t: t < 0.3, 'gap: 1.2'),
+    ({'rate': 500.0}, lambda t: True, ''),
+    ({}, lambda t: True, ''),
+]
+
+
+@pytest.mark.parametrize(('given', 'there', 'reason'), STREAM)
+def test_a_number_that_streams_must_cover_the_window(measure_of, given, there, reason):
+    force = {'type': 'std_msgs/Float64', 'unit': 'mm', **given}
+    measure = measure_of(**DIAL, tare=0.0, take='largest', settled_within=100.0, input=force)
+    rng = np.random.default_rng(1)
+    times = [t for t in np.arange(-1500, 800) * 2e-3 if t < 0 or there(t)]
+    said = [(t, N(data=5.0 + rng.normal(0, 0.01))) for t in times]
+    outcome = outcome_of(measure, said, end=1.5)
+    assert outcome.reason.startswith(reason)
+    assert outcome.valid == (not reason)
+
+
+def test_a_gauge_that_speaks_on_change_alone_may_be_silent(measure_of):
+    measure = measure_of(**DIAL, input={'type': 'std_msgs/Float64', 'unit': 'mm'})
+    moving = [(-1.9 + 0.1 * k**0.9, N(data=0.1 * k)) for k in range(20)]
+    outcome = outcome_of(measure, [(-60.0, N(data=0.0)), *moving, (0.2, N(data=2.0))])
+    assert outcome.psi == pytest.approx(2.0)
+
+
+def test_a_psi_outside_its_range_is_valid_with_a_note(measure_of):
+    measure = measure_of(
+        type='displacement', upper=0.5, input={'type': 'std_msgs/Float64', 'unit': 'mm'}
+    )
+    outcome = outcome_of(measure, [(-3.0, N(data=0.0)), (1.0, N(data=4.48))])
+    assert (outcome.valid, outcome.psi) == (True, pytest.approx(4.48))
+    assert outcome.note.startswith('psi 4.48 is outside its range, 0 to 0.5 mm')
+    outcome = outcome_of(measure, [(-3.0, N(data=0.0)), (1.0, N(data=0.4))])
+    assert not outcome.note
 
 
 def test_which_reading_stands_for_the_window(measure_of):
@@ -487,9 +548,9 @@ class Wobble:
     def __init__(self, upper):
         self.upper = upper
 
-    def psi(self, seen, window):
-        height = seen.track.since(seen.first).position[:, 2]
-        if window.command[0] > 1.0:
+    def psi(self, cut):
+        height = cut.measured.position[:, 2]
+        if cut.window.command[0] > 1.0:
             raise RuntimeError('too fast for me')
         return float((height**2).mean() ** 0.5 * 1000)
 '''
@@ -523,7 +584,6 @@ REFUSED = [
     ({**DIAL, 'input': {**GAUGE, 'sign': 2}}, 'expected 1 or -1'),
     ({**DIAL, 'input': {**GAUGE, 'scale': 0}}, '> 0'),
     ({**DIAL, 'input': {**GAUGE, 'frame': 'base'}}, 'has no frame_id'),
-    ({**DIAL, 'input': {**GAUGE, 'rate': 10}}, 'an unknown key'),
     ({**DIAL, 'input': {**GAUGE, 'retime': True}}, 'an unknown key'),
     ({**DIAL, 'input': GAUGE, 'validity': {'coverage': 0.5}}, 'may be silent for minutes'),
     ({**DIAL, 'input': GAUGE, 'largest_gap': 0.5}, 'may be silent for minutes'),
@@ -606,7 +666,7 @@ class Outside:
 
     lower, upper, unit, needs = 0.0, 1.0, '1', 'velocity'
 
-    def psi(self, seen, window):
+    def psi(self, cut):
         return 1.5
 '''
 

@@ -28,7 +28,7 @@ from support.stories import SECOND, case, counted_by, estimate, story
 from repsq_ros.campaign.campaign import Campaign
 from repsq_ros.campaign.records import Counted, TestRecord
 from repsq_ros.measurement.inputs import Input
-from repsq_ros.measurement.samples import BodySample
+from repsq_ros.measurement.samples import body_sample
 from repsq_ros.protocols.phases import Phase, Span
 from repsq_ros.specification.load import load
 from repsq_ros.views import densities, panels
@@ -82,7 +82,7 @@ def trail_of(kind='velocity', seconds=5.0):
     for k in range(int(seconds * 20)):
         turn = 0.05 * k
         seen.add(
-            BodySample(
+            body_sample(
                 k * SECOND // 20, (math.sin(turn), math.cos(turn), 0.1), (0.0, 0.0, 0.0, 1.0),
                 (0.12, 0.01, 0.0), (0.0, 0.0, -0.19),
             ),
@@ -454,7 +454,7 @@ def test_glimpses_are_of_one_test_and_not_too_many():
     seen = Glimpses(Input('nav_msgs/msg/Odometry', 'odom', velocity='twist'))
     seen.begin((0, 0))
     for k in range(1000):
-        seen.add(BodySample(k, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 1.0), (k, 0, 0), (0, 0, 0)), ())
+        seen.add(body_sample(k, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 1.0), (k, 0, 0), (0, 0, 0)), ())
     trail = seen.trail()
     assert len(trail.seconds) <= MOST
     assert trail.velocity[0, 0] == 0.0 and trail.velocity[-1, 0] == 999.0
@@ -468,9 +468,9 @@ def test_a_broken_sample_is_left_out_and_a_clock_set_back_begins_anew():
     seen = Glimpses(Input('nav_msgs/msg/Odometry', 'odom', velocity='twist'))
     still = (0.0, 0.0, 0.0)
     for k, x in enumerate((0.0, math.nan, 2.0)):
-        seen.add(BodySample(k, (x, 0.0, 0.0), (0.0, 0.0, 0.0, 1.0), still, still), ())
+        seen.add(body_sample(k, (x, 0.0, 0.0), (0.0, 0.0, 0.0, 1.0), still, still), ())
     assert seen.trail().path[:, 0].tolist() == [0.0, 2.0]
-    seen.add(BodySample(0, (5.0, 0.0, 0.0), (0.0, 0.0, 0.0, 1.0), still, still), ())
+    seen.add(body_sample(0, (5.0, 0.0, 0.0), (0.0, 0.0, 0.0, 1.0), still, still), ())
     assert seen.trail() is None
 
 

@@ -31,9 +31,9 @@ from support.made_bags import mcap_of
 from support.recorded_bags import COMMAND, LENGTH, MEASUREMENT, PHASE, STORE, Script
 
 from repsq_ros.errors import RepsqError
-from repsq_ros.measurement.buffer import SampleBuffer
-from repsq_ros.measurement.columns import SampleColumns
 from repsq_ros.measurement.recorder import Window
+from repsq_ros.measurement.samples import Samples
+from repsq_ros.measurement.tail import Tail
 from repsq_ros.protocols.phases import Phase, Span
 from repsq_ros.recordings.mcap_storage import McapStorage
 from repsq_ros.replay import task as tasks
@@ -330,9 +330,9 @@ def test_a_condition_that_comes_later_than_a_minute_is_for_two_walks(place, late
     span = Span(Phase.COMMAND, 0, 0, 10 * SECOND, None, window.command, (10 * SECOND, 11 * SECOND))
     windows.hear(HeardPhase((0, 0), 0, 0, 0, span, test))
     stamps = np.arange(0, 200 * SECOND, SECOND // 10)
-    rows = np.zeros((len(stamps), 13))
-    odometry = SampleColumns(stamps, rows, (True,) * 4, logs=stamps)
-    gauge = SampleColumns(stamps[::50], np.ones((40, 1)), None, logs=stamps[::50] + late * SECOND)
+    zeros = np.zeros((len(stamps), 3))
+    odometry = Samples(stamps, zeros, np.zeros((len(stamps), 4)), zeros, zeros, logs=stamps)
+    gauge = Samples(stamps[::50], value=np.ones(40), logs=stamps[::50] + late * SECOND)
     windows.add({SENSOR: odometry, 'gauge': gauge})
     assert len(windows.finished()) == known
 
@@ -356,12 +356,12 @@ def test_no_more_samples_are_in_memory_than_a_minute_and_the_windows(place, sens
     bag = write(
         place / 'bag.mcap', campaign(load(file).digest, ['measured'] * TESTS) + sensed, 200
     )
-    kept, forget = [], SampleBuffer.forget
+    kept, forget = [], Tail.forget
 
-    def watched(buffer, before_ns):
-        forget(buffer, before_ns)
-        kept.append(len(buffer.track(0, 2**62)) if buffer._width > 1 else 0)
+    def watched(tail, before_ns):
+        forget(tail, before_ns)
+        kept.append(len(tail) if tail.newest(0).value is None else 0)
 
-    monkeypatch.setattr(SampleBuffer, 'forget', watched)
+    monkeypatch.setattr(Tail, 'forget', watched)
     reevaluate(Task(bag, file))
     assert 1000 < max(kept) < 1600  # of 3250, at 20 Hz

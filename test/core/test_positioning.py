@@ -27,7 +27,7 @@ from repsq_ros.campaign.conductor import Conductor, Counted
 from repsq_ros.campaign.records import Case, EstimateRecord, TestRecord
 from repsq_ros.campaign.windows import window_of
 from repsq_ros.errors import CampaignError
-from repsq_ros.measurement.samples import BodySample
+from repsq_ros.measurement.samples import body_sample
 from repsq_ros.protocols.phases import Phase, Span
 from repsq_ros.simulation.arm import Arm
 from repsq_ros.simulation.in_process import run_in_process
@@ -73,7 +73,7 @@ class Bench:
             arrived = [pose for at, pose in self.sent if self.now_ns >= at + self.delay_ns]
             if sensor and arrived:
                 self.conductor.hear_body(
-                    BodySample(self.now_ns, arrived[-1][:3], UPRIGHT, frame='base')
+                    body_sample(self.now_ns, arrived[-1][:3], UPRIGHT, frame='base')
                 )
             self.take(self.conductor.advance(self.now_ns))
 
@@ -226,7 +226,7 @@ def test_a_silent_sensor_ends_no_phase(specification):
 def test_a_clock_that_is_behind_is_told_of(specification):
     bench = Bench(specification, attended=True)
     bench.start()
-    bench.conductor.hear_body(BodySample(SECOND // 2, (0.0, 0.0, 0.0), UPRIGHT, frame='base'))
+    bench.conductor.hear_body(body_sample(SECOND // 2, (0.0, 0.0, 0.0), UPRIGHT, frame='base'))
     bench.live(40, sensor=False)
     assert 'the newest sample of the body is 30.5' in bench.spans[-1].reason
 

@@ -17,6 +17,7 @@
 import sqlite3
 import struct
 from dataclasses import replace
+from itertools import pairwise
 from operator import attrgetter
 from pathlib import Path
 
@@ -27,11 +28,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from repsq_ros.errors import BagError
-from repsq_ros.measurement import buffer as buffer_module
-from repsq_ros.measurement.buffer import SampleBuffer
-from repsq_ros.measurement.columns import columns_of_samples
+from repsq_ros.measurement import tail as tail_module
 from repsq_ros.measurement.recorder import Window
-from repsq_ros.measurement.samples import BodySample
+from repsq_ros.measurement.samples import joined
+from repsq_ros.measurement.tail import Tail
 from repsq_ros.recordings import mcap_storage
 from repsq_ros.recordings.mcap_records import find_records
 from repsq_ros.recordings.recording import Recording
@@ -65,6 +65,7 @@ from support.made_bags import (
     walk,
     write_bag,
 )
+from support.rows import BodyRow, table_of
 
 COUNTS = {
     'optitrack_static_mcap': 10993, 'optitrack_static_sqlite3': 10993, 'reemc_walks_mcap': 20234,
@@ -131,36 +132,31 @@ def test_samples_of_real_sensors_are_the_same_by_columns(recordings, name, topic
     with Recording(recordings / name) as recording:
         singly = read_samples(recording, topic, found)
         columns = [c['x'] for c in sample_columns(recording, {'x': (topic, found)})]
-    assert [sample for part in columns for sample in part] == singly
-    one, many = SampleBuffer(2**62), SampleBuffer(2**62)
+    one, many = Tail(2**62), Tail(2**62)
     for sample in singly:
         one.add(sample)
     for part in columns:
-        many.add_columns(part)
+        many.add(part)
     assert_same(one, many)
 
 
 def assert_same(one, many):
-    """Compare what two buffers give and hold, to the last bit."""
+    """Compare what two stores give and hold, to the last bit."""
     assert (len(one), one.newest_ns) == (len(many), many.newest_ns)
-    for begin in np.linspace(0, len(one), 7).astype(int).tolist():
-        for end in (begin, begin + 1, begin + 200, len(one)):
-            found = [
-                each._columns(min(begin, len(one)), min(end, len(one))) for each in (one, many)
-            ]
-            assert [a.tobytes() for a in found[0]] == [a.tobytes() for a in found[1]]
-            assert [a.strides for a in found[0]] == [a.strides for a in found[1]]
-    for stamp_ns in one._stamps[:: max(len(one) // 50, 1)]:
-        assert one._before(stamp_ns) == many._before(stamp_ns)
-    many.newest(0)  # one by one from here on
-    assert one._stamps == many._stamps
-    assert one._rows.tobytes() == many._rows.tobytes()
-    assert one.doubts(0, 2**62) == many.doubts(0, 2**62)
     assert one.times_set_back == many.times_set_back
+    assert one.doubts(0, 2**62) == many.doubts(0, 2**62)
     for span_ns in (0, 2**61):
-        assert [s.stamp_ns for s in one.newest(span_ns)] == [
-            s.stamp_ns for s in many.newest(span_ns)
-        ]
+        held = [each.newest(span_ns) for each in (one, many)]
+        assert_same_samples(*held)
+    for begin, end in ((-(2**61), 2**62), *pairwise(one.newest(2**61).stamps[::50].tolist())):
+        assert_same_samples(*[each.between(begin, end, True) for each in (one, many)])
+
+
+def assert_same_samples(one, many):
+    assert one.stamps.tolist() == many.stamps.tolist()
+    assert one.columns.keys() == many.columns.keys()
+    for name, column in one.columns.items():
+        np.testing.assert_array_equal(column, many.columns[name])
 
 
 # Columns into the buffer -------------------------------------------------------------------------
@@ -179,14 +175,14 @@ def damaged_streams():
 def test_a_buffer_holds_the_same_from_columns_as_one_by_one(damage, is_twist, motion, size):
     samples = motion.samples(is_twist)
     damage(samples, 250, size, np.random.default_rng(3))
-    one, many = SampleBuffer(frame='world'), SampleBuffer(frame='world')
+    one, many = Tail(frame='world'), Tail(frame='world')
     for sample in samples:
-        one.add(sample)
+        one.add(sample.table)
     rng = np.random.default_rng(5)
     begin = 0
     while begin < len(samples):
         end = begin + int(rng.integers(1, 200))
-        many.add_columns(columns_of_samples(samples[begin:end]))
+        many.add(table_of(samples[begin:end]))
         begin = end
     assert_same(one, many)
 
@@ -200,10 +196,10 @@ STEPS = st.one_of(
 
 @given(st.lists(STEPS, min_size=1, max_size=40), st.sampled_from([SECOND // 2, 2**62]))
 def test_columns_and_single_samples_may_come_in_any_order(steps, keep_ns):
-    one, many = SampleBuffer(keep_ns, frame='world'), SampleBuffer(keep_ns, frame='world')
+    one, many = Tail(keep_ns, frame='world'), Tail(keep_ns, frame='world')
     now = START
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(buffer_module, 'TRIM', 50)
+        patch.setattr(tail_module, 'TRIM', 50)
         one._trim_at = many._trim_at = 50
         for name, value in steps:
             if name == 'forget':
@@ -214,22 +210,21 @@ def test_columns_and_single_samples_may_come_in_any_order(steps, keep_ns):
                 [now + 10**7 * k for k in range(1, value + 1)] if name == 'some' else [now + value]
             )
             samples = [
-                BodySample(t, (float(t % 7), 0.0, 0.0), (0.0, 0.0, 0.0, 1.0), frame='world')
+                BodyRow(t, (float(t % 7), 0.0, 0.0), (0.0, 0.0, 0.0, 1.0), frame='world')
                 for t in stamps
             ]
             for sample in samples:
-                one.add(sample)
+                one.add(sample.table)
             if name == 'some':
-                many.add_columns(columns_of_samples(samples))
+                many.add(table_of(samples))
             else:
-                many.add(samples[0])
+                many.add(samples[0].table)
             now = one.newest_ns
             assert many.newest_ns == now
     if keep_ns == 2**62:
         assert_same(one, many)
-    found = [each.track(now - keep_ns, now + 1) for each in (one, many)]
-    assert found[0].stamps.tolist() == found[1].stamps.tolist()
-    assert found[0].position.tobytes() == found[1].position.tobytes()
+    found = [each.between(now - keep_ns, now + 1) for each in (one, many)]
+    assert_same_samples(*found)
     assert one.doubts(0, 2**62) == many.doubts(0, 2**62) or keep_ns < 2**62
 
 
@@ -245,7 +240,7 @@ def test_a_topic_of_two_channels_is_one_sensor(tmp_path, monkeypatch):
         source = {'x': ('/mocap', input_of_source('mocap'))}
         found = [part['x'] for part in sample_columns(recording, source)]
     assert len(found) == 10
-    assert [each.position[0] for part in found for each in part] == list(range(400))
+    assert joined(found).position[:, 0].tolist() == list(range(400))
     assert np.concatenate([part.logs for part in found]).tolist() == [t for _, t, _ in raw]
 
 
@@ -256,10 +251,10 @@ def test_strays_with_others_between_them_are_no_clock_that_was_set_back():
     for k in range(8):
         old = samples[0].stamp_ns - (100 - k) * SECOND
         samples.insert(200 + 20 * k, samples[150]._replace(stamp_ns=old))
-    one, many = SampleBuffer(2**62), SampleBuffer(2**62)
+    one, many = Tail(2**62), Tail(2**62)
     for sample in samples:
-        one.add(sample)
-    many.add_columns(columns_of_samples(samples))
+        one.add(sample.table)
+    many.add(table_of(samples))
     assert_same(one, many)
     assert many.times_set_back == 0
 
@@ -267,11 +262,11 @@ def test_strays_with_others_between_them_are_no_clock_that_was_set_back():
 def test_what_no_window_needs_is_given_up_but_for_the_last_one():
     from support.damage import EPOCH, Motion
 
-    buffer = SampleBuffer(2**62)
-    buffer.add_columns(columns_of_samples(Motion().samples()))
+    buffer = Tail(2**62)
+    buffer.add(table_of(Motion().samples()))
     buffer.forget(EPOCH + SECOND + 5)
-    assert len(buffer.track(0, EPOCH + SECOND + 5)) == 1
-    assert buffer.track(0, 2**62).stamps[1] == EPOCH + SECOND + 10_000_000
+    assert len(buffer.between(0, EPOCH + SECOND + 5)) == 1
+    assert buffer.between(0, 2**62).stamps[1] == EPOCH + SECOND + 10_000_000
 
 
 # What is not alike -------------------------------------------------------------------------------
@@ -344,8 +339,8 @@ def test_two_layouts_by_turns_keep_the_order_of_the_samples(tmp_path):
     with Recording(write_bag(tmp_path / 'bag', messages)) as recording:
         singly = read_samples(recording, '/mocap', source)
         (part,) = sample_columns(recording, {'x': ('/mocap', source)})
-    assert list(part['x']) == singly
-    assert [sample.position[0] for sample in part['x']] == list(range(100))
+    assert_same_samples(joined(singly), part['x'])
+    assert part['x'].position[:, 0].tolist() == list(range(100))
 
 
 # Other files -------------------------------------------------------------------------------------
@@ -595,10 +590,10 @@ def test_a_bag_of_ros_1_is_read(tmp_path):
     with Recording(path) as recording:
         assert recording.topics() == {'/mocap': POSE}
         source = {'x': ('/mocap', input_of_source('mocap'))}
-        samples = [s for part in sample_columns(recording, source) for s in part['x']]
-    assert [sample.stamp_ns - START for sample in samples] == list(range(1500))
-    assert samples[7].position == (7.0, 0.0, 0.0)
-    assert samples[7].frame == 'map'
+        samples = joined([part['x'] for part in sample_columns(recording, source)])
+    assert (samples.stamps - START).tolist() == list(range(1500))
+    assert samples.position[7].tolist() == [7.0, 0.0, 0.0]
+    assert samples.frame(7) == 'map'
 
 
 @pytest.fixture
@@ -660,13 +655,13 @@ def test_stretch_by_stretch_gives_the_same_as_all_at_once(long_walk):
 def test_no_more_samples_are_kept_than_the_windows_need(long_walk, monkeypatch):
     file, specification, segments = long_walk
     kept = []
-    forget = SampleBuffer.forget
+    forget = Tail.forget
 
     def watched(buffer, before_ns):
         forget(buffer, before_ns)
-        kept.append(len(buffer.track(0, 2**62)) if buffer._width > 1 else 0)
+        kept.append(len(buffer) if buffer.newest(0).value is None else 0)
 
-    monkeypatch.setattr(SampleBuffer, 'forget', watched)
+    monkeypatch.setattr(Tail, 'forget', watched)
     streamed(file, specification, segments)
     assert 1000 < max(kept) < 4000  # of 8000: the last 60 s and what a window reaches
 

@@ -21,7 +21,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from repsq_ros.measurement.inputs import Input
-from repsq_ros.measurement.samples import BodySample
+from repsq_ros.measurement.samples import body_sample
 from repsq_ros.measurement.settling import Settling
 
 SECOND = 1_000_000_000
@@ -33,7 +33,7 @@ def settling(positions, rate=100, frame='base', source=None):
     for row, position in enumerate(positions):
         stamp_ns = row * SECOND // rate
         if position is not None:
-            found.add(BodySample(stamp_ns, position, UPRIGHT, frame=frame))
+            found.add(body_sample(stamp_ns, position, UPRIGHT, frame=frame))
     return found
 
 
@@ -104,7 +104,7 @@ ODOMETRY = [
 def test_odometry_settles_by_its_twist_if_that_is_how_it_moves(position, velocity, expected):
     found = Settling(Input('nav_msgs/msg/Odometry', 'odom', velocity='twist'))
     for k in range(100):
-        found.add(BodySample(k * SECOND // 100, position(k / 100), UPRIGHT, velocity, ZERO))
+        found.add(body_sample(k * SECOND // 100, position(k / 100), UPRIGHT, velocity, ZERO))
     said = found.against(0, SECOND, 0.01, None, 1.0)
     assert said.startswith(expected)
     assert bool(said) == bool(expected)

@@ -26,9 +26,8 @@ from repsq_ros.measurement.frames import at_point, conditioned, continuous, z_up
 from repsq_ros.measurement.heading import yaw_of
 from repsq_ros.measurement.inputs import Extrinsics, Input
 from repsq_ros.measurement.retime import retimed
-from repsq_ros.measurement.slopes import by_slope
-from repsq_ros.measurement.track import Track, track_of
-from repsq_ros.measurement.velocity import by_cubic, by_difference
+from repsq_ros.measurement.samples import Samples, joined
+from repsq_ros.measurement.velocity import by_cubic, by_difference, by_slope
 from repsq_ros.recordings.recording import Recording
 from repsq_ros.replay.evaluation import read_samples
 from repsq_ros.specification.input_section import input_of_source
@@ -48,7 +47,7 @@ def circle(times, stamps=None, heading=0.0, speed=0.3, turn=0.5):
     radius = speed / turn
     position = np.column_stack([radius * np.sin(yaw), -radius * np.cos(yaw), 0.4 + 0 * yaw])
     stamps = times if stamps is None else stamps
-    return Track(np.round(stamps * 1e9).astype(np.int64), position, quaternions(yaw))
+    return Samples(np.round(stamps * 1e9).astype(np.int64), position, quaternions(yaw))
 
 
 @pytest.fixture(scope='module')
@@ -61,7 +60,7 @@ def at_rest():
     if not folder.is_dir():
         pytest.skip(f'no recording in {folder}')
     with Recording(folder) as bag:
-        return track_of(read_samples(bag, REST, input_of_source('mocap')))
+        return joined(read_samples(bag, REST, input_of_source('mocap')))
 
 
 def late(at_rest, count):
@@ -123,7 +122,7 @@ def test_a_circle_with_the_arrival_jitter_of_the_real_recording(at_rest, rate, r
     arrival = np.maximum.accumulate(times + np.interp(times, np.arange(301) / 100.0, delay))
     track = circle(times, arrival + np.arange(len(times)) * 2e-9, heading=math.pi / 2)
     if retime:
-        track = Track(retimed(track.stamps, rate), track.position, track.orientation)
+        track = Samples(retimed(track.stamps, rate), track.position, track.orientation)
     errors = by_slope(track, SPAN) - [0.3, 0.0, 0.5]
     rms = np.sqrt(np.mean(errors**2, axis=0))
     linear, turn = STATED[rate][retime]
@@ -134,7 +133,7 @@ def test_a_circle_with_the_arrival_jitter_of_the_real_recording(at_rest, rate, r
 def test_a_flipped_sign_of_the_quaternion_changes_nothing():
     track = circle(np.arange(300) / 100, heading=3.0)
     signs = np.where(np.arange(300) % 7 < 3, -1.0, 1.0)[:, None]
-    flipped = Track(track.stamps, track.position, track.orientation * signs)
+    flipped = Samples(track.stamps, track.position, track.orientation * signs)
     assert by_slope(flipped, SPAN) == pytest.approx(by_slope(track, SPAN), abs=1e-12)
     steps = np.linalg.norm(np.diff(continuous(flipped.orientation), axis=0), axis=1)
     assert steps.max() < 0.01
@@ -142,7 +141,7 @@ def test_a_flipped_sign_of_the_quaternion_changes_nothing():
 
 def test_a_turn_through_half_a_circle_is_no_jump():
     times = np.arange(400) / 100
-    track = Track(
+    track = Samples(
         np.round(times * 1e9).astype(np.int64), np.zeros((400, 3)), quaternions(2.0 * times)
     )
     assert by_slope(track, SPAN)[:, 2] == pytest.approx(np.full(400, 2.0), abs=1e-9)
@@ -175,7 +174,7 @@ def y_up_of(track):
     position, turn = track.position[:, swap].copy(), track.orientation[:, [0, 2, 1, 3]].copy()
     position[:, 2] *= -1
     turn[:, 2] *= -1
-    return Track(track.stamps, position, turn)
+    return Samples(track.stamps, position, turn)
 
 
 @pytest.mark.parametrize('rate', [50, 125, 360])
@@ -201,7 +200,7 @@ def test_extrinsics_move_the_point_and_turn_its_axes():
     assert yaw_of(point.orientation) == pytest.approx(yaw + math.pi / 2)
     # v + w x t = (0.3 + 0.05, 0.1, 0) in the body's axes; the point's axes are turned left.
     assert by_slope(point, SPAN) == pytest.approx(np.tile([0.1, -0.35, 0.5], (300, 1)), abs=2e-4)
-    twisted = Track(
+    twisted = Samples(
         track.stamps,
         track.position,
         track.orientation,
@@ -218,7 +217,7 @@ def test_a_velocity_of_the_world_is_turned_into_the_body():
     track = circle(times, heading=math.pi / 2)
     yaw = yaw_of(track.orientation)
     world = np.column_stack([0.3 * np.cos(yaw), 0.3 * np.sin(yaw), 0 * yaw])
-    track = Track(track.stamps, track.position, track.orientation, world, 0 * world)
+    track = Samples(track.stamps, track.position, track.orientation, world, 0 * world)
     source = Input('nav_msgs/msg/Odometry', 'odom', velocity='twist', velocity_frame='world')
     assert conditioned(track, source).linear == pytest.approx(
         np.tile([0.3, 0.0, 0.0], (300, 1)), abs=1e-12
@@ -227,7 +226,7 @@ def test_a_velocity_of_the_world_is_turned_into_the_body():
 
 def test_lengths_become_metres():
     track = circle(np.arange(300) / 100)
-    inches = Track(track.stamps, track.position / 0.0254, track.orientation)
+    inches = Samples(track.stamps, track.position / 0.0254, track.orientation)
     source = Input('geometry_msgs/msg/PoseStamped', 'mocap/pose', unit='inch')
     assert conditioned(inches, source).position == pytest.approx(track.position)
 
@@ -286,7 +285,7 @@ def swaying(rate, noise, seed=1):
     w = 2 * math.pi * 2
     position = np.column_stack([0.3 * times + 0.1 / w * np.sin(w * times), 0 * times, 0 * times])
     position += rng.normal(0, noise, position.shape)
-    track = Track(np.round(times * 1e9).astype(np.int64), position, quaternions(0 * times))
+    track = Samples(np.round(times * 1e9).astype(np.int64), position, quaternions(0 * times))
     return track, 0.3 + 0.1 * np.cos(w * times)
 
 
@@ -337,7 +336,7 @@ def test_a_pose_at_the_very_edge_of_the_span_is_always_within(fit):
     found = []
     for start in (0, 123_456_789, 1_795_819_319 * SECOND + 987_654_321):
         for off in (0, rng.integers(-5, 6, 300)):
-            track = Track(start + even + off, position, quaternions(0 * times))
+            track = Samples(start + even + off, position, quaternions(0 * times))
             found.append(fit(track, SPAN))
     for each in found[1:]:
         assert each == pytest.approx(found[0], abs=1e-5)
@@ -395,7 +394,7 @@ def test_the_speed_at_rest_is_that_of_slopes_over_a_tenth_of_a_second():
     """White noise of 1 mm: over 11 poses the sd of a slope is 1 mm / sqrt(sum t^2) = 9.5 mm/s."""
     rng = np.random.default_rng(1)
     position = rng.normal(0, 1e-3, (6000, 3))
-    track = Track(
+    track = Samples(
         np.arange(6000, dtype=np.int64) * 10_000_000, position, quaternions(np.zeros(6000))
     )
     expected = 9.53e-3 * math.sqrt(2 * math.log(100))  # 99th percentile in the plane

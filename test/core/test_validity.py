@@ -19,13 +19,14 @@ import re
 
 import numpy as np
 import pytest
+from support.rows import BodyRow, rows_of
 
 from repsq_ros.measurement.inputs import Input
 from repsq_ros.measurement.limits import Condition, Fall, Limits
 from repsq_ros.measurement.measure import Measure
 from repsq_ros.measurement.reasons import Code
 from repsq_ros.measurement.recorder import Recorder, Window
-from repsq_ros.measurement.samples import BodySample, Reading
+from repsq_ros.measurement.samples import joined, number_sample
 from repsq_ros.measurement.tracking_loss import TrackingLoss
 from repsq_ros.recordings.recording import Recording
 from repsq_ros.replay.evaluation import read_samples
@@ -45,7 +46,7 @@ def walk(count=500, rate=100.0):
     for k in range(count):
         t = k / rate - 1.0
         x, y, z = np.array([0.3 * t, 0.0, 0.7]) + rng.normal(0, 1e-4, 3)
-        poses.append(BodySample(round(t * 1e9), (x, y, z), UPRIGHT, frame=FRAME))
+        poses.append(BodyRow(round(t * 1e9), (x, y, z), UPRIGHT, frame=FRAME))
     return poses
 
 
@@ -62,9 +63,9 @@ def by_mocap(limits=Limits(), source=None, **changes):  # noqa: B008 (a frozen v
 def measured(measure, samples, start_ns=0, end_ns=3 * SECOND, conditions=()):
     recorder = Recorder(measure, keep_ns=2**62)
     for sample in samples:
-        recorder.add(sample)
+        recorder.add(sample.table)
     for name, reading in conditions:
-        recorder.add_condition(name, reading)
+        recorder.add(reading, name)
     recorder.open((0, 0), Window(start_ns, end_ns, COMMAND, start_ns - SECOND // 2))
     return recorder.close((0, 0))[1]
 
@@ -153,7 +154,7 @@ def test_a_fault_in_the_real_recording_has_its_name(recordings, fault, reason):
     """30 quiet seconds into the real recording; what arrives together must be no jump."""
     with Recording(recordings / 'optitrack_static_mcap') as bag:
         topic = '/vrpn_client_node/IndexFinger/pose'
-        samples = read_samples(bag, topic, input_of_source('mocap'))
+        samples = rows_of(joined(read_samples(bag, topic, input_of_source('mocap'))))
     start = samples[0].stamp_ns + 30 * SECOND
     good = measured(by_mocap(), samples, start, start + 3 * SECOND)
     assert good.valid, good.reason
@@ -167,7 +168,7 @@ def test_a_fault_in_the_real_recording_has_its_name(recordings, fault, reason):
 def test_the_real_recording_is_valid_throughout(recordings):
     with Recording(recordings / 'optitrack_static_mcap') as bag:
         topic = '/vrpn_client_node/IndexFinger/pose'
-        samples = read_samples(bag, topic, input_of_source('mocap'))
+        samples = rows_of(joined(read_samples(bag, topic, input_of_source('mocap'))))
     first = samples[0].stamp_ns + SECOND
     for k in range(20):
         outcome = measured(
@@ -224,7 +225,7 @@ def test_thresholds_are_those_of_the_specification():
 
 def odometry(position=lambda t: (0.0, 0.0, 0.0), velocity=(0.0, 0.0, 0.0)):
     return [
-        BodySample(k * 20_000_000, position(k / 50), UPRIGHT, velocity, (0.0, 0.0, 0.0))
+        BodyRow(k * 20_000_000, position(k / 50), UPRIGHT, velocity, (0.0, 0.0, 0.0))
         for k in range(151)
     ]
 
@@ -258,7 +259,7 @@ def test_odometry_that_says_nothing_is_told_from_a_robot_at_rest(samples, reason
 def test_a_real_odometry_without_twist_is_told(recordings):
     """A recording of wheels whose twist is taken out, as a driver does that knows poses alone."""
     with Recording(recordings / 'reemc_walks_mcap') as bag:
-        samples = read_samples(bag, '/odom', input_of_source('odometry'))
+        samples = rows_of(joined(read_samples(bag, '/odom', input_of_source('odometry'))))
     start = samples[0].stamp_ns + 5 * SECOND
     measure = Measure(TrackingLoss(6.0, 'rms'), input_of_source('odometry'))
     assert measured(measure, samples, start, start + 3 * SECOND).valid
@@ -294,14 +295,14 @@ CONDITIONS = [
 
 @pytest.mark.parametrize(('said', 'reason'), CONDITIONS)
 def test_a_condition_objects_by_its_name(said, reason):
-    readings = [('speed_scaling', Reading(round(t * 1e9), value)) for t, value in said]
+    readings = [('speed_scaling', number_sample(round(t * 1e9), value)) for t, value in said]
     outcome = measured(under_condition(at_least=1.0), walk(), conditions=readings)
     assert outcome.reason.startswith(reason)
     assert outcome.valid == (not reason)
 
 
 def test_a_condition_that_went_silent_and_one_in_another_mode():
-    reading = [('speed_scaling', Reading(-SECOND, 1.0))]
+    reading = [('speed_scaling', number_sample(-SECOND, 1.0))]
     outcome = measured(
         under_condition(at_least=1.0, longest_silence=2.0), walk(), conditions=reading
     )
@@ -311,7 +312,7 @@ def test_a_condition_that_went_silent_and_one_in_another_mode():
 
 
 def test_a_condition_names_the_cause_where_the_sensor_shows_only_its_trace():
-    reading = [('speed_scaling', Reading(-SECOND, 0.5))]
+    reading = [('speed_scaling', number_sample(-SECOND, 0.5))]
     assert measured(under_condition(at_least=1.0), [], conditions=reading).reason.startswith(
         'speed_scaling'
     )

@@ -22,7 +22,7 @@ from conftest import ROOT
 
 from repsq_ros.campaign.walk import Walk
 from repsq_ros.measurement.inputs import Input
-from repsq_ros.measurement.samples import BodySample
+from repsq_ros.measurement.samples import body_sample
 from repsq_ros.measurement.settling import Settling
 from repsq_ros.protocols.endings import LATE_NS, LOOK_NS, Settled, Timed
 from repsq_ros.protocols.phases import Phase, Span
@@ -53,7 +53,7 @@ def walk_to_the_goal(hold_ns, then=()):
 def hear(walk, from_ns, until_ns, position=GOAL):
     """Let the body be seen each 10 ms, the last time at `until_ns`."""
     for stamp_ns in range(from_ns, until_ns + 1, 10 * MS):
-        walk.hear_body(BodySample(stamp_ns, position, UPRIGHT, frame='base'))
+        walk.hear_body(body_sample(stamp_ns, position, UPRIGHT, frame='base'))
 
 
 def test_the_newest_samples_are_not_yet_judged():

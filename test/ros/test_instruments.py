@@ -260,9 +260,9 @@ def test_the_real_recording_over_dds_gives_what_the_bag_gives(lab, recordings):
         message = PoseStamped()
         message.header.stamp, message.header.frame_id = stamp_ns(sample.stamp_ns), 'world'
         pose = message.pose
-        pose.position.x, pose.position.y, pose.position.z = sample.position
+        pose.position.x, pose.position.y, pose.position.z = sample.position[0].tolist()
         turn = pose.orientation
-        turn.x, turn.y, turn.z, turn.w = sample.orientation
+        turn.x, turn.y, turn.z, turn.w = sample.orientation[0].tolist()
         mocap.publish(message)
     message = there.measured()
     assert message.valid, message.reason

@@ -23,9 +23,9 @@ from repsq_ros.measurement.limits import Commanded
 from repsq_ros.measurement.measure import Measure
 from repsq_ros.measurement.reasons import Code
 from repsq_ros.measurement.recorder import Recorder, Window
-from repsq_ros.measurement.samples import BodySample
 from repsq_ros.measurement.tracking_loss import TrackingLoss
 from repsq_ros.specification.input_section import input_of_source
+from support.rows import BodyRow
 
 SECOND = 1_000_000_000
 EPOCH = 1_795_819_319 * SECOND + 123_456_789  # stamps are as large as real ones
@@ -74,7 +74,7 @@ class Motion:
             [0 * t, 0 * t, self.turn + rng.normal(0, 10 * self.noise, count)]
         )
         return [
-            BodySample(
+            BodyRow(
                 int(stamps[k]),
                 tuple(map(float, position[k])),
                 (0.0, 0.0, math.sin(seen[k] / 2), math.cos(seen[k] / 2)),
@@ -95,7 +95,7 @@ def measure_of(twist=False, commanded=Commanded(0.43, 0.3), **changes):  # noqa:
 def outcome_of(measure, samples, command=(0.3, 0.0, 0.0)):
     recorder = Recorder(measure, keep_ns=2**62)
     for sample in samples:
-        recorder.add(sample)
+        recorder.add(sample.table)
     start_ns = EPOCH + round(BEFORE * 1e9)
     window = Window(start_ns, start_ns + round(LENGTH * 1e9), command, start_ns - SECOND)
     recorder.open((0, 0), window)

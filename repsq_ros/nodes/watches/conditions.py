@@ -24,7 +24,7 @@ from rclpy.node import Node
 
 from repsq_ros.measurement.inputs import Input
 from repsq_ros.measurement.limits import Condition
-from repsq_ros.measurement.samples import Reading, Sample
+from repsq_ros.measurement.samples import Samples
 from repsq_ros.nodes.input_subscription import InputSubscription
 from repsq_ros.timebase import to_seconds
 
@@ -48,9 +48,9 @@ class _WatchedCondition:
         self.mismatch = ''
         self.subscription = InputSubscription(node, source, self._take, condition=True)
 
-    def _take(self, sample: Sample, arrival_ns: int) -> None:
-        assert isinstance(sample, Reading)
-        self._value = float(self._source.to_si(np.array([sample.value], dtype=np.float64))[0])
+    def _take(self, sample: Samples, arrival_ns: int) -> None:
+        assert sample.value is not None
+        self._value = float(self._source.to_si(sample.value)[-1])
         self._heard = self._clocks()
         # A protective stop may be over before anybody looks.
         self._glimpsed = self.fault() or self._glimpsed

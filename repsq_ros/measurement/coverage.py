@@ -1,0 +1,105 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Whether samples cover a stretch of time: silence, gaps, and the period between samples."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from repsq_ros.measurement.limits import Limits
+from repsq_ros.measurement.reasons import Code, Fault
+from repsq_ros.measurement.samples import Samples, Stamps
+from repsq_ros.measurement.window import Window
+from repsq_ros.timebase import to_seconds
+
+TOGETHER = 0.2  # of the mean gap: messages nearer than this came together,
+AT_ONCE = 2e6  # [ns] and those nearer than this, if it is under half of the mean gap
+# A number comes as a stream where nine of ten gaps differ by less than half from the median gap,
+# and it is fast, or repeats itself: what speaks on change alone does neither.
+EVEN_SHARE, EVEN = 0.9, 0.5
+FEWEST = 10  # gaps
+FAST_NS = 50_000_000  # [ns]
+REPEATED = 0.2  # share of the values that equal the one before
+
+
+def period_of(stamps: Stamps, rate: float) -> float:
+    """Return the time between two messages, or two bursts of messages [s]; 0: too few of them.
+
+    The median of the gaps, those within a burst left out: where each value is sent twice, or
+    several come together, the period is that of the pairs or of the bursts.
+
+    :param stamps: (n,) [ns], increasing
+    :param rate: [Hz] nominal; 0: not known
+    """
+    if rate > 0:
+        return 1.0 / rate
+    gaps = np.diff(stamps)
+    if not len(gaps):
+        return 0.0
+    mean = float(gaps.mean())
+    apart = gaps[gaps > max(TOGETHER * mean, min(AT_ONCE, mean / 2.0))]
+    return float(np.median(apart)) * 1e-9 if len(apart) else math.nan
+
+
+def is_stream(samples: Samples) -> bool:
+    """Tell whether a number over time is sent all the time, not only when it changes."""
+    if samples.value is None or len(samples) <= FEWEST:
+        return False
+    # The oldest may be one from long ago that is there because it holds until the next.
+    gaps, values = np.diff(samples.stamps[1:]), samples.value[1:]
+    middle = float(np.median(gaps))
+    if np.mean(np.abs(gaps - middle) < EVEN * middle) < EVEN_SHARE:
+        return False
+    return middle <= FAST_NS or bool(np.mean(values[1:] == values[:-1]) > REPEATED)
+
+
+def silence(window: Window) -> Fault:
+    """Return the reason for a window without a sample."""
+    seconds = to_seconds(window.end_ns - window.start_ns)
+    return Fault(Code.SILENT, f'silent: no sample in a window of {seconds:g} s')
+
+
+def gap_fault(
+    stamps: Stamps, start_ns: int, end_ns: int, window: Window, limits: Limits, rate: float
+) -> Fault | None:
+    """Return where the samples do not cover a stretch of time.
+
+    :param stamps: (n,) [ns], n >= 1, within [start, end)
+    :param rate: [Hz] nominal; 0: the median gap stands for it
+    """
+    ends = np.concatenate([[start_ns], stamps, [end_ns]])
+    steps = np.diff(ends)
+    at = len(steps) - 1 - int(np.argmax(steps[::-1]))  # of equally long gaps the last
+    gap_ns = int(steps[at])
+    if gap_ns > limits.largest_gap_ns:
+        return Fault(
+            Code.GAP,
+            f'gap: {to_seconds(gap_ns):.3f} s without a sample from '
+            f'{window.at(ends[at])} on, at most '
+            f'{to_seconds(limits.largest_gap_ns):g} s allowed',
+        )
+    period_ns = period_of(stamps, rate) * 1e9
+    if period_ns > 0:
+        missed = float(np.sum(np.maximum(steps - 2.0 * period_ns, 0.0)))
+        coverage = 1.0 - missed / (end_ns - start_ns)
+        if coverage < limits.coverage:
+            return Fault(
+                Code.COVERAGE,
+                f'coverage: {coverage:.3f} of the window lies near one of {len(stamps)} samples, '
+                f'at least {limits.coverage:g} wanted (period {period_ns * 1e-6:.3f} ms)',
+            )
+    return None

@@ -1,0 +1,96 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The steps between successive samples of a body, and how far each is from its neighbours."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+from repsq_ros.measurement.frames import continuous
+from repsq_ros.measurement.samples import Array, Samples
+
+FEWEST = 5  # steps among which one can be compared with its neighbours
+
+
+class Steps:
+    """The n - 1 steps between n samples; several checks look at them.
+
+    :param samples: unbroken, in SI units
+    :param period: [s] between two samples
+    """
+
+    def __init__(self, samples: Samples, period: float) -> None:
+        self.samples, self.period = samples, period
+
+    def __len__(self) -> int:
+        return max(len(self.samples) - 1, 0)
+
+    @property
+    def comparable(self) -> bool:
+        """Tell whether steps can be compared with their neighbours."""
+        return len(self) >= FEWEST and self.period > 0
+
+    @cached_property
+    def seconds(self) -> Array:
+        """Return how long each took [s], (n - 1,)."""
+        return np.diff(self.samples.stamps).astype(np.float64) * 1e-9
+
+    @cached_property
+    def moves(self) -> Array | None:
+        """Return by what the position changed [m], (n - 1, 3); None: there is none."""
+        position = self.samples.position
+        return None if position is None else np.diff(position, axis=0)
+
+    @cached_property
+    def turns(self) -> Array | None:
+        """Return by what it turned [rad], (n - 1, 3); None: it has no orientation."""
+        orientation = self.samples.orientation
+        return None if orientation is None else turns_of(orientation)
+
+    def off_neighbours(self, steps: Array) -> Array:
+        """Return from the median of the two steps before and the two after it to each, (n - 1, 3).
+
+        Neighbours that took longer than a period are scaled to one; at the ends they are mirrored.
+        """
+        scaled = steps * np.minimum(1.0, self.period / self.seconds)[:, None]
+        padded = np.concatenate([scaled[2:0:-1], scaled, scaled[-2:-4:-1]])
+        a, b, c, d = (padded[k : len(padded) - 4 + k] for k in (0, 1, 3, 4))
+        # The second and the third of four.
+        second = np.maximum(np.minimum(a, b), np.minimum(c, d))
+        third = np.minimum(np.maximum(a, b), np.maximum(c, d))
+        found: Array = steps - (second + third) / 2.0
+        return found
+
+
+def turns_of(orientation: Array) -> Array:
+    """Return the turns between successive quaternions as vectors, axis times angle [rad].
+
+    :param orientation: (n, 4) x, y, z, w, any norm but zero
+    :returns: (n - 1, 3)
+    """
+    unit = continuous(orientation / np.linalg.norm(orientation, axis=1)[:, None])
+    before, after = unit[:-1], unit[1:]
+    # |a - b| = 2 sin(angle / 4): exact for small angles, where the inner product is not.
+    half = np.linalg.norm(after - before, axis=1) / 2.0
+    angle = 4.0 * np.arcsin(np.minimum(half, 1.0))
+    # The vector part of before^-1 * after: w v' - w' v - v x v'.
+    axis = before[:, 3:] * after[:, :3] - after[:, 3:] * before[:, :3]
+    axis -= np.cross(before[:, :3], after[:, :3])
+    size = np.linalg.norm(axis, axis=1)
+    turns: Array = axis * (angle / np.where(size > 0, size, 1.0))[:, None]
+    turns[size == 0] = np.column_stack([angle, 0 * angle, 0 * angle])[size == 0]
+    return turns
