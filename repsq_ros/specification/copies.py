@@ -76,7 +76,7 @@ def write_replication(
 ) -> None:
     """Write the specification that an initiator's replicators share: with its partition laid.
 
-    Where half a cell is less than twice the initiator's gamma, replicators are asked for what it
+    It gives no seed: each replicator has its own. Where half a cell is less than twice the initiator's gamma, replicators are asked for what it
     leaves them.
 
     :param anchor: the initiator's estimate [unit of psi]
@@ -92,9 +92,15 @@ def write_replication(
         'anchor': anchor,
         'initiator': initiator.describe(),
     }
+    # With the initiator's seed a replicator would draw the initiator's cases.
+    content['tester'] = {
+        key: value
+        for key, value in content['tester'].items()  # type: ignore[attr-defined]
+        if key != 'seed'
+    }
     left = float(Decimal(repr(half_width)) - Decimal(repr(initiator.gamma)))
     if 0.0 < left < initiator.gamma:
-        content['tester'] = {**content['tester'], 'gamma': left}  # type: ignore[dict-item]
+        content['tester'] = {**content['tester'], 'gamma': left}
     text = yaml.safe_dump(content, sort_keys=False, width=100)
     target.write_text(
         '# For replicators: the initiator has laid the partition around its estimate.\n' + text,

@@ -19,7 +19,7 @@ from dataclasses import replace
 from repsq_ros.campaign.campaign import Campaign
 from repsq_ros.campaign.cases import CaseSource
 from repsq_ros.campaign.folder import SPECIFICATION, CampaignFolder
-from repsq_ros.campaign.history import TEST, line_of_test
+from repsq_ros.campaign.history import CASE, TEST, case_line, line_of_test
 from repsq_ros.campaign.logbook import LAST_PATIENCE, Logbook
 from repsq_ros.campaign.records import Case, TestRecord
 from repsq_ros.sampling.proposals import Draw
@@ -52,7 +52,8 @@ def leave_folder(folder, file, tests, seed=1, tester_file=None, sessions=()):
             draw = source.draw(test.index)
             if proposal.unweighted:
                 test = replace(test, x=draw.x)
-        logbook.write_case(Case(test.index, test.attempt, draw))
+        case = Case(test.index, test.attempt, draw)
+        logbook.write(CASE, case_line(case), LAST_PATIENCE)
         source.learn(test)
         logbook.write(TEST, line_of_test(test), LAST_PATIENCE)
         estimate = campaign.add(test)
@@ -65,14 +66,19 @@ def leave_folder(folder, file, tests, seed=1, tester_file=None, sessions=()):
     return folder
 
 
-def simulate_folder(folder, file, tester_file=None):
+def simulate_folder(folder, file, tester_file=None, seed=None):
     """Leave the folder of a campaign on the surrogate."""
     specification, tests = load(file, tester_file), []
-    seed = specification.tester.seed
+    seed = specification.tester.seed if seed is None else seed
     run_in_process(
         specification, Surrogate(), seed, on_test=lambda record, _: tests.append(record)
     )
     return leave_folder(folder, file, tests, seed, tester_file)
+
+
+def seed_of(name):
+    """Return a seed of its own for each name of a lab."""
+    return int.from_bytes(name.encode(), 'big') % 2**31
 
 
 def records_of(values):
