@@ -6,10 +6,14 @@
 #   make test                              all checks and tests
 #   make test-long                         kills, stalls and damaged recordings at length
 #   make mutants                           do the tests notice changed lines of the core?
+#   make ROS=kilted demo                   with ROS 2 Kilted, in .venv-kilted/
+#   make matrix                            the wheel with Python 3.10 to 3.14 and old libraries
 #   make man                               build/repsq.1, the manual page of repsq
 #   make PYTHON=python3.12 ...             with that Python (3.10 to 3.13)
 
 PYTHON ?= python3
+ROS ?= jazzy
+VENV := .venv$(if $(filter-out jazzy,$(ROS)),-$(ROS))
 G1 ?=
 SPECIFICATION ?= config/g1_locomotion.yaml
 DEMO := campaigns/demo-$(shell date +%Y%m%d-%H%M%S)
@@ -18,51 +22,55 @@ DEMO := campaigns/demo-$(shell date +%Y%m%d-%H%M%S)
 CRASH := --max-worker-restart 0
 SIMULATED := --simulate $(if $(G1),--subject g1 --model $(G1))
 
-.PHONY: demo test test-long mutants lint man environment site clean
+.PHONY: demo test test-long mutants lint man matrix environment site clean
 
 # An initiator's campaign, then a replicator's with another seed and proposal. On real robots, each
 # lab gives its own line without --simulate.
 demo:
-	@$(PYTHON) tools/set_up.py $(if $(G1),sim)
-	.venv/bin/repsq run $(SPECIFICATION) $(SIMULATED) --output $(DEMO)/initiator
-	.venv/bin/repsq run $(DEMO)/initiator/replication.yaml --tester config/replicator.yaml \
+	@$(PYTHON) tools/set_up.py --ros $(ROS) $(if $(G1),sim)
+	$(VENV)/bin/repsq run $(SPECIFICATION) $(SIMULATED) --output $(DEMO)/initiator
+	$(VENV)/bin/repsq run $(DEMO)/initiator/replication.yaml --tester config/replicator.yaml \
 	    $(SIMULATED) --output $(DEMO)/replicator
-	.venv/bin/repsq compare $(DEMO)/initiator $(DEMO)/replicator
+	$(VENV)/bin/repsq compare $(DEMO)/initiator $(DEMO)/replicator
 
 environment:
-	@$(PYTHON) tools/set_up.py bags sim report certificate watch dev
+	@$(PYTHON) tools/set_up.py --ros $(ROS) bags sim report certificate watch dev
 
 lint: environment
-	.venv/bin/ruff check .
-	.venv/bin/ruff format --check .
-	.venv/bin/mypy
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check .
+	$(VENV)/bin/mypy
 
 # The documentation as a site: build/site/index.html.
 site: environment
-	.venv/bin/python -m mkdocs build --strict
+	$(VENV)/bin/python -m mkdocs build --strict
 
 # Those of the nodes three at a time, since they wait more than they work; with four, one in some runs fails.
 test: lint
-	.venv/bin/with_repsq python3 -m pytest --quiet test/core --numprocesses auto $(CRASH)
-	.venv/bin/with_repsq python3 -m pytest --quiet test/ros --numprocesses 3 --dist loadgroup $(CRASH)
+	$(VENV)/bin/with_repsq python3 -m pytest --quiet test/core --numprocesses auto $(CRASH)
+	$(VENV)/bin/with_repsq python3 -m pytest --quiet test/ros --numprocesses 3 --dist loadgroup $(CRASH)
 
 # Every node killed at 50 random instants and stalled 24 times, within make test it is 5 and 4;
 # 10,000 damaged recordings, within make test it is 300.
 test-long: environment
-	REPSQ_FUZZ=10000 .venv/bin/python -m pytest test/core/test_instrument_faults.py -k there_is_a_reason
-	REPSQ_KILLS=50 REPSQ_STALLS=24 .venv/bin/with_repsq python3 -m pytest --capture no \
+	REPSQ_FUZZ=10000 $(VENV)/bin/python -m pytest test/core/test_instrument_faults.py -k there_is_a_reason
+	REPSQ_KILLS=50 REPSQ_STALLS=24 $(VENV)/bin/with_repsq python3 -m pytest --capture no \
 		test/ros/test_resume.py test/ros/test_stalls.py
 
-# setup.cfg says of which files; .venv/bin/mutmut results and .venv/bin/mutmut show NAME say more.
+# setup.cfg says of which files; $(VENV)/bin/mutmut results and $(VENV)/bin/mutmut show NAME say more.
 mutants: environment
-	@$(PYTHON) tools/set_up.py mutants
+	@$(PYTHON) tools/set_up.py --ros $(ROS) mutants
 	rm -rf mutants
-	.venv/bin/mutmut run
-	.venv/bin/mutmut results
+	$(VENV)/bin/mutmut run
+	$(VENV)/bin/mutmut results
 
 man: environment
-	.venv/bin/with_repsq argparse-manpage --module repsq_ros.console.command_line \
+	$(VENV)/bin/with_repsq argparse-manpage --module repsq_ros.console.command_line \
 		--function make_parser --project-name repsq_ros --output build/repsq.1
 
+# sdist and wheel, tried with each Python and the libraries of each Ubuntu that can be had.
+matrix:
+	$(PYTHON) tools/matrix.py
+
 clean:
-	rm -rf .venv build install log mutants
+	rm -rf .venv .venv-kilted build install log mutants

@@ -17,9 +17,16 @@
 from pathlib import Path
 from xml.etree import ElementTree
 
-from setuptools import setup
+from setuptools import find_packages, setup
 
-PACKAGE = ElementTree.parse(Path(__file__).parent / 'package.xml').getroot()
+ROOT = Path(__file__).parent
+PACKAGE = ElementTree.parse(ROOT / 'package.xml').getroot()
+# A wheel has the folder config/ as repsq_ros/config/ (configurations.py finds it).
+SETTINGS = {
+    '.'.join(['repsq_ros', *folder.relative_to(ROOT).parts]): str(folder.relative_to(ROOT))
+    for folder in (ROOT / 'config', *sorted((ROOT / 'config').glob('*/')))
+    if folder.is_dir()
+}
 MAINTAINER = PACKAGE.find('maintainer')
 
 
@@ -35,4 +42,11 @@ setup(
     maintainer=MAINTAINER.text,
     maintainer_email=MAINTAINER.get('email'),
     license=text('license'),
+    url=PACKAGE.findtext('url') or '',
+    packages=[*find_packages(include=['repsq_ros', 'repsq_ros.*']), *SETTINGS],
+    package_dir=SETTINGS,
+    package_data={
+        'repsq_ros': ['py.typed', 'certificate/*.json', 'report/*.html'],
+        **{package: ['*.yaml', '*.rviz', '*.json'] for package in SETTINGS},
+    },
 )

@@ -22,7 +22,7 @@ from launch_ros.actions import PushRosNamespace
 from launch import LaunchDescription
 from repsq_ros.launching import actions, arguments
 from repsq_ros.launching.arguments import LaunchArgument, Shared
-from repsq_ros.launching.campaign_nodes import campaign_nodes
+from repsq_ros.launching.campaign_nodes import campaign_nodes, new_launch_id
 
 SPECIFICATION = arguments.specification('g1_locomotion.yaml')
 PARAMETERS = LaunchArgument(
@@ -39,6 +39,7 @@ RECORDED = {
 TOPICS = {
     **RECORDED,
     'battery_state': LaunchArgument('battery_topic', 'BatteryState', 'battery_state'),
+    'emergency_stop': arguments.EMERGENCY_STOP,
 }
 
 
@@ -66,7 +67,9 @@ def generate_launch_description() -> LaunchDescription:
             PushRosNamespace(actions.given(arguments.NAMESPACE)),
             *actions.remap(TOPICS),
             # measurement, estimator, guard, scheduler
-            *actions.start(campaign_nodes(settings), file=PARAMETERS),
+            *actions.start(
+                campaign_nodes({**settings, 'launch_id': new_launch_id()}), file=PARAMETERS
+            ),
             actions.record(arguments.RECORD, arguments.OUTPUT, RECORDED.values()),
             actions.include_monitor(
                 arguments.MONITOR, specification=SPECIFICATION, rviz=arguments.RVIZ

@@ -22,7 +22,7 @@ from launch.substitutions import PythonExpression
 from launch import LaunchDescription
 from repsq_ros.launching import actions, arguments
 from repsq_ros.launching.arguments import LaunchArgument
-from repsq_ros.launching.campaign_nodes import campaign_nodes
+from repsq_ros.launching.campaign_nodes import campaign_nodes, new_launch_id
 
 SPECIFICATION = arguments.specification('g1_locomotion.yaml')
 SUBJECT = LaunchArgument(
@@ -59,10 +59,16 @@ def generate_launch_description() -> LaunchDescription:
     )
     return LaunchDescription(
         [
-            *actions.declare(*settings.values(), arguments.MONITOR, arguments.RVIZ),
+            *actions.declare(
+                *settings.values(), arguments.EMERGENCY_STOP, arguments.MONITOR, arguments.RVIZ
+            ),
+            *actions.remap({'emergency_stop': arguments.EMERGENCY_STOP}),
             # simulated_robot, measurement, estimator, guard, scheduler
             *actions.start(
-                campaign_nodes({**settings, 'command_type': stop_type}, simulated=True)
+                campaign_nodes(
+                    {**settings, 'command_type': stop_type, 'launch_id': new_launch_id()},
+                    simulated=True,
+                )
             ),
             actions.include_monitor(
                 arguments.MONITOR,

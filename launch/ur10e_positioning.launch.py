@@ -22,7 +22,7 @@ from launch_ros.actions import PushRosNamespace
 from launch import LaunchDescription
 from repsq_ros.launching import actions, arguments
 from repsq_ros.launching.arguments import LaunchArgument, Shared
-from repsq_ros.launching.campaign_nodes import campaign_nodes
+from repsq_ros.launching.campaign_nodes import campaign_nodes, new_launch_id
 
 SPECIFICATION = arguments.specification('ur10e_positioning.yaml')
 PARAMETERS = LaunchArgument(
@@ -79,14 +79,17 @@ def generate_launch_description() -> LaunchDescription:
                 PARAMETERS,
                 arguments.NAMESPACE,
                 *TOPICS.values(),
+                arguments.EMERGENCY_STOP,
                 arguments.RECORD,
                 arguments.MONITOR,
                 arguments.RVIZ,
             ),
             PushRosNamespace(actions.given(arguments.NAMESPACE)),
-            *actions.remap(TOPICS),
+            *actions.remap({**TOPICS, 'emergency_stop': arguments.EMERGENCY_STOP}),
             # measurement, estimator, guard, scheduler
-            *actions.start(campaign_nodes(settings), file=PARAMETERS),
+            *actions.start(
+                campaign_nodes({**settings, 'launch_id': new_launch_id()}), file=PARAMETERS
+            ),
             actions.record(arguments.RECORD, arguments.OUTPUT, TOPICS.values()),
             actions.include_monitor(
                 arguments.MONITOR, specification=SPECIFICATION, rviz=arguments.RVIZ

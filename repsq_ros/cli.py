@@ -19,6 +19,7 @@ from __future__ import annotations
 import os
 import sys
 
+from repsq_ros.configurations import configuration_folder
 from repsq_ros.console import command_line
 from repsq_ros.console.verbs import VERBS
 from repsq_ros.errors import RepsqError
@@ -30,6 +31,9 @@ def main(arguments: list[str] | None = None) -> int:
         command_line.complete(os.environ.get('COMP_LINE', ''))
     parsed = command_line.parse(sys.argv[1:] if arguments is None else arguments)
     try:
+        if parsed.configurations:
+            print(configuration_folder())
+            return 0
         if parsed.completion:
             print(command_line.completion_code(parsed.completion))
             return 0

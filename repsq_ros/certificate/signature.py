@@ -34,14 +34,13 @@ ALGORITHM = 'Ed25519'
 FIELD = 2**255 - 19  # p of Ed25519
 CURVE_D = -121665 * pow(121666, -1, FIELD) % FIELD
 PUBLIC = '.pub'  # suffix of the public key beside the private one
-EXTRA = "pip install 'repsq_ros[certificate]', or make environment"
 
 
 def _need_cryptography() -> None:
     try:
         import cryptography  # noqa: F401 (whether it is there)
     except ImportError:
-        raise MissingError(f'keys and signatures need cryptography: {EXTRA}') from None
+        raise MissingError.of_package('a signature', 'cryptography') from None
 
 
 def make_keys(file: Path) -> Path:

@@ -78,6 +78,11 @@ def make_parser(chosen: Iterable[str] = VERBS) -> Parser:
         choices=('bash', 'zsh', 'fish'),
         help='print the completion code of a shell (see docs/console.md)',
     )
+    parser.add_argument(
+        '--configurations',
+        action='store_true',
+        help='print the folder of the example specifications that come with the package',
+    )
     verbs = parser.add_subparsers(
         dest='verb', metavar='COMMAND', prog='repsq', help=argparse.SUPPRESS
     )
@@ -97,7 +102,7 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     if word and word == arguments[0] and word not in VERBS:
         parser.error(f'no command {word!r}{suggestion(word, VERBS)}')
     parsed = parser.parse_args(arguments)
-    if parsed.verb is None and not parsed.completion:
+    if parsed.verb is None and not (parsed.completion or parsed.configurations):
         parser.error('expected a COMMAND; repsq --help lists them')
     return parsed
 
@@ -130,10 +135,7 @@ def completion_code(shell: str) -> str:
     try:
         from argcomplete.shell_integration import shellcode
     except ImportError:
-        raise MissingError(
-            'completion needs argcomplete: pip install argcomplete, '
-            'or apt install python3-argcomplete'
-        ) from None
+        raise MissingError.of_package('completion', 'argcomplete') from None
     return str(shellcode(['repsq'], shell=shell))
 
 

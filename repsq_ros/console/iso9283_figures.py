@@ -22,7 +22,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from repsq_ros.errors import MissingError
-from repsq_ros.studies.executor import EXTRA
 
 Array = NDArray[np.float64]
 
@@ -39,7 +38,7 @@ def draw(folder: Path, positions: Array, goal: Array | None, accuracy: list[floa
     try:
         from matplotlib.figure import Figure
     except ImportError:
-        raise MissingError(f'the plots of --output need matplotlib: {EXTRA}') from None
+        raise MissingError.of_package('--output', 'matplotlib') from None
     centre = positions.mean(axis=0)
     off = positions - centre
     figure = Figure(figsize=(9.0, 6.0), layout='constrained')

@@ -45,7 +45,12 @@ from repsq_ros.errors import (
     ParameterError,
     RepsqError,
 )
-from repsq_ros.launching.campaign_nodes import NodeDescription, campaign_nodes, monitor_node
+from repsq_ros.launching.campaign_nodes import (
+    NodeDescription,
+    campaign_nodes,
+    monitor_node,
+    new_launch_id,
+)
 from repsq_ros.simulation.build import SUBJECTS, make_subject, usual_subject
 from repsq_ros.simulation.in_process import require_fit
 from repsq_ros.specification.copies import copy_specification
@@ -263,6 +268,7 @@ def _nodes(
         'subject': arguments.subject,
         'model': str(arguments.model),
         'speed': float(arguments.speed),
+        'launch_id': new_launch_id(),
     }
     nodes = list(campaign_nodes(settings, simulated=arguments.simulate))
     if arguments.monitor:

@@ -99,9 +99,7 @@ def _console(record: bool) -> Console:
     try:
         from rich.console import Console
     except ImportError:
-        raise MissingError(
-            "repsq watch needs rich: pip install 'repsq_ros[watch]', or pip install rich"
-        ) from None
+        raise MissingError.of_package('repsq watch', 'rich') from None
     return Console(record=record)
 
 

@@ -66,3 +66,7 @@ SESSION_NOTE = LaunchArgument('session_note', 'Kept with this session', '')
 NAMESPACE = LaunchArgument('namespace', 'Of the nodes', '')
 AUTOSTART = switch('autostart', 'Begin without a call of the service ~/start')
 RECORD = switch('record', 'Record sensors and topics of the package into the folder')
+# The lab's switch is where it is, whatever the namespace of the nodes.
+EMERGENCY_STOP = LaunchArgument(
+    'emergency_stop_topic', 'The switch of the lab (std_msgs/Bool)', '/emergency_stop'
+)

@@ -20,6 +20,7 @@ an argument of a launch file.
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -35,9 +36,9 @@ ORDER = ('simulated_robot', 'measurement', 'estimator', 'guard', 'scheduler')
 TAKES = {
     'monitor': ('specification',),
     'simulated_robot': ('subject', 'model', 'seed', 'speed'),
-    'measurement': ('specification',),
-    'estimator': ('specification', 'campaign_id', 'output'),
-    'guard': ('command_type',),
+    'measurement': ('specification', 'launch_id'),
+    'estimator': ('specification', 'campaign_id', 'output', 'launch_id'),
+    'guard': ('specification', 'command_type', 'launch_id'),
     'scheduler': (
         'specification',
         'campaign_id',
@@ -46,6 +47,7 @@ TAKES = {
         'resume',
         'session_note',
         'autostart',
+        'launch_id',
     ),
 }
 
@@ -60,12 +62,13 @@ LOSSLESS: dict[str, object] = {**RELIABLE, 'arrival_grace': 600.0}
 LOCKSTEP: dict[str, object] = {**RELIABLE, 'lockstep': True, 'peer_timeout': 300.0}
 
 SIMULATED_TIME: dict[str, object] = {'use_sim_time': True}
-# Nobody sits beside a simulated robot: what would hold the campaign ends it.
+# Nobody sits beside a simulated robot: what would hold the campaign ends it. Stops are not
+# verified: faster than real time, seconds of a watchdog are not those of the robot.
 SIMULATION: dict[str, dict[str, object]] = {
     'measurement': SIMULATED_TIME | LOSSLESS,
     'estimator': SIMULATED_TIME,
-    'guard': SIMULATED_TIME,
-    'scheduler': SIMULATED_TIME | LOCKSTEP | {'attended': False},
+    'guard': SIMULATED_TIME | {'verify_stops': False},
+    'scheduler': SIMULATED_TIME | LOCKSTEP | {'attended': False, 'verify_stops': False},
 }
 
 
@@ -75,6 +78,11 @@ class NodeDescription:
 
     name: str
     parameters: dict[str, object] = field(default_factory=dict)
+
+
+def new_launch_id() -> str:
+    """Draw the ID by which nodes of one launch know each other."""
+    return f'launch-{secrets.token_hex(8)}'
 
 
 def campaign_nodes(settings: Settings, *, simulated: bool = False) -> Iterator[NodeDescription]:
@@ -91,7 +99,11 @@ def campaign_nodes(settings: Settings, *, simulated: bool = False) -> Iterator[N
 
 
 def replay_nodes(settings: Settings) -> Iterator[NodeDescription]:
-    """List the nodes that listen to a bag that is played, and to its time."""
+    """List the nodes that listen to a bag that is played, and to its time.
+
+    They get no `launch_id`: nobody in a bag has it.
+    """
+    settings = {name: value for name, value in settings.items() if name != 'launch_id'}
     yield _node('measurement', settings, SIMULATED_TIME | durability('volatile'))
     yield _node('estimator', settings, SIMULATED_TIME)
 

@@ -65,6 +65,7 @@ def span_of(message: Any) -> Span:
             message.step,
             message.broken_off,
             message.goes_on,
+            message.alarm,
         )
     except AttributeError:  # of an earlier version: what it lacks is as usual
         given = {'phase': phase, 'index': test.index, 'attempt': test.attempt, 'end_ns': end_ns}

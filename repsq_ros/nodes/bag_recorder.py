@@ -29,7 +29,8 @@ from rclpy.subscription import Subscription
 from rclpy.topic_endpoint_info import TopicEndpointInfo
 
 from repsq_ros.errors import MissingError, OutputError, RepsqError
-from repsq_ros.nodes.input_subscription import AT_ONCE, NO_EVENTS, message_class
+from repsq_ros.nodes.message_classes import message_class
+from repsq_ros.nodes.polling import NO_EVENTS, take_waiting
 from repsq_ros.nodes.runtime import CampaignNode
 
 LOOK = 0.25  # [s] between two looks for topics that have come
@@ -187,12 +188,8 @@ class BagRecorder(CampaignNode):
     def _subscribe(self, topic: str, kind: str, profile: QoSProfile) -> Subscription:
         def keep(data: bytes, info: Mapping[str, int]) -> None:
             self._keep(topic, kind, data, info)
-            # What has come meanwhile is taken in with it, as in nodes/input_subscription.py.
-            for _ in range(AT_ONCE):
-                taken = made.handle.take_message(made.msg_type, True)
-                if taken is None:
-                    return
-                self._keep(topic, kind, *taken)
+            for more, its_info in take_waiting(made, raw=True):
+                self._keep(topic, kind, more, its_info)
 
         made = self.create_subscription(
             message_class(kind), topic, keep, profile, raw=True, event_callbacks=NO_EVENTS

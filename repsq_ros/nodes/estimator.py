@@ -32,12 +32,12 @@ from repsq_ros.campaign.result_text import result_text
 from repsq_ros.messages import campaign_messages
 from repsq_ros.msg import CountedTest, Estimate, QuantizedResult, TestMeasurement
 from repsq_ros.nodes import qos, translate
+from repsq_ros.nodes.deferred_messages import DeferredMessages
 from repsq_ros.nodes.heartbeat import Pulse
-from repsq_ros.nodes.held_back import HeldBack
 from repsq_ros.nodes.parameters import Parameters
 from repsq_ros.nodes.runtime import CampaignNode, run_node
 from repsq_ros.nodes.self_diagnosis import SelfDiagnosis
-from repsq_ros.nodes.watches.rivals import Rivals
+from repsq_ros.nodes.watches.publishers import PublisherCheck
 from repsq_ros.views.health import estimator_health
 
 
@@ -65,10 +65,10 @@ class Estimator(CampaignNode):
         )
         if history is not None:
             self._catch_up(history)
-        rivals = Rivals(self, {topics.TEST_MEASUREMENT: ('measurement',)})
-        held_back = HeldBack(self, rivals, topics.TEST_MEASUREMENT, self._hear)
+        publishers = PublisherCheck(self, {topics.TEST_MEASUREMENT: ('measurement',)})
+        deferred = DeferredMessages(self, publishers, topics.TEST_MEASUREMENT, self._hear)
         self.create_subscription(
-            TestMeasurement, topics.TEST_MEASUREMENT, held_back.take, qos.RECORD
+            TestMeasurement, topics.TEST_MEASUREMENT, deferred.take, qos.RECORD
         )
         self._refused = 0  # measurements that were not counted
         SelfDiagnosis(self, lambda: estimator_health(self._campaign.latest, self._refused))

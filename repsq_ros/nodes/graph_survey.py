@@ -27,7 +27,7 @@ from rclpy.executors import SingleThreadedExecutor
 from repsq_ros.errors import MissingError
 from repsq_ros.measurement.inputs import Input
 from repsq_ros.nodes import qos
-from repsq_ros.nodes.input_subscription import message_class
+from repsq_ros.nodes.message_classes import message_class
 from repsq_ros.nodes.runtime import CampaignNode
 from repsq_ros.timebase import NANOSECONDS
 from repsq_ros.views.examination import TopicSurvey

@@ -20,12 +20,15 @@ crash of the interpreter or an executor that hangs leave it no time: then this p
 
 from __future__ import annotations
 
+import math
 import sys
+import time
 
 from rclpy.clock import Clock, ClockType
 
 from repsq_ros.msg import TestCommand
 from repsq_ros.nodes.commands.robot_command import make_stop_command
+from repsq_ros.nodes.commands.verified_stop import VerifiedStop, read_stop_settings
 from repsq_ros.nodes.heartbeat import Pulse
 from repsq_ros.nodes.parameters import Parameters
 from repsq_ros.nodes.phase_subscription import subscribe_to_phases
@@ -34,6 +37,7 @@ from repsq_ros.nodes.self_diagnosis import SelfDiagnosis
 from repsq_ros.nodes.watches.peers import Peers
 from repsq_ros.protocols.phases import Phase, Span
 from repsq_ros.views.health import Level, guard_health
+from repsq_ros.views.show import body_input
 
 RATE = 20.0  # [Hz] of stop commands
 AT_REST = (Phase.DONE, Phase.ABORTED, Phase.PAUSED)
@@ -51,9 +55,13 @@ class Guard(CampaignNode):
         self._seconds = parameters.number(
             'hold', 5.0, 's of stop commands after the scheduler is lost', above=0
         )
+        specification = parameters.specification_if_given()
+        stops = read_stop_settings(parameters, self._command.kind, self._command_type)
         parameters.finish()
+        body = None if specification is None else body_input(specification)
+        self._stops = VerifiedStop(self, self._command, stops, body)
         self._phase: Phase | None = None  # that the scheduler has announced last
-        self._left = 0  # stop commands that are still to be sent
+        self._stop_until = -math.inf  # steady [s]; longer, while the robot is not at rest
         self._interventions = 0
         self._leaving = False
         self._pulse = Pulse(self, 'guard', self._look)
@@ -66,17 +74,21 @@ class Guard(CampaignNode):
         SelfDiagnosis(self, self._health)
 
     def _health(self) -> tuple[Level, str]:
-        return guard_health(self._watched, self._left > 0, self._interventions)
+        if self._stops.alarm:
+            return Level.ERROR, self._stops.alarm
+        return guard_health(self._watched, self._stopping, self._interventions)
 
     def _hear_phase(self, test: TestCommand, span: Span) -> None:
         self._phase = span.phase
 
     def _look(self) -> None:
         self._peers.look()
+        self._stops.look()
         before, self._watched = self._watched, self._peers.lives('scheduler')
         self._seen = self._seen or self._watched
         if self._watched:
-            self._left = 0  # it is back, and commands the robot again
+            self._stop_until = -math.inf  # it is back, and commands the robot again
+            self._stops.release()
         elif before and self._under_way:
             self._stop()
         self._say()
@@ -98,16 +110,20 @@ class Guard(CampaignNode):
 
     def _stop(self) -> None:
         self._interventions += 1
-        self._left = round(self._seconds * RATE)
-        self._command.stop()
+        self._stop_until = time.monotonic() + self._seconds
+        self._stops.stop()
         self.get_logger().error(
             'no sign of life from the scheduler in the middle of a campaign: stopping the robot'
         )
 
+    @property
+    def _stopping(self) -> bool:
+        """True while stop commands are sent: for a while, and until the robot is at rest."""
+        return time.monotonic() < self._stop_until or self._stops.pending
+
     def _tick(self) -> None:
-        if self._left > 0:
-            self._left -= 1
-            self._command.stop()
+        if self._stopping:
+            self._stops.stop()
 
     def leave(self, reason: str) -> None:
         """Announce the end first, so that the scheduler stops the robot while it can."""
@@ -117,12 +133,12 @@ class Guard(CampaignNode):
     @property
     def may_leave(self) -> bool:
         """True once the scheduler has announced that the robot is at rest."""
-        return self._phase in (None, *AT_REST) or self._left > 0
+        return self._phase in (None, *AT_REST) or self._stopping
 
     def shut_down(self, reason: str) -> None:
         """Leave the robot at rest, unless the scheduler has said that it is."""
         if self._seen and self._phase not in AT_REST:
-            self._command.stop()
+            self._stops.finish()
             self._command.wait_for_all_acked()
 
 

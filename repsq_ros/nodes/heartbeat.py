@@ -25,6 +25,7 @@ from rclpy.node import Node
 from repsq_ros import topics
 from repsq_ros.msg import Heartbeat
 from repsq_ros.nodes import qos
+from repsq_ros.nodes.identity import launch_id, participant
 
 PERIOD = 0.05  # [s]
 ROLES = ('scheduler', 'guard', 'measurement', 'estimator')  # of a campaign
@@ -40,7 +41,10 @@ class Pulse:
     def __init__(self, node: Node, role: str, on_beat: Callable[[], None] | None = None) -> None:
         self._node, self._on_beat = node, on_beat
         self._message = Heartbeat(
-            node=node.get_fully_qualified_name(), session=random.SystemRandom().getrandbits(64)
+            node=node.get_fully_qualified_name(),
+            session=random.SystemRandom().getrandbits(64),
+            launch_id=launch_id(node),
+            participant=participant(node),
         )
         self._publisher = node.create_publisher(
             Heartbeat, f'{topics.HEARTBEAT}/{role}', qos.HEARTBEAT

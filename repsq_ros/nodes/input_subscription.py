@@ -16,17 +16,14 @@
 
 from __future__ import annotations
 
-import importlib
 import time
 from collections.abc import Callable
 from typing import Any
 
-from rclpy.event_handler import SubscriptionEventCallbacks
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSCompatibility, QoSProfile, qos_check_compatible
 from rclpy.subscription import Subscription
 
-from repsq_ros.errors import MissingError
 from repsq_ros.measurement.catalogue import TF
 from repsq_ros.measurement.condition_checks import publishers_fault
 from repsq_ros.measurement.inputs import Input
@@ -34,34 +31,11 @@ from repsq_ros.measurement.reasons import Fault
 from repsq_ros.measurement.samples import Samples
 from repsq_ros.messages.sensor_messages import reader_of
 from repsq_ros.nodes import qos
-
-# Each of rclpy's events (such as incompatible QoS) would add a waitable to every subscription, and
-# an executor checks them all before every message. What they tell is read once a second.
-NO_EVENTS = SubscriptionEventCallbacks(use_default_callbacks=False)
-AT_ONCE = 100  # messages at most that are taken from one subscription before the next one's turn
+from repsq_ros.nodes.message_classes import message_class
+from repsq_ros.nodes.polling import NO_EVENTS, take_waiting
 
 
-def message_class(name: str) -> type:
-    """Return the class of a message type.
-
-    :param name: as in `ros2 interface show`, e.g. geometry_msgs/msg/PoseStamped
-    :raises MissingError: its package is not installed, or has no such message
-    """
-    package, _, kind = name.partition('/msg/')
-    try:
-        module = importlib.import_module(f'{package}.msg')
-    except ImportError:
-        raise MissingError(
-            f'the input is {name}, but {package} is not installed here: install '
-            f'ros-jazzy-{package.replace("_", "-")}, or build it and source its workspace'
-        ) from None
-    found = getattr(module, kind, None)
-    if found is None:
-        raise MissingError(f'{package} is installed, but has no message {kind}')
-    return found  # type: ignore[no-any-return]
-
-
-def rivals_of(node: Node, topic: str, kind: str) -> Fault | None:
+def several_publishers(node: Node, topic: str, kind: str) -> Fault | None:
     """Return whether more than one program publishes on a topic that belongs to one sensor."""
     if kind == TF:
         return None  # all of a robot's programs do
@@ -98,20 +72,15 @@ class InputSubscription:
         """Tell whether there is a publisher that is heard when it speaks."""
         return int(self._subscription.get_publisher_count()) > 0
 
-    def rivals(self) -> Fault | None:
+    def several_publishers(self) -> Fault | None:
         """Return whether more than one program publishes on the topic."""
-        return rivals_of(self._node, self.topic, self._source.type)
+        return several_publishers(self._node, self.topic, self._source.type)
 
     def _subscribe(self, profile: QoSProfile) -> Subscription:
         def hear(message: Any, info: dict[str, int]) -> None:
             self._hear(message, info)
-            # Before each message, an executor checks all that a node waits for, which takes as
-            # long as the message itself: so messages that have arrived meanwhile are taken now.
-            for _ in range(AT_ONCE):
-                taken = made.handle.take_message(made.msg_type, False)
-                if taken is None:
-                    return
-                self._hear(*taken)
+            for more, its_info in take_waiting(made):
+                self._hear(more, its_info)
 
         made = self._node.create_subscription(
             message_class(self._source.type),

@@ -177,9 +177,9 @@ class Measurement(CampaignNode):
     def _measure(self, keys: tuple[Key, ...]) -> None:
         for key in keys:
             window, outcome = self._recorder.close(key)
-            rivals = self._watched[0].subscription.rivals()
-            if rivals is not None:
-                outcome = Evaluation.invalid(rivals.text, outcome.samples, rivals.code)
+            several = self._watched[0].subscription.several_publishers()
+            if several is not None:
+                outcome = Evaluation.invalid(several.text, outcome.samples, several.code)
             attempt = self._attempts.close(key)
             self._over_since.pop(key, None)
             if attempt is not None:

@@ -29,12 +29,12 @@ from repsq_ros.measurement.catalogue import TF
 from repsq_ros.messages import campaign_messages
 from repsq_ros.msg import CountedTest, QuantizedResult, TestCommand
 from repsq_ros.nodes import qos
-from repsq_ros.nodes.glance import BodyGlance
-from repsq_ros.nodes.input_subscription import message_class
 from repsq_ros.nodes.markers import MarkerSheet
+from repsq_ros.nodes.message_classes import message_class
 from repsq_ros.nodes.onlooker import case_heard, tell_counted
 from repsq_ros.nodes.parameters import Parameters
 from repsq_ros.nodes.phase_subscription import subscribe_to_phases
+from repsq_ros.nodes.polling import LatestPose
 from repsq_ros.nodes.runtime import CampaignNode, run_node
 from repsq_ros.nodes.self_diagnosis import SelfDiagnosis
 from repsq_ros.protocols.phases import Span
@@ -60,7 +60,7 @@ class Monitor(CampaignNode):
         self._story, self._show = CampaignStory(), Show(specification)
         self._sheet = MarkerSheet(frame)
         self._remarks: list[str] = []
-        self._glance: BodyGlance | None = None
+        self._pose: LatestPose | None = None
         self._look_for_body()
         self._stale, self._audience = True, 0
         self._markers = self.create_publisher(MarkerArray, '~/markers', qos.MARKERS)
@@ -97,7 +97,7 @@ class Monitor(CampaignNode):
             return
         self._glimpses = Glimpses(source)
         try:
-            self._glance = BodyGlance(self, source)
+            self._pose = LatestPose(self, source)
         except MissingError as error:
             self.get_logger().warning(f'the robot is not shown: {error}')
             self._remarks.append(f'the robot is not shown: {source.type} is not installed')
@@ -132,7 +132,7 @@ class Monitor(CampaignNode):
 
     def _look(self) -> None:
         """Take a glimpse of the robot, if it is at a test."""
-        sample = None if self._glance is None else self._glance.newest()
+        sample = None if self._pose is None else self._pose.newest()
         span = self._story.span
         if sample is None or span is None or self._story.under_test is None:
             return
@@ -152,7 +152,7 @@ class Monitor(CampaignNode):
         if not audience or not (self._stale or self._sheet.owes):
             return
         self._stale = False
-        trail = self._glimpses.trail() if self._glance is not None else None
+        trail = self._glimpses.trail() if self._pose is not None else None
         change = self._show.change(self._story, trail, self._remarks)
         if change.anew:
             self._sheet.wipe()

@@ -16,17 +16,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 
 from rclpy.node import Node
-from sensor_msgs.msg import BatteryState
-from std_msgs.msg import Bool
 from std_srvs.srv import Trigger
 
-from repsq_ros import topics
-from repsq_ros.nodes import qos
 from repsq_ros.nodes.parameters import Parameters
+from repsq_ros.nodes.watches.battery import BatteryWatch
+from repsq_ros.nodes.watches.emergency_stop import EmergencyStopWatch
 
 
 class Operator:
@@ -52,15 +49,7 @@ class Operator:
         self._node, self._resume, self._pause, self._skip = node, resume, pause, skip
         self._abort, self._confirm = abort, confirm
         self.autostart = parameters.flag('autostart', True, 'begin without a call of ~/start')
-        self._battery_limit = parameters.number(
-            'battery_limit',
-            0.0,
-            'share of the battery (0 to 1) below which it pauses; 0: never',
-            at_least=0,
-        )
         self.may_start = self.autostart
-        self._stopped = False  # by the emergency stop
-        self._battery_low = False
         for name, answer in (
             ('start', self._on_start),
             ('pause', self._on_pause),
@@ -70,11 +59,8 @@ class Operator:
             ('confirm', self._on_confirm),
         ):
             node.create_service(Trigger, f'~/{name}', answer)
-        # Whoever publishes it: kept for late joiners, or not; reliable, or not.
-        for profile in (qos.SENSOR, qos.LATCHED):
-            node.create_subscription(Bool, topics.EMERGENCY_STOP, self._hear_stop, profile)
-        if self._battery_limit > 0:
-            node.create_subscription(BatteryState, topics.BATTERY, self._hear_battery, qos.SENSOR)
+        self.emergency_stop = EmergencyStopWatch(node, self._press)
+        self._battery = BatteryWatch(node, parameters, pause)
 
     @property
     def how_to_resume(self) -> str:
@@ -82,25 +68,19 @@ class Operator:
         name = self._node.get_fully_qualified_name()
         return f'To go on: ros2 service call {name}/resume std_srvs/srv/Trigger'
 
-    def _hear_stop(self, message: Bool) -> None:
-        self._stopped = bool(message.data)
-        if self._stopped:
-            self.may_start = False
-            self._pause('emergency stop')
+    def _press(self) -> None:
+        """Stop the robot: a switch was pressed."""
+        self.may_start = False
+        self._pause('emergency stop')
 
-    def _hear_battery(self, message: BatteryState) -> None:
-        share = float(message.percentage)
-        if math.isnan(share):
-            return
-        low = share < self._battery_limit
-        if low and not self._battery_low:
-            self._pause(f'battery at {share:.0%}, below the limit of {self._battery_limit:.0%}')
-        self._battery_low = low
+    def look(self) -> None:
+        """Look at the switches and the battery; called with each heartbeat."""
+        self.emergency_stop.look()
+        self._battery.look()
 
     def against(self) -> list[str]:
         """Return what speaks against moving."""
-        against = ['the emergency stop is pressed'] * self._stopped
-        return against + ['the battery is below its limit'] * self._battery_low
+        return [*self.emergency_stop.against(), *self._battery.against()]
 
     def _against(self) -> str:
         return '; '.join(self.against())

@@ -26,6 +26,7 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 
 from repsq_ros.errors import ParameterError
+from repsq_ros.nodes.identity import LAUNCH_ID
 from repsq_ros.specification.load import load
 from repsq_ros.specification.model import Specification
 from repsq_ros.specification.reader import show
@@ -40,6 +41,7 @@ class Parameters:
     def __init__(self, node: Node) -> None:
         self._node = node
         self._values: dict[str, object] = {}
+        self.text(LAUNCH_ID, '', 'drawn by the launch for all of its nodes; empty: by hand')
 
     def _value(self, name: str, default: object, description: str) -> object:
         descriptor = ParameterDescriptor(
@@ -89,15 +91,20 @@ class Parameters:
         *,
         above: float = -math.inf,
         at_least: float = -math.inf,
+        at_most: float = math.inf,
     ) -> float:
         """Return a finite number within limits."""
         value = self._value(name, default, description)
         limit = f' > {above:g}' if above > -math.inf else ''
         limit += f' >= {at_least:g}' if at_least > -math.inf else ''
-        good = isinstance(value, int | float) and not isinstance(value, bool)
-        if not good or not (math.isfinite(value) and value > above and value >= at_least):  # type: ignore[arg-type, operator]
+        limit += f', at most {at_most:g}' if at_most < math.inf else ''
+        if (
+            isinstance(value, bool)
+            or not isinstance(value, int | float)
+            or not (math.isfinite(value) and above < value and at_least <= value <= at_most)
+        ):
             raise ParameterError(name, show(value), f'a finite number{limit}')
-        return float(value)  # type: ignore[arg-type]
+        return float(value)
 
     def whole(self, name: str, default: int, description: str, *, at_least: int) -> int:
         """Return a whole number within limits."""
@@ -116,6 +123,14 @@ class Parameters:
         if found is None or (found and len(found) != count):
             raise ParameterError(name, show(value), f'{count} finite numbers, or nothing')
         return found
+
+    def texts(self, name: str, default: tuple[str, ...], description: str) -> tuple[str, ...]:
+        """Return a string array; an array of one empty text is empty, as ROS knows no other."""
+        value = self._value(name, list(default) or [''], description)
+        found = () if value is None else value  # an empty list arrives as None
+        if not isinstance(found, list | tuple) or not all(isinstance(each, str) for each in found):
+            raise ParameterError(name, show(value), "an array of texts, such as ['/one', '/two']")
+        return tuple(each for each in found if each)
 
     def specification(self) -> Specification:
         """Read the test specification that the parameter of this name points to."""

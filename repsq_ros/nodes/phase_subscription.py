@@ -24,9 +24,9 @@ from repsq_ros import topics
 from repsq_ros.messages import campaign_messages
 from repsq_ros.msg import TestCommand, TestPhase
 from repsq_ros.nodes import qos
-from repsq_ros.nodes.held_back import HeldBack
-from repsq_ros.nodes.input_subscription import NO_EVENTS
-from repsq_ros.nodes.watches.rivals import Rivals
+from repsq_ros.nodes.deferred_messages import DeferredMessages
+from repsq_ros.nodes.polling import NO_EVENTS
+from repsq_ros.nodes.watches.publishers import PublisherCheck
 from repsq_ros.protocols.phases import Span
 
 
@@ -39,7 +39,7 @@ def subscribe_to_phases(
     :param of_anybody: take phases whoever publishes them, as a simulated robot does: its time
         would stand still for each phase that it dropped
     """
-    rivals = Rivals(node, {topics.TEST_PHASE: ('scheduler',)})
+    publishers = PublisherCheck(node, {topics.TEST_PHASE: ('scheduler',)})
 
     def take(message: TestPhase) -> None:
         try:
@@ -49,11 +49,11 @@ def subscribe_to_phases(
             return
         hear(message.test, span)
 
-    held_back = HeldBack(node, rivals, topics.TEST_PHASE, take, believe_single=True)
+    deferred = DeferredMessages(node, publishers, topics.TEST_PHASE, take, believe_single=True)
     node.create_subscription(
         TestPhase,
         topics.TEST_PHASE,
-        take if of_anybody else held_back.take,
+        take if of_anybody else deferred.take,
         qos.RECORD,
         event_callbacks=NO_EVENTS,
         qos_overriding_options=qos.OVERRIDABLE,

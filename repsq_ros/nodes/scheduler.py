@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import sys
 import time
+from dataclasses import replace
 
 from rclpy.clock import Clock, ClockType
 
@@ -35,9 +36,10 @@ from repsq_ros.nodes import qos
 from repsq_ros.nodes.announcements import STOPS, Announcements
 from repsq_ros.nodes.campaign_clock import CampaignClock
 from repsq_ros.nodes.commands.robot_command import make_robot_command
+from repsq_ros.nodes.commands.verified_stop import VerifiedStop, read_stop_settings
+from repsq_ros.nodes.deferred_messages import DeferredMessages
 from repsq_ros.nodes.external_cases import listen_for_cases
 from repsq_ros.nodes.heartbeat import Pulse
-from repsq_ros.nodes.held_back import HeldBack
 from repsq_ros.nodes.input_subscription import InputSubscription
 from repsq_ros.nodes.operator import Operator
 from repsq_ros.nodes.parameters import Parameters
@@ -48,7 +50,8 @@ from repsq_ros.nodes.supervisor import Supervisor
 from repsq_ros.nodes.watches.readiness import Readiness
 from repsq_ros.protocols.phases import Phase, Span
 from repsq_ros.timebase import whole_second_after
-from repsq_ros.views.health import scheduler_health
+from repsq_ros.views.health import Level, scheduler_health
+from repsq_ros.views.show import body_input
 
 ASK_AGAIN = 2.0  # [s] without an answer
 LOCKSTEP_PATIENCE = 600.0  # [s] for the disk to write a line while simulated time waits
@@ -69,8 +72,12 @@ class Scheduler(CampaignNode):
         self._operator = Operator(
             self, parameters, self._resume, self._pause, self._skip, self._abort, self._confirm
         )
+        command_type = str(self.get_parameter('command_type').value)
+        stops = read_stop_settings(parameters, space.kind, command_type)
         parameters.finish()
+        self._stops = VerifiedStop(self, self._command, stops, body_input(specification))
         self._fault = ''  # that ends the campaign
+        self._alarmed = False  # the alarm of a stop is known
         self._began = self._phase_since = time.monotonic()
         self._asked = 0.0  # [s], steady: when an answer was asked for again
         self._last_ns = 0
@@ -89,7 +96,7 @@ class Scheduler(CampaignNode):
         self._progress = ProgressLines(specification.box.names)
         self._external = listen_for_cases(self, proposal, specification, self._campaign_id)
         self._announcements = Announcements(self, specification, self._logbook, self._time.now_ns)
-        stopped_by = str(self.get_parameter('command_type').value) if settings.guard else ''
+        stopped_by = command_type if settings.guard else ''
         self._readiness = Readiness(
             self, specification, self._command, self._time, self._conductor, stopped_by,
             settings.sensor_timeout, settings.other_publishers, settings.lockstep,
@@ -102,18 +109,40 @@ class Scheduler(CampaignNode):
             (TestMeasurement, topics.TEST_MEASUREMENT, self._hear_measurement),
             (Estimate, topics.ESTIMATE, self._hear_estimate),
         ):
-            held_back = HeldBack(self, self._readiness.rivals, topic, hear)
-            self.create_subscription(kind, topic, held_back.take, qos.RECORD)
+            deferred = DeferredMessages(self, self._readiness.publishers, topic, hear)
+            self.create_subscription(kind, topic, deferred.take, qos.RECORD)
         if specification.feedback is not None:
             self._body = InputSubscription(self, specification.feedback, self._hear_body, False)
-        Pulse(self, 'scheduler', self._supervisor.look).say(True, '')
-        SelfDiagnosis(
-            self, lambda: scheduler_health(self._conductor.span, self._readiness.against)
-        )
+        Pulse(self, 'scheduler', self._beat).say(True, '')
+        SelfDiagnosis(self, self._health)
         period, steady = 1.0 / settings.command_rate, Clock(clock_type=ClockType.STEADY_TIME)
         self.create_timer(period, self._tick, clock=steady)
 
+    def _health(self) -> tuple[Level, str]:
+        if self._stops.alarm:
+            return Level.ERROR, self._stops.alarm
+        return scheduler_health(self._conductor.span, self._readiness.against)
+
     # Events --------------------------------------------------------------------------------------
+
+    def _beat(self) -> None:
+        """Look at what does not come by a message."""
+        self._stops.look()
+        self._notice_alarm()
+        self._operator.look()
+        self._supervisor.look()
+
+    def _notice_alarm(self) -> None:
+        """Pause until somebody has seen why the robot did not stop."""
+        alarm, before = self._stops.alarm, self._alarmed
+        self._alarmed = bool(alarm)
+        if not alarm or before:
+            return
+        self.exit_code = CampaignError.exit_code
+        if not self._conductor.finished:
+            self._supervisor.take_over()
+            actions = self._conductor.ask(self._latest_ns(), alarm)
+            self._carry_out([replace(a, alarm=True) for a in actions if isinstance(a, Span)])
 
     def _hear_measurement(self, message: TestMeasurement) -> None:
         if message.campaign_id == self._campaign_id:
@@ -138,7 +167,8 @@ class Scheduler(CampaignNode):
             self._try_to_begin()
         self._step(self._time.now_ns())
         self._publish_command()
-        self.finished = self._conductor.finished and time.monotonic() - self._phase_since > LINGER
+        lingered = time.monotonic() - self._phase_since > LINGER
+        self.finished = self._conductor.finished and lingered and self._stops.over
 
     # The way through -----------------------------------------------------------------------------
 
@@ -147,7 +177,9 @@ class Scheduler(CampaignNode):
         waited = time.monotonic() - self._began
         if waited < self._settings.look_around or not self._operator.may_start:
             return
-        against, now_ns = self._readiness.against(), self._time.now_ns()
+        self._operator.emergency_stop.announce()
+        against = [*self._readiness.against(), *self._operator.against()]
+        now_ns = self._time.now_ns()
         if not against:
             self.get_logger().info(f'campaign {self._campaign_id}: everything is there')
             self._carry_out(self._conductor.start(self._start_ns(now_ns)))
@@ -230,7 +262,8 @@ class Scheduler(CampaignNode):
         """Go on after a pause; returns what is against it, or ''."""
         if not self._conductor.paused:
             return 'the campaign is not paused'
-        against = '; '.join([*self._readiness.against(), *self._operator.against()])
+        reasons = (self._readiness.against(), self._operator.against(), self._stops.against())
+        against = '; '.join(reason for each in reasons for reason in each)
         if against:
             return f'still {against}'
         try:
@@ -262,7 +295,7 @@ class Scheduler(CampaignNode):
         """Command, write and say what has been decided; false where it was nothing."""
         for action in actions:
             if isinstance(action, Span) and action.phase in STOPS:
-                self._command.stop()  # first: zero waits for nothing
+                self._stops.stop()  # first: zero waits for nothing
             try:
                 self._announcements.write(action)
             except OutputError as error:
@@ -303,18 +336,21 @@ class Scheduler(CampaignNode):
     def _publish_command(self) -> None:
         held = self._conductor.paused or self._conductor.finished
         if held or self._supervisor.stalled:
-            self._command.stop()
+            self._stops.stop()
         else:
+            self._stops.release()
             self._command.publish(self._conductor.command(self._latest_ns()))
 
     def shut_down(self, reason: str) -> None:
         """Zero on every way out, whatever state the campaign is in."""
-        self._command.stop()
+        self._stops.stop()
         if self._conductor.span is not None:
             self._carry_out(self._conductor.abort(self._time.now_ns(), reason))
         for _ in range(3):
             self._command.stop()
             time.sleep(0.02)
+        if self._conductor.span is not None:
+            self._stops.finish()
         self._command.wait_for_all_acked()
         self._announcements.wait_for_all_acked()
         self._logbook.close()

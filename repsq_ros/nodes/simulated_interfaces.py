@@ -31,7 +31,7 @@ from repsq_ros import topics
 from repsq_ros.measurement.catalogue import CATALOGUE
 from repsq_ros.messages import campaign_messages
 from repsq_ros.nodes import qos, translate
-from repsq_ros.nodes.input_subscription import message_class
+from repsq_ros.nodes.message_classes import message_class
 from repsq_ros.nodes.parameters import Parameters
 from repsq_ros.protocols.command_space import REST, Command
 from repsq_ros.protocols.rotation import angle_between, quaternion_of_rpy

@@ -62,6 +62,7 @@ class Span:
     step: int = 0  # place in the test, from 0; negative: on the way to where the test begins
     broken_off: bool = False  # it ended the attempt after its command had begun
     goes_on: bool = False  # a pause that ends by itself, once what its reason names is over
+    alarm: bool = False  # the robot was not seen at rest after it had been stopped
 
     def command_at(self, now_ns: int, rest: Command) -> Command:
         """Return the command in force at an instant: rest before the phase begins and after it.

@@ -12,9 +12,9 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The request by which a Unitree humanoid walks at a velocity.
+"""The requests by which a Unitree humanoid walks at a velocity, or goes limp.
 
-Source: Unitree's SDK, locomotion client: the request that sets the velocity.
+Source: Unitree's SDK, locomotion client of the G1: the requests that set velocity and state.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ import json
 from repsq_ros.protocols.command_space import Command
 
 SET_VELOCITY = 7105  # api_id of the request
+SET_STATE = 7101
+DAMPING = 1  # state in which the joints only damp: the robot sinks to the ground
 
 
 def velocity_request(velocity: Command, duration: float) -> str:
@@ -37,3 +39,8 @@ def velocity_request(velocity: Command, duration: float) -> str:
         {'velocity': [float(value) for value in velocity], 'duration': float(duration)},
         allow_nan=False,
     )
+
+
+def state_request(state: int) -> str:
+    """Return the parameter of the request for a state of the robot, as JSON."""
+    return json.dumps({'data': state})

@@ -26,11 +26,6 @@ from typing import Any
 from repsq_ros.errors import MissingError, OutputError
 from repsq_ros.recordings.contents import METADATA
 
-REMEDY = (
-    "recording needs rosbags, not installed here: pip install 'rosbags>=0.11.7' (or make "
-    'environment)'
-)
-
 
 class BagWriter:
     """A new recording: one mcap file in a folder of its own.
@@ -43,7 +38,7 @@ class BagWriter:
         try:
             from rosbags.rosbag2 import StoragePlugin, Writer
         except ImportError:
-            raise MissingError(REMEDY) from None
+            raise MissingError.of_package('recording', 'rosbags') from None
         if path.exists():
             raise OutputError(f'output {path}: found it there already, expected a new folder')
         self._path = path

@@ -24,10 +24,6 @@ from repsq_ros.errors import BagError, MissingError
 from repsq_ros.recordings.message_block import Channel
 
 IDL = re.compile(r'^={80}\nIDL: [^\n]*\n', re.MULTILINE)
-MISSING = (
-    'reading a bag needs rosbags, not installed here: pip install '
-    "'rosbags>=0.11.7' (or make environment)"
-)
 
 
 class RecordedTypes:
@@ -40,7 +36,7 @@ class RecordedTypes:
         try:
             from rosbags.typesys import Stores, get_typestore
         except ImportError:
-            raise MissingError(MISSING) from None
+            raise MissingError.of_package('reading a recording', 'rosbags') from None
         self._usual = get_typestore(Stores.ROS2_JAZZY)
         self._stores: dict[tuple[str, str], Any] = {}
 

@@ -26,7 +26,6 @@ from typing import Any
 
 from repsq_ros.errors import MissingError
 
-EXTRA = "pip install 'repsq_ros[report]', or make environment"
 BLUE, ORANGE, GREEN, RED, BLACK = '#0072b2', '#e69f00', '#009e73', '#d55e00', '#000000'
 GREY, PALE = '#666666', '#d9d9d9'
 SHADES = 'viridis'
@@ -56,7 +55,7 @@ def figure(draw: Callable[[Any], None], height: float = 3.2, width: float = WIDT
         import matplotlib
         from matplotlib.figure import Figure
     except ImportError:
-        raise MissingError(f'a report needs matplotlib: {EXTRA}') from None
+        raise MissingError.of_package('a report', 'matplotlib') from None
     with matplotlib.rc_context(STYLE):
         made = Figure(figsize=(width, height), layout='constrained', dpi=110)
         draw(made)

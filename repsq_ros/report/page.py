@@ -34,7 +34,6 @@ from repsq_ros.report.charts import (
 )
 from repsq_ros.report.forest import chart_of_campaigns
 from repsq_ros.report.gathered import Gathered
-from repsq_ros.report.ink import EXTRA
 
 TEMPLATE = Path(__file__).with_name('report.html')
 SHOWN = 200  # lines of a list
@@ -48,7 +47,7 @@ def render(campaigns: Sequence[Gathered]) -> str:
     try:
         from jinja2 import Environment, StrictUndefined
     except ImportError:
-        raise MissingError(f'a report needs jinja2: {EXTRA}') from None
+        raise MissingError.of_package('a report', 'jinja2') from None
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )

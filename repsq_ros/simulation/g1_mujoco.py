@@ -115,10 +115,7 @@ class G1Mujoco:
         try:
             import mujoco
         except ImportError:
-            raise MissingError(
-                "the subject g1 needs MuJoCo, not installed here: pip install 'mujoco>=3.3,<4' "
-                '(or make environment)'
-            ) from None
+            raise MissingError.of_package('the subject g1', 'mujoco') from None
         self._mujoco: Any = mujoco
         missing = [name for name in FILES if not (folder / name).is_file()]
         if missing:

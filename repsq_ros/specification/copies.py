@@ -76,8 +76,8 @@ def write_replication(
 ) -> None:
     """Write the specification that an initiator's replicators share: with its partition laid.
 
-    It gives no seed: each replicator has its own. Where half a cell is less than twice the initiator's gamma, replicators are asked for what it
-    leaves them.
+    It gives no seed: each replicator has its own. Where half a cell is less than twice the
+    initiator's gamma, replicators are asked for what it leaves them.
 
     :param anchor: the initiator's estimate [unit of psi]
     :param initiator: what its campaign was worth

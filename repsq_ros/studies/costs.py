@@ -255,7 +255,7 @@ def _certified(specification: Specification, known: Known, total: float, c: floa
     whole: Callable[[float], int] = lambda n: math.ceil(n) if math.isfinite(n) else 0  # noqa: E731
     median = whole(float(np.median(counts)))
     # Every place beyond the last one that ends has no end, so that nothing is interpolated.
-    most = whole(float(np.quantile(counts, 0.95, method='higher')))
+    most = whole(float(np.sort(counts)[math.ceil(0.95 * (len(counts) - 1))]))
     foretold = foretell(altered(specification, CertifiedCell(), total, c))
     return Offer(
         'any fixed', 'certified_cell', math.nan, c, alpha, Count(median, median, most), foretold,

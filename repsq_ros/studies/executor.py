@@ -28,8 +28,6 @@ from repsq_ros.errors import MissingError, ParameterError
 Piece = TypeVar('Piece')
 Done = TypeVar('Done')
 
-EXTRA = "pip install 'repsq_ros[report]', or make environment"
-
 
 @contextmanager
 def open_executor(
@@ -75,7 +73,7 @@ def _cluster(address: str) -> Iterator[Executor]:
     try:
         from distributed import Client
     except ImportError:
-        raise MissingError(f'--scheduler needs dask.distributed: {EXTRA}') from None
+        raise MissingError.of_package('--scheduler', 'distributed') from None
     try:
         client = Client(address, timeout=10)
     except (OSError, ValueError) as error:

@@ -25,7 +25,6 @@ import numpy as np
 
 from repsq_ros.errors import MissingError, OutputError, ParameterError
 from repsq_ros.specification.model import Specification
-from repsq_ros.studies.executor import EXTRA
 from repsq_ros.studies.repeated_campaigns import Run
 from repsq_ros.studies.summary import Summary
 
@@ -48,7 +47,7 @@ def require_writable(file: Path) -> None:
 def load_pyplot(who: str) -> Any:
     """Return matplotlib's pyplot, which draws into files.
 
-    :param who: needs it: the words before 'matplotlib' in the line that says it is missing
+    :param who: what needs it, for the line that says that it is missing
     :raises MissingError: it is not installed
     """
     try:
@@ -57,7 +56,7 @@ def load_pyplot(who: str) -> Any:
         matplotlib.use('Agg')
         from matplotlib import pyplot
     except ImportError:
-        raise MissingError(f'{who} matplotlib: {EXTRA}') from None
+        raise MissingError.of_package(who, 'matplotlib') from None
     return pyplot
 
 
@@ -87,7 +86,7 @@ def draw_runs(
     :raises MissingError: matplotlib is not installed
     :raises OutputError: the file cannot be written
     """
-    pyplot = load_pyplot('--figure needs')
+    pyplot = load_pyplot('--figure')
     figure, (left, right) = pyplot.subplots(1, 2, figsize=(10, 3.8), layout='constrained')
     labs = [[pair[lab] for pair in runs] for lab in (0, 1)]
     estimates = [[run.estimate for run in lab] for lab in labs]

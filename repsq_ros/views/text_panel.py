@@ -92,9 +92,11 @@ def _phase(story: CampaignStory) -> Iterator[Line]:
     else:
         held = span.phase is Phase.PAUSED
         attempt = f', attempt {span.attempt}' if span.attempt else ''
-        yield (f'test {span.index}{attempt}: {span.phase.name}', ORANGE if held else WHITE)
+        colour = RED if span.alarm else ORANGE if held else WHITE
+        yield (f'test {span.index}{attempt}: {span.phase.name}', colour)
     if span.reason:
-        yield from ((each, ORANGE) for each in wrapped(plain(span.reason), HEIGHT, room, 2))
+        colour = RED if span.alarm else ORANGE
+        yield from ((each, colour) for each in wrapped(plain(span.reason), HEIGHT, room, 2))
     case = story.under_test
     if case is not None and not span.reason:
         pairs = [f'{name} {value:.3g}' for name, value in zip(case.names, case.x, strict=False)]

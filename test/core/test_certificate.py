@@ -548,4 +548,4 @@ def test_what_has_to_be_installed_is_said(missing, base):
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 5
-    assert f'{missing}: pip install' in done.stderr
+    assert f'needs {missing}, not installed here: ' in done.stderr

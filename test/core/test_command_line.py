@@ -65,8 +65,8 @@ def test_what_needs_no_verb_imports_none(arguments):
     )
     assert not loaded & (NUMERIC | OPTIONAL)
     assert {each for each in loaded if each.startswith('repsq_ros.')} == {
-        'repsq_ros.cli', 'repsq_ros.console', 'repsq_ros.console.command_line',
-        'repsq_ros.console.verbs', 'repsq_ros.errors',
+        'repsq_ros.cli', 'repsq_ros.configurations', 'repsq_ros.console',
+        'repsq_ros.console.command_line', 'repsq_ros.console.verbs', 'repsq_ros.errors',
     }  # fmt: skip
 
 

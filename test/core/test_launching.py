@@ -37,7 +37,7 @@ LAUNCH_FILES = sorted((ROOT / 'launch').glob('*.launch.py'))
 SETTINGS = {
     name: f'the {name}'
     for name in ('specification', 'campaign_id', 'seed', 'output', 'resume', 'session_note',
-                 'autostart', 'command_type', 'subject', 'model', 'speed')
+                 'autostart', 'command_type', 'subject', 'model', 'speed', 'launch_id')
 }  # fmt: skip
 
 
@@ -77,11 +77,17 @@ def test_a_simulated_robot_is_started_first():
 
 def test_each_node_is_given_what_it_takes_and_nothing_else():
     given = parameters(campaign_nodes(SETTINGS))
-    assert given['measurement'] == {'specification': 'the specification'}
-    assert given['guard'] == {'command_type': 'the command_type'}
-    assert set(given['estimator']) == {'specification', 'campaign_id', 'output'}
+    assert given['measurement'] == {
+        'specification': 'the specification', 'launch_id': 'the launch_id',
+    }  # fmt: skip
+    assert given['guard'] == {
+        'specification': 'the specification', 'command_type': 'the command_type',
+        'launch_id': 'the launch_id',
+    }  # fmt: skip
+    assert set(given['estimator']) == {'specification', 'campaign_id', 'output', 'launch_id'}
     assert set(given['scheduler']) == {
         'specification', 'campaign_id', 'seed', 'output', 'resume', 'session_note', 'autostart',
+        'launch_id',
     }  # fmt: skip
     assert all(node[key] == f'the {key}' for node in given.values() for key in node)
 

@@ -36,7 +36,7 @@ FLOORS = [
     ['specification'],
     ['protocols', 'auditing'],
     ['sampling', 'estimation', 'measurement'],
-    ['keys'],
+    ['keys', 'configurations'],
     ['errors', 'timebase', 'seeds', 'digests', 'topics'],
 ]
 LEAVES = {*FLOORS[-1], 'keys', ''}
@@ -66,7 +66,15 @@ ROOMS = {
     'simulation': LEAVES | {'measurement', 'protocols', 'specification', 'campaign'},
     'studies': (
         LEAVES
-        | {'sampling', 'estimation', 'measurement', 'specification', 'campaign', 'simulation'}
+        | {
+            'sampling',
+            'estimation',
+            'measurement',
+            'specification',
+            'campaign',
+            'simulation',
+            'configurations',
+        }
     ),
     'launching': LEAVES | {'simulation'},
     'replay': (
@@ -85,7 +93,8 @@ ROOMS = {
         | {'replay', 'recordings', 'messages', 'nodes', 'studies', 'launching', 'protocols'}
         | {'certificate', 'report', 'views', 'auditing'}
     ),
-    'cli': LEAVES | {'console'},
+    'configurations': {'errors'},
+    'cli': LEAVES | {'console', 'configurations'},
     'api': (LEAVES | {'sampling', 'measurement', 'simulation', 'specification', 'campaign'}),
 }
 

@@ -355,7 +355,8 @@ def test_without_the_extra_the_core_still_simulates(quick):
         env=dict(os.environ),
     )
     assert done.returncode == 0, done.stderr
-    assert done.stderr.count("pip install 'repsq_ros[report]'") == 2
+    assert '--figure needs matplotlib, not installed here: ' in done.stderr
+    assert '--scheduler needs distributed, not installed here: ' in done.stderr
 
 
 def test_the_study_of_cases_shows_what_each_way_saves():

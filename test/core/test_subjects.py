@@ -189,7 +189,7 @@ def test_the_g1_needs_a_folder_and_mujoco(monkeypatch, tmp_path):
     with pytest.raises(ParameterError, match='found nothing, expected the folder'):
         make_subject('g1', '')
     monkeypatch.setitem(__import__('sys').modules, 'mujoco', None)
-    with pytest.raises(MissingError, match='pip install'):
+    with pytest.raises(MissingError, match='needs mujoco, not installed here: '):
         make_subject('g1', str(tmp_path))
 
 

@@ -22,7 +22,7 @@ import yaml
 from sensor_msgs.msg import BatteryState
 from std_msgs.msg import Bool
 from support.campaigns import AS_FAST_AS_POSSIBLE, in_process, journalled, outcomes, undisturbed
-from support.graph import at_rest
+from support.graph import REPEAT, at_rest
 
 from repsq_ros import topics
 from repsq_ros.campaign.history import fold
@@ -46,8 +46,25 @@ def assert_held(nodes, reason):
     nodes.listener.assert_at_rest()
 
 
+class Battery:
+    """Says again and again how full it is."""
+
+    def __init__(self, node, percentage=0.98):
+        self.percentage = percentage
+        self._publisher = node.create_publisher(BatteryState, topics.BATTERY, 10)
+        node.create_timer(REPEAT, self._say)
+
+    def _say(self):
+        self._publisher.publish(BatteryState(percentage=self.percentage))
+
+
 @pytest.fixture
-def moving(nodes, short, write, tmp_path):
+def battery(nodes):
+    return Battery(nodes.listener.node)
+
+
+@pytest.fixture
+def moving(nodes, short, write, tmp_path, battery):
     """A campaign in the middle of its first command, in real time, with somebody there."""
     short['protocol'].update(dwell=0.3, command=60.0, window=1.0)
     folder = str(tmp_path / 'campaign')
@@ -63,7 +80,7 @@ def test_pause_and_resume(moving):
     assert moving.call('pause').success
     assert_held(moving, 'by the operator')
     assert moving.listener.phases()[-1].broken_off
-    assert moving.call('resume').success
+    resume(moving)
     moving.listener.phase(TestPhase.COMMAND)
     moving.listener.until(lambda: len(cases) == 2)
     case, again = cases
@@ -119,19 +136,57 @@ def test_an_emergency_stop_holds_until_it_is_released_and_resumed(moving, profil
     listener.phase(TestPhase.COMMAND)
 
 
-def test_a_low_battery_holds_until_it_is_changed(moving):
+def test_a_switch_that_repeats_released_does_not_undo_another_that_is_pressed(moving):
+    """A is pressed and kept for late joiners; B says ten times a second that it is released."""
     listener = moving.listener
-    battery = listener.node.create_publisher(BatteryState, topics.BATTERY, 10)
+    one, other = (
+        listener.speaker(name).create_publisher(Bool, topics.EMERGENCY_STOP, qos.LATCHED)
+        for name in ('switch_a', 'switch_b')
+    )
+    timer = listener.speaker('switch_b').create_timer(0.1, lambda: other.publish(Bool(data=False)))
+    one.publish(Bool(data=True))
+    assert_held(moving, 'emergency stop')
+    listener.listen(3.0)
+    told = moving.call('resume').message
+    assert told.startswith('the emergency stop is pressed: 1 of 2 publishers on /emergency_stop')
+    one.publish(Bool(data=False))
+    listener.until(lambda: moving.call('resume').success)
+    listener.phase(TestPhase.COMMAND)
+    # A press counts at once, from either.
+    timer.cancel()
+    other.publish(Bool(data=True))
+    assert_held(moving, 'emergency stop')
+
+
+def test_a_low_battery_holds_until_it_is_changed(moving, battery):
+    listener = moving.listener
     said = len(listener.commands())
-    unknown = BatteryState(percentage=float('nan'))
-    listener.saying(battery, unknown, lambda: len(listener.commands()) > said + 10)
-    low = BatteryState(percentage=0.15)
-    listener.saying(battery, low, lambda: listener.is_in(TestPhase.PAUSED))
+    battery.percentage = float('nan')
+    listener.until(lambda: len(listener.commands()) > said + 10)
+    battery.percentage = 0.15
     assert_held(moving, 'battery at 15%, below the limit of 20%')
     assert moving.call('resume').message == 'the battery is below its limit'
-    changed = BatteryState(percentage=0.98)
-    listener.saying(battery, changed, lambda: moving.call('resume').success)
+    battery.percentage = 0.98
+    resume(moving)
     listener.phase(TestPhase.COMMAND)
+
+
+@pytest.mark.parametrize(
+    ('percentage', 'told'),
+    [
+        (None, 'battery_limit is set, and no percentage was heard on /battery_state'),
+        (float('nan'), 'battery_limit is set, and no percentage was heard on /battery_state'),
+        (87.0, '/battery_state says percentage 87, expected a share from 0 to 1'),
+        (0.1, 'the battery is below its limit'),
+    ],
+)
+def test_nothing_begins_on_a_battery_that_cannot_be_watched(nodes, short, write, percentage, told):
+    if percentage is not None:
+        Battery(nodes.listener.node, percentage)
+    nodes.start_campaign(write(short), REAL_TIME, **ATTENDED, battery_limit=0.2, peer_timeout=5.0)
+    assert nodes.wait('scheduler') == 3
+    assert f'nothing was commanded: after 5 s still {told}' in nodes.output('scheduler')
+    assert all(map(at_rest, nodes.listener.commands()))
 
 
 @pytest.mark.parametrize('peer', ['measurement', 'estimator'])
@@ -215,11 +270,12 @@ def test_a_full_disk_holds_the_campaign_and_loses_nothing(nodes, short, write, t
     assert outcomes(kept) == outcomes(record for record, _ in tests)
 
 
-def test_three_sessions_with_pauses_notes_and_a_battery_stop(nodes, short, write, tmp_path):
+def test_three_sessions_with_pauses_notes_and_a_battery_stop(
+    nodes, short, write, tmp_path, battery
+):
     """The paper's campaign took three days: 240 tests, re-calibrations, battery limits."""
     short['tester'].update(stopping={'rule': 'fixed', 'tests': 240}, max_tests=240)
     file, folder = write(short), tmp_path / 'campaign'
-    battery = nodes.listener.node.create_publisher(BatteryState, topics.BATTERY, 10)
 
     def measured():
         return len(nodes.listener.heard[topics.TEST_MEASUREMENT])
@@ -235,9 +291,10 @@ def test_three_sessions_with_pauses_notes_and_a_battery_stop(nodes, short, write
         )  # fmt: skip
         if day == 1:
             nodes.listener.until(lambda: measured() > 20)
-            low, changed = BatteryState(percentage=0.1), BatteryState(percentage=0.9)
-            nodes.listener.saying(battery, low, held_by_the_battery)
-            nodes.listener.saying(battery, changed, lambda: nodes.call('resume').success)
+            battery.percentage = 0.1
+            nodes.listener.until(held_by_the_battery)
+            battery.percentage = 0.9
+            resume(nodes)
         if until < 240:
             nodes.listener.until(lambda until=until: len(journalled(folder)) >= until)
             assert nodes.call('pause').success

@@ -164,26 +164,31 @@ class Graph:
     def start(self, name, parameters, remappings=()):
         self.group.start(NodeDescription(name, parameters), remappings)
 
-    def start_campaign(self, specification, robot, estimator=None, remappings=None, **scheduler):
+    def start_campaign(
+        self, specification, robot, estimator=None, remappings=None, launch_id='', **scheduler
+    ):
         """Start all four nodes of a simulated campaign.
 
         :param remappings: rules, by the name of the node
         """
         rules = remappings or {}
         sim_time = robot.get('clock', 'simulated') == 'simulated'
-        common = {'specification': str(specification), 'use_sim_time': sim_time}
+        common = {
+            'specification': str(specification), 'use_sim_time': sim_time, 'launch_id': launch_id,
+        }  # fmt: skip
         robot_process = self.group.running.get('simulated_robot')
         if robot_process is None or robot_process.poll() is not None:
             self.start('simulated_robot', robot, rules.get('simulated_robot', ()))
         self.start('measurement', {**common, **LOSSLESS}, rules.get('measurement', ()))
         self.start('estimator', {**common, **(estimator or {})}, rules.get('estimator', ()))
         # Nobody else is on this domain.
+        verified = {'verify_stops': not sim_time}
         lockstep = {**LOCKSTEP, 'speed': robot.get('speed', 1.0)} if sim_time else RELIABLE
-        scheduler = {'attended': False, 'guard': False, **lockstep, **scheduler}
+        scheduler = {'attended': False, 'guard': False, **verified, **lockstep, **scheduler}
         if scheduler['guard']:
             arm = robot.get('subject') == 'arm'
             stop = {'command_type': 'urscript' if arm else 'twist'}
-            self.start('guard', {'use_sim_time': sim_time, **stop})
+            self.start('guard', {**common, **verified, **stop})
         self.start(
             'scheduler', {**common, 'campaign_id': 'lab', 'look_around': 0.0, **scheduler},
             rules.get('scheduler', ()),

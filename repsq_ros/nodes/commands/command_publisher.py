@@ -17,7 +17,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any
+from typing import Any, Protocol
 
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
@@ -27,13 +27,26 @@ from repsq_ros.nodes import qos
 from repsq_ros.protocols.command_space import Command, CommandSpace
 
 
+class OtherStop(Protocol):
+    """Another way to stop a robot that does not obey its usual stop."""
+
+    def try_it(self, moving: bool) -> str:
+        """Try it, and return what was done.
+
+        :param moving: the robot was seen moving; else nothing is known of it
+        """
+
+
 class CommandPublisher(ABC):
     """Lets no command through that is not finite, or beyond its space.
 
     :param kind: class of the messages
     :param topic: relative name; the robot's own by remapping
     :param space: what the protocol commands
+    :cvar streams: the robot takes commands all the time, and a stop with each of them
     """
+
+    streams = True
 
     def __init__(
         self,
@@ -45,6 +58,12 @@ class CommandPublisher(ABC):
     ) -> None:
         self._space = space
         self._publisher = node.create_publisher(kind, topic, profile)
+        self.other_stops: list[OtherStop] = []
+
+    @property
+    def kind(self) -> str:
+        """What is commanded: velocity or pose."""
+        return self._space.kind
 
     @property
     def topic(self) -> str:
@@ -79,7 +98,8 @@ class CommandPublisher(ABC):
         """Have the next `publish` send its command, also where the robot was sent it before."""
         return  # as each `publish` of a velocity does
 
-    def _send(self, message: Any) -> None:
+    def send(self, message: Any) -> None:
+        """Publish a message as it is."""
         self._publisher.publish(message)
 
     def wait_for_all_acked(self) -> None:

@@ -29,6 +29,8 @@ from repsq_ros.protocols.instruction import instruction
 class ManualCommand(CommandPublisher):
     """Says what is to be done, once for each change: in the log, and latched on a topic."""
 
+    streams = False
+
     def __init__(self, node: Node, space: CommandSpace) -> None:
         super().__init__(node, String, topics.INSTRUCTION, space, qos.LATCHED)
         self._node = node
@@ -47,7 +49,7 @@ class ManualCommand(CommandPublisher):
         if text != self._told:
             self._told = text
             self._node.get_logger().info(text)
-            self._send(String(data=text))
+            self.send(String(data=text))
 
     def stop(self) -> None:
         """Ask people to stop the robot, in the log and on the topic."""

@@ -89,7 +89,7 @@ class PoseTargetCommand(CommandPublisher):
         self._send_pose(self._held)
 
     def _send_pose(self, pose: ToolPose) -> None:
-        self._send(translate.pose_stamped_of(pose, self._now_ns(), self._tool.frame))
+        self.send(translate.pose_stamped_of(pose, self._now_ns(), self._tool.frame))
 
 
 def _near(tool: ToolPose, held: ToolPose) -> bool:

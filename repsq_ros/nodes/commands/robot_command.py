@@ -16,7 +16,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 
 from rclpy.node import Node
@@ -37,7 +36,6 @@ TYPES = {
     'velocity': ('twist', 'twist_stamped', 'unitree_sport', 'manual'),
     'pose': ('urscript', 'pose_target', 'manual'),
 }
-GUARD_REPEATS = 0.5  # [s] between two stops of a guard that takes each for lost
 
 
 def make_robot_command(
@@ -79,7 +77,7 @@ def make_stop_command(
         )
     nowhere = ((0.0, 0.0),) * len(COMPONENTS[kind])
     space = CommandSpace(kind, nowhere, frame, acceleration=acceleration)
-    return _make(chosen, node, parameters, space, now_ns, GUARD_REPEATS)
+    return _make(chosen, node, parameters, space, now_ns)
 
 
 def _make(
@@ -88,12 +86,11 @@ def _make(
     parameters: Parameters,
     space: CommandSpace,
     now_ns: Callable[[], int],
-    repeat: float = math.inf,
 ) -> CommandPublisher:
     if chosen == 'manual':
         return ManualCommand(node, space)
     if chosen == 'urscript':
-        return UrscriptCommand(node, space, repeat)
+        return UrscriptCommand(node, space)
     if chosen == 'pose_target':
         return PoseTargetCommand(node, space, now_ns)
     if chosen == 'unitree_sport':

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import itertools
 import time
+from collections.abc import Callable
 from typing import Any
 
 from rclpy.node import Node
@@ -25,10 +26,16 @@ from rclpy.node import Node
 from repsq_ros import topics
 from repsq_ros.errors import MissingError, ParameterError
 from repsq_ros.nodes.commands.velocity_command import VelocityCommand
-from repsq_ros.nodes.input_subscription import message_class
+from repsq_ros.nodes.message_classes import message_class
 from repsq_ros.nodes.parameters import Parameters
 from repsq_ros.protocols.command_space import Command, CommandSpace
-from repsq_ros.protocols.unitree_sport import SET_VELOCITY, velocity_request
+from repsq_ros.protocols.unitree_sport import (
+    DAMPING,
+    SET_STATE,
+    SET_VELOCITY,
+    state_request,
+    velocity_request,
+)
 
 REQUEST = 'unitree_api/msg/Request'
 # [s] Two periods of the slowest command_rate: one request that is late is no stop. And the robot
@@ -51,6 +58,9 @@ def sport_command(node: Node, parameters: Parameters, space: CommandSpace) -> Ve
             f'{duration:g}',
             f'at most {LONGEST:g} s: so long the robot walks on when nobody can stop it',
         )
+    damp_allowed = parameters.flag(
+        'damp_allowed', False, 'a robot that does not stop may be damped: it falls'
+    )
     try:
         kind: Any = message_class(REQUEST)
     except MissingError:
@@ -61,10 +71,32 @@ def sport_command(node: Node, parameters: Parameters, space: CommandSpace) -> Ve
     # Counted up from an instant: scheduler and guard never send the same one.
     identities = itertools.count(time.monotonic_ns())
 
-    def request(command: Command) -> Any:
-        message = kind(parameter=velocity_request(command, duration))
+    def request(api_id: int, parameter: str) -> Any:
+        message = kind(parameter=parameter)
         message.header.identity.id = next(identities)
-        message.header.identity.api_id = SET_VELOCITY
+        message.header.identity.api_id = api_id
         return message
 
-    return VelocityCommand(node, parameters, space, kind, topics.SPORT_REQUEST, request)
+    def walk(command: Command) -> Any:
+        return request(SET_VELOCITY, velocity_request(command, duration))
+
+    made = VelocityCommand(node, parameters, space, kind, topics.SPORT_REQUEST, walk)
+    if damp_allowed:
+        made.other_stops.append(
+            _Damp(lambda: made.send(request(SET_STATE, state_request(DAMPING))))
+        )
+    return made
+
+
+class _Damp:
+    """Damps the joints: the robot sinks to the ground."""
+
+    def __init__(self, damp: Callable[[], None]) -> None:
+        self._damp = damp
+
+    def try_it(self, moving: bool) -> str:
+        """Damp a robot that was seen moving: where nothing is heard of it, it may well stand."""
+        if not moving:
+            return 'no damping: the robot was not seen moving'
+        self._damp()
+        return 'damping of all joints'

@@ -72,13 +72,13 @@ class VelocityCommand(CommandPublisher):
     def _go(self, command: Command) -> None:
         """Publish a command, or the next step toward it; zero is sent at once by `stop`."""
         now = time.monotonic()
-        self._send(self._message(self._slew.step(command, now - self._sent)))
+        self.send(self._message(self._slew.step(command, now - self._sent)))
         self._sent = now
 
     def stop(self) -> None:
         """Publish zero, at once."""
         self._sent = time.monotonic()
-        self._send(self._message(self._slew.stop()))
+        self.send(self._message(self._slew.stop()))
 
 
 def twist_command(

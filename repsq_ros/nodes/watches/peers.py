@@ -26,6 +26,7 @@ from repsq_ros.campaign.running_time import RunningTime
 from repsq_ros.msg import Heartbeat
 from repsq_ros.nodes import qos
 from repsq_ros.nodes.heartbeat import PERIOD
+from repsq_ros.nodes.identity import launch_id
 
 STEP = 2.0 * PERIOD  # [s] between two looks of a node that runs
 # [s] without a heartbeat after which a peer is gone: seven. Zero is to be sent within 0.5 s.
@@ -40,7 +41,7 @@ class Peers:
     """
 
     def __init__(self, node: Node, *roles: str) -> None:
-        self._time = RunningTime(STEP)
+        self._time, self._launch_id = RunningTime(STEP), launch_id(node)
         self._peers = {role: _Peer() for role in roles}
         for role, peer in self._peers.items():
             node.create_subscription(
@@ -49,7 +50,9 @@ class Peers:
 
     def _hearer(self, peer: _Peer) -> Callable[[Heartbeat], None]:
         def hear(message: Heartbeat) -> None:
-            peer.hear(message, self._time.now)
+            # A node that was started by hand takes any.
+            if self._launch_id in ('', message.launch_id):
+                peer.hear(message, self._time.now)
 
         return hear
 

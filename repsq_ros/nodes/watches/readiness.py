@@ -23,11 +23,12 @@ from repsq_ros.campaign.conductor import Conductor
 from repsq_ros.errors import CampaignError
 from repsq_ros.nodes.campaign_clock import CampaignClock
 from repsq_ros.nodes.commands.command_publisher import CommandPublisher
+from repsq_ros.nodes.identity import ROLES
 from repsq_ros.nodes.watches.conditions import ConditionWatch
 from repsq_ros.nodes.watches.health_check import HealthCheck
 from repsq_ros.nodes.watches.interventions import GuardWatch
 from repsq_ros.nodes.watches.peers import Peers
-from repsq_ros.nodes.watches.rivals import Rivals
+from repsq_ros.nodes.watches.publishers import PublisherCheck
 from repsq_ros.nodes.watches.sensors import SensorWatch
 from repsq_ros.specification.model import Specification
 
@@ -59,7 +60,7 @@ class Readiness:
         roles = ('measurement', 'estimator', *(['guard'] * bool(guarded_by)))
         self.peers = Peers(node, *roles)
         self._guard = GuardWatch(self.peers, guarded_by)
-        self.rivals = Rivals(
+        self.publishers = PublisherCheck(
             node,
             {
                 topics.TEST_COMMAND: ('scheduler',),
@@ -67,6 +68,9 @@ class Readiness:
                 topics.TEST_MEASUREMENT: ('measurement',),
                 topics.ESTIMATE: ('estimator',),
                 topics.QUANTIZED_RESULT: ('estimator',),
+                topics.COUNTED_TEST: ('estimator',),
+                topics.INSTRUCTION: ('scheduler', 'guard'),
+                **{f'{topics.HEARTBEAT}/{role}': (role,) for role in ROLES},
                 command.topic: ('scheduler', 'guard', *others),
             },
         )
@@ -87,7 +91,7 @@ class Readiness:
         passed = self.peers.look()
         watches: tuple[HealthCheck, ...] = (
             self._guard,
-            self.rivals,
+            self.publishers,
             self._conditions,
             self._bodies,
         )
@@ -110,12 +114,12 @@ class Readiness:
     def lost(self) -> list[str]:
         """Return what breaks an attempt off and may come back by itself."""
         if self._lockstep:
-            return [*self.peers.restarted(), *self.rivals.against()]
+            return [*self.peers.restarted(), *self.publishers.against()]
         return self.missing()
 
     def missing(self) -> list[str]:
         """Return what a test needs and is not there."""
-        losing: tuple[HealthCheck, ...] = (self.peers, self._guard, self.rivals, self._bodies)
+        losing: tuple[HealthCheck, ...] = (self.peers, self._guard, self.publishers, self._bodies)
         robot = self._command.missing()
         return [
             *(why for watch in losing for why in watch.against()),

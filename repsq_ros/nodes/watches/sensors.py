@@ -19,20 +19,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from rclpy.node import Node
-from rclpy.subscription import Subscription
 
 from repsq_ros.measurement.inputs import Input
-from repsq_ros.nodes import qos
-from repsq_ros.nodes.input_subscription import NO_EVENTS, message_class, rivals_of
-from repsq_ros.nodes.unattended import Unattended
+from repsq_ros.nodes.input_subscription import several_publishers
+from repsq_ros.nodes.polling import PolledTopic
 from repsq_ros.timebase import to_seconds
 
 
 class SensorWatch:
     """Notes when each sensor was heard last.
 
-    It looks whether the newest message is a new one when it is asked: a thousand messages a
-    second, each with a callback of its own, would take the scheduler's time.
+    Polls for a new message instead of using callbacks, which would load the scheduler at 1 kHz.
 
     Silence counts only while this node runs, and while the campaign's own time goes on: a
     simulated one may stand still.
@@ -55,26 +52,15 @@ class SensorWatch:
         self._running = running
         self._heard: dict[str, tuple[float, int]] = {}  # running [s], campaign's time [ns]
         self._topics = {node.resolve_topic_name(each.topic): each.type for each in inputs}
-        unattended = Unattended()
-        self._subscriptions: dict[str, Subscription] = {
-            topic: node.create_subscription(
-                message_class(kind),
-                topic,
-                lambda _: None,
-                qos.NEWEST,
-                callback_group=unattended,
-                event_callbacks=NO_EVENTS,
-                raw=True,
-            )
-            for topic, kind in self._topics.items()
+        self._polled = {
+            topic: PolledTopic(node, topic, kind) for topic, kind in self._topics.items()
         }
 
     def _listen(self) -> None:
         """Note which sensors have spoken since the last time."""
-        for topic, subscription in self._subscriptions.items():
-            with subscription.handle:
-                if subscription.handle.take_message(subscription.msg_type, True) is not None:
-                    self._heard[topic] = (self._running(), self._now_ns())
+        for topic, polled in self._polled.items():
+            if polled.has_new():
+                self._heard[topic] = (self._running(), self._now_ns())
 
     def look(self) -> None:
         """Look which sensors have spoken since the last look."""
@@ -85,9 +71,9 @@ class SensorWatch:
         silent = [why for topic in self._topics if (why := self._silence(topic))]
         return silent + [
             fault.text
-            for topic, subscription in self._subscriptions.items()
-            if subscription.get_publisher_count() > 1
-            and (fault := rivals_of(self._node, topic, self._topics[topic])) is not None
+            for topic, polled in self._polled.items()
+            if polled.subscription.get_publisher_count() > 1
+            and (fault := several_publishers(self._node, topic, self._topics[topic])) is not None
         ]
 
     def _silence(self, topic: str) -> str:

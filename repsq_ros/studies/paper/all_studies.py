@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from repsq_ros.errors import ParameterError
+from repsq_ros.configurations import configuration_folder
 from repsq_ros.studies.paper.compared_rules import BASELINES
 from repsq_ros.studies.paper.driving import DRIVING
 from repsq_ros.studies.paper.face import Study
@@ -30,22 +30,8 @@ from repsq_ros.studies.paper.wear import DRIFT
 
 EACH = (MANIPULATOR, DRIVING, BASELINES, DRIFT, SELECTION, RULES, HUMANOID)
 STUDIES: dict[str, Study] = {study.name: study for study in EACH}
-PLACES = ('config', 'share/repsq_ros/config')  # in the sources, and where a build puts it
 
 
 def specification_of(name: str) -> Path:
-    """Return the file that comes with the package.
-
-    :raises ParameterError: it is not installed, as after pip
-    """
-    here = Path(__file__).resolve()
-    for parent in here.parents:
-        for place in PLACES:
-            file = parent / place / 'studies' / f'{name}.yaml'
-            if file.is_file():
-                return file
-    raise ParameterError(
-        'specification',
-        f'no config/studies/{name}.yaml beside this installation',
-        'the file, which is in the sources',
-    )
+    """Return the file of a study's settings that comes with the package."""
+    return configuration_folder() / 'studies' / f'{name}.yaml'

@@ -65,7 +65,7 @@ def draw_study(file: Path, study: Study, setting: Any, found: Found) -> None:
     :raises MissingError: matplotlib is not installed
     :raises OutputError: the file cannot be written
     """
-    pyplot = load_pyplot('figures need')
+    pyplot = load_pyplot('a figure')
     figure = pyplot.figure(figsize=(12.0, 4.0), layout='constrained')
     study.draw(setting, figure, found)
     try:

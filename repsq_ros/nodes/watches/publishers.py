@@ -12,39 +12,61 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Nobody else's word: who publishes on a topic that belongs to the campaign's own nodes."""
+"""Who publishes on the topics that belong to the campaign's own nodes."""
 
 from __future__ import annotations
 
+import enum
 import time
 from collections.abc import Mapping
 
 from rclpy.node import Node
 from rclpy.topic_endpoint_info import TopicEndpointInfo
 
+from repsq_ros.nodes.identity import ROLES, CampaignProcesses
+
 SETTLED = 1.0  # [s] after which all nodes know who is there
 NAMED = 10.0  # [s] after which a publisher has a name, on however busy a machine
 PERIOD = 0.5  # [s] between two looks at the names of all publishers
 UNKNOWN = 'NODE_NAME_UNKNOWN'  # of a publisher that was found a moment ago
+BARE_DDS = '_CREATED_BY_BARE_DDS_APP_'  # name, and namespace, of what is no ROS node
+
+
+class _PublisherStanding(enum.Enum):
+    """Whether a publisher may speak on a topic."""
+
+    EXPECTED = enum.auto()
+    UNDECIDED = enum.auto()  # nobody can tell yet
+    FOREIGN = enum.auto()
 
 
 def _full_name(publisher: TopicEndpointInfo) -> str:
+    if publisher.node_name == BARE_DDS:
+        return BARE_DDS
     return f'{publisher.node_namespace.rstrip("/")}/{publisher.node_name}'
 
 
-class Rivals:
-    """Looks for publishers that are not expected, by the names of their nodes.
+class PublisherCheck:
+    """Looks for publishers that are not expected.
 
-    :param expected: for each topic the nodes that may publish on it: full names, or names in the
-        own namespace
+    In a launch, nodes of the campaign are told by their processes (`identity.py`), others that are
+    allowed by their names; nodes that were started by hand all by their names.
+
+    :param expected: for each topic the nodes that may publish on it: roles, or full names. A
+        program that is no ROS node has the name BARE_DDS
     """
 
     def __init__(self, node: Node, expected: Mapping[str, tuple[str, ...]]) -> None:
-        self._node = node
+        self._node, self._processes = node, CampaignProcesses(node)
+        self._roles = {
+            node.resolve_topic_name(topic): {name for name in names if name in ROLES}
+            for topic, names in expected.items()
+        }
         own = node.get_namespace().rstrip('/')
         self._expected = {
             node.resolve_topic_name(topic): tuple(
-                name if name.startswith('/') else f'{own}/{name}' for name in names
+                name if name.startswith('/') or name == BARE_DDS else f'{own}/{name}'
+                for name in names
             )
             for topic, names in expected.items()
         }
@@ -52,6 +74,7 @@ class Rivals:
         self._foreign: dict[str, tuple[str, ...]] = {}
         self._unknown_since: dict[str, float] = {}  # of a publisher without a name, steady [s]
         self._last: dict[str, tuple[str, float]] = {}  # who was seen last, and when [s]
+        self._first_seen: dict[bytes, float] = {}  # publishers with a name of ours
         self._looked = -PERIOD
 
     def look(self) -> None:
@@ -67,12 +90,33 @@ class Rivals:
         found = self._node.get_publishers_info_by_topic(topic)
         self._counts[topic] = len(found)
         self._foreign[topic] = tuple(
-            UNKNOWN if UNKNOWN in each.node_name else _full_name(each)
+            UNKNOWN if standing is _PublisherStanding.UNDECIDED else self._describe(topic, each)
             for each in found
-            if _full_name(each) not in self._expected[topic]
+            if (standing := self._standing(topic, each)) is not _PublisherStanding.EXPECTED
         )
-
         self._remember(topic, time.monotonic())
+
+    def _describe(self, topic: str, publisher: TopicEndpointInfo) -> str:
+        name = _full_name(publisher)
+        return f'another process named {name}' if name in self._expected[topic] else name
+
+    def _standing(self, topic: str, publisher: TopicEndpointInfo) -> _PublisherStanding:
+        name, roles = _full_name(publisher), self._roles[topic]
+        if UNKNOWN in publisher.node_name:
+            return _PublisherStanding.UNDECIDED
+        if not self._processes.known or name.rpartition('/')[2] not in roles:
+            return (
+                _PublisherStanding.EXPECTED
+                if name in self._expected[topic]
+                else _PublisherStanding.FOREIGN
+            )
+        if self._processes.speaks_as(publisher, roles):
+            return _PublisherStanding.EXPECTED
+        # It has a name of ours. Its heartbeat may not have been heard yet.
+        gid = bytes(publisher.endpoint_gid)
+        since = self._first_seen.setdefault(gid, time.monotonic())
+        waiting = time.monotonic() - since < SETTLED
+        return _PublisherStanding.UNDECIDED if waiting else _PublisherStanding.FOREIGN
 
     def _remember(self, topic: str, now: float) -> None:
         foreign = self._foreign[topic]
@@ -80,7 +124,7 @@ class Rivals:
         if UNKNOWN not in foreign:
             self._unknown_since.pop(topic, None)
         elif now - self._unknown_since.setdefault(topic, now) > SETTLED:
-            named.append('a node without a name')
+            named.append('a node that is not known')
         if named:
             self._last[topic] = (' and '.join(named), now)
 
@@ -97,7 +141,7 @@ class Rivals:
         :param believe_single: a single publisher needs none
         """
         name = self._seen_now(topic)
-        if believe_single and self._counts[name] == 1:
+        if believe_single and not self._processes.known and self._counts[name] == 1:
             return False
         since = self._unknown_since.get(name)
         return since is not None and time.monotonic() - since < NAMED
@@ -122,8 +166,9 @@ class Rivals:
         self._node.get_logger().error(f'not counted: {who} on {name}', throttle_duration_sec=5.0)
 
     def alone_or_only(self, topic: str) -> bool:
-        """Tell the same; a single publisher is believed, as the player of a bag is."""
-        return self.count(topic) == 1 or self.alone(topic)
+        """Like `alone`, but by hand a single publisher is always accepted (bag replay)."""
+        by_hand = not self._processes.known
+        return (by_hand and self.count(topic) == 1) or self.alone(topic)
 
     def against(self) -> list[str]:
         """Return what speaks against moving, and for a while who has just gone.

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What a publisher says that has no name yet is heard once it has one."""
+"""Messages that wait until it is known who publishes on their topic."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from typing import Generic, TypeVar
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 
-from repsq_ros.nodes.watches.rivals import Rivals
+from repsq_ros.nodes.watches.publishers import PublisherCheck
 
 Message = TypeVar('Message')
 PERIOD = 0.05  # [s] between two looks at whether all publishers have a name
 
 
-class HeldBack(Generic[Message]):
-    """Passes on the messages of a topic that only the expected nodes publish on.
+class DeferredMessages(Generic[Message]):
+    """Passes on the messages of a topic if only the expected nodes publish on it.
 
-    A publisher's first message may come before its name, and a record that is thrown away is lost.
-    So messages wait, in their order, until each publisher on the topic has a name.
+    A publisher's first message may come before its name, or before the heartbeat that tells whose
+    it is. So messages wait, in their order, until each publisher on the topic is known.
 
     :param hear: called with each message that can only be of those expected
     :param believe_single: a single publisher is believed, as the player of a bag is
@@ -41,13 +41,13 @@ class HeldBack(Generic[Message]):
     def __init__(
         self,
         node: Node,
-        rivals: Rivals,
+        publishers: PublisherCheck,
         topic: str,
         hear: Callable[[Message], None],
         believe_single: bool = False,
     ) -> None:
-        self._rivals, self._topic, self._hear = rivals, topic, hear
-        self._alone = rivals.alone_or_only if believe_single else rivals.alone
+        self._publishers, self._topic, self._hear = publishers, topic, hear
+        self._alone = publishers.alone_or_only if believe_single else publishers.alone
         self._believe_single = believe_single
         self._waiting: list[Message] = []
         self._most = 0  # publishers that were there while messages waited
@@ -64,16 +64,16 @@ class HeldBack(Generic[Message]):
         if not self._waiting:
             self._timer.cancel()
             return
-        if self._rivals.nameless(self._topic, self._believe_single):
-            self._most = max(self._most, self._rivals.count(self._topic))
+        if self._publishers.nameless(self._topic, self._believe_single):
+            self._most = max(self._most, self._publishers.count(self._topic))
             self._timer.reset()
             return
         self._timer.cancel()
         waiting, self._waiting = self._waiting, []
-        gone = self._most > 0 and self._rivals.count(self._topic) < self._most
+        gone = self._most > 0 and self._publishers.count(self._topic) < self._most
         self._most = 0
-        if gone:  # before it had a name: what it said is not to be told from the others' words
-            self._rivals.refuse(self._topic, 'a node without a name, which has gone')
+        if gone:  # before it was known: its messages cannot be told apart from the others'
+            self._publishers.refuse(self._topic, 'a node that is not known, and has gone')
             return
         for message in waiting:
             if self._alone(self._topic):

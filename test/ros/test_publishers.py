@@ -16,6 +16,7 @@
 
 import math
 import re
+import signal
 
 import pytest
 import rclpy
@@ -27,11 +28,19 @@ from support.campaigns import journalled
 from support.graph import at_rest
 
 from repsq_ros import topics
-from repsq_ros.msg import TestCommand, TestMeasurement, TestPhase
+from repsq_ros.msg import (
+    CountedTest,
+    Estimate,
+    Heartbeat,
+    QuantizedResult,
+    TestCommand,
+    TestMeasurement,
+    TestPhase,
+)
 from repsq_ros.nodes import qos
-from repsq_ros.nodes.held_back import HeldBack
-from repsq_ros.nodes.watches import rivals as rivals_module
-from repsq_ros.nodes.watches.rivals import Rivals
+from repsq_ros.nodes.deferred_messages import DeferredMessages
+from repsq_ros.nodes.watches import publishers as publishers_module
+from repsq_ros.nodes.watches.publishers import PublisherCheck
 from repsq_ros.specification.load import load
 
 REAL_TIME = {'speed': 1.0, 'seed': 7}
@@ -128,7 +137,9 @@ def test_a_forged_measurement_is_not_counted(moving, long, tmp_path, psi):
     estimate = listener.latest(topics.ESTIMATE, lambda estimate: estimate.broken_off)
     assert (estimate.n, estimate.broken_off) == (0, 1)
     # Its name may not be known yet.
-    wanted = 'not counted: (/forger|NODE_NAME_UNKNOWN|a node without a name.*) on /repsq/test_meas'
+    wanted = (
+        'not counted: (/forger|NODE_NAME_UNKNOWN|a node that is not known.*) on /repsq/test_meas'
+    )
     listener.until(lambda: re.search(wanted, moving.output('estimator')))
 
 
@@ -191,12 +202,12 @@ def hide_names(watching, monkeypatch):
 def records_through(nodes, name):
     """Return what is heard of measurements that a node of a name sends, and who watches it."""
     watching = nodes.listener.speaker('watching')
-    rivals, heard = Rivals(watching, {topics.TEST_MEASUREMENT: ('measurement',)}), []
-    held_back = HeldBack(watching, rivals, topics.TEST_MEASUREMENT, heard.append)
+    check, heard = PublisherCheck(watching, {topics.TEST_MEASUREMENT: ('measurement',)}), []
+    deferred = DeferredMessages(watching, check, topics.TEST_MEASUREMENT, heard.append)
     taken = []
     watching.create_subscription(
         TestMeasurement, topics.TEST_MEASUREMENT,
-        lambda message: (taken.append(message), held_back.take(message)), qos.RECORD,
+        lambda message: (taken.append(message), deferred.take(message)), qos.RECORD,
     )  # fmt: skip
     speaker = nodes.listener.speaker(name)
     publisher = speaker.create_publisher(TestMeasurement, topics.TEST_MEASUREMENT, qos.RECORD)
@@ -237,7 +248,7 @@ def names_on(watching):
 
 
 def test_who_never_has_a_name_is_not_believed(nodes, monkeypatch):
-    monkeypatch.setattr(rivals_module, 'NAMED', 0.5)
+    monkeypatch.setattr(publishers_module, 'NAMED', 0.5)
     hide_names(nodes.listener.speaker('watching'), monkeypatch)
     _, taken, heard = records_through(nodes, 'measurement')
     nodes.listener.until(lambda: len(taken) == 3)
@@ -245,3 +256,113 @@ def test_who_never_has_a_name_is_not_believed(nodes, monkeypatch):
     monkeypatch.undo()
     nodes.listener.listen(0.5)
     assert heard == []
+
+
+# Impostors: nodes that have a name of ours ------------------------------------------------------
+
+OURS = [
+    ('scheduler', TestCommand, topics.TEST_COMMAND, qos.RECORD),
+    ('scheduler', TestPhase, topics.TEST_PHASE, qos.RECORD),
+    ('measurement', TestMeasurement, topics.TEST_MEASUREMENT, qos.RECORD),
+    ('estimator', Estimate, topics.ESTIMATE, qos.RECORD),
+    ('estimator', CountedTest, topics.COUNTED_TEST, qos.WHOLE),
+    ('estimator', QuantizedResult, topics.QUANTIZED_RESULT, qos.LATCHED),
+    ('guard', Twist, topics.COMMAND_VELOCITY, qos.COMMAND),
+    *(
+        (role, Heartbeat, f'{topics.HEARTBEAT}/{role}', qos.HEARTBEAT)
+        for role in ('scheduler', 'guard', 'measurement', 'estimator')
+    ),
+]
+
+
+@pytest.fixture
+def launched(nodes, long, tmp_path):
+    """A campaign in the middle of its first command whose nodes know their launch."""
+    folder = str(tmp_path / 'campaign')
+    nodes.start_campaign(long, REAL_TIME, **ATTENDED, output=folder, launch_id='launch-7')
+    nodes.listener.phase(TestPhase.COMMAND)
+    nodes.listener.until_moving()
+    return nodes
+
+
+def test_an_impostor_on_any_topic_pauses_the_campaign_until_it_is_gone(launched):
+    for name, kind, topic, profile in OURS:
+        impostor = Rival(launched.listener, name, kind, topic, profile)
+        told = f'another process named /{name} on /{topic}'
+        launched.listener.until(lambda: launched.listener.is_in(TestPhase.PAUSED))
+        launched.listener.until(lambda told=told: told in launched.output('scheduler'))
+        launched.listener.assert_at_rest()
+        impostor.go()
+        launched.listener.phase(TestPhase.COMMAND)
+
+
+def test_what_an_impostor_measures_is_not_counted(launched, long, tmp_path):
+    impostor = Rival(
+        launched.listener, 'measurement', TestMeasurement, topics.TEST_MEASUREMENT, qos.RECORD
+    )
+    for _ in range(40):
+        impostor.say(forged(load(long).digest, 0.001))
+        launched.listener.listen(0.02)
+    launched.listener.phase(TestPhase.PAUSED)
+    impostor.go()
+    launched.listener.phase(TestPhase.COMMAND)
+    assert [test.broken_off for test in journalled(tmp_path / 'campaign')] == [True]
+    assert launched.listener.latest(topics.ESTIMATE, lambda e: e.broken_off).n == 0
+
+
+def test_an_impostor_cannot_end_the_campaign(launched):
+    impostor = Rival(launched.listener, 'estimator', Estimate, topics.ESTIMATE, qos.RECORD)
+    for _ in range(20):
+        impostor.say(Estimate(campaign_id='lab', stopped=True))
+        launched.listener.listen(0.02)
+    impostor.go()
+    launched.listener.until(lambda: launched.listener.phases()[-1].test.attempt == 1)
+    launched.listener.phase(TestPhase.COMMAND)
+    assert launched.group.ended() == {}
+
+
+def test_what_an_impostor_said_first_is_not_counted_either(nodes, long, tmp_path):
+    listener = nodes.listener
+    impostor = Rival(listener, 'measurement', TestMeasurement, topics.TEST_MEASUREMENT, qos.RECORD)
+    for _ in range(3):
+        impostor.say(forged(load(long).digest, 0.001))
+    folder = str(tmp_path / 'campaign')
+    nodes.start_campaign(long, REAL_TIME, **ATTENDED, output=folder, launch_id='launch-7')
+    told = 'not yet: another process named /measurement on /repsq/test_measurement'
+    listener.until(lambda: told in nodes.output('scheduler'))
+    assert all(map(at_rest, listener.commands()))
+    impostor.go()
+    listener.phase(TestPhase.COMMAND)
+    assert journalled(tmp_path / 'campaign') == []
+    assert listener.heard[topics.ESTIMATE] == []
+
+
+@pytest.mark.parametrize('launch', ['', 'launch-8'])
+def test_a_heartbeat_of_somebody_else_is_no_sign_of_life(launched, launch):
+    beats = launched.listener.speaker('scheduler').create_publisher(
+        Heartbeat, f'{topics.HEARTBEAT}/scheduler', qos.HEARTBEAT
+    )
+    beat = Heartbeat(node='/scheduler', launch_id=launch, ready=True)
+    launched.listener.speaker('scheduler').create_timer(0.05, lambda: beats.publish(beat))
+    launched.listener.phase(TestPhase.PAUSED)
+    launched.signal('scheduler', signal.SIGKILL)
+    launched.says('guard', 'no sign of life from the scheduler')
+
+
+def test_a_program_that_is_no_ros_node_can_be_allowed_by_name(nodes, monkeypatch):
+    watching, bare = nodes.listener.speaker('watching'), publishers_module.BARE_DDS
+    topic, see = topics.SPORT_REQUEST, watching.get_publishers_info_by_topic
+    Rival(nodes.listener, 'sdk', Twist, topic, qos.COMMAND)
+    nodes.listener.until(lambda: watching.count_publishers(topic) == 1)
+
+    def by_a_bare_program(name):
+        found = see(name)
+        for each in found:
+            each.node_name = each.node_namespace = bare
+        return found
+
+    monkeypatch.setattr(watching, 'get_publishers_info_by_topic', by_a_bare_program)
+    for allowed, wanted in (((), [f'{bare} on /{topic} beside /scheduler']), ((bare,), [])):
+        check = PublisherCheck(watching, {topic: ('scheduler', *allowed)})
+        check.look()
+        assert check.against() == wanted

@@ -1,0 +1,240 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Stops that are repeated until the robot is seen at rest, and the alarm where it is not."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+from rclpy.node import Node
+from std_srvs.srv import Trigger
+
+from repsq_ros.campaign.rest import RestBounds, RestDetector, RestJudgement, RestState
+from repsq_ros.measurement.inputs import Input
+from repsq_ros.nodes.commands.command_publisher import CommandPublisher, OtherStop
+from repsq_ros.nodes.parameters import Parameters
+from repsq_ros.nodes.polling import LatestPose
+
+BOUNDS = {'velocity': RestBounds(0.05, 0.1, 1.0), 'pose': RestBounds(0.005, 0.02, 0.5)}
+# Programs on the robot's side, e.g. the UR driver's dashboard client.
+SERVICES = {'urscript': ('/dashboard_client/stop', '/dashboard_client/pause')}
+LATE = 5.0  # [s] after rest in which a delayed command may still set the robot in motion
+BETWEEN = 1.0  # [s] between two other ways of stopping, so that the first one can take effect
+LOOK = 0.05  # [s] between two looks while a node ends
+
+
+@dataclass(frozen=True)
+class StopSettings:
+    """How stops are verified, and what is tried where the robot does not come to rest."""
+
+    bounds: RestBounds
+    wanted: bool  # false: stops are sent and not verified
+    timeout: float  # [s] within which the robot has to come to rest
+    services: tuple[str, ...]  # std_srvs/Trigger, tried in this order
+
+
+def read_stop_settings(parameters: Parameters, kind: str, command_type: str) -> StopSettings:
+    """Read the parameters of stops.
+
+    :param kind: velocity or pose
+    :raises ParameterError: one is not usable
+    """
+    usual = BOUNDS[kind]
+    return StopSettings(
+        RestBounds(
+            parameters.number(
+                'rest_speed', usual.speed, 'm/s below which the robot is at rest', above=0
+            ),
+            parameters.number(
+                'rest_turn', usual.turn, 'rad/s below which the robot is at rest', above=0
+            ),
+            parameters.number('rest_time', usual.time, 's for which it has to be so', above=0),
+        ),
+        parameters.flag('verify_stops', True, 'repeat a stop until the robot is at rest'),
+        parameters.number('stop_timeout', 3.0, 's to come to rest before the alarm', above=0),
+        parameters.texts(
+            'stop_services',
+            SERVICES.get(command_type, ()),
+            'services (std_srvs/Trigger) that stop the robot if it does not obey, in this order',
+        ),
+    )
+
+
+class VerifiedStop:
+    """Repeats a stop until the feedback shows rest; raises an alarm if that takes too long.
+
+    After the alarm it goes on repeating the stop, calls the services one after the other, and
+    lets the command try its last resort.
+
+    :param body: the input that shows the robot's motion; None: stops cannot be verified
+    """
+
+    def __init__(
+        self, node: Node, command: CommandPublisher, settings: StopSettings, body: Input | None
+    ) -> None:
+        self._node, self._command, self._settings = node, command, settings
+        self._pose: LatestPose | None = None
+        if not settings.wanted:
+            node.get_logger().warning('stops are not verified: verify_stops is false')
+        elif body is None:
+            node.get_logger().warning(
+                'stops cannot be verified: no input shows the motion of the robot'
+            )
+        else:
+            self._pose = LatestPose(node, body)
+            self._detector = RestDetector(settings.bounds, body)
+            bounds = settings.bounds
+            node.get_logger().info(
+                f'stops are repeated until {self._pose.topic} shows at most {bounds.speed:g} m/s '
+                f'and {bounds.turn:g} rad/s for {bounds.time:g} s; alarm after '
+                f'{settings.timeout:g} s'
+            )
+        self._since: float | None = None  # when the stop in force began, steady [s]
+        self._rested_at: float | None = None  # when it was first seen to be obeyed
+        self.alarm = ''  # why the robot counts as out of control; '': it does not
+        services = (_TriggerStop(node, name) for name in settings.services)
+        self._ways: list[OtherStop] = [*services, *command.other_stops]
+        self._next_way, self._tried_at = 0, 0.0
+
+    # Commands ------------------------------------------------------------------------------------
+
+    def stop(self) -> None:
+        """Stop the robot; to be called again and again for as long as it has to stand."""
+        now = time.monotonic()
+        if self._since is None:
+            self._since, self._rested_at = now, None
+            self._next_way = 0
+            if self._pose is not None:
+                self._detector.restart()
+        if self._command.streams or self._must_repeat(now):
+            self._command.stop()
+
+    def _must_repeat(self, now: float) -> bool:
+        assert self._since is not None
+        if self._pose is None:
+            return now - self._since <= self._settings.timeout
+        if self._rested_at is None:
+            return True
+        late = now - self._rested_at <= LATE
+        return late and self._detector.judge(now).state is RestState.MOVING
+
+    def release(self) -> None:
+        """Note that the robot may move again."""
+        self._since, self._rested_at, self.alarm = None, None, ''
+
+    # State ---------------------------------------------------------------------------------------
+
+    @property
+    def verifiable(self) -> bool:
+        """True if an input shows the robot's motion, and somebody publishes it."""
+        return self._pose is not None and self._pose.subscription.get_publisher_count() > 0
+
+    @property
+    def pending(self) -> bool:
+        """True while a stop is in force whose effect has not been seen, but can be."""
+        return self._since is not None and self._rested_at is None and self.verifiable
+
+    def against(self) -> list[str]:
+        """Return why the robot must not be commanded yet."""
+        if not self.pending:
+            return []
+        judgement = self._detector.judge(time.monotonic())
+        return [f'the robot has not been seen at rest: {self._describe(judgement)}']
+
+    def look(self) -> None:
+        """Take in the newest sample and judge the stop in force; called with each heartbeat."""
+        if self._pose is None:
+            return
+        sample, now = self._pose.newest(), time.monotonic()
+        if sample is not None:
+            self._detector.add(sample, now)
+        if self._since is None or self._rested_at is not None:
+            return
+        judgement = self._detector.judge(now)
+        if judgement.state is RestState.AT_REST:
+            self._rested_at = now
+            if self.alarm:
+                self.alarm = ''
+                took = now - self._since
+                self._node.get_logger().warning(f'the robot came to rest after {took:.1f} s')
+        elif now - self._since > self._settings.timeout:
+            self._raise_alarm(now, judgement)
+
+    def _raise_alarm(self, now: float, judgement: RestJudgement) -> None:
+        assert self._since is not None
+        first = not self.alarm
+        self.alarm = (
+            f'ALARM: the robot was not seen at rest {now - self._since:.1f} s after it was '
+            f'stopped: {self._describe(judgement)}'
+        )
+        self._node.get_logger().fatal(self.alarm, throttle_duration_sec=1.0)
+        if not (first or now - self._tried_at >= BETWEEN) or self._next_way >= len(self._ways):
+            return
+        way = self._ways[self._next_way]
+        self._next_way, self._tried_at = self._next_way + 1, now
+        tried = way.try_it(judgement.state is RestState.MOVING)
+        self._node.get_logger().fatal(f'another way to stop the robot: {tried}')
+
+    def _describe(self, judgement: RestJudgement) -> str:
+        assert self._pose is not None
+        bounds = self._settings.bounds
+        if judgement.state is RestState.UNKNOWN:
+            return f'too little is heard on {self._pose.topic}'
+        return (
+            f'it moves at {judgement.speed:.3g} m/s, {judgement.turn:.3g} rad/s; at most '
+            f'{bounds.speed:g} m/s and {bounds.turn:g} rad/s are rest'
+        )
+
+    # The end -------------------------------------------------------------------------------------
+
+    @property
+    def over(self) -> bool:
+        """True once the robot was seen at rest, cannot be seen, or nothing is left to try."""
+        waited = time.monotonic() - self._tried_at >= 2.0 * BETWEEN
+        tried_all = bool(self.alarm) and self._next_way >= len(self._ways) and waited
+        return not self.pending or tried_all
+
+    def finish(self) -> bool:
+        """Stop and wait until the robot is at rest, or the alarm has tried all ways.
+
+        For a node whose executor does not run any more.
+
+        :returns: whether the robot may be left alone
+        """
+        self.stop()
+        while not self.over:
+            self.look()
+            self.stop()
+            time.sleep(LOOK)
+        if self._pose is not None and self._rested_at is None and not self.alarm:
+            self._node.get_logger().warning(
+                f'the last stop cannot be verified: nobody publishes on {self._pose.topic}'
+            )
+        return not self.alarm
+
+
+class _TriggerStop:
+    """A service that stops the robot."""
+
+    def __init__(self, node: Node, name: str) -> None:
+        self._name, self._client = name, node.create_client(Trigger, name)
+
+    def try_it(self, moving: bool) -> str:
+        """Call the service, if it is there."""
+        if not self._client.service_is_ready():
+            return f'{self._name} is not there'
+        self._client.call_async(Trigger.Request())
+        return f'called {self._name}'

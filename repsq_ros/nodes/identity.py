@@ -1,0 +1,97 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Which endpoints belong to the nodes of one campaign, whatever their names.
+
+A launch draws an ID and gives it to all of its nodes. Each node sends it in its heartbeats, with
+the prefix that the middleware gives to all endpoints of its process. Other nodes compare this
+prefix with the publishers that the graph shows.
+
+This finds mistakes: a second launch, a program with the name of one of our nodes, an old process.
+Somebody who reads the ID on the network can copy it: against that, docs/security.md.
+"""
+
+from __future__ import annotations
+
+import secrets
+
+from rclpy.node import Node
+from rclpy.topic_endpoint_info import TopicEndpointInfo
+
+from repsq_ros import topics
+from repsq_ros.msg import Heartbeat
+from repsq_ros.nodes import qos
+
+LAUNCH_ID = 'launch_id'
+ROLES = ('scheduler', 'guard', 'measurement', 'estimator')
+PREFIX = 12  # bytes of a GID that all endpoints of a process share (DDSI-RTPS 9.3.1: GuidPrefix)
+
+
+def launch_id(node: Node) -> str:
+    """Return the ID of the launch that started a node; '': it was started by hand."""
+    if not node.has_parameter(LAUNCH_ID):
+        node.declare_parameter(LAUNCH_ID, '')
+    return str(node.get_parameter(LAUNCH_ID).value)
+
+
+def participant_of(endpoint: TopicEndpointInfo) -> str:
+    """Return what all endpoints of a process share, as hexadecimal digits."""
+    return bytes(endpoint.endpoint_gid[:PREFIX]).hex()
+
+
+def participant(node: Node) -> str:
+    """Return the own prefix.
+
+    rclpy does not tell the GID of a publisher. On a topic whose name nobody else can know yet, the
+    graph shows the own publisher alone.
+    """
+    topic = f'{topics.HEARTBEAT}/probe_{secrets.token_hex(8)}'
+    probe = node.create_publisher(Heartbeat, topic, qos.HEARTBEAT)
+    (own,) = node.get_publishers_info_by_topic(node.resolve_topic_name(topic))
+    node.destroy_publisher(probe)
+    return participant_of(own)
+
+
+class CampaignProcesses:
+    """The processes of the own launch, by what their heartbeats say."""
+
+    def __init__(self, node: Node) -> None:
+        self._launch_id = launch_id(node)
+        self._roles: dict[str, set[str]] = {role: set() for role in ROLES}
+        self._own = participant(node) if self._launch_id else ''
+        if self._launch_id:
+            for role in ROLES:
+                node.create_subscription(
+                    Heartbeat,
+                    f'{topics.HEARTBEAT}/{role}',
+                    lambda beat, role=role: self._hear(role, beat),
+                    qos.HEARTBEAT,
+                )
+
+    @property
+    def known(self) -> bool:
+        """True if there is an ID to tell them by."""
+        return bool(self._launch_id)
+
+    def _hear(self, role: str, beat: Heartbeat) -> None:
+        if beat.launch_id == self._launch_id:
+            self._roles[role].add(beat.participant)
+
+    def speaks_as(self, endpoint: TopicEndpointInfo, roles: set[str]) -> bool:
+        """Tell whether an endpoint belongs to a process that has one of the roles.
+
+        :param roles: names of nodes; what is no role of ours is left out
+        """
+        prefix = participant_of(endpoint)
+        return any(prefix in self._roles.get(role, ()) for role in roles)

@@ -1,0 +1,124 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Messages that a node takes itself, past the executor: the newest one, or all that wait.
+
+The executor of rclpy wakes up once for each message and checks every entity of the node before
+each callback. At 1000 messages a second this costs a core. Polling costs one call per look. rclpy
+has no public call for this, so all use of `Subscription.handle` is in this file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from rclpy.callback_groups import CallbackGroup
+from rclpy.event_handler import SubscriptionEventCallbacks
+from rclpy.node import Node
+from rclpy.subscription import Subscription
+
+from repsq_ros.measurement.inputs import Input
+from repsq_ros.measurement.samples import Samples
+from repsq_ros.messages.sensor_messages import reader_of
+from repsq_ros.nodes import qos
+from repsq_ros.nodes.message_classes import message_class
+
+# Each of rclpy's events (such as incompatible QoS) would add a waitable to every subscription, and
+# an executor checks them all before every message. QoS events are polled once a second instead.
+NO_EVENTS = SubscriptionEventCallbacks(use_default_callbacks=False)
+MOST = 100  # messages at most that are taken from one subscription before the next one's turn
+
+
+class _NotExecuted(CallbackGroup):
+    """Keeps subscriptions from the executor."""
+
+    def can_execute(self, entity: object) -> bool:
+        """Return False: no executor may take their messages."""
+        return False
+
+    def beginning_execution(self, entity: object) -> bool:
+        """Return False: no executor may take their messages."""
+        return False
+
+    def ending_execution(self, entity: object) -> None:
+        """Do nothing: no executor ever begins one."""
+
+
+def take(subscription: Subscription, raw: bool = False) -> tuple[Any, dict[str, int]] | None:
+    """Return the next message that waits, with its info; None if none does.
+
+    :param raw: the serialized bytes in place of the message
+    """
+    with subscription.handle:
+        taken: tuple[Any, dict[str, int]] | None = subscription.handle.take_message(
+            subscription.msg_type, raw
+        )
+    return taken
+
+
+def take_waiting(
+    subscription: Subscription, raw: bool = False
+) -> Iterator[tuple[Any, dict[str, int]]]:
+    """Yield messages that arrived while the last one was handled, at most MOST of them."""
+    for _ in range(MOST):
+        taken = take(subscription, raw)
+        if taken is None:
+            return
+        yield taken
+
+
+class PolledTopic:
+    """Keeps the newest message of a topic until somebody takes it.
+
+    :param kind: name of the type, e.g. nav_msgs/msg/Odometry
+    :raises MissingError: the package of the message is not installed
+    """
+
+    def __init__(self, node: Node, topic: str, kind: str) -> None:
+        self.subscription = node.create_subscription(
+            message_class(kind),
+            topic,
+            lambda _: None,
+            qos.NEWEST,
+            callback_group=_NotExecuted(),
+            event_callbacks=NO_EVENTS,
+        )
+
+    @property
+    def topic(self) -> str:
+        """Resolved name of the topic."""
+        return str(self.subscription.topic_name)
+
+    def has_new(self) -> bool:
+        """Tell whether a message came since the last look, and drop it unread."""
+        return take(self.subscription, raw=True) is not None
+
+
+class LatestPose(PolledTopic):
+    """The newest sample of a body, when it is asked for.
+
+    :raises MissingError: the package of the message is not installed
+    """
+
+    def __init__(self, node: Node, source: Input) -> None:
+        super().__init__(node, source.topic, source.type)
+        self._node, self._read = node, reader_of(source)
+
+    def newest(self) -> Samples | None:
+        """Return the sample that came since the last look; None if none came."""
+        taken = take(self.subscription)
+        if taken is None:
+            return None
+        return self._read(taken[0], self._node.get_clock().now().nanoseconds)

@@ -1,0 +1,248 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""A stop is over when the robot is at rest: drivers that lose, delay or refuse it."""
+
+import math
+import os
+import signal
+import subprocess
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+import support
+import yaml
+from conftest import ROOT
+from diagnostic_msgs.msg import DiagnosticArray
+from geometry_msgs.msg import PoseStamped
+from nav_msgs.msg import Odometry
+from std_msgs.msg import String
+from std_srvs.srv import Trigger
+from support.unitree import build_unitree_api
+
+from repsq_ros import topics
+from repsq_ros.msg import Heartbeat, TestPhase
+from repsq_ros.nodes import qos
+
+DRIVER = Path(support.__file__).parent / 'lossy_driver.py'
+POSES = ('urscript', 'pose_target')
+TYPES = ('twist', 'twist_stamped', 'unitree_sport', *POSES)
+
+
+class Robot:
+    """A driver as a process, what it says, and where its robot is."""
+
+    def __init__(self, nodes, kind, output, *losses):
+        self.listener, self.output = nodes.listener, output
+        self.pose = kind in POSES
+        self.places = []
+        message, topic = (PoseStamped, 'tool_pose') if self.pose else (Odometry, 'odom')
+        nodes.listener.node.create_subscription(message, topic, self.hear, qos.SENSOR)
+        with output.open('wb') as file:
+            self.process = subprocess.Popen(
+                [sys.executable, str(DRIVER), kind, *losses], stdout=file
+            )
+
+    def hear(self, message):
+        pose = message.pose if self.pose else message.pose.pose
+        self.places.append(pose.position.x)
+
+    def is_moving(self):
+        return len(self.places) > 20 and self.places[-1] - self.places[-20] > 0.02
+
+    def is_at_rest(self):
+        return len(self.places) > 50 and self.places[-1] == self.places[-50]
+
+
+@pytest.fixture(scope='module')
+def unitree_api(tmp_path_factory):
+    return build_unitree_api(tmp_path_factory.mktemp('built'))
+
+
+@pytest.fixture
+def robot_of(nodes, tmp_path, unitree_api):
+    made = []
+
+    def make(kind, *losses):
+        os.environ.update(unitree_api)
+        made.append(Robot(nodes, kind, tmp_path / 'driver', *losses))
+        nodes.listener.until(made[-1].is_moving)
+        return made[-1]
+
+    yield make
+    for each in made:
+        each.process.kill()
+        each.process.wait()
+
+
+@contextmanager
+def lost_scheduler(nodes, kind, **parameters):
+    """Give a real guard whose scheduler falls silent in the middle of a test."""
+    scheduler, watched = nodes.listener.speaker('scheduler'), []
+    nodes.listener.node.create_subscription(
+        Heartbeat, f'{topics.HEARTBEAT}/guard', watched.append, qos.HEARTBEAT
+    )
+    phases = scheduler.create_publisher(TestPhase, topics.TEST_PHASE, qos.RECORD)
+    phases.publish(TestPhase(phase=TestPhase.COMMAND))
+    beats = scheduler.create_publisher(Heartbeat, f'{topics.HEARTBEAT}/scheduler', qos.HEARTBEAT)
+    pulse = scheduler.create_timer(0.05, lambda: beats.publish(Heartbeat()))
+    name = 'ur10e_positioning' if kind in POSES else 'g1_locomotion'
+    specification = str(ROOT / 'config' / f'{name}.yaml')
+    nodes.start('guard', {'command_type': kind, 'specification': specification, **parameters})
+    nodes.listener.until(lambda: watched and watched[-1].ready)
+    pulse.cancel()
+    yield
+
+
+LOSSES = [(kind, '--drop', '2', '--delay', '0.5') for kind in TYPES]
+LOSSES += [('urscript', '--drop', '10'), ('twist', '--delay', '1.5')]
+
+
+@pytest.mark.parametrize(('kind', 'losses'), [(kind, losses) for kind, *losses in LOSSES])
+def test_a_stop_that_is_lost_or_late_is_repeated_until_the_robot_is_at_rest(
+    nodes, robot_of, kind, losses
+):
+    robot = robot_of(kind, *losses)
+    with lost_scheduler(nodes, kind, hold=0.1, stop_timeout=20.0):
+        nodes.listener.until(robot.is_at_rest)
+        assert 'ALARM' not in nodes.output('guard')
+
+
+@pytest.mark.parametrize('kind', TYPES)
+def test_a_robot_that_does_not_stop_raises_an_alarm_and_is_stopped_by_its_service(
+    nodes, robot_of, kind
+):
+    diagnoses = []
+    nodes.listener.node.create_subscription(
+        DiagnosticArray, '/diagnostics', lambda m: diagnoses.extend(m.status), 10
+    )
+    robot = robot_of(kind, '--refuse')
+    services = ['/nobody/stop', '/dashboard_client/stop']
+    with lost_scheduler(nodes, kind, hold=0.1, stop_timeout=1.0, stop_services=services):
+        nodes.says('guard', 'ALARM: the robot was not seen at rest 1.')
+        nodes.says('guard', 'another way to stop the robot: /nobody/stop is not there')
+        nodes.says('guard', 'another way to stop the robot: called /dashboard_client/stop')
+        nodes.listener.until(robot.is_at_rest)
+        nodes.says('guard', 'the robot came to rest after')
+    assert '[FATAL]' in nodes.output('guard')
+    assert any(
+        d.name == 'guard: node' and d.level == b'\x02' and d.message.startswith('ALARM')
+        for d in diagnoses
+    )
+
+
+@pytest.mark.parametrize('allowed', [False, True])
+def test_a_humanoid_is_damped_only_where_that_is_allowed(nodes, robot_of, allowed):
+    robot = robot_of('unitree_sport', '--refuse')
+    with lost_scheduler(nodes, 'unitree_sport', hold=0.1, stop_timeout=1.0, damp_allowed=allowed):
+        nodes.says('guard', 'ALARM')
+        if allowed:
+            nodes.listener.until(robot.is_at_rest)
+            assert robot.output.read_text() == 'damped\n'
+        else:
+            nodes.listener.listen(3.0)
+            assert robot.is_moving()
+            assert robot.output.read_text() == ''
+
+
+def test_without_feedback_the_start_says_that_stops_cannot_be_verified(nodes):
+    nodes.start('guard', {'command_type': 'twist'})
+    nodes.says('guard', 'stops cannot be verified: no input shows the motion of the robot')
+
+
+# The scheduler -----------------------------------------------------------------------------------
+
+
+class LossyNetwork:
+    """Between the scheduler and the simulated arm: scripts that stop may get lost."""
+
+    def __init__(self, listener):
+        self.lose, self.lost = 0, 0
+        node = listener.speaker('network')
+        self._robot = node.create_publisher(String, topics.SCRIPT_COMMAND, qos.COMMAND)
+        node.create_subscription(String, 'astray', self._pass_on, qos.COMMAND)
+        node.create_service(Trigger, '/dashboard_client/stop', self._stop_by_service)
+
+    def _pass_on(self, message):
+        if message.data.startswith('stopl') and self.lost < self.lose:
+            self.lost += 1
+            return
+        self._robot.publish(message)
+
+    def _stop_by_service(self, _, response):
+        self._robot.publish(String(data='stopl(2.0)'))
+        return response
+
+
+@pytest.fixture
+def moving_arm(nodes, write, request):
+    """A campaign whose arm is on its way, on the system's time."""
+    content = yaml.safe_load((ROOT / 'config' / 'ur10e_positioning.yaml').read_text())
+    content['protocol'].update(before=0.5, dwell=0.5, record=0.5)
+    content['protocol']['approach']['distance'] = 0.25  # a second on its way, and more
+    network, robot = LossyNetwork(nodes.listener), {'subject': 'arm', 'clock': 'system'}
+    speeds = []
+
+    def hear(message):
+        speeds.append(message.pose.position)
+
+    nodes.listener.node.create_subscription(PoseStamped, 'tool_pose', hear, qos.SENSOR)
+    rules = {'scheduler': (f'{topics.SCRIPT_COMMAND}:=astray',)}
+    nodes.start_campaign(
+        write(content), robot, attended=True, start_lead=0.3, seed=7, remappings=rules,
+        stop_timeout=getattr(request, 'param', 20.0), stop_services=['/dashboard_client/stop'],
+    )  # fmt: skip
+    nodes.listener.phase(TestPhase.MOVE)
+
+    def travelled(count):
+        return len(speeds) > count and math.dist(*(
+            (p.x, p.y, p.z) for p in (speeds[-count], speeds[-1])
+        ))  # fmt: skip
+
+    nodes.listener.until(lambda: travelled(50) > 0.003)
+    return nodes, network, lambda: travelled(50) == 0.0
+
+
+def test_a_pause_whose_first_stops_are_lost_stops_the_arm_all_the_same(moving_arm):
+    nodes, network, at_rest = moving_arm
+    network.lose = 3
+    assert nodes.call('pause').success
+    nodes.listener.until(at_rest)
+    assert network.lost == 3
+    assert not nodes.listener.phase(TestPhase.PAUSED, 'by the operator').alarm
+    nodes.listener.until(lambda: nodes.call('resume').success)
+    nodes.listener.phase(TestPhase.MOVE)
+
+
+@pytest.mark.parametrize('moving_arm', [0.3], indirect=True)
+def test_an_arm_that_does_not_stop_pauses_with_an_alarm_until_it_is_at_rest(moving_arm):
+    nodes, network, at_rest = moving_arm
+    network.lose = 10_000
+    assert nodes.call('pause').success
+    alarm = nodes.listener.phase(TestPhase.PAUSED, 'ALARM: the robot was not seen at rest 0.')
+    assert alarm.alarm
+    nodes.says('scheduler', 'another way to stop the robot: called /dashboard_client/stop')
+    nodes.listener.until(at_rest)
+    nodes.listener.until(lambda: nodes.call('resume').success)
+
+
+def test_the_end_by_a_signal_waits_until_the_arm_is_at_rest(moving_arm):
+    nodes, network, at_rest = moving_arm
+    network.lose = 3
+    nodes.signal('scheduler', signal.SIGINT)
+    assert nodes.wait('scheduler') == 0
+    nodes.listener.until(at_rest)
+    assert network.lost == 3
