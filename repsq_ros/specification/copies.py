@@ -100,7 +100,7 @@ def write_replication(
     }
     left = float(Decimal(repr(half_width)) - Decimal(repr(initiator.gamma)))
     if 0.0 < left < initiator.gamma:
-        content['tester'] = {**content['tester'], 'gamma': left}
+        content['tester'] = {**content['tester'], 'gamma': left}  # type: ignore[dict-item]
     text = yaml.safe_dump(content, sort_keys=False, width=100)
     target.write_text(
         '# For replicators: the initiator has laid the partition around its estimate.\n' + text,

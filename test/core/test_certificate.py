@@ -14,6 +14,7 @@
 
 """A certificate, and the check that nothing in a campaign was changed since."""
 
+import base64
 import json
 import re
 import shutil
@@ -33,6 +34,7 @@ from repsq_ros.campaign.recount import recount
 from repsq_ros.certificate.canonical import SAFE, canonical, plain, written_form
 from repsq_ros.certificate.document import CERTIFICATE, make_document
 from repsq_ros.certificate.issuing import content_digest, issue
+from repsq_ros.certificate.signature import has_small_order, read_public
 from repsq_ros.cli import main
 from repsq_ros.specification.load import load
 
@@ -365,6 +367,70 @@ def test_what_is_no_certificate_is_told_in_one_line(text, base, capsys):
     (base / 'lab' / CERTIFICATE).write_bytes(text.encode('latin-1'))
     code, failed = verified(base, capsys)
     assert (code, len(failed)) == (9, 1)
+
+
+# A stranger's certificate ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ('old', 'new', 'told'),
+    [
+        (b'"gamma": 0.04', b'"gamma": 1e400', '1e400 is beyond every double'),
+        (b'"format": 1,', b'"format": 1, "format": 1,', "the key 'format' appears twice"),
+        (b'"max_tests": 1000', b'"max_tests": 1' + b'0' * 400, 'is beyond 2**53'),
+        (b'"gamma": 0.04', b'"gamma": -Infinity', '-Infinity is no number of JSON'),
+    ],
+)
+def test_numbers_and_keys_that_json_does_not_settle_are_refused(old, new, told, base, capsys):
+    replace_in(base / 'lab' / CERTIFICATE, old, new)
+    code, failed = verified(base, capsys)
+    assert (code, len(failed)) == (9, 1)
+    assert told in failed[0][1]
+
+
+def test_a_second_value_in_the_result_is_found_without_a_certificate(base, capsys):
+    (base / 'lab' / CERTIFICATE).unlink()
+    file = base / 'lab' / RESULT
+    file.write_text('value: 0.1\n' + file.read_text())
+    code, failed = verified(base, capsys)
+    assert code == 9
+    assert "key 'value' appears twice" in str(failed)
+
+
+def test_a_certificate_that_names_no_file_vouches_for_none(base, capsys):
+    edited(base, lambda c: c.update(files={}), again=True)
+    _, failed = verified(base, capsys)
+    unnamed = [what for what, problem in failed if 'does not name it' in problem]
+    assert unnamed == [SPECIFICATION, JOURNAL, TESTS, RESULT]
+
+
+def test_a_signature_by_a_key_that_nobody_named_is_not_called_valid(base, capsys):
+    assert main(['verify', str(base / 'lab')]) == 0
+    printed = capsys.readouterr().out
+    assert re.search(r'^\?\? signature .*signed by nobody you named', printed, re.MULTILINE)
+    assert 'not checked: signature' in printed
+    assert main(['verify', str(base / 'lab'), '--strict']) == 11
+
+
+SMALL_ORDER = ['00' * 32, '01' + '00' * 31, 'ec' + 'ff' * 30 + '7f', 'ed' + 'ff' * 30 + '7f']
+
+
+@pytest.mark.parametrize('key', SMALL_ORDER)
+def test_a_key_of_small_order_signs_nothing(key, base, capsys):
+    """y = 0, 1, -1, and p: points of order 4, 1, 2, 4, under which signatures fit anything."""
+    named = base64.b64encode(bytes.fromhex(key)).decode()
+    value = base64.b64encode(bytes.fromhex(key) + bytes(32)).decode()
+    edited(base, lambda c: c.update(
+        signature={'algorithm': 'Ed25519', 'public_key': named, 'value': value}))  # fmt: skip
+    code, failed = verified(base, capsys)
+    assert code == 10
+    assert 'small order' in failed[0][1]
+
+
+def test_an_honest_key_is_of_no_small_order(base):
+    key = read_public(base / 'lab.key.pub').public_bytes_raw()
+    assert not has_small_order(key)
+    assert all(has_small_order(bytes.fromhex(each)) for each in SMALL_ORDER)
 
 
 # Signatures --------------------------------------------------------------------------------------
