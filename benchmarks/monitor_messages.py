@@ -40,9 +40,9 @@ from repsq_ros.measurement.samples import body_sample
 from repsq_ros.nodes.markers import MarkerSheet
 from repsq_ros.protocols.phases import Phase, Span
 from repsq_ros.specification.load import load
-from repsq_ros.views.glimpses import Glimpses
-from repsq_ros.views.show import Show, body_input
-from repsq_ros.views.story import CampaignStory, CaseHeard
+from repsq_ros.views.board_updates import BoardUpdater, body_input
+from repsq_ros.views.campaign_state import CampaignState, CaseHeard
+from repsq_ros.views.path_recorder import PathRecorder
 
 SPECIFICATION = Path(__file__).resolve().parent.parent / 'config' / 'g1_locomotion.yaml'
 ROUNDS = 100
@@ -68,7 +68,7 @@ def processor_ms(action: Callable[[], object]) -> float:
     return (time.process_time() - began) * 1e3
 
 
-def everything(story: CampaignStory) -> bytes:
+def everything(story: CampaignState) -> bytes:
     """Return one message that holds all tests."""
     marker = Marker(ns='cases', type=Marker.SPHERE_LIST)
     for each in story.counted:
@@ -87,7 +87,7 @@ def main() -> None:
     source = body_input(specification)
     assert source is not None
     story, show, sheet, seen = (
-        CampaignStory(), Show(specification), MarkerSheet('repsq'), Glimpses(source)
+        CampaignState(), BoardUpdater(specification), MarkerSheet('repsq'), PathRecorder(source)
     )  # fmt: skip
     for k in range(tests):
         story.hear_counted('benchmark', counted(k))
@@ -98,7 +98,7 @@ def main() -> None:
 
     def message() -> None:
         change = show.change(story, seen.trail())
-        if change.anew:
+        if change.redraw:
             sheet.wipe()
         sheet.keep(change.still)
         for group in change.grown:

@@ -26,7 +26,7 @@ from repsq_ros.errors import OutputError, ParameterError
 from repsq_ros.recordings.audits import audits_of
 from repsq_ros.recordings.recording import Recording
 from repsq_ros.report.browser import find_browser, print_pdf
-from repsq_ros.report.gathered import AuditedTopic, gather
+from repsq_ros.report.campaign_data import AuditedTopic, gather
 from repsq_ros.report.page import render
 
 NAME = 'report.html'

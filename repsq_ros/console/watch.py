@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 
 from repsq_ros.errors import MissingError, OutputError, ParameterError
 from repsq_ros.studies.costs import Budget
-from repsq_ros.views.folder_story import FolderStory
+from repsq_ros.views.folder_state import FolderState
 from repsq_ros.views.health import Health, Level
 from repsq_ros.views.watch_board import TestLine, WatchBoard, watch_board
 
@@ -138,12 +138,12 @@ def _wait(board: Callable[[], WatchBoard], seconds: float) -> None:
 def _source(folder: Path | None) -> Iterator[Callable[[Changes | None, int], WatchBoard]]:
     """Give the function that looks and returns the board, for a battery and a width."""
     if folder is not None:
-        told = FolderStory(folder)
+        told = FolderState(folder)
 
         def look(changes: Changes | None, width: int) -> WatchBoard:
             told.look()
             return watch_board(
-                told.story, standing=told.standing, battery_changes=changes, width=width
+                told.state, standing=told.standing, battery_changes=changes, width=width
             )
 
         yield look
@@ -157,7 +157,7 @@ def _source(folder: Path | None) -> Iterator[Callable[[Changes | None, int], Wat
         ) from None
     with looking_on() as onlooker:
         yield lambda changes, width: watch_board(
-            onlooker.story,
+            onlooker.state,
             peers=onlooker.peers(),
             sensors=onlooker.health(),
             battery_changes=changes,

@@ -36,8 +36,8 @@ from repsq_ros.nodes.runtime import CampaignNode, run_node
 from repsq_ros.nodes.self_diagnosis import SelfDiagnosis
 from repsq_ros.nodes.watches.peers import Peers
 from repsq_ros.protocols.phases import Phase, Span
+from repsq_ros.views.board_updates import body_input
 from repsq_ros.views.health import Level, guard_health
-from repsq_ros.views.show import body_input
 
 RATE = 20.0  # [Hz] of stop commands
 AT_REST = (Phase.DONE, Phase.ABORTED, Phase.PAUSED)

@@ -29,7 +29,6 @@ from geometry_msgs.msg import Point, Vector3
 from std_msgs.msg import ColorRGBA
 from visualization_msgs.msg import Marker, MarkerArray
 
-from repsq_ros.views.letters import blank_scale
 from repsq_ros.views.shapes import (
     SHADES,
     Colour,
@@ -41,6 +40,7 @@ from repsq_ros.views.shapes import (
     Text,
     colour_of_shade,
 )
+from repsq_ros.views.text_width import blank_scale
 
 PIXEL = 0.01  # [m] in the frame: config/repsq.rviz shows 100 pixels a metre
 AT_ONCE = 1500  # points at most, about, that are said again in one message

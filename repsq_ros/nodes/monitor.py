@@ -38,10 +38,10 @@ from repsq_ros.nodes.polling import LatestPose
 from repsq_ros.nodes.runtime import CampaignNode, run_node
 from repsq_ros.nodes.self_diagnosis import SelfDiagnosis
 from repsq_ros.protocols.phases import Span
-from repsq_ros.views.glimpses import Glimpses
+from repsq_ros.views.board_updates import BoardUpdater, body_input
+from repsq_ros.views.campaign_state import CampaignState
 from repsq_ros.views.health import Level
-from repsq_ros.views.show import Show, body_input
-from repsq_ros.views.story import CampaignStory
+from repsq_ros.views.path_recorder import PathRecorder
 
 REFRESH = 0.25  # [s] between two messages, at most
 GLANCE = 0.05  # [s] between two looks at the robot
@@ -57,7 +57,7 @@ class Monitor(CampaignNode):
         self._specification = specification = parameters.specification_if_given()
         frame = parameters.text('frame', 'repsq', 'frame in which everything is drawn')
         parameters.finish()
-        self._story, self._show = CampaignStory(), Show(specification)
+        self._state, self._show = CampaignState(), BoardUpdater(specification)
         self._sheet = MarkerSheet(frame)
         self._remarks: list[str] = []
         self._pose: LatestPose | None = None
@@ -80,7 +80,7 @@ class Monitor(CampaignNode):
 
     def _health(self) -> tuple[Level, str]:
         own = '' if self._specification is None else self._specification.digest
-        if own and self._story.digest not in ('', own):
+        if own and self._state.digest not in ('', own):
             return Level.ERROR, 'its specification differs from that of the campaign'
         return (
             (Level.WARN, self._remarks[0]) if self._remarks else (Level.OK, 'shows all it hears')
@@ -95,7 +95,7 @@ class Monitor(CampaignNode):
         if source is None:
             self._remarks.append('no input tells where the robot is')
             return
-        self._glimpses = Glimpses(source)
+        self._path = PathRecorder(source)
         try:
             self._pose = LatestPose(self, source)
         except MissingError as error:
@@ -119,27 +119,27 @@ class Monitor(CampaignNode):
     # Messages of different topics come in any order, above all to one who joins late.
 
     def _hear_phase(self, test: TestCommand, span: Span) -> None:
-        self._story.hear_phase(test.campaign_id, case_heard(test), span)
+        self._state.hear_phase(test.campaign_id, case_heard(test), span)
         self._stale = True
 
     def _hear_counted(self, message: CountedTest) -> None:
-        tell_counted(self._story, message)
+        tell_counted(self._state, message)
         self._stale = True
 
     def _hear_result(self, message: QuantizedResult) -> None:
-        self._story.hear_result(message.campaign_id, campaign_messages.result_of(message))
+        self._state.hear_result(message.campaign_id, campaign_messages.result_of(message))
         self._stale = True
 
     def _look(self) -> None:
-        """Take a glimpse of the robot, if it is at a test."""
+        """Take a sample of the robot, if it is at a test."""
         sample = None if self._pose is None else self._pose.newest()
-        span = self._story.span
-        if sample is None or span is None or self._story.under_test is None:
+        span = self._state.span
+        if sample is None or span is None or self._state.under_test is None:
             return
         assert self._specification is not None
-        self._glimpses.begin((span.index, span.attempt))
+        self._path.begin((span.index, span.attempt))
         rest = self._specification.protocol.rest
-        self._glimpses.add(sample, span.command_at(sample.stamp_ns, rest))
+        self._path.add(sample, span.command_at(sample.stamp_ns, rest))
         self._stale = True
 
     def _tell(self) -> None:
@@ -152,9 +152,9 @@ class Monitor(CampaignNode):
         if not audience or not (self._stale or self._sheet.owes):
             return
         self._stale = False
-        trail = self._glimpses.trail() if self._pose is not None else None
-        change = self._show.change(self._story, trail, self._remarks)
-        if change.anew:
+        trail = self._path.trail() if self._pose is not None else None
+        change = self._show.change(self._state, trail, self._remarks)
+        if change.redraw:
             self._sheet.wipe()
         self._sheet.keep(change.still)
         for group in change.grown:

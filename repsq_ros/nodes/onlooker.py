@@ -34,8 +34,8 @@ from repsq_ros.nodes.diagnostics import TOPIC
 from repsq_ros.nodes.heartbeat import ROLES
 from repsq_ros.nodes.phase_subscription import subscribe_to_phases
 from repsq_ros.protocols.phases import Span
+from repsq_ros.views.campaign_state import CampaignState, CaseHeard
 from repsq_ros.views.health import Health, Level
-from repsq_ros.views.story import CampaignStory, CaseHeard
 
 SILENT = 1.0  # [s] after which a peer is not there: nothing depends on it here
 STALE = 3.5  # [s] after which a diagnosis is old: each comes once a second
@@ -55,9 +55,9 @@ def case_heard(test: TestCommand) -> CaseHeard:
     )
 
 
-def tell_counted(story: CampaignStory, message: CountedTest) -> None:
-    """Tell a story of an attempt that was counted."""
-    story.hear_counted(
+def tell_counted(state: CampaignState, message: CountedTest) -> None:
+    """Tell a state of an attempt that was counted."""
+    state.hear_counted(
         message.estimate.campaign_id,
         campaign_messages.counted_of(message),
         tuple(message.names),
@@ -70,7 +70,7 @@ class Onlooker:
     """Keeps what is heard."""
 
     def __init__(self, node: Node) -> None:
-        self.story = CampaignStory()
+        self.state = CampaignState()
         self._beats: dict[str, tuple[float, Heartbeat]] = {}
         self._diagnoses: dict[str, tuple[float, Health]] = {}
         subscribe_to_phases(node, self._hear_phase)
@@ -88,13 +88,13 @@ class Onlooker:
             )
 
     def _hear_phase(self, test: TestCommand, span: Span) -> None:
-        self.story.hear_phase(test.campaign_id, case_heard(test), span)
+        self.state.hear_phase(test.campaign_id, case_heard(test), span)
 
     def _hear_counted(self, message: CountedTest) -> None:
-        tell_counted(self.story, message)
+        tell_counted(self.state, message)
 
     def _hear_result(self, message: QuantizedResult) -> None:
-        self.story.hear_result(message.campaign_id, campaign_messages.result_of(message))
+        self.state.hear_result(message.campaign_id, campaign_messages.result_of(message))
 
     def _hear_diagnoses(self, message: DiagnosticArray) -> None:
         for status in message.status:

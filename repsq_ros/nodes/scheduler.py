@@ -50,8 +50,8 @@ from repsq_ros.nodes.supervisor import Supervisor
 from repsq_ros.nodes.watches.readiness import Readiness
 from repsq_ros.protocols.phases import Phase, Span
 from repsq_ros.timebase import whole_second_after
+from repsq_ros.views.board_updates import body_input
 from repsq_ros.views.health import Level, scheduler_health
-from repsq_ros.views.show import body_input
 
 ASK_AGAIN = 2.0  # [s] without an answer
 LOCKSTEP_PATIENCE = 600.0  # [s] for the disk to write a line while simulated time waits

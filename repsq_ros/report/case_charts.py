@@ -22,15 +22,15 @@ from typing import Any
 
 import numpy as np
 
+from repsq_ros.report.campaign_data import Array, CampaignData
 from repsq_ros.report.charts import unit_of_psi
-from repsq_ros.report.gathered import Array, Gathered
-from repsq_ros.report.ink import BLACK, GREY, RED, SHADES, WIDTH, figure
+from repsq_ros.report.figure_style import BLACK, GREY, RED, SHADES, WIDTH, figure
 
 SMALLEST, LARGEST = 6.0, 42.0  # [points^2] of a mark: it grows with psi as its shade does
 MANY = 1500  # marks from which on they are pixels, not lines
 
 
-def chart_of_cases(campaign: Gathered) -> str:
+def chart_of_cases(campaign: CampaignData) -> str:
     """Draw psi over the one dimension, or the cases in each pair of two or more."""
     dimensions = campaign.specification.box.dimensions
     labels = [f'{d.name} [{d.unit}]' for d in dimensions]
@@ -47,7 +47,7 @@ def chart_of_cases(campaign: Gathered) -> str:
     )
 
 
-def _one(made: Any, campaign: Gathered, label: str) -> None:
+def _one(made: Any, campaign: CampaignData, label: str) -> None:
     axes, dimension = made.subplots(), campaign.specification.box.dimensions[0]
     if campaign.psi.size:
         axes.scatter(
@@ -71,7 +71,7 @@ def _one(made: Any, campaign: Gathered, label: str) -> None:
 
 def _pairs(
     made: Any,
-    campaign: Gathered,
+    campaign: CampaignData,
     labels: list[str],
     pairs: list[tuple[int, int]],
     shape: tuple[int, int],

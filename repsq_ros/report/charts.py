@@ -22,14 +22,14 @@ from typing import Any
 
 import numpy as np
 
-from repsq_ros.report.gathered import Array, Gathered
-from repsq_ros.report.ink import BLACK, BLUE, GREEN, GREY, ORANGE, PALE, RED, figure
+from repsq_ros.report.campaign_data import Array, CampaignData
+from repsq_ros.report.figure_style import BLACK, BLUE, GREEN, GREY, ORANGE, PALE, RED, figure
 
 MOST_BINS = 40
 CELLS_BESIDE = 2.5  # cells that are shown on either side of the result
 
 
-def unit_of_psi(campaign: Gathered) -> str:
+def unit_of_psi(campaign: CampaignData) -> str:
     """Return how psi is named on an axis."""
     unit = campaign.specification.measure.unit
     return 'psi' if unit in ('', '1') else f'psi [{unit}]'
@@ -49,7 +49,7 @@ def _nothing(axes: Any, text: str) -> None:
     axes.set_yticks([])
 
 
-def chart_of_estimate(campaign: Gathered) -> str:
+def chart_of_estimate(campaign: CampaignData) -> str:
     """Draw the estimate with its interval over the tests, and where it stopped."""
 
     def draw(made: Any) -> None:
@@ -94,13 +94,13 @@ def chart_of_estimate(campaign: Gathered) -> str:
     return figure(draw)
 
 
-def _highest(campaign: Gathered) -> float:
+def _highest(campaign: CampaignData) -> float:
     """Return the highest mean that there can be."""
     highest = campaign.specification.measure.upper
     return highest if math.isfinite(highest) else np.inf
 
 
-def chart_of_psi(campaign: Gathered) -> str:
+def chart_of_psi(campaign: CampaignData) -> str:
     """Draw how psi is distributed."""
 
     def draw(made: Any) -> None:
@@ -135,7 +135,7 @@ def _bins(values: Array) -> Array:
     return np.asarray(np.linspace(low, high, count + 1), dtype=np.float64)
 
 
-def chart_of_sessions(campaign: Gathered) -> str:
+def chart_of_sessions(campaign: CampaignData) -> str:
     """Draw psi over the tests, and the mean of each session with its interval."""
 
     def draw(made: Any) -> None:
@@ -187,7 +187,7 @@ def chart_of_sessions(campaign: Gathered) -> str:
     return figure(draw)
 
 
-def chart_of_weights(campaign: Gathered) -> str:
+def chart_of_weights(campaign: CampaignData) -> str:
     """Draw the importance weights against their bound; '' where every weight is 1."""
     weight = campaign.weight
     if not weight.size or np.all(weight == 1.0):
@@ -211,7 +211,7 @@ def chart_of_weights(campaign: Gathered) -> str:
     return figure(draw, 2.8)
 
 
-def chart_of_partition(campaign: Gathered) -> str:
+def chart_of_partition(campaign: CampaignData) -> str:
     """Draw the cells around the result, the estimate and its interval; '' without a result."""
     result = campaign.result
     if result is None:

@@ -20,7 +20,7 @@ import math
 from collections.abc import Sequence
 
 from repsq_ros.campaign.folder import REPLICATION, SPECIFICATION
-from repsq_ros.report.gathered import Gathered
+from repsq_ros.report.campaign_data import CampaignData
 
 Row = tuple[str, ...]
 
@@ -48,13 +48,13 @@ def rounded(value: float, error: float) -> tuple[str, str]:
     return f'{round(value, decimals):.{places}f}', f'{shown:.{places}f}'
 
 
-def unit_text(campaign: Gathered) -> str:
+def unit_text(campaign: CampaignData) -> str:
     """Return a blank and the unit of psi; nothing where psi has no unit."""
     unit = campaign.specification.measure.unit
     return '' if unit in ('', '1') else f' {unit}'
 
 
-def error_of_value(campaign: Gathered) -> float:
+def error_of_value(campaign: CampaignData) -> float:
     """Return how far the true mean may be from the value, by the interval of the result."""
     result = campaign.result
     if result is None:
@@ -62,7 +62,7 @@ def error_of_value(campaign: Gathered) -> float:
     return max(result.upper - result.value, result.value - result.lower)
 
 
-def summary(campaign: Gathered) -> str:
+def summary(campaign: CampaignData) -> str:
     """Return what was measured and found, in one sentence."""
     specification = campaign.specification
     measure, latest = specification.measure, campaign.latest
@@ -81,7 +81,7 @@ def summary(campaign: Gathered) -> str:
     )
 
 
-def _duration(campaign: Gathered) -> str:
+def _duration(campaign: CampaignData) -> str:
     """Return the time from the first to the last window of each session, in words."""
     seconds = 0.0
     for session in campaign.sessions:
@@ -96,7 +96,7 @@ def _duration(campaign: Gathered) -> str:
     return f' in {seconds / 60.0:.0f} min' if seconds < 5400.0 else f' in {seconds / 3600.0:.1f} h'
 
 
-def badge(campaign: Gathered) -> str:
+def badge(campaign: CampaignData) -> str:
     """Return whether the accuracy is promised, and which."""
     result = campaign.result
     if result is None:
@@ -115,7 +115,7 @@ UNSEEN = (
 )
 
 
-def unseen(campaign: Gathered) -> list[str]:
+def unseen(campaign: CampaignData) -> list[str]:
     """Return what this campaign could not see, the particular things first."""
     result = campaign.result
     found = [] if result is None else [str(each) for each in result.provisos]
@@ -131,7 +131,7 @@ def unseen(campaign: Gathered) -> list[str]:
     return [*found, *UNSEEN]
 
 
-def headline(campaign: Gathered) -> tuple[str, str]:
+def headline(campaign: CampaignData) -> tuple[str, str]:
     """Return the value, large, and one line below it."""
     result, latest = campaign.result, campaign.latest
     unit = unit_text(campaign)
@@ -151,7 +151,7 @@ def headline(campaign: Gathered) -> tuple[str, str]:
     )
 
 
-def promise(campaign: Gathered) -> list[str]:
+def promise(campaign: CampaignData) -> list[str]:
     """Return what is promised, a sentence each."""
     result = campaign.result
     if result is None:
@@ -165,7 +165,7 @@ def promise(campaign: Gathered) -> list[str]:
     return told
 
 
-def spread(campaign: Gathered) -> str:
+def spread(campaign: CampaignData) -> str:
     """Return how psi is distributed, in one sentence."""
     psi = campaign.psi
     if not psi.size:
@@ -177,7 +177,7 @@ def spread(campaign: Gathered) -> str:
     )
 
 
-def counts(campaign: Gathered) -> list[Row]:
+def counts(campaign: CampaignData) -> list[Row]:
     """Return the numbers of the campaign."""
     latest, specification = campaign.latest, campaign.specification
     lost = len(campaign.lost)
@@ -212,7 +212,7 @@ def counts(campaign: Gathered) -> list[Row]:
     return rows
 
 
-def weights(campaign: Gathered) -> list[Row]:
+def weights(campaign: CampaignData) -> list[Row]:
     """Return what is to be said of the weights."""
     latest = campaign.latest
     if latest is None or not latest.n:
@@ -228,7 +228,7 @@ def weights(campaign: Gathered) -> list[Row]:
     ]
 
 
-def sessions(campaign: Gathered) -> list[Row]:
+def sessions(campaign: CampaignData) -> list[Row]:
     """Return a row for each session: when, tests, mean, interval, clock, software, note."""
     rows: list[Row] = []
     for each, mean in zip(campaign.sessions, campaign.of_sessions, strict=True):
@@ -249,7 +249,7 @@ def sessions(campaign: Gathered) -> list[Row]:
     return rows
 
 
-def drift(campaign: Gathered) -> str:
+def drift(campaign: CampaignData) -> str:
     """Say whether sessions differ."""
     if len(campaign.sessions) < 2:
         return ''
@@ -260,12 +260,12 @@ def drift(campaign: Gathered) -> str:
     return f'No drift was found between sessions (tested at level {found.level:.3g}).'
 
 
-def events(campaign: Gathered) -> Sequence[str]:
+def events(campaign: CampaignData) -> Sequence[str]:
     """Return everything out of the ordinary that stands on the result."""
     return campaign.result.events if campaign.result is not None else ()
 
 
-def needed(campaign: Gathered) -> list[Row]:
+def needed(campaign: CampaignData) -> list[Row]:
     """Return what a second lab needs to repeat the campaign."""
     specification, result = campaign.specification, campaign.result
     folder = campaign.recounted.folder
@@ -281,7 +281,7 @@ def needed(campaign: Gathered) -> list[Row]:
     ]
 
 
-def cells(campaign: Gathered) -> list[Row]:
+def cells(campaign: CampaignData) -> list[Row]:
     """Return the cell of the result and its neighbours."""
     result = campaign.result
     if result is None:

@@ -21,12 +21,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from repsq_ros.campaign.drift import MeanInterval
+from repsq_ros.report.campaign_data import CampaignData
 from repsq_ros.report.charts import unit_of_psi
-from repsq_ros.report.gathered import Gathered
-from repsq_ros.report.ink import BLACK, BLUE, GREY, RED, figure
+from repsq_ros.report.figure_style import BLACK, BLUE, GREY, RED, figure
 
 
-def chart_of_campaigns(campaigns: Sequence[Gathered], intervals: Sequence[MeanInterval]) -> str:
+def chart_of_campaigns(
+    campaigns: Sequence[CampaignData], intervals: Sequence[MeanInterval]
+) -> str:
     """Draw the campaigns one below the other.
 
     :param intervals: where the mean of each campaign lies
@@ -81,14 +83,16 @@ def chart_of_campaigns(campaigns: Sequence[Gathered], intervals: Sequence[MeanIn
     return figure(draw, 1.8 + 0.4 * len(campaigns), 6.0)
 
 
-def _edges(campaign: Gathered) -> tuple[float, ...]:
+def _edges(campaign: CampaignData) -> tuple[float, ...]:
     """Return the edges that a campaign's result was held against."""
     result, specification = campaign.result, campaign.specification
     published = specification if result is None else result.published(specification)
     return () if published.partition is None else published.partition.edges
 
 
-def _ends(campaigns: Sequence[Gathered], intervals: Sequence[MeanInterval]) -> tuple[float, float]:
+def _ends(
+    campaigns: Sequence[CampaignData], intervals: Sequence[MeanInterval]
+) -> tuple[float, float]:
     values = [each.result.value for each in campaigns if each.result is not None]
     measure = campaigns[0].specification.measure
     for interval in intervals:

@@ -24,6 +24,7 @@ from repsq_ros import __version__
 from repsq_ros.campaign.drift import MeanInterval, drift_between, mean_interval
 from repsq_ros.errors import MissingError
 from repsq_ros.report import facts
+from repsq_ros.report.campaign_data import CampaignData
 from repsq_ros.report.case_charts import chart_of_cases
 from repsq_ros.report.charts import (
     chart_of_estimate,
@@ -33,13 +34,12 @@ from repsq_ros.report.charts import (
     chart_of_weights,
 )
 from repsq_ros.report.forest import chart_of_campaigns
-from repsq_ros.report.gathered import Gathered
 
 TEMPLATE = Path(__file__).with_name('report.html')
 SHOWN = 200  # lines of a list
 
 
-def render(campaigns: Sequence[Gathered]) -> str:
+def render(campaigns: Sequence[CampaignData]) -> str:
     """Return the report of one campaign, or of several side by side.
 
     :raises MissingError: jinja2 or matplotlib is not installed
@@ -61,7 +61,7 @@ def render(campaigns: Sequence[Gathered]) -> str:
     )
 
 
-def _card(campaign: Gathered) -> dict[str, object]:
+def _card(campaign: CampaignData) -> dict[str, object]:
     value, below = facts.headline(campaign)
     specification = campaign.specification
     return {
@@ -102,7 +102,7 @@ def _card(campaign: Gathered) -> dict[str, object]:
     }
 
 
-def _side_by_side(campaigns: Sequence[Gathered]) -> dict[str, object]:
+def _side_by_side(campaigns: Sequence[CampaignData]) -> dict[str, object]:
     """Return what several campaigns say together."""
     intervals = [
         mean_interval(
@@ -132,7 +132,7 @@ def _side_by_side(campaigns: Sequence[Gathered]) -> dict[str, object]:
     }
 
 
-def _verdict(campaigns: Sequence[Gathered], digests: set[str]) -> str:
+def _verdict(campaigns: Sequence[CampaignData], digests: set[str]) -> str:
     results = [each.result for each in campaigns]
     if any(result is None for result in results):
         return 'Not comparable yet: a campaign has no result.'
@@ -146,7 +146,7 @@ def _verdict(campaigns: Sequence[Gathered], digests: set[str]) -> str:
 
 
 def _rows(
-    campaigns: Sequence[Gathered], intervals: Sequence[MeanInterval]
+    campaigns: Sequence[CampaignData], intervals: Sequence[MeanInterval]
 ) -> list[tuple[str, list[str]]]:
     """Return the table's rows: a name, and a cell for each campaign."""
     results = [each.result for each in campaigns]

@@ -21,8 +21,9 @@ from collections.abc import Iterator
 
 from repsq_ros.sampling.proposals import Proposal
 from repsq_ros.views import densities, panels
+from repsq_ros.views.board_axes import BoardAxes
+from repsq_ros.views.campaign_state import CampaignState
 from repsq_ros.views.case_dots import HOLLOW, LOST, LOST_COLOURS, SIZES, CaseDots, hollow_mark
-from repsq_ros.views.letters import fitted, plain, width_of
 from repsq_ros.views.panels import RIGHT_COLUMN, RIGHT_END, SMALL, Panel, pair_panels
 from repsq_ros.views.shapes import (
     CYAN,
@@ -37,8 +38,7 @@ from repsq_ros.views.shapes import (
     Text,
     outline,
 )
-from repsq_ros.views.stage import Stage
-from repsq_ros.views.story import CampaignStory
+from repsq_ros.views.text_width import fitted, plain, width_of
 from repsq_ros.views.ticks import number, ticks
 
 LEGEND_Y = 96.0
@@ -46,28 +46,28 @@ BAR_LEFT, BAR_RIGHT = RIGHT_COLUMN + 150.0, RIGHT_END - 40.0
 
 
 class Board:
-    """Builds the shapes of one stage.
+    """Builds the shapes of one axes.
 
     :param proposal: in force; None: not known. It is asked for its density, and told nothing.
     """
 
-    def __init__(self, stage: Stage, proposal: Proposal | None) -> None:
-        self.stage, self._proposal = stage, proposal
-        self.show_psi(*stage.psi)
+    def __init__(self, axes: BoardAxes, proposal: Proposal | None) -> None:
+        self.axes, self._proposal = axes, proposal
+        self.show_psi(*axes.psi)
 
     def show_psi(self, low: float, high: float) -> None:
         """Set the ends of the axis of psi, which stands beside a single dimension."""
         self._psi = (low, high)
-        self.panels = pair_panels(self.stage.ranges, self._psi)
+        self.panels = pair_panels(self.axes.ranges, self._psi)
 
     def dots(self, low: float, high: float) -> CaseDots:
         """Return the empty dots of the cases, their colours from low to high psi."""
-        return CaseDots(self.panels, self.stage.weighted, low, high)
+        return CaseDots(self.panels, self.axes.weighted, low, high)
 
     # What stands still ---------------------------------------------------------------------------
 
     def still(self, low: float, high: float) -> Iterator[Shape]:
-        """Give what changes with the stage and the colours alone."""
+        """Give what changes with the axes and the colours alone."""
         frames = [
             place
             for each in self.panels
@@ -92,10 +92,10 @@ class Board:
 
     def _axis(self, number_of_it: int) -> tuple[str, str, float, float]:
         """Return name, unit and range of a dimension; beyond the last one: of psi."""
-        stage = self.stage
-        if number_of_it == len(stage.dimensions):
-            return ('psi', stage.unit, *self._psi)
-        d = stage.dimensions[number_of_it]
+        axes = self.axes
+        if number_of_it == len(axes.dimensions):
+            return ('psi', axes.unit, *self._psi)
+        d = axes.dimensions[number_of_it]
         return (d.name, d.unit, d.lower, d.upper)
 
     def _labels_below(self, panel: Panel, column: int) -> Iterator[tuple[str, float, float, str]]:
@@ -122,14 +122,14 @@ class Board:
             yield fitted(plain(f'[{unit}]'), SMALL, room), panels.LEFT, at - 9.0, 'left'
 
     def _legend(self, low: float, high: float) -> Iterator[Shape]:
-        stage, count = self.stage, 0
+        axes, count = self.axes, 0
 
         def text(said: str, x: float, y: float, align: str = 'left') -> Text:
             nonlocal count
             count += 1
             return Text(('legend', count), plain(said), x, y, SMALL, GREY, align)
 
-        unit = f' [{stage.unit}]' if stage.unit not in ('', '1') else ''
+        unit = f' [{axes.unit}]' if axes.unit not in ('', '1') else ''
         yield text(f'colour: psi{unit}', RIGHT_COLUMN, LEGEND_Y)
         step = (BAR_RIGHT - BAR_LEFT) / SHADES
         bar = Dots(('legend', 0), step, 0.1, square=True)
@@ -149,7 +149,7 @@ class Board:
             x += 18.0 + width_of(name, SMALL) + 22.0
         yield Lines(('legend', 103), _ring((x + 9.0, y)), 2.0, ORANGE)
         yield text('under test', x + 24.0, y)
-        if stage.weighted:
+        if axes.weighted:
             yield from self._sizes()
 
     @staticmethod
@@ -168,7 +168,7 @@ class Board:
         """Give the densities of target and proposal along each axis, where they are not flat."""
         of_q = getattr(self._proposal, 'distribution', None)
         of_p = getattr(self._proposal, 'target', None)
-        for dimension in range(len(self.stage.dimensions)):
+        for dimension in range(len(self.axes.dimensions)):
             strip = self._strip(dimension)
             curves = [
                 (name, densities.along(each, dimension), colour)
@@ -201,7 +201,7 @@ class Board:
 
     def _is_upright(self, dimension: int) -> bool:
         """Tell whether a dimension's axis goes to the right in some panel."""
-        return dimension == 0 or dimension < len(self.stage.dimensions) - 1
+        return dimension == 0 or dimension < len(self.axes.dimensions) - 1
 
     def _strip(self, dimension: int) -> Panel:
         """Return the strip of a dimension: above its column, or beside the last row."""
@@ -211,10 +211,10 @@ class Board:
         end = self.panels[-1].panel
         return Panel(end.right + 5.0, end.bottom, end.right + panels.STRIP, end.top)
 
-    def under_test(self, story: CampaignStory) -> Iterator[Shape]:
+    def under_test(self, state: CampaignState) -> Iterator[Shape]:
         """Give the marks of the case under test in all panels."""
-        case = story.under_test
-        if case is None or len(case.x) != len(self.stage.dimensions):
+        case = state.under_test
+        if case is None or len(case.x) != len(self.axes.dimensions):
             return
         rings: list[tuple[float, float]] = []
         hairs: list[tuple[float, float]] = []

@@ -22,9 +22,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from repsq_ros.protocols.command_space import COMPONENTS, UNITS, Command, CommandSpace
-from repsq_ros.views.glimpses import Trail
-from repsq_ros.views.letters import fitted
 from repsq_ros.views.panels import RIGHT_COLUMN, RIGHT_END, SMALL, Panel
+from repsq_ros.views.path_recorder import RecordedPath
 from repsq_ros.views.shapes import (
     CYAN,
     DIM,
@@ -38,6 +37,7 @@ from repsq_ros.views.shapes import (
     Text,
     outline,
 )
+from repsq_ros.views.text_width import fitted
 from repsq_ros.views.ticks import around, number
 
 TOP, BOTTOM = -4.0, -168.0
@@ -57,7 +57,7 @@ def motion_still() -> Iterator[Shape]:
     yield Text(('motion', 2), 'path, x right, y up [m]', PATH.left, TOP + 12.0, SMALL, GREY)
 
 
-def motion_panel(trail: Trail | None, space: CommandSpace) -> Iterator[Shape]:
+def motion_panel(trail: RecordedPath | None, space: CommandSpace) -> Iterator[Shape]:
     """Give the curves and the path.
 
     :param space: what the protocol commands
@@ -85,7 +85,7 @@ def _rows(count: int) -> list[Panel]:
     ]
 
 
-def _velocities(trail: Trail | None, space: CommandSpace) -> Iterator[Shape]:
+def _velocities(trail: RecordedPath | None, space: CommandSpace) -> Iterator[Shape]:
     names, units = COMPONENTS['velocity'], UNITS['velocity']
     for k, row in enumerate(_rows(len(names))):
         reach = 1.25 * _largest_command(space, units[k])
@@ -111,7 +111,7 @@ def _largest_command(space: CommandSpace, unit: str) -> float:
     return largest if largest > 0.0 else 0.1
 
 
-def _positions(trail: Trail | None, space: CommandSpace) -> Iterator[Shape]:
+def _positions(trail: RecordedPath | None, space: CommandSpace) -> Iterator[Shape]:
     names, units = COMPONENTS['pose'], UNITS['pose']
     for k, row in enumerate(_rows(3)):
         lower, upper = space.ranges[k]
@@ -137,7 +137,7 @@ def _curve(
     row: Panel,
     title: str,
     limits: tuple[float, float],
-    trail: Trail | None,
+    trail: RecordedPath | None,
     commanded: Sequence[float] | None,
     measured: Sequence[float] | np.ndarray[tuple[int, ...], np.dtype[np.float64]] | None,
 ) -> Iterator[Shape]:
@@ -177,7 +177,7 @@ def _curve(
             yield Lines(('motion', 60 + k), tuple(places), 2.0, CYAN, 0.14, strip=True)
 
 
-def _path(trail: Trail, target: Command | None) -> Iterator[Shape]:
+def _path(trail: RecordedPath, target: Command | None) -> Iterator[Shape]:
     """Give the path seen from above, equal in both directions, and the target of a pose."""
     assert trail.path is not None
     path = trail.path[:, :2]

@@ -20,9 +20,9 @@ from collections.abc import Callable, Iterator
 
 from repsq_ros.campaign.records import EstimateRecord
 from repsq_ros.campaign.result import Result
+from repsq_ros.views.board_axes import BoardAxes
 from repsq_ros.views.panels import AXIS_LEFT, AXIS_RIGHT, AXIS_Y, LEFT, SMALL
 from repsq_ros.views.shapes import DIM, GREY, ORANGE, Dots, Lines, Plate, Shape, Text
-from repsq_ros.views.stage import Stage
 from repsq_ros.views.ticks import number, ticks
 
 NARROWEST = 20.0  # pixels of a cell, or of the interval: else a part of the axis is shown
@@ -31,17 +31,17 @@ TITLE_Y = AXIS_Y + 50.0
 
 
 def part_shown(
-    stage: Stage, estimate: EstimateRecord | None, result: Result | None
+    axes: BoardAxes, estimate: EstimateRecord | None, result: Result | None
 ) -> tuple[float, float]:
     """Return the part of the range of psi that is shown: all of it, unless cells were too narrow.
 
     It holds the interval, and moves only by steps: an axis that slides cannot be read.
     """
-    lower, upper = stage.psi
+    lower, upper = axes.psi
     if estimate is None or estimate.n == 0:
         return lower, upper
     low, high = max(estimate.lower, lower), min(estimate.upper, upper)
-    cell = _cell_width(stage, estimate, result)
+    cell = _cell_width(axes, estimate, result)
     if cell / (upper - lower) * (AXIS_RIGHT - AXIS_LEFT) >= NARROWEST:
         return lower, upper
     width = max(CELLS_SHOWN * cell, 1.5 * (high - low))
@@ -57,27 +57,27 @@ def part_shown(
     return left, left + shown
 
 
-def _cell_width(stage: Stage, estimate: EstimateRecord, result: Result | None) -> float:
+def _cell_width(axes: BoardAxes, estimate: EstimateRecord, result: Result | None) -> float:
     if result is not None:
         return result.cell_upper - result.cell_lower
-    if len(stage.edges) > 1:
-        return max(b - a for a, b in zip(stage.edges, stage.edges[1:], strict=False))
+    if len(axes.edges) > 1:
+        return max(b - a for a, b in zip(axes.edges, axes.edges[1:], strict=False))
     return 2.0 * estimate.gamma
 
 
 def psi_axis(
-    stage: Stage, estimate: EstimateRecord | None, result: Result | None
+    axes: BoardAxes, estimate: EstimateRecord | None, result: Result | None
 ) -> Iterator[Shape]:
     """Give the shapes of the axis."""
-    left, right = part_shown(stage, estimate, result)
+    left, right = part_shown(axes, estimate, result)
 
     def at(psi: float) -> float:
         share = (min(max(left, psi), right) - left) / (right - left)
         return AXIS_LEFT + share * (AXIS_RIGHT - AXIS_LEFT)
 
-    unit = f' [{stage.unit}]' if stage.unit not in ('', '1') else ''
-    whole = (left, right) == stage.psi
-    part = '' if whole else f' (part of {number(stage.psi[0])} to {number(stage.psi[1])})'
+    unit = f' [{axes.unit}]' if axes.unit not in ('', '1') else ''
+    whole = (left, right) == axes.psi
+    part = '' if whole else f' (part of {number(axes.psi[0])} to {number(axes.psi[1])})'
     yield Text(
         ('psi', 0),
         f'mean psi{unit}{part}: cells, interval (orange), estimate',
@@ -91,7 +91,7 @@ def psi_axis(
         x = at(value)
         yield Lines(('psi', 100 + count), ((x, AXIS_Y), (x, AXIS_Y - 6.0)), 1.5, GREY, 0.1)
         yield Text(('psi', 200 + count), number(value), x, AXIS_Y - 18.0, SMALL, GREY, 'middle')
-    edges = [edge for edge in stage.edges if left <= edge <= right]
+    edges = [edge for edge in axes.edges if left <= edge <= right]
     if edges:
         walls = tuple((at(edge), y) for edge in edges for y in (AXIS_Y - 1.0, AXIS_Y + 26.0))
         yield Lines(('cells', 0), walls, 1.5, DIM, 0.05)

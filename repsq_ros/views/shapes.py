@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from repsq_ros.views.letters import width_of
+from repsq_ros.views.text_width import width_of
 
 Key = tuple[str, int]  # namespace and number: what is drawn again under a key replaces it
 Colour = tuple[float, float, float, float]  # red, green, blue, alpha; 0 to 1

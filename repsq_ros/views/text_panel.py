@@ -21,12 +21,12 @@ from collections.abc import Iterator
 
 from repsq_ros.campaign.result import Result
 from repsq_ros.protocols.phases import Phase
-from repsq_ros.views.letters import fitted, plain, wrapped
-from repsq_ros.views.pace import time_left_text
+from repsq_ros.views.board_axes import BoardAxes
+from repsq_ros.views.campaign_state import CampaignState
 from repsq_ros.views.panels import LEFT, RIGHT_COLUMN, RIGHT_END, TOP
 from repsq_ros.views.shapes import CYAN, GREY, ORANGE, RED, WHITE, Colour, Shape, Text
-from repsq_ros.views.stage import Stage
-from repsq_ros.views.story import CampaignStory
+from repsq_ros.views.text_width import fitted, plain, wrapped
+from repsq_ros.views.time_left import time_left_text
 
 HEIGHT, PITCH = 17.0, 23.0
 LINES = 7
@@ -34,26 +34,28 @@ RESULT_HEIGHT = 34.0  # the largest text there is
 Line = tuple[str, Colour]
 
 
-def title(stage: Stage | None, story: CampaignStory) -> Iterator[Shape]:
+def title(axes: BoardAxes | None, state: CampaignState) -> Iterator[Shape]:
     """Give the line above everything: what is tested, and the name of the campaign."""
-    names = [stage.title] if stage is not None else []
-    names += [story.campaign_id or 'no campaign heard of yet']
+    names = [axes.title] if axes is not None else []
+    names += [state.campaign_id or 'no campaign heard of yet']
     text = plain('  -  '.join(dict.fromkeys(names)))
     yield Text(('title', 0), fitted(text, 20.0, RIGHT_END - LEFT), LEFT, TOP + 32.0, 20.0)
 
 
-def text_panel(stage: Stage | None, story: CampaignStory, remarks: list[str]) -> Iterator[Shape]:
+def text_panel(
+    axes: BoardAxes | None, state: CampaignState, remarks: list[str]
+) -> Iterator[Shape]:
     """Give the lines of the panel.
 
     :param remarks: what the monitor itself cannot show, and why
     """
-    if story.result is not None:
-        yield from _result(story.result, stage)
+    if state.result is not None:
+        yield from _result(state.result, axes)
         return
     room = RIGHT_END - RIGHT_COLUMN
-    lines = [*_phase(story), *_counts(story), *_lost(story)]
-    said = [stage.remark] if stage is not None and stage.remark and story.result is None else []
-    if stage is not None and stage.digest and story.digest not in ('', stage.digest):
+    lines = [*_phase(state), *_counts(state), *_lost(state)]
+    said = [axes.remark] if axes is not None and axes.remark and state.result is None else []
+    if axes is not None and axes.digest and state.digest not in ('', axes.digest):
         lines.append(('SPECIFICATION differs from that of the campaign', RED))
     for remark in [*remarks, *said]:
         lines += [(each, GREY) for each in wrapped(plain(remark), HEIGHT, room, 2)]
@@ -62,10 +64,10 @@ def text_panel(stage: Stage | None, story: CampaignStory, remarks: list[str]) ->
         yield Text(('panel', place), fit, RIGHT_COLUMN, TOP - PITCH * place, HEIGHT, colour)
 
 
-def _result(result: Result, stage: Stage | None) -> Iterator[Shape]:
+def _result(result: Result, axes: BoardAxes | None) -> Iterator[Shape]:
     """Give the result and what it promises, in place of the running campaign's lines."""
     room, y = RIGHT_END - RIGHT_COLUMN, TOP - 8.0
-    unit = '' if stage is None or stage.unit in ('', '1') else f' {stage.unit}'
+    unit = '' if axes is None or axes.unit in ('', '1') else f' {axes.unit}'
     colour = ORANGE if result.accurate else WHITE
     headline = fitted(plain(f'RESULT {result.value:.6g}{unit}'), RESULT_HEIGHT, room)
     yield Text(('result', 1), headline, RIGHT_COLUMN, y, RESULT_HEIGHT, colour)
@@ -82,8 +84,8 @@ def _result(result: Result, stage: Stage | None) -> Iterator[Shape]:
         )
 
 
-def _phase(story: CampaignStory) -> Iterator[Line]:
-    span, room = story.span, RIGHT_END - RIGHT_COLUMN
+def _phase(state: CampaignState) -> Iterator[Line]:
+    span, room = state.span, RIGHT_END - RIGHT_COLUMN
     if span is None:
         yield ('waiting for a first phase', GREY)
         return
@@ -97,34 +99,34 @@ def _phase(story: CampaignStory) -> Iterator[Line]:
     if span.reason:
         colour = RED if span.alarm else ORANGE
         yield from ((each, colour) for each in wrapped(plain(span.reason), HEIGHT, room, 2))
-    case = story.under_test
+    case = state.under_test
     if case is not None and not span.reason:
         pairs = [f'{name} {value:.3g}' for name, value in zip(case.names, case.x, strict=False)]
         yield ('case: ' + ', '.join(pairs), GREY)
 
 
-def _counts(story: CampaignStory) -> Iterator[Line]:
-    e = story.latest
+def _counts(state: CampaignState) -> Iterator[Line]:
+    e = state.latest
     if e is None:
         yield ('no test counted yet', GREY)
         return
     about = f' of about {e.expected_n}' if e.expected_n else ''
-    yield (f'{e.n} tests{about}, {time_left_text(story.counted)}', WHITE)
+    yield (f'{e.n} tests{about}, {time_left_text(state.counted)}', WHITE)
     if e.n:
         reach = f'{e.half_width:.4f}' if math.isfinite(e.half_width) else 'unknown'
         yield (f'estimate {e.mean:.4f} +- {reach}, to reach {e.gamma:g}', CYAN)
-    if story.unheard:
-        yield (f'{story.unheard} attempts were counted before and are not shown', ORANGE)
+    if state.unheard:
+        yield (f'{state.unheard} attempts were counted before and are not shown', ORANGE)
     if e.note:
         room = RIGHT_END - RIGHT_COLUMN
         yield from ((each, ORANGE) for each in wrapped(plain(e.note), HEIGHT, room, 2))
 
 
-def _lost(story: CampaignStory) -> Iterator[Line]:
-    e = story.latest
+def _lost(state: CampaignState) -> Iterator[Line]:
+    e = state.latest
     if e is None or not (e.invalid or e.skipped or e.broken_off):
         return
     yield (f'{e.invalid} INVALID, {e.broken_off} broken off, {e.skipped} skipped', ORANGE)
-    last = next((c.record for c in reversed(story.counted) if not c.record.valid), None)
+    last = next((c.record for c in reversed(state.counted) if not c.record.valid), None)
     if last is not None:
         yield (f'last: {last.index}.{last.attempt} {last.reason}', GREY)

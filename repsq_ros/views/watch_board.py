@@ -21,10 +21,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from repsq_ros.campaign.records import Counted, TestRecord
+from repsq_ros.views.campaign_state import CampaignState
 from repsq_ros.views.health import Health, Level, scheduler_health
-from repsq_ros.views.pace import duration_text, seconds_left, seconds_per_test, tests_left
 from repsq_ros.views.sparkline import sparkline
-from repsq_ros.views.story import CampaignStory
+from repsq_ros.views.time_left import duration_text, seconds_left, seconds_per_test, tests_left
 
 TESTS_SHOWN = 8
 
@@ -62,7 +62,7 @@ class WatchBoard:
 
 
 def watch_board(
-    story: CampaignStory,
+    state: CampaignState,
     *,
     standing: Health | None = None,
     peers: Sequence[Health] = (),
@@ -71,35 +71,35 @@ def watch_board(
     remarks: Sequence[str] = (),
     width: int = 60,
 ) -> WatchBoard:
-    """Return what is to be shown of a story.
+    """Return what is to be shown of a state.
 
     :param standing: where the campaign is, if not as the phase heard last says
     :param battery_changes: of so many tests that take so many s each; None: nobody asks
     :param width: blocks of a line
     """
     if standing is None:
-        standing = Health('campaign', *_standing(story))
-    means = [c.estimate.mean if c.estimate.n else math.nan for c in story.counted]
-    widths = [c.estimate.half_width for c in story.counted]
+        standing = Health('campaign', *_standing(state))
+    means = [c.estimate.mean if c.estimate.n else math.nan for c in state.counted]
+    widths = [c.estimate.half_width for c in state.counted]
     said = list(remarks)
-    if story.unheard:
-        said.append(f'{story.unheard} attempts were counted before and are not shown')
-    if story.latest is not None and story.latest.note:
-        said.append(story.latest.note)
+    if state.unheard:
+        said.append(f'{state.unheard} attempts were counted before and are not shown')
+    if state.latest is not None and state.latest.note:
+        said.append(state.latest.note)
     return WatchBoard(
-        story.campaign_id or 'no campaign heard of yet',
+        state.campaign_id or 'no campaign heard of yet',
         standing,
-        _case_under_test(story),
-        _numbers(story),
+        _case_under_test(state),
+        _numbers(state),
         sparkline(means, width, _later(means)),
         sparkline(widths, width, _later(widths)),
         _scale(means),
         _scale(widths),
-        tuple(_test_line(c.record, story.names) for c in story.counted[: -TESTS_SHOWN - 1 : -1]),
+        tuple(_test_line(c.record, state.names) for c in state.counted[: -TESTS_SHOWN - 1 : -1]),
         tuple(peers),
         tuple(sensors),
-        _left(story.counted, battery_changes),
-        _result(story),
+        _left(state.counted, battery_changes),
+        _result(state),
         tuple(said),
     )
 
@@ -115,12 +115,12 @@ def _scale(values: Sequence[float]) -> str:
     return '' if limits is None else f'{limits[0]:.3g} to {limits[1]:.3g}'
 
 
-def _standing(story: CampaignStory) -> tuple[Level, str]:
-    if story.span is None:
-        if story.result is not None:
+def _standing(state: CampaignState) -> tuple[Level, str]:
+    if state.span is None:
+        if state.result is not None:
             return Level.OK, 'done'
         return Level.WARN, 'nothing is heard of the scheduler'
-    return scheduler_health(story.span, list)
+    return scheduler_health(state.span, list)
 
 
 def _case_text(names: Sequence[str], x: Sequence[float]) -> str:
@@ -130,16 +130,16 @@ def _case_text(names: Sequence[str], x: Sequence[float]) -> str:
     return ', '.join(f'{name} {value:.3g}' for name, value in zip(shown, x, strict=True))
 
 
-def _case_under_test(story: CampaignStory) -> str:
-    case = story.under_test
+def _case_under_test(state: CampaignState) -> str:
+    case = state.under_test
     if case is None:
         return '-'
     weight = '' if case.weight == 1.0 else f', weight {case.weight:.3g}'
-    return f'{_case_text(case.names or story.names, case.x)}{weight}'
+    return f'{_case_text(case.names or state.names, case.x)}{weight}'
 
 
-def _numbers(story: CampaignStory) -> tuple[tuple[str, str], ...]:
-    e = story.latest
+def _numbers(state: CampaignState) -> tuple[tuple[str, str], ...]:
+    e = state.latest
     if e is None:
         return (('tests', 'none counted yet'),)
     about = f' of about {e.expected_n}' if e.expected_n and not e.stopped else ''
@@ -201,8 +201,8 @@ def _left(
     return tuple(rows)
 
 
-def _result(story: CampaignStory) -> tuple[str, ...]:
-    r = story.result
+def _result(state: CampaignState) -> tuple[str, ...]:
+    r = state.result
     if r is None:
         return ()
     lines = [

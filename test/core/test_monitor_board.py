@@ -22,8 +22,8 @@ import numpy as np
 import pytest
 import yaml
 from conftest import ROOT
+from support.campaign_states import SECOND, case, counted_by, estimate, story
 from support.folders import records_of
-from support.stories import SECOND, case, counted_by, estimate, story
 
 from repsq_ros.campaign.campaign import Campaign
 from repsq_ros.campaign.records import Counted, TestRecord
@@ -32,15 +32,15 @@ from repsq_ros.measurement.samples import body_sample
 from repsq_ros.protocols.phases import Phase, Span
 from repsq_ros.specification.load import load
 from repsq_ros.views import densities, panels
+from repsq_ros.views.board_updates import BoardUpdater
+from repsq_ros.views.campaign_state import CampaignState
 from repsq_ros.views.case_dots import FULL, SIZES
-from repsq_ros.views.glimpses import MOST, Glimpses
-from repsq_ros.views.letters import blank_scale, fitted, plain, width_of, wrapped
-from repsq_ros.views.pace import seconds_left, seconds_per_test
+from repsq_ros.views.path_recorder import MOST, PathRecorder
 from repsq_ros.views.psi_axis import part_shown
 from repsq_ros.views.shapes import SHADES, Dots, Lines, Plate, Text
-from repsq_ros.views.show import Show
-from repsq_ros.views.story import CampaignStory
+from repsq_ros.views.text_width import blank_scale, fitted, plain, width_of, wrapped
 from repsq_ros.views.ticks import around, ticks
+from repsq_ros.views.time_left import seconds_left, seconds_per_test
 
 G1 = ROOT / 'config' / 'g1_locomotion.yaml'
 RVIZ = ROOT / 'config' / 'repsq.rviz'
@@ -77,7 +77,9 @@ def replicator(write, **more):
 def trail_of(kind='velocity', seconds=5.0):
     """Return the trail of a body that goes round, commanded to go straight."""
     twist = kind == 'velocity'
-    seen = Glimpses(Input('nav_msgs/msg/Odometry', 'odom', velocity='twist' if twist else 'slope'))
+    seen = PathRecorder(
+        Input('nav_msgs/msg/Odometry', 'odom', velocity='twist' if twist else 'slope')
+    )
     command = (0.1, 0.0, -0.2) if twist else (0.2, 0.1, 0.3, 0.0, 0.0, 0.0)
     for k in range(int(seconds * 20)):
         turn = 0.05 * k
@@ -124,7 +126,7 @@ def assert_legible(shapes):
 @pytest.mark.parametrize('tests', [0, 1, 3, 60])
 def test_without_a_specification_everything_is_in_view_and_apart(dimensions, tests):
     told = story(tests, dimensions)
-    shapes = all_shapes(Show(None), told)
+    shapes = all_shapes(BoardUpdater(None), told)
     assert_legible(shapes)
     assert any('no specification given' in text.text for text in of_name(shapes, 'panel'))
 
@@ -133,7 +135,7 @@ def test_without_a_specification_everything_is_in_view_and_apart(dimensions, tes
 def test_with_a_specification_weights_and_a_robot_too(write, tests):
     told = story(tests, 3)
     shapes = all_shapes(
-        Show(replicator(write)), told, trail_of(), ['a remark of some length ' * 9]
+        BoardUpdater(replicator(write)), told, trail_of(), ['a remark of some length ' * 9]
     )
     assert_legible(shapes)
 
@@ -145,17 +147,17 @@ def test_an_arm_in_millimetres_long_names_and_long_reasons(write):
     told = story(5, 3)
     span = Span(Phase.PAUSED, 5, 2, 0, None, (), reason='condition speed_scaling: 0.3, ' * 20)
     told.hear_phase('lab-1', replace(case(3, 5), names=('x' * 40, 'y', 'z')), span)
-    assert_legible(all_shapes(Show(specification), told, trail_of('pose')))
+    assert_legible(all_shapes(BoardUpdater(specification), told, trail_of('pose')))
 
 
 @pytest.mark.parametrize('psi', [0.0, 0.37, 1.0, 1e-12])
 def test_psi_that_is_always_the_same(psi):
-    assert_legible(all_shapes(Show(load(G1)), story(20, 3, psi=psi)))
+    assert_legible(all_shapes(BoardUpdater(load(G1)), story(20, 3, psi=psi)))
 
 
 def test_all_tests_invalid():
     told = story(12, 3, valid=False)
-    shapes = all_shapes(Show(load(G1)), told)
+    shapes = all_shapes(BoardUpdater(load(G1)), told)
     assert_legible(shapes)
     assert not of_name(shapes, 'cases')
     hollow = of_name(shapes, 'lost')
@@ -167,8 +169,8 @@ def test_numbers_that_are_none_stop_nothing():
     told = story(2, 3)
     record = TestRecord(2, 0, 0.0, 1.0, False, 'nan', x=(math.nan, 0.0, 0.0))
     told.hear_counted('lab-1', Counted(record, estimate(2, invalid=1, half=math.inf)))
-    assert_legible(all_shapes(Show(load(G1)), told))
-    assert_legible(all_shapes(Show(None), told))
+    assert_legible(all_shapes(BoardUpdater(load(G1)), told))
+    assert_legible(all_shapes(BoardUpdater(None), told))
 
 
 # What is drawn, field by field -------------------------------------------------------------------
@@ -178,7 +180,7 @@ def test_numbers_that_are_none_stop_nothing():
 def scripted(write):
     """A campaign of six attempts under weights, in the middle of the seventh."""
     specification = replicator(write)
-    told = CampaignStory()
+    told = CampaignState()
     x = (0.3, -0.3, 0.0)
     common = {'x': x, 'weight_bound': 2.0}
     attempts = [
@@ -198,7 +200,7 @@ def scripted(write):
 
 def test_cases_are_where_they_belong_in_size_and_colour_by_weight_and_psi(scripted):
     specification, told = scripted
-    shapes = all_shapes(Show(specification), told)
+    shapes = all_shapes(BoardUpdater(specification), told)
     by_size = {shape.size: shape for shape in of_name(shapes, 'cases')}
     assert set(by_size) == {SIZES[0], SIZES[1], SIZES[2]}  # weights 0.4, 0.7, 1.6
     shades = {size: set(shape.shades) for size, shape in by_size.items()}
@@ -219,7 +221,7 @@ def test_cases_are_where_they_belong_in_size_and_colour_by_weight_and_psi(script
 
 def test_what_gave_nothing_is_hollow_and_told_apart(scripted):
     specification, told = scripted
-    shapes = all_shapes(Show(specification), told)
+    shapes = all_shapes(BoardUpdater(specification), told)
     lost = {shape.key[1]: shape for shape in of_name(shapes, 'lost')}
     assert set(lost) == {0, 1, 2}
     assert [len(lost[k].places) for k in range(3)] == [24, 24, 12]  # square, diamond, cross
@@ -231,7 +233,7 @@ def test_what_gave_nothing_is_hollow_and_told_apart(scripted):
 
 def test_the_case_under_test_is_marked_in_every_panel(scripted):
     specification, told = scripted
-    shapes = all_shapes(Show(specification), told)
+    shapes = all_shapes(BoardUpdater(specification), told)
     ring = shapes['under_test', 1]
     assert len(ring.places) == 3 * 24
     pairs = panels.pair_panels(((-0.3, 0.3),) * 3, (0.0, 1.0))
@@ -242,18 +244,18 @@ def test_the_case_under_test_is_marked_in_every_panel(scripted):
         assert circle.mean(axis=0) == pytest.approx(middle)
     done = Span(Phase.DONE, 4, 0, 0, None, ())
     told.hear_phase('lab-1', told.case, done)
-    assert not of_name(all_shapes(Show(specification), told), 'under_test')
+    assert not of_name(all_shapes(BoardUpdater(specification), told), 'under_test')
 
 
 def test_axes_have_names_units_and_numbers(scripted):
     specification, told = scripted
-    said = {text.text for text in of_name(all_shapes(Show(specification), told), 'labels')}
+    said = {text.text for text in of_name(all_shapes(BoardUpdater(specification), told), 'labels')}
     assert {'linear_x [m/s]', 'linear_y [m/s]', 'angular_z', '[rad/s]', '-0.3', '0', '0.3'} <= said
 
 
 def test_the_panel_says_what_happens(scripted):
     specification, told = scripted
-    panel = of_name(all_shapes(Show(specification), told), 'panel')
+    panel = of_name(all_shapes(BoardUpdater(specification), told), 'panel')
     latest = told.latest
     assert [text.text for text in panel][:3] == [
         'test 4: COMMAND',
@@ -268,14 +270,14 @@ def test_the_panel_says_what_happens(scripted):
 def test_another_specification_than_the_campaigns_is_told():
     told = story(3, 3)
     told.hear_phase('lab-1', case(3, 3, digest='f' * 64), told.span)
-    panel = of_name(all_shapes(Show(load(G1)), told), 'panel')
+    panel = of_name(all_shapes(BoardUpdater(load(G1)), told), 'panel')
     assert any('differs from that of the campaign' in text.text for text in panel)
 
 
 def test_the_axis_of_psi_shows_cells_interval_estimate_and_result(content, write):
     specification = load(write(content))
     campaign = Campaign(specification)
-    told = CampaignStory()
+    told = CampaignState()
     for record in records_of([0.4, 0.5, 0.45] * 1000):
         made = campaign.add(replace(record, index=record.index))
         if made is not None:
@@ -283,7 +285,7 @@ def test_the_axis_of_psi_shows_cells_interval_estimate_and_result(content, write
     assert campaign.stopped
     result = campaign.result('lab-1')
     told.hear_result('lab-1', result)
-    shapes = all_shapes(Show(specification), told)
+    shapes = all_shapes(BoardUpdater(specification), told)
     wide = panels.AXIS_RIGHT - panels.AXIS_LEFT
 
     def at(psi):
@@ -312,7 +314,7 @@ def test_the_axis_of_psi_shows_cells_interval_estimate_and_result(content, write
 def test_an_axis_of_a_wide_range_shows_the_part_that_counts(write):
     content = yaml.safe_load((ROOT / 'config' / 'ur10e_positioning.yaml').read_text())
     content['measure']['upper'] = 100.0
-    stage = Show(load(write(content)))._stage
+    stage = BoardUpdater(load(write(content)))._axes
     near = estimate(9, mean=37.0, half=0.02, gamma=0.01)
     low, high = part_shown(stage, near, None)
     assert low < 36.98 and high > 37.02 and high - low == pytest.approx(20 * 0.02)
@@ -320,7 +322,7 @@ def test_an_axis_of_a_wide_range_shows_the_part_that_counts(write):
     low, high = part_shown(stage, wide, None)
     assert low <= 7.0 and high >= 67.0
     assert part_shown(stage, None, None) == (0.0, 100.0)
-    assert_legible(all_shapes(Show(load(write(content))), story(3, 3)))
+    assert_legible(all_shapes(BoardUpdater(load(write(content))), story(3, 3)))
 
 
 # Densities ---------------------------------------------------------------------------------------
@@ -328,7 +330,7 @@ def test_an_axis_of_a_wide_range_shows_the_part_that_counts(write):
 
 def test_uniform_cases_have_no_density_and_a_learnt_proposal_has(scripted):
     specification, told = scripted
-    show = Show(specification)
+    show = BoardUpdater(specification)
     assert not of_name(all_shapes(show, told), 'density')  # too few tests for a batch
     for k in range(4, 40):
         psi, x = (0.9, 0.28) if k % 2 else (0.1, -0.1)
@@ -374,7 +376,7 @@ def test_a_density_along_an_axis_is_the_mean_over_the_others(write):
 
 def test_ten_thousand_tests_are_few_shapes_and_one_more_changes_one():
     told = story(10_000, 3, under_test=False)
-    show = Show(load(G1))
+    show = BoardUpdater(load(G1))
     change = show.change(told)
     groups = [shape for shape in change.still if shape.key[0] == 'cases']
     assert sum(len(group.places) for group in groups) == 30_000
@@ -382,22 +384,22 @@ def test_ten_thousand_tests_are_few_shapes_and_one_more_changes_one():
     record = TestRecord(10_000, 0, 0.5, 1.0, True, x=(0.0, 0.0, 0.0))
     told.hear_counted('lab-1', Counted(record, estimate(10_001)))
     again = show.change(told)
-    assert not again.anew and not again.still
+    assert not again.redraw and not again.still
     assert [len(group.places) <= FULL + 3 for group in again.grown] == [True]
 
 
 def test_other_colours_draw_everything_anew_and_another_campaign_begins_an_empty_board():
     told = story(3, 3, psi=0.5)
-    show = Show(load(G1))
+    show = BoardUpdater(load(G1))
     show.change(told)
     record = TestRecord(3, 0, 0.99, 1.0, True, x=(0.0, 0.0, 0.0))
     told.hear_counted('lab-1', Counted(record, estimate(4)))
     change = show.change(told)
-    assert change.anew
+    assert change.redraw
     assert sum(len(s.places) for s in change.still if s.key[0] == 'cases') == 4 * 3
     told.hear_phase('lab-2', case(3), told.span or Span(Phase.IDLE, 0, 0, 0, None, ()))
     change = show.change(told)
-    assert change.anew
+    assert change.redraw
     assert not [s for s in change.still if s.key[0] == 'cases']
 
 
@@ -405,7 +407,7 @@ def test_other_colours_draw_everything_anew_and_another_campaign_begins_an_empty
 
 
 def test_commanded_and_measured_are_drawn_over_time():
-    shapes = all_shapes(Show(load(G1)), story(3, 3), trail_of())
+    shapes = all_shapes(BoardUpdater(load(G1)), story(3, 3), trail_of())
     measured, commanded = shapes['motion', 60], shapes['motion', 50]
     assert isinstance(measured, Lines) and measured.strip
     frame = np.array(shapes['motion', 10].places)
@@ -423,14 +425,14 @@ def test_commanded_and_measured_are_drawn_over_time():
 def test_a_component_that_is_never_commanded_keeps_its_noise_small(content, write):
     """linear_y is no dimension: it is drawn on the scale of linear_x."""
     del content['target']['dimensions']['linear_y']
-    shapes = all_shapes(Show(load(write(content))), story(3, 2), trail_of())
+    shapes = all_shapes(BoardUpdater(load(write(content))), story(3, 2), trail_of())
     for row in (0, 1):
         ends = [shapes['motion', 20 + 2 * row + place].text for place in (0, 1)]
         assert ends == ['-0.38', '0.38']
 
 
 def test_beside_one_dimension_psi_is_shown_where_the_tests_are():
-    shapes = all_shapes(Show(None), story(20, 1))
+    shapes = all_shapes(BoardUpdater(None), story(20, 1))
     numbers = {text.text for text in of_name(shapes, 'labels')}
     assert {'0.3', '0.7'} <= numbers and '1' not in numbers
 
@@ -438,7 +440,7 @@ def test_beside_one_dimension_psi_is_shown_where_the_tests_are():
 def test_the_path_keeps_its_shape_and_the_target_is_marked(write):
     specification = load(ROOT / 'config' / 'ur10e_positioning.yaml')
     trail = trail_of('pose')
-    shapes = all_shapes(Show(specification), story(3, 3), trail)
+    shapes = all_shapes(BoardUpdater(specification), story(3, 3), trail)
     drawn, true = np.array(shapes['motion', 70].places), trail.path[:, :2]
     scale = np.ptp(drawn, axis=0) / np.ptp(true, axis=0)
     assert scale[0] == pytest.approx(scale[1])
@@ -451,7 +453,7 @@ def test_the_path_keeps_its_shape_and_the_target_is_marked(write):
 
 
 def test_glimpses_are_of_one_test_and_not_too_many():
-    seen = Glimpses(Input('nav_msgs/msg/Odometry', 'odom', velocity='twist'))
+    seen = PathRecorder(Input('nav_msgs/msg/Odometry', 'odom', velocity='twist'))
     seen.begin((0, 0))
     for k in range(1000):
         seen.add(body_sample(k, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 1.0), (k, 0, 0), (0, 0, 0)), ())
@@ -465,7 +467,7 @@ def test_glimpses_are_of_one_test_and_not_too_many():
 
 
 def test_a_broken_sample_is_left_out_and_a_clock_set_back_begins_anew():
-    seen = Glimpses(Input('nav_msgs/msg/Odometry', 'odom', velocity='twist'))
+    seen = PathRecorder(Input('nav_msgs/msg/Odometry', 'odom', velocity='twist'))
     still = (0.0, 0.0, 0.0)
     for k, x in enumerate((0.0, math.nan, 2.0)):
         seen.add(body_sample(k, (x, 0.0, 0.0), (0.0, 0.0, 0.0, 1.0), still, still), ())
@@ -527,8 +529,8 @@ def test_time_left_is_the_robots_and_breaks_do_not_count():
 
 
 def test_who_heard_too_little_says_so():
-    told = CampaignStory()
+    told = CampaignState()
     told.hear_counted('lab-1', Counted(records_of([0.4])[0], estimate(40, invalid=2)))
     assert told.unheard == 41
-    panel = of_name(all_shapes(Show(load(G1)), told), 'panel')
+    panel = of_name(all_shapes(BoardUpdater(load(G1)), told), 'panel')
     assert any('41 attempts were counted before' in text.text for text in panel)

@@ -32,7 +32,7 @@ from repsq_ros.campaign.records import TestRecord
 from repsq_ros.cli import main
 from repsq_ros.errors import MissingError
 from repsq_ros.report import browser, facts
-from repsq_ros.report.gathered import gather
+from repsq_ros.report.campaign_data import gather
 from repsq_ros.report.page import render
 from repsq_ros.specification.load import load
 

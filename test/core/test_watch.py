@@ -20,8 +20,8 @@ import math
 import pytest
 import yaml
 from conftest import ROOT
+from support.campaign_states import case, estimate, story
 from support.folders import leave_folder, records_of
-from support.stories import case, estimate, story
 
 from repsq_ros.campaign.history import CASE, PAUSE, SESSION, TEST, line_of_test
 from repsq_ros.campaign.journal import JOURNAL, Journal
@@ -30,7 +30,8 @@ from repsq_ros.cli import main
 from repsq_ros.console.watch import _changes
 from repsq_ros.errors import JournalError
 from repsq_ros.protocols.phases import Phase, Span
-from repsq_ros.views.folder_story import FolderStory
+from repsq_ros.views.campaign_state import CampaignState
+from repsq_ros.views.folder_state import FolderState
 from repsq_ros.views.health import (
     Health,
     Level,
@@ -39,7 +40,6 @@ from repsq_ros.views.health import (
     scheduler_health,
 )
 from repsq_ros.views.sparkline import BLOCKS, sparkline
-from repsq_ros.views.story import CampaignStory
 from repsq_ros.views.watch_board import TESTS_SHOWN, watch_board
 
 G1 = ROOT / 'config' / 'g1_locomotion.yaml'
@@ -189,7 +189,7 @@ def test_levels_of_an_estimator_and_a_guard():
 
 def test_nothing_heard_is_told_as_such_and_levels_have_their_words():
     board = watch_board(
-        CampaignStory(),
+        CampaignState(),
         peers=[Health('guard', Level.STALE, 'never heard')],
         sensors=[Health('measurement: /odom', Level.WARN, 'frozen for 0.3 s')],
     )
@@ -216,25 +216,25 @@ def append(folder, *lines):
 
 
 def test_a_folder_tells_the_same_as_the_nodes(folder):
-    told = FolderStory(folder)
-    assert [c.record.psi for c in told.story.counted] == [0.4, 0.5, 0.6]
-    assert told.story.latest.mean == pytest.approx(0.5)
-    assert told.story.names == ('linear_x', 'linear_y', 'angular_z')
-    assert told.story.campaign_id == 'first'
+    told = FolderState(folder)
+    assert [c.record.psi for c in told.state.counted] == [0.4, 0.5, 0.6]
+    assert told.state.latest.mean == pytest.approx(0.5)
+    assert told.state.names == ('linear_x', 'linear_y', 'angular_z')
+    assert told.state.campaign_id == 'first'
     assert not told.look()
 
 
 def test_a_folder_that_grows_is_followed(folder):
-    told = FolderStory(folder)
+    told = FolderState(folder)
     record = TestRecord(3, 0, 0.9, 1.0, True, x=(0.1, 0.1, 0.1), weight_bound=1.0)
     append(folder, (CASE, {'index': 3, 'attempt': 0}), (TEST, line_of_test(record)))
     assert told.look()
-    assert [c.record.psi for c in told.story.counted] == [0.4, 0.5, 0.6, 0.9]
+    assert [c.record.psi for c in told.state.counted] == [0.4, 0.5, 0.6, 0.9]
     assert 'test 3, attempt 0 is over' in told.standing.text
 
 
 def test_a_folder_says_whether_somebody_is_at_it(folder):
-    told = FolderStory(folder)
+    told = FolderState(folder)
     assert told.standing.level is Level.STALE
     assert 'repsq run --resume' in told.standing.text
     journal = Journal(folder / JOURNAL)
@@ -251,10 +251,10 @@ def test_a_finished_folder_has_its_result(tmp_path, write, content):
     content['accuracy']['gamma'] = 0.25
     del content['partition']['first']
     folder = leave_folder(tmp_path / 'done', write(content), records_of([0.4, 0.5] * 40))
-    told = FolderStory(folder)
+    told = FolderState(folder)
     kept = yaml.safe_load((folder / 'result.yaml').read_text())
-    assert told.story.result.value == kept['value']
-    board = watch_board(told.story, standing=told.standing)
+    assert told.state.result.value == kept['value']
+    board = watch_board(told.state, standing=told.standing)
     assert repr(kept['value']) in board.result[0]
     assert board.left == ()
     assert kept['guarantee'][:60] in screen(board, 300)
@@ -262,7 +262,7 @@ def test_a_finished_folder_has_its_result(tmp_path, write, content):
 
 def test_a_damaged_or_missing_journal_is_told_in_one_line(folder, tmp_path, capsys):
     with pytest.raises(JournalError, match='expected the folder of a campaign'):
-        FolderStory(tmp_path)
+        FolderState(tmp_path)
     assert main(['watch', str(tmp_path)]) == JournalError.exit_code
     lines = (folder / JOURNAL).read_text().replace('0.5', '0.6', 1)
     (folder / JOURNAL).write_text(lines)
@@ -292,10 +292,10 @@ def test_hundreds_of_tests_of_a_folder_are_all_there(tmp_path, write):
     file = write(content)
     journal_of = tmp_path / 'long'
     leave_folder(journal_of, file, records_of([0.2, 0.8] * 150))
-    told = FolderStory(journal_of)
-    assert len(told.story.counted) == 300
+    told = FolderState(journal_of)
+    assert len(told.state.counted) == 300
     assert not told.look()
-    board = watch_board(told.story, standing=told.standing, width=60)
+    board = watch_board(told.state, standing=told.standing, width=60)
     assert len(board.estimate_line) == 60
 
 

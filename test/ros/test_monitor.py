@@ -35,9 +35,9 @@ from repsq_ros.nodes.diagnostics import TOPIC
 from repsq_ros.nodes.markers import MarkerSheet
 from repsq_ros.nodes.onlooker import Onlooker
 from repsq_ros.views.health import Level
-from repsq_ros.views.letters import blank_scale
 from repsq_ros.views.panels import AXIS_LEFT, AXIS_RIGHT
 from repsq_ros.views.shapes import Dots, Text
+from repsq_ros.views.text_width import blank_scale
 
 OK, WARN, ERROR = DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR
 NEEDED = {
@@ -324,7 +324,7 @@ def test_watch_shows_a_running_campaign_its_nodes_and_its_sensors(nodes, write, 
     nodes.call('pause')
     nodes.listener.phase(TestPhase.PAUSED)
     onlooker = Onlooker(nodes.listener.node)
-    nodes.listener.until(lambda: len(onlooker.story.counted) >= 3 and onlooker.story.span)
+    nodes.listener.until(lambda: len(onlooker.state.counted) >= 3 and onlooker.state.span)
     nodes.listener.until(lambda: all(peer.level is Level.OK for peer in onlooker.peers()))
     nodes.listener.until(lambda: any('/odom' in each.name for each in onlooker.health()))
     nodes.signal('guard', signal.SIGKILL)

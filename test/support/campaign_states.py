@@ -19,7 +19,7 @@ import math
 from repsq_ros.campaign.campaign import Campaign
 from repsq_ros.campaign.records import Counted, EstimateRecord, TestRecord
 from repsq_ros.protocols.phases import Phase, Span
-from repsq_ros.views.story import CampaignStory, CaseHeard
+from repsq_ros.views.campaign_state import CampaignState, CaseHeard
 
 SECOND = 1_000_000_000
 NAMES = ('linear_x', 'linear_y', 'angular_z', 'x', 'y', 'yaw')
@@ -48,7 +48,7 @@ def story(tests, dimensions=3, psi=None, valid=True, under_test=True):
     :param psi: of all of them; None: each its own
     :param valid: False: all are INVALID
     """
-    told = CampaignStory()
+    told = CampaignState()
     n = invalid = 0
     for k in range(tests):
         n, invalid = n + valid, invalid + (not valid)

@@ -38,8 +38,8 @@ class CaseHeard:
 
 
 @dataclass
-class CampaignStory:
-    """Takes in what is told, in any order between topics; another campaign begins a new story."""
+class CampaignState:
+    """Takes in what is told, in any order between topics; another campaign begins a new state."""
 
     campaign_id: str = ''
     names: tuple[str, ...] = ()  # of the dimensions of a case
@@ -49,14 +49,14 @@ class CampaignStory:
     case: CaseHeard | None = None
     span: Span | None = None
     result: Result | None = None
-    chapter: int = 0  # how many campaigns have been heard of
+    campaigns_seen: int = 0  # how many campaigns have been heard of
     _keys: set[Key] = field(default_factory=set)
 
     def _enter(self, campaign_id: str) -> None:
-        if campaign_id == self.campaign_id and self.chapter:
+        if campaign_id == self.campaign_id and self.campaigns_seen:
             return
         self.campaign_id = campaign_id
-        self.chapter += 1
+        self.campaigns_seen += 1
         self.names = self.units = ()
         self.digest = ''
         self.counted, self._keys = [], set()

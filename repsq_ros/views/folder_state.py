@@ -26,8 +26,8 @@ from repsq_ros.campaign.journal import JOURNAL, Entry, read_journal
 from repsq_ros.campaign.records import Counted
 from repsq_ros.errors import JournalError
 from repsq_ros.specification.load import load
+from repsq_ros.views.campaign_state import CampaignState
 from repsq_ros.views.health import Health, Level
-from repsq_ros.views.story import CampaignStory
 
 STANDINGS = {
     history.BEGIN: (Level.OK, 'begun'),
@@ -37,7 +37,7 @@ STANDINGS = {
 }
 
 
-class FolderStory:
+class FolderState:
     """Reads the journal of a folder again and again; only what is new is counted.
 
     :raises SpecificationError, JournalError: the folder holds no campaign, or a damaged one
@@ -48,7 +48,7 @@ class FolderStory:
         if not self._file.is_file():
             raise JournalError(f'{folder}: found no {JOURNAL}, expected the folder of a campaign')
         self._specification = load(folder / SPECIFICATION)
-        self.story = CampaignStory()
+        self.state = CampaignState()
         self._campaign = Campaign(self._specification)
         self._size = self._read = 0  # bytes seen, lines taken in
         self._last: Entry | None = None
@@ -73,8 +73,8 @@ class FolderStory:
         for entry in entries[self._read :]:
             self._take(told.campaign_id, entry)
         self._read = len(entries)
-        if self._campaign.stopped and self.story.result is None:
-            self.story.hear_result(told.campaign_id, self._campaign.result(told.campaign_id))
+        if self._campaign.stopped and self.state.result is None:
+            self.state.hear_result(told.campaign_id, self._campaign.result(told.campaign_id))
         return True
 
     def _take(self, campaign_id: str, entry: Entry) -> None:
@@ -85,7 +85,7 @@ class FolderStory:
         estimate = self._campaign.add(record)
         if estimate is not None:
             box, digest = self._specification.box, self._specification.digest
-            self.story.hear_counted(
+            self.state.hear_counted(
                 campaign_id, Counted(record, estimate), box.names, box.units, digest
             )
 

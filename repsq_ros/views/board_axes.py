@@ -22,12 +22,12 @@ from dataclasses import dataclass
 
 from repsq_ros.sampling.box import Dimension
 from repsq_ros.specification.model import Specification
-from repsq_ros.views.story import CampaignStory
+from repsq_ros.views.campaign_state import CampaignState
 from repsq_ros.views.ticks import around
 
 
 @dataclass(frozen=True)
-class Stage:
+class BoardAxes:
     """Of a specification; without one, of what was heard so far."""
 
     title: str
@@ -45,10 +45,10 @@ class Stage:
         return tuple((d.lower, d.upper) for d in self.dimensions)
 
 
-def stage_of(specification: Specification) -> Stage:
-    """Return the stage that a specification sets."""
+def axes_of(specification: Specification) -> BoardAxes:
+    """Return the axes that a specification sets."""
     cells, measure = specification.partition, specification.measure
-    return Stage(
+    return BoardAxes(
         specification.name,
         specification.box.dimensions,
         (measure.lower, measure.upper),
@@ -60,29 +60,29 @@ def stage_of(specification: Specification) -> Stage:
     )
 
 
-def stage_heard(story: CampaignStory) -> Stage | None:
-    """Return the stage that what was heard makes, None before a test was heard of."""
-    points = [c.record.x for c in story.counted]
-    if story.case is not None:
-        points.append(story.case.x)
+def axes_heard(state: CampaignState) -> BoardAxes | None:
+    """Return the axes that what was heard makes, None before a test was heard of."""
+    points = [c.record.x for c in state.counted]
+    if state.case is not None:
+        points.append(state.case.x)
     points = [x for x in points if x and all(map(math.isfinite, x))]
     if not points:
         return None
     points = [x for x in points if len(x) == len(points[-1])]
     count = len(points[-1])
-    names = story.names if len(story.names) == count else [f'x{k + 1}' for k in range(count)]
-    units = story.units if len(story.units) == count else ['?'] * count
+    names = state.names if len(state.names) == count else [f'x{k + 1}' for k in range(count)]
+    units = state.units if len(state.units) == count else ['?'] * count
     dimensions = tuple(
         Dimension(name, unit, *around(min(values), max(values)))
         for name, unit, values in zip(names, units, zip(*points, strict=True), strict=True)
     )
-    psi = [c.record.psi for c in story.counted if c.record.valid]
-    weights = [c.record.weight for c in story.counted]
-    weights += [] if story.case is None else [story.case.weight]
-    return Stage(
-        story.campaign_id,
+    psi = [c.record.psi for c in state.counted if c.record.valid]
+    weights = [c.record.weight for c in state.counted]
+    weights += [] if state.case is None else [state.case.weight]
+    return BoardAxes(
+        state.campaign_id,
         dimensions,
-        _reach(psi, story),
+        _reach(psi, state),
         '',
         (),
         any(w != 1.0 for w in weights),
@@ -90,9 +90,9 @@ def stage_heard(story: CampaignStory) -> Stage | None:
     )
 
 
-def _reach(psi: Sequence[float], story: CampaignStory) -> tuple[float, float]:
+def _reach(psi: Sequence[float], state: CampaignState) -> tuple[float, float]:
     """Return a range that holds all psi, and the result with its cell."""
     values = list(psi)
-    if story.result is not None:
-        values += [story.result.cell_lower, story.result.cell_upper]
+    if state.result is not None:
+        values += [state.result.cell_lower, state.result.cell_upper]
     return around(min(values, default=0.0), max(values, default=1.0))

@@ -50,7 +50,7 @@ class AuditedTopic:
 
 
 @dataclass(frozen=True)
-class Gathered:
+class CampaignData:
     """One campaign."""
 
     name: str  # a short one: of the folder
@@ -176,10 +176,10 @@ def _cases(tests: tuple[TestRecord, ...], dimensions: int) -> Array:
     return np.array(rows, dtype=np.float64).reshape(len(rows), dimensions)
 
 
-def gather(folder: Path) -> Gathered:
+def gather(folder: Path) -> CampaignData:
     """Return what a report needs of a campaign's folder.
 
     :raises SpecificationError: its specification cannot be read
     :raises JournalError: no journal, a damaged one, or one of another contract
     """
-    return Gathered(folder.resolve().name, recount(folder))
+    return CampaignData(folder.resolve().name, recount(folder))

@@ -31,20 +31,20 @@ from repsq_ros.protocols.command_space import Command
 
 Array = NDArray[np.float64]
 
-MOST = 120  # glimpses that are kept: every other one is given up where they are more
+MOST = 120  # samples that are kept: every other one is given up where they are more
 
 
 @dataclass(frozen=True)
-class Trail:
+class RecordedPath:
     """What was seen of the robot in one test; nothing where a sensor tells none of it."""
 
-    seconds: Array  # (n,) [s] since the first glimpse
+    seconds: Array  # (n,) [s] since the first sample
     commanded: tuple[Command, ...]  # in force at each; empty: to stay
     path: Array | None  # (n, 3) [m], z up
     velocity: Array | None  # (n, 3) forward, leftward [m/s], turn rate [rad/s]; NaN: not known
 
 
-class Glimpses:
+class PathRecorder:
     """Keeps what is seen now and then of the robot, of one test at a time.
 
     :param source: the input that tells of the body
@@ -56,12 +56,12 @@ class Glimpses:
         self._seen: list[tuple[Samples, Command]] = []
 
     def begin(self, key: Key) -> None:
-        """Begin a test anew, unless it is the one that was begun last."""
+        """Begin a test redraw, unless it is the one that was begun last."""
         if key != self._key:
             self._key, self._seen = key, []
 
     def add(self, sample: Samples, command: Command) -> None:
-        """Take in a glimpse: the newest sample, and the command in force."""
+        """Take in a sample: the newest sample, and the command in force."""
         if self._seen and sample.stamp_ns <= self._seen[-1][0].stamp_ns:
             if sample.stamp_ns == self._seen[-1][0].stamp_ns:
                 return
@@ -70,8 +70,8 @@ class Glimpses:
         if len(self._seen) > MOST:
             del self._seen[1:-1:2]
 
-    def trail(self) -> Trail | None:
-        """Return what was seen, in SI units; None for less than two glimpses, or no sense."""
+    def trail(self) -> RecordedPath | None:
+        """Return what was seen, in SI units; None for less than two samples, or no sense."""
         if len(self._seen) < 2:
             return None
         track = joined([sample for sample, _ in self._seen])
@@ -89,4 +89,4 @@ class Glimpses:
         elif track.position is not None and track.orientation is not None:
             velocity = np.vstack([np.full((1, 3), math.nan), by_difference(track)])
         seconds = (track.stamps - track.stamps[0]).astype(np.float64) * 1e-9
-        return Trail(seconds, commands, track.position, velocity)
+        return RecordedPath(seconds, commands, track.position, velocity)
