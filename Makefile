@@ -8,6 +8,7 @@
 #   make mutants                           do the tests notice changed lines of the core?
 #   make ROS=kilted demo                   with ROS 2 Kilted, in .venv-kilted/
 #   make matrix                            the wheel with Python 3.10 to 3.14 and old libraries
+#   make walk                              files, functions, calls that one test passes
 #   make man                               build/repsq.1, the manual page of repsq
 #   make PYTHON=python3.12 ...             with that Python (3.10 to 3.13)
 
@@ -22,7 +23,7 @@ DEMO := campaigns/demo-$(shell date +%Y%m%d-%H%M%S)
 CRASH := --max-worker-restart 0
 SIMULATED := --simulate $(if $(G1),--subject g1 --model $(G1))
 
-.PHONY: demo test test-long mutants lint man matrix environment site clean
+.PHONY: demo test test-long mutants lint man matrix walk environment site clean
 
 # An initiator's campaign, then a replicator's with another seed and proposal. On real robots, each
 # lab gives its own line without --simulate.
@@ -71,6 +72,10 @@ man: environment
 # sdist and wheel, tried with each Python and the libraries of each Ubuntu that can be had.
 matrix:
 	$(PYTHON) tools/matrix.py
+
+# Files, functions and calls that one test passes, and the lines of code of the package.
+walk: environment
+	$(VENV)/bin/with_repsq python3 tools/walk.py
 
 clean:
 	rm -rf .venv .venv-kilted build install log mutants

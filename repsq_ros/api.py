@@ -22,7 +22,7 @@ from repsq_ros.campaign.folder import read_tests
 from repsq_ros.campaign.records import EstimateRecord, TestRecord
 from repsq_ros.campaign.result import Result
 from repsq_ros.errors import RepsqError
-from repsq_ros.measurement import performance_criteria as iso9283
+from repsq_ros.iso9283 import performance_criteria as iso9283
 from repsq_ros.measurement.checks import checked
 from repsq_ros.measurement.cut import Cut
 from repsq_ros.measurement.measure import Quantity

@@ -58,8 +58,9 @@ def run(arguments: argparse.Namespace) -> int:
             print()
         _show_clocks(audits)
         tell_digests(bag.digests.items())
-        tell_losses(bag.losses)
-    return 0
+        damage = [each.damage for each in audits if each.damage]
+        tell_losses([*damage, *bag.losses])
+    return BagError.exit_code if damage else 0
 
 
 def _show_clocks(audits: list[AuditOfTopic]) -> None:

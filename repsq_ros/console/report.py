@@ -20,9 +20,9 @@ import argparse
 from dataclasses import replace
 from pathlib import Path
 
-from repsq_ros.console.iso9283 import lines_of_table
 from repsq_ros.console.recorded_inputs import tell_losses
 from repsq_ros.errors import OutputError, ParameterError
+from repsq_ros.iso9283.pose_criteria import lines_of_table
 from repsq_ros.recordings.audits import audits_of
 from repsq_ros.recordings.recording import Recording
 from repsq_ros.report.browser import find_browser, print_pdf

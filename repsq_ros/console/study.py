@@ -22,14 +22,14 @@ from typing import Any
 
 from repsq_ros.console.command_line import add_executor_arguments
 from repsq_ros.errors import MissingError, OutputError, ParameterError
+from repsq_ros.paper.all_studies import STUDIES, specification_of
+from repsq_ros.paper.drawing import draw_study
+from repsq_ros.paper.driving import DRIVING
+from repsq_ros.paper.face import Asked, Study, run_study
+from repsq_ros.paper.weighted_table import judge, read_weighted
+from repsq_ros.paper.written import markdown, write_table
 from repsq_ros.specification.yaml_file import read
 from repsq_ros.studies.executor import open_executor
-from repsq_ros.studies.paper.all_studies import STUDIES, specification_of
-from repsq_ros.studies.paper.drawing import draw_study
-from repsq_ros.studies.paper.driving import DRIVING
-from repsq_ros.studies.paper.face import Asked, Study, run_study
-from repsq_ros.studies.paper.weighted_table import judge, read_weighted
-from repsq_ros.studies.paper.written import markdown, write_table
 
 OUTPUT = Path('campaigns/studies')
 

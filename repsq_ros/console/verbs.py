@@ -55,10 +55,13 @@ class Verb:
     exit_codes: tuple[int, ...] = ()  # beside 0 and 2, which each verb has; see errors.EXIT_CODES
     module: str = ''  # in repsq_ros, where it is not console/VERB
 
+    def path(self, name: str) -> str:
+        """Return the dotted name of the module of this verb, called `name`."""
+        return f'repsq_ros.{self.module or "console." + name.replace("-", "_")}'
+
     def load(self, name: str) -> Command:
         """Import the module of this verb, called `name`."""
-        module = self.module or f'console.{name.replace("-", "_")}'
-        return cast(Command, import_module(f'repsq_ros.{module}'))
+        return cast(Command, import_module(self.path(name)))
 
 
 VERBS = {
@@ -145,12 +148,14 @@ VERBS = {
         "convert a measuring device's CSV of poses to metres and quaternions",
         ('repsq import-poses tracker.csv --unit mm --output poses.csv',),
         (4, 6),
+        'iso9283.import_poses',
     ),
     'iso9283': Verb(
         Group.AFTER,
         'compute pose accuracy, pose repeatability and drift from a table of poses',
         ('repsq iso9283 poses.csv --output iso9283',),
         (4, 5, 6),
+        'iso9283.pose_criteria',
     ),
     'compare': Verb(
         Group.BETWEEN_LABS,

@@ -21,6 +21,7 @@ that finds none of them there is left out.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
@@ -30,13 +31,23 @@ from repsq_ros.measurement import motion, twists
 from repsq_ros.measurement.bunching import bunched_fault
 from repsq_ros.measurement.coverage import gap_fault, silence
 from repsq_ros.measurement.cut import Cut
-from repsq_ros.measurement.frames import UNIT_NORM, leans_as_if_w_came_first
-from repsq_ros.measurement.frozen import frozen_fault
+from repsq_ros.measurement.frames import (
+    UNIT_NORM,
+    leans_as_if_w_came_first,
+    rotation_between,
+    up_of,
+)
+from repsq_ros.measurement.frozen import frozen_fault, part_frozen_fault
 from repsq_ros.measurement.readings import implausible_fault
 from repsq_ros.measurement.reasons import Code, Doubt, Fault
 from repsq_ros.measurement.samples import COLUMNS, POSE, TWIST
-from repsq_ros.measurement.window import UnmeasurableError, Window
+from repsq_ros.measurement.velocity import FITS
+from repsq_ros.measurement.window import BASELINE_NS, GUARD_NS, UnmeasurableError, Window
 from repsq_ros.timebase import to_seconds
+
+LEVEL_TURN = 0.25  # [rad] within a window about a level axis: more than walking sways
+CLIMB = 0.1  # [m] within a window
+STEADY = 0.25  # of all, by which half of a steady turn or way may differ from a half
 
 
 class Check(NamedTuple):
@@ -131,7 +142,7 @@ def _complete(cut: Cut) -> Fault | None:
 
 def _alive(cut: Cut) -> Fault | None:
     if cut.by_twist:
-        dead = twists.dead_fault(cut.inside, cut.window)
+        dead = twists.dead_fault(cut.inside, cut.window, cut.limits)
         if dead or not twists.tells_motion(cut.inside):
             return dead
     return frozen_fault(cut.inside, cut.window, cut.limits)
@@ -144,6 +155,79 @@ def _upright(cut: Cut) -> Fault | None:
         Code.QUATERNION,
         'quaternion: the body lies on its side or head throughout, and stands upright if the '
         'numbers are read as w, x, y, z: a driver that sends w first?',
+    )
+
+
+def _standing(cut: Cut) -> Fault | None:
+    """Find a body that leans before its command: heading and body axes are not what they seem."""
+    if cut.needs != 'velocity':
+        return None
+    end_ns = cut.window.command_ns - GUARD_NS
+    rest = cut.part(end_ns - BASELINE_NS, end_ns).samples
+    if not len(rest):
+        return None
+    assert rest.orientation is not None
+    tilt, axis = up_of(rest.orientation)
+    if tilt <= cut.limits.rest_tilt:
+        return None
+    return Fault(
+        Code.TILT,
+        f'tilt at rest: the body leans by {tilt:.3f} rad before the command, at most '
+        f'{cut.limits.rest_tilt:g} rad allowed, and its {axis} axis points up: up_axis, or '
+        'extrinsics?',
+    )
+
+
+def _alive_in_all_parts(cut: Cut) -> Fault | None:
+    if cut.needs != 'velocity' or cut.by_twist:
+        return None
+    return part_frozen_fault(cut.inside, cut.window, cut.limits)
+
+
+def _level(cut: Cut) -> Fault | None:
+    """Find a body that steadily turns about a level axis, or goes up or down as fast as forward.
+
+    Its axes are not what they seem. Whoever falls does so at once.
+    """
+    samples = cut.measured
+    if cut.needs != 'velocity' or len(samples) < 3:
+        return None
+    middle, last = len(samples) // 2, len(samples) - 1
+    if samples.orientation is not None:
+        first, half, whole = samples.orientation[[0, middle, last]]
+        turn = rotation_between(first, whole)
+        level = math.hypot(turn[0], turn[1])
+        if (
+            level > max(LEVEL_TURN, abs(turn[2]))
+            and np.linalg.norm(rotation_between(first, half) - turn / 2.0) < STEADY * level
+        ):
+            return Fault(
+                Code.TILT,
+                f'tilt: the body turns by {level:.3f} rad about a level axis, and by '
+                f'{abs(turn[2]):.3f} rad about the vertical: up_axis, or w first?',
+            )
+    if samples.position is not None:
+        way, so_far = samples.position[[last, middle]] - samples.position[0]
+        if abs(way[2]) > max(CLIMB, math.hypot(way[0], way[1])) and abs(
+            so_far[2] - way[2] / 2.0
+        ) < STEADY * abs(way[2]):
+            return Fault(
+                Code.TILT,
+                f'tilt: the body goes {way[2]:+.3f} m along the vertical, and '
+                f'{math.hypot(way[0], way[1]):.3f} m in the plane: up_axis?',
+            )
+    return None
+
+
+def _dense(cut: Cut) -> Fault | None:
+    """Find poses that are too far apart for the span of a velocity."""
+    span = cut.source.velocity_span
+    if cut.needs != 'velocity' or cut.source.velocity not in FITS or cut.period <= 1.01 * span:
+        return None
+    return Fault(
+        Code.COVERAGE,
+        f'coverage: a pose every {cut.period:.3f} s, at least one in {span:g} s is needed for a '
+        'velocity over that span',
     )
 
 
@@ -186,10 +270,14 @@ CHECKS = (
     Check('complete', COLUMNS, False, _complete),
     Check('alive', (*POSE, *TWIST), False, _alive),
     Check('upright', ('orientation',), False, _upright),
+    Check('standing', ('orientation',), False, _standing),
+    Check('dense', POSE, False, _dense),
     Check(
         'possible', POSE, False, lambda cut: motion.jump_fault(cut.steps, cut.window, cut.limits)
     ),
     Check('smooth', POSE, False, _smooth),
+    Check('alive in all parts', POSE, False, _alive_in_all_parts),
+    Check('level', POSE, False, _level),
     Check('even', POSE, False, _even),
     Check('believed', TWIST, False, _believed),
 )

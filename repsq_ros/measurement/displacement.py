@@ -26,15 +26,11 @@ from repsq_ros.measurement.checks import checked
 from repsq_ros.measurement.cut import Cut
 from repsq_ros.measurement.pose import Pose, angle_between, mean_pose, require_rest
 from repsq_ros.measurement.reasons import Code
-from repsq_ros.measurement.window import UnmeasurableError
+from repsq_ros.measurement.window import BASELINE_NS, GUARD_NS, UnmeasurableError
 from repsq_ros.timebase import to_seconds
 
 TAKES = ('last', 'median', 'largest')
 MM = 1000.0
-# A baseline (a tare, a reference) is what was there over BASELINE_NS before the command, less a
-# guard at its end: stamps that are late must not bring the beginning of the move into it.
-BASELINE_NS = 500_000_000
-GUARD_NS = 100_000_000
 BEYOND = 10.0  # times the largest displacement: a gauge does not read that
 
 UPPER = key('upper end of psi: the worst there is', 'mm', above=0)

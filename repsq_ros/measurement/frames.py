@@ -173,6 +173,34 @@ def tilt_of(orientation: Array) -> Array:
     return found
 
 
+def up_of(orientation: Array) -> tuple[float, str]:
+    """Return by how much a body leans on average [rad], and which of its axes points up.
+
+    :param orientation: (n, 4), n > 0, any norm but zero
+    """
+    x, y, z, w = orientation.T
+    # The third row of the rotation matrix, times the square of the norm.
+    rows = (2.0 * (x * z - w * y), 2.0 * (y * z + w * x), w * w + z * z - x * x - y * y)
+    up = np.array([float(np.mean(row / (x * x + y * y + z * z + w * w))) for row in rows])
+    axis = int(np.argmax(np.abs(up)))
+    sign = '-' if up[axis] < 0 else ''
+    return math.atan2(math.hypot(up[0], up[1]), up[2]), sign + 'xyz'[axis]
+
+
+def rotation_between(before: Array, after: Array) -> Array:
+    """Return the rotation in the fixed frame from one orientation to another, axis times angle.
+
+    :param before: (4,) x, y, z, w, of any norm but zero
+    :param after: (4,)
+    :returns: (3,) [rad], of an angle up to pi
+    """
+    turn = product(after, before * np.array([-1.0, -1.0, -1.0, 1.0]))[0]
+    turn = turn if turn[3] >= 0 else -turn
+    size = float(np.linalg.norm(turn[:3]))
+    angle = 2.0 * math.atan2(size, turn[3])
+    return np.asarray(turn[:3] * (angle / size if size > 0 else 2.0))
+
+
 def leans_as_if_w_came_first(samples: Samples, source: Input) -> bool:
     """Tell whether a body leans throughout, and stands throughout if w is taken to come first.
 

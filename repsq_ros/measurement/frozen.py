@@ -23,6 +23,9 @@ from repsq_ros.measurement.reasons import Code, Fault
 from repsq_ros.measurement.samples import Array, Samples, Stamps
 from repsq_ros.measurement.window import Window
 
+FEWEST_OF_A_PART = 8  # samples
+NOISE = 1e-7  # [m] second difference: a path computed without noise is smoother
+
 
 def longest_frozen(samples: Samples) -> tuple[float, int]:
     """Return the longest span of bit-identical poses [s] and the index at which it begins."""
@@ -41,6 +44,9 @@ def longest_frozen(samples: Samples) -> tuple[float, int]:
 
 def frozen_fault(samples: Samples, window: Window, limits: Limits) -> Fault | None:
     """Return where the pose does not change to the last bit although stamps go on."""
+    position = samples.position
+    if position is not None and (position[1:, 0] != position[:-1, 0]).all():
+        return None
     span, first = longest_frozen(samples)
     if span <= limits.frozen:
         return _stuck(samples, first, window) or _stuck_at_the_end(samples, limits)
@@ -106,6 +112,40 @@ def _stuck_at_the_end(samples: Samples, limits: Limits) -> Fault | None:
         f'frozen: bit-identical poses with fresh stamps for the last {held:.3f} s, while the body '
         f'was moving at {speed:.4f} m/s',
     )
+
+
+def part_frozen_fault(samples: Samples, window: Window, limits: Limits) -> Fault | None:
+    """Return which part of a pose does not change to the last bit although the others do.
+
+    An exact simulation repeats numbers, too: so the others must have noise, and an orientation
+    counts only where the body is commanded to turn, or has turned meanwhile.
+    """
+    if samples.position is None or samples.orientation is None or len(samples) < FEWEST_OF_A_PART:
+        return None
+    x, y = samples.position[:, 0], samples.position[:, 1]
+    turns = len(window.command) > 2 and window.command[2] != 0.0
+    for name, part, others, is_turn in (
+        ('x', x[:, None], [y], False),
+        ('y', y[:, None], [x], False),
+        ('orientation', samples.orientation, [x, y], True),
+    ):
+        if (part[1:, 0] != part[:-1, 0]).all():
+            continue
+        moved = np.flatnonzero((part[1:] != part[:-1]).any(axis=1)) + 1
+        starts, ends = np.append(0, moved), np.append(moved - 1, len(samples) - 1)
+        spans = (samples.stamps[ends] - samples.stamps[starts]).astype(np.float64) * 1e-9
+        at = int(np.argmax(spans))
+        held = slice(int(starts[at]), int(ends[at]) + 1)
+        if spans[at] <= limits.frozen or held.stop - held.start < FEWEST_OF_A_PART:
+            continue
+        noisy = all(np.median(np.abs(np.diff(other[held], 2))) > NOISE for other in others)
+        if noisy and (not is_turn or turns or len(moved) > 0):
+            return Fault(
+                Code.FROZEN,
+                f'frozen: {name} is bit-identical for {spans[at]:.3f} s from '
+                f'{window.at(samples.stamps[starts[at]])} on, while the rest of the pose changes',
+            )
+    return None
 
 
 class FrozenSpans:

@@ -59,6 +59,12 @@ class Limits(Declared):
     outlier_turn: float = field(
         default=0.002, metadata=key('the same of its rotation', 'rad', above=0, later=True)
     )
+    rest_tilt: float = field(
+        default=0.5,
+        metadata=key(
+            'most that a body leans at rest before its command', 'rad', above=0, later=True
+        ),
+    )
 
 
 @dataclass(frozen=True)

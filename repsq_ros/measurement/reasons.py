@@ -29,6 +29,7 @@ class Code(str, Enum):
     NOT_FINITE = 'not finite'
     ORIENTATION = 'no orientation'  # a quaternion of norm zero, or none at all
     QUATERNION = 'quaternion'  # of another norm or order
+    TILT = 'tilt'  # another axis is up
     POSITION = 'no position'
     VELOCITY = 'no velocity'
     FROZEN = 'frozen'

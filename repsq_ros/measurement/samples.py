@@ -112,8 +112,10 @@ class Samples:
         """Tell which rows hold NaN, infinity or a quaternion of norm zero."""
         bad = np.zeros(len(self), dtype=np.bool_)
         for column in self.columns.values():
-            bad |= ~np.isfinite(column).all(axis=tuple(range(1, column.ndim)))
-        if self.orientation is not None:
+            finite = np.isfinite(column)
+            if not finite.all():
+                bad |= ~finite.all(axis=tuple(range(1, column.ndim)))
+        if self.orientation is not None and not self.orientation[:, 3].all():
             bad |= ~self.orientation.any(axis=1)
         return bad
 

@@ -31,6 +31,11 @@ from repsq_ros.measurement.tail import Tail
 from repsq_ros.measurement.window import UnmeasurableError, Window
 from repsq_ros.timebase import NANOSECONDS, to_seconds
 
+# Checks that a body at rest need not pass: a robot's own kinematics repeat themselves there to the
+# last bit, and no velocity is formed.
+OF_MOTION = frozenset(
+    {'covered', 'alive', 'alive in all parts', 'upright', 'standing', 'level', 'dense', 'even'}
+)
 GAP_NS = 200_000_000  # without a sample at which nothing can be said any more
 
 
@@ -74,8 +79,9 @@ class Settling:
             self._needs,
             limits=Limits(GAP_NS),
             doubts=self._tail.doubts(start_ns, end_ns),
-            # A robot's own kinematics at rest repeat themselves to the last bit.
-            skipped=frozenset({'covered', 'alive', 'upright', 'even'}),
+            skipped=frozenset(
+                {'covered', 'alive', 'upright', 'standing', 'level', 'dense', 'even'}
+            ),
         )
         gap_ns = int(np.diff([start_ns, *came.stamps, end_ns]).max())
         if gap_ns > GAP_NS:

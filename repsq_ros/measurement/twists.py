@@ -43,6 +43,7 @@ SPIKE = ((0.04, 0.06), (0.4, 0.4))  # at least: a constant, and a share of the s
 SPEEDS_UP = 5.0  # [m/s^2, rad/s^2]
 AT_REST = 1e-6  # [m/s, rad/s] that a filter leaves of nothing
 MOVED = 0.02  # [m] that is no noise
+FEWEST_REPEATED = 5  # twists
 
 
 def bound_fault(
@@ -102,7 +103,7 @@ def spike_fault(samples: Samples, period: float, window: Window) -> Fault | None
     return None
 
 
-def dead_fault(samples: Samples, window: Window) -> Fault | None:
+def dead_fault(samples: Samples, window: Window, limits: Limits) -> Fault | None:
     """Return whether the velocities of an odometry are exact zeros that it does not mean.
 
     A controller that is off reports zeros throughout; a driver that knows poses alone leaves the
@@ -110,7 +111,9 @@ def dead_fault(samples: Samples, window: Window) -> Fault | None:
     """
     if samples.linear is None or samples.angular is None or len(samples) < 2:
         return None
-    if samples.linear.any() or samples.angular.any() or samples.position is None:
+    if samples.position is None:
+        return _repeated(samples, window, limits)
+    if samples.linear.any() or samples.angular.any():
         return None
     count = len(samples)
     if not samples.position.any():
@@ -128,6 +131,39 @@ def dead_fault(samples: Samples, window: Window) -> Fault | None:
             f'position moves by {moved:.4f} m',
         )
     return None
+
+
+def _repeated(samples: Samples, window: Window, limits: Limits) -> Fault | None:
+    """Return where a twist without a pose beside it is repeated to the last bit under a command.
+
+    Nothing that is measured repeats itself while the body moves.
+    """
+    assert samples.linear is not None
+    assert samples.angular is not None
+    if not any(window.command):
+        return None
+    rows = np.hstack([samples.linear, samples.angular])
+    moved = np.flatnonzero((rows[1:] != rows[:-1]).any(axis=1)) + 1
+    starts, ends = np.append(0, moved), np.append(moved - 1, len(samples) - 1)
+    spans = (samples.stamps[ends] - samples.stamps[starts]).astype(np.float64) * 1e-9
+    at = int(np.argmax(spans))
+    if spans[at] <= limits.frozen or ends[at] - starts[at] + 1 < FEWEST_REPEATED:
+        return None
+    row, seconds, where = rows[starts[at]], spans[at], window.at(samples.stamps[starts[at]])
+    if not row.any():
+        return Fault(
+            Code.ALL_ZERO,
+            f'all-zero odometry: the twist is exactly zero for {seconds:.3f} s from {where} on, '
+            'under a command',
+        )
+    echo = len(window.command) == 3 and np.allclose(
+        row[[0, 1, 5]], window.command, rtol=1e-6, atol=0.0
+    )
+    return Fault(
+        Code.FROZEN,
+        f'frozen: bit-identical twists with fresh stamps for {seconds:.3f} s from {where} on'
+        f'{", equal to the command: an echo of it?" if echo else ""}',
+    )
 
 
 def tells_motion(samples: Samples) -> bool:

@@ -88,7 +88,7 @@ def by_slope(samples: Samples, span: float, first: int = 0) -> Array:
     np.cumsum(
         np.vstack([seconds, seconds**2, values, values * seconds]), axis=1, out=running[:, 1:]
     )
-    sums = running[:, high] - running[:, low]
+    sums = running.take(high, axis=1) - running.take(low, axis=1)
     # Moments about an instant near each window: t - middle is small, so little is cancelled.
     n = (high - low).astype(np.float64)
     middle = seconds[(low + high) >> 1]

@@ -21,6 +21,10 @@ from dataclasses import dataclass
 from repsq_ros.measurement.reasons import Code
 from repsq_ros.timebase import NANOSECONDS, to_seconds
 
+# A baseline (a tare, a reference, the tilt at rest) is what was there over BASELINE_NS before the
+# command, less a guard at its end: late stamps must not bring the beginning of the move into it.
+BASELINE_NS = 500_000_000
+GUARD_NS = 100_000_000
 REACH_NS = NANOSECONDS  # looked back before a test: for slopes, re-timing and a tare
 
 

@@ -33,6 +33,7 @@ from repsq_ros.messages.sensor_messages import reader_of
 from repsq_ros.nodes import qos
 from repsq_ros.nodes.message_classes import message_class
 from repsq_ros.nodes.polling import NO_EVENTS, take_waiting
+from repsq_ros.nodes.rclpy_versions import publisher_count
 
 
 def several_publishers(node: Node, topic: str, kind: str) -> Fault | None:
@@ -70,7 +71,7 @@ class InputSubscription:
     @property
     def matched(self) -> bool:
         """Tell whether there is a publisher that is heard when it speaks."""
-        return int(self._subscription.get_publisher_count()) > 0
+        return publisher_count(self._node, self._subscription) > 0
 
     def several_publishers(self) -> Fault | None:
         """Return whether more than one program publishes on the topic."""

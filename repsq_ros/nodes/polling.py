@@ -25,7 +25,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from rclpy.callback_groups import CallbackGroup
-from rclpy.event_handler import SubscriptionEventCallbacks
 from rclpy.node import Node
 from rclpy.subscription import Subscription
 
@@ -34,6 +33,7 @@ from repsq_ros.measurement.samples import Samples
 from repsq_ros.messages.sensor_messages import reader_of
 from repsq_ros.nodes import qos
 from repsq_ros.nodes.message_classes import message_class
+from repsq_ros.nodes.rclpy_versions import SubscriptionEventCallbacks
 
 # Each of rclpy's events (such as incompatible QoS) would add a waitable to every subscription, and
 # an executor checks them all before every message. QoS events are polled once a second instead.

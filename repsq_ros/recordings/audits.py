@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from repsq_ros.auditing.body_audit import BodyAudit, BodyAuditor
 from repsq_ros.auditing.stream_audit import StreamAudit, StreamAuditor
+from repsq_ros.errors import BagError
 from repsq_ros.measurement.catalogue import CATALOGUE, TF, MessageKind
 from repsq_ros.measurement.inputs import Input
 from repsq_ros.measurement.samples import Samples
@@ -61,6 +62,7 @@ class AuditOfTopic:
     stream: StreamAudit | None  # None: no message
     stamped: bool  # by headers; else times of arrival were taken
     unknown: str  # why its messages cannot be read; empty: they can
+    damage: str  # why one of them could not, after which none was; empty: all were
     frames: tuple[str, ...]  # frame_id
     bodies: tuple[AuditOfBody, ...]
 
@@ -80,12 +82,14 @@ class AuditOfTopic:
     def lines(self) -> Lines:
         """Return what people read, as pairs of name and value."""
         if self.stream is None:
-            return [('no message', '')]
+            return [('not read', self.damage)] if self.damage else [('no message', '')]
         lines = self.stream.lines()
         if not self.stamped:
             lines = [(name, value) for name, value in lines if name not in OF_CLOCKS]
             told = 'none in this type: times of arrival; use stamp: receive'
             lines[-1] = ('stamps', self.unknown or told)
+        if self.damage:
+            lines.append(('not read any further', self.damage))
         if self.frames:
             lines.append(('frame_id', ', '.join(map(repr, self.frames))))
         for body in self.bodies:
@@ -108,7 +112,12 @@ def audits_of(
         if each.topic in wanted
     }
     for table in recording.arrays(*wanted):
-        streams[table.topic, table.type].take(table, rate)
+        stream = streams[table.topic, table.type]
+        if not stream.damage:
+            try:
+                stream.take(table, rate)
+            except BagError as error:  # it concerns no other topic
+                stream.damage = str(error)
     return [stream.result(topic) for (topic, _), stream in streams.items()]
 
 
@@ -130,6 +139,7 @@ class _AuditedStream:
     empty: bool = True
     stamped: bool = False
     unknown: str = ''
+    damage: str = ''
     frames: set[str] = field(default_factory=set)
     bodies: dict[str, _AuditedBody] = field(default_factory=dict)
 
@@ -137,12 +147,12 @@ class _AuditedStream:
         """Take in the messages of a stretch."""
         if not len(table):
             return
-        self.empty = False
         if table.unknown is not None:
-            self.unknown = str(table.unknown)
+            self.empty, self.unknown = False, str(table.unknown)
             self.auditor.add(table.log_ns)
             return
         stamps = table.stamps()
+        self.empty = False
         if stamps is None:
             stamps = table.log_ns
             self.auditor.add(stamps)
@@ -189,6 +199,7 @@ class _AuditedStream:
             None if self.empty else self.auditor.result(),
             self.stamped,
             self.unknown,
+            self.damage,
             tuple(sorted(self.frames)),
             tuple(bodies),
         )

@@ -55,7 +55,7 @@ def files_of(path: Path, recover: bool) -> RecordedFiles:
         raise BagError(f'{path}: does not exist, expected a folder or file of a recording')
     if not path.is_dir():
         return RecordedFiles(path, [path])
-    there = sorted((file for file in path.iterdir() if _is_storage(file)), key=_by_number)
+    there = sorted((file for file in path.iterdir() if is_storage(file)), key=_by_number)
     metadata = path / METADATA
     if not metadata.exists():
         if recover and there:
@@ -87,7 +87,7 @@ def metadata_of(file: Path) -> Any:
 def _listed(path: Path, metadata: Path, there: list[Path], recover: bool) -> RecordedFiles:
     try:
         told = metadata_of(metadata)
-        names = [PurePath(name).name for name in told['relative_file_paths']]
+        names = _names(told['relative_file_paths'])
         topics = [
             (each['topic_metadata'], int(each['message_count']))
             for each in told['topics_with_message_count']
@@ -97,14 +97,15 @@ def _listed(path: Path, metadata: Path, there: list[Path], recover: bool) -> Rec
         mode = str(told.get('compression_mode') or '').lower()
     except (yaml.YAMLError, OSError, UnicodeDecodeError) as error:
         raise BagError(_unreadable(path, ' '.join(str(error).split())[:120])) from None
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise BagError(_unreadable(path, f'{type(error).__name__} {error}')) from None
+    except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
+        why = ' '.join(f'{type(error).__name__} {error}'.split())[:120]
+        raise BagError(_unreadable(path, why)) from None
     found = RecordedFiles(path, [], counts, qos, mode == 'message')
     for name in names:
         file = path / name
         if not file.exists() and (path / (name + PACKED)).exists():
             file = path / (name + PACKED)
-        if file.exists():
+        if file.is_file():
             found.files.append(file)
         elif recover:
             found.notes.append(f'{file}: listed in {METADATA}, and not there')
@@ -125,6 +126,18 @@ def _listed(path: Path, metadata: Path, there: list[Path], recover: bool) -> Rec
     return found
 
 
+def _names(paths: Any) -> list[str]:
+    """Return the names of the files that are listed, each once.
+
+    :raises TypeError: they are no list of files
+    """
+    listed = isinstance(paths, list) and all(isinstance(path, str) for path in paths)
+    names = [PurePath(path).name for path in paths] if listed else []
+    if not names or not all(names):
+        raise TypeError(f'relative_file_paths {paths!r}, expected a list of files')
+    return list(dict.fromkeys(names))
+
+
 def _unreadable(path: Path, why: str) -> str:
     return (
         f'{path}: cannot be read ({METADATA}: {why}), expected what ros2 bag record writes: '
@@ -137,7 +150,8 @@ def _qos(topic: dict[str, Any]) -> str:
     return offered if isinstance(offered, str) else yaml.safe_dump(offered)
 
 
-def _is_storage(file: Path) -> bool:
+def is_storage(file: Path) -> bool:
+    """Tell by its name whether a file is one of a recording."""
     return file.suffix in SUFFIXES or (file.suffix == PACKED and file.stem.endswith(SUFFIXES))
 
 

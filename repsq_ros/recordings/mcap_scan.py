@@ -16,47 +16,23 @@
 
 from __future__ import annotations
 
-import os
 import struct
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
 from repsq_ros.recordings import mcap_records as records
+from repsq_ros.recordings.file_bytes import FileBytes
 from repsq_ros.recordings.mcap_records import HEAD, ChunkHead, DamagedError, find_records
 from repsq_ros.recordings.message_block import Channel
 
 BARE = 4 << 20  # bytes of messages outside of chunks that are read at once
-KEPT = 16 << 10  # bytes that are read for a look at one record: small chunks share a read
 KNOWN = range(0x01, 0x10)
 PRIVATE = 0x80  # opcodes from here on are anybody's own
 ENDS = frozenset({records.CHUNK, records.DATA_END, records.FOOTER})
-
-
-class FileBytes:
-    """The bytes of a file, by their places."""
-
-    def __init__(self, file: BinaryIO) -> None:
-        self._number = file.fileno()
-        self.size = os.fstat(self._number).st_size
-        self._begin, self._kept = 0, b''
-
-    def at(self, begin: int, length: int) -> bytes:
-        """Read so many bytes, fewer at the end of the file."""
-        return os.pread(self._number, max(min(length, self.size - begin), 0), begin)
-
-    def near(self, begin: int, length: int) -> bytes:
-        """Read bytes that most often lie close behind those that were read before."""
-        if length >= KEPT:
-            return self.at(begin, length)
-        at = begin - self._begin
-        if not 0 <= at <= at + length <= len(self._kept):
-            self._begin, self._kept, at = begin, self.at(begin, KEPT), 0
-        return self._kept[at : at + length]
 
 
 @dataclass(slots=True)

@@ -25,8 +25,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from repsq_ros.recordings import mcap_records as records
+from repsq_ros.recordings.file_bytes import FileBytes
 from repsq_ros.recordings.mcap_records import DamagedError, Records, find_records
-from repsq_ros.recordings.mcap_scan import FileBytes, McapPart, scan
+from repsq_ros.recordings.mcap_scan import McapPart, scan
 from repsq_ros.recordings.message_block import (
     EMPTY,
     Channel,
@@ -48,14 +49,11 @@ class McapStorage:
     :raises DamagedError: it is no mcap file, or damaged and not to be recovered
     """
 
-    by_topic = False
-
     def __init__(self, path: Path, recover: bool) -> None:
         self.path, self._recover = path, recover
         self.damage: list[str] = []
-        self._opened = path.open('rb')
+        self._file = FileBytes(path)
         try:
-            self._file = FileBytes(self._opened)
             self._contents = scan(self._file)
             for each in self._contents.damage:
                 self._tell(each)
@@ -63,7 +61,7 @@ class McapStorage:
                 self._look_for_channels()
             self._check_data_crc()
         except BaseException:
-            self._opened.close()
+            self._file.close()
             raise
         self._parts = sorted(self._contents.parts, key=lambda each: each.start_ns)
         self.channels: dict[int, Channel] = self._contents.channels
@@ -88,7 +86,7 @@ class McapStorage:
 
     def close(self) -> None:
         """Close the file."""
-        self._opened.close()
+        self._file.close()
 
     def blocks(self, wanted: set[int]) -> Iterator[LazyBlock]:
         """Yield the parts in the order of their first messages; numbers are those of the file."""

@@ -65,6 +65,11 @@ class MessageBlock:
             self.log_ns[rows],
         )
 
+    def between(self, first_ns: int, last_ns: int) -> MessageBlock:
+        """Return the messages that were recorded within two instants; they are in order."""
+        begin, end = np.searchsorted(self.log_ns, (first_ns, last_ns + 1))
+        return self.take(slice(int(begin), int(end)))
+
     def compact(self) -> MessageBlock:
         """Return the same with no more in the buffer than the messages, where that is much."""
         if 2 * int(self.sizes.sum()) > len(self.buffer):
@@ -78,6 +83,17 @@ class MessageBlock:
         if (self.log_ns[1:] >= self.log_ns[:-1]).all():
             return self
         return self.take(np.argsort(self.log_ns, kind='stable'))
+
+    def by_channel(self) -> Iterator[tuple[int, MessageBlock]]:
+        """Yield the messages of each channel that has some, by its number."""
+        if not len(self):
+            return
+        if (self.channels == self.channels[0]).all():
+            yield int(self.channels[0]), self
+            return
+        order = np.argsort(self.channels, kind='stable')
+        for rows in np.split(order, np.flatnonzero(np.diff(self.channels[order])) + 1):
+            yield int(self.channels[rows[0]]), self.take(rows)
 
     def raw(self, row: int) -> bytes:
         """Return the bytes of one message."""

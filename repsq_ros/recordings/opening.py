@@ -83,10 +83,6 @@ class _Wrapped:
         return self._inner.counts
 
     @property
-    def by_topic(self) -> bool:
-        return self._inner.by_topic
-
-    @property
     def channels(self) -> dict[int, Channel]:
         return self._inner.channels
 

@@ -51,50 +51,50 @@ class RecordedTypes:
         return self._stores[key]
 
     def _made(self, channel: Channel) -> Any:
-        from rosbags.typesys import TypesysError
-
-        store = self._usual
-        if channel.definition:
-            try:
-                store = _defined(channel.type, channel.definition, channel.syntax)
-            except (TypesysError, KeyError, ValueError) as error:
-                why = ' '.join(str(error).split())[:120]
-                raise BagError(
-                    f'{channel.topic}: the definition of {channel.type} in the recording is not '
-                    f'understood ({why}), expected .msg or .idl text'
-                ) from None
         if channel.encoding not in ('cdr', 'ros1'):
             raise BagError(
                 f'{channel.topic}: found messages in {channel.encoding!r}, expected those of ROS '
                 '(cdr): convert the recording first'
             )
-        unknown = _unknown(channel.type, store.fielddefs, set())
-        if unknown and channel.definition:
-            raise BagError(
-                f'{channel.topic}: the definition of {channel.type} in the recording is not '
-                f'understood (it has no {unknown}), expected .msg or .idl text'
-            )
+        if not channel.definition:
+            if _unknown(channel.type, self._usual.fielddefs, {}):
+                raise BagError(
+                    f'{channel.topic}: found the type {channel.type}, which neither the recording '
+                    'nor ROS 2 Jazzy defines: record it with a rosbag2 that keeps definitions '
+                    '(mcap)'
+                )
+            return self._usual
+        try:
+            store = _defined(channel.type, channel.definition, channel.syntax)
+            unknown = _unknown(channel.type, store.fielddefs, {})
+        except Exception as error:  # parsers of definitions fail in many ways
+            unknown = ' '.join(str(error).split())[:120] or type(error).__name__
         if unknown:
             raise BagError(
-                f'{channel.topic}: found the type {channel.type}, which neither the recording nor '
-                'ROS 2 Jazzy defines: record it with a rosbag2 that keeps definitions (mcap)'
+                f'{channel.topic}: the definition of {channel.type} in the recording is not '
+                f'understood ({unknown}), expected .msg or .idl text'
             )
         return store
 
 
-def _unknown(name: str, fields: Any, seen: set[str]) -> str:
-    """Return a type that is needed for another one and not defined; '': all are."""
+def _unknown(name: str, fields: Any, seen: dict[str, bool]) -> str:
+    """Return what is wrong with a definition; '': nothing.
+
+    :param seen: the types that were looked at, and whether that is over
+    """
     if name not in fields:
-        return name
-    seen.add(name)
+        return f'it has no {name}'
+    if name in seen:
+        return '' if seen[name] else f'{name} is a part of itself'
+    seen[name] = False
     for _, (_, what) in fields[name][1]:
         inner = what
         while isinstance(inner, tuple) and isinstance(inner[0], tuple):
             inner = inner[0][1]  # of an array: what it is an array of
-        if isinstance(inner, str) and inner not in seen:
-            unknown = _unknown(inner, fields, seen)
-            if unknown:
-                return unknown
+        unknown = _unknown(inner, fields, seen) if isinstance(inner, str) else ''
+        if unknown:
+            return unknown
+    seen[name] = True
     return ''
 
 
@@ -104,7 +104,7 @@ def _defined(name: str, definition: str, syntax: str) -> Any:
     from rosbags.typesys import Stores, get_types_from_idl, get_types_from_msg, get_typestore
 
     store = get_typestore(Stores.EMPTY)
-    if syntax == 'ros2msg':
+    if syntax in ('ros2msg', 'ros1msg'):
         store.register(get_types_from_msg(definition, name))
         return store
     parts = IDL.split(definition)

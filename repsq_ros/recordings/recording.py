@@ -78,8 +78,9 @@ class Recording:
         self._recover = recover
         self._told: list[str] = []
         self._definitions = RecordedTypes()
-        self._channels: list[Channel] = []  # those that differ, of all files
+        self._numbered: dict[Channel, int] = {}  # those that differ, of all files
         self._decoders: dict[int, Decoder] = {}
+        self._channels: list[Channel] = []
         self._numbers: list[dict[int, int]] = []  # of each file: its number to that above
         self._storages: list[Storage] = []
         self._sources: list[RecordedFiles] = []
@@ -96,19 +97,23 @@ class Recording:
     def _add(self, source: RecordedFiles) -> None:
         self._sources.append(source)
         self._told += source.notes
+        read = {storage.path.resolve() for storage in self._storages}
         for file in source.files:
+            if file.resolve() in read:  # it was given twice
+                continue
             try:
                 storage = opened(file, self._recover, source.packed_messages)
             except DamagedError as error:
                 self._lose(file, error, len(source.files) > 1)
                 continue
-            numbers = {}
-            for number, channel in storage.channels.items():
-                if channel not in self._channels:
-                    self._channels.append(channel)
-                numbers[number] = self._channels.index(channel)
             self._storages.append(storage)
-            self._numbers.append(numbers)
+            self._numbers.append(
+                {
+                    number: self._numbered.setdefault(channel, len(self._numbered))
+                    for number, channel in storage.channels.items()
+                }
+            )
+        self._channels = list(self._numbered)
 
     def _lose(self, file: Path, error: DamagedError, others: bool) -> None:
         """Go on without a file, if there are others and that is wanted."""
@@ -125,7 +130,11 @@ class Recording:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
+        losses = self.losses
         self.close()
+        # Where nothing was found in a damaged recording, the damage may be why.
+        if isinstance(error, BagError) and self._recover and losses:
+            raise BagError(f'{error} ({losses[0]})') from None
 
     def close(self) -> None:
         """Close all files."""
@@ -177,11 +186,6 @@ class Recording:
         return list(dict.fromkeys([*self._told, *damage]))
 
     @property
-    def by_topic(self) -> bool:
-        """Whether a walk over some topics costs nothing for those of the others."""
-        return all(storage.by_topic for storage in self._storages)
-
-    @property
     def digests(self) -> dict[str, str]:
         """SHA-256 of every file that was given, by its path."""
         files = [file for source in self._sources for file in source.files]
@@ -225,16 +229,19 @@ class Recording:
         """
         return chain.from_iterable(self.stretches(*topics))
 
-    def stretches(self, *topics: str) -> Iterator[list[Table]]:
+    def stretches(
+        self, *topics: str, logs: tuple[int, int] | None = None
+    ) -> Iterator[list[Table]]:
         """Yield the messages of some topics, one stretch of the recording after the other.
 
         A stretch has one table for each topic and type; what follows it was recorded later than
         all of them. No more of the recording is in memory than one.
 
+        :param logs: only messages that were recorded within these instants [ns]; None: all
         :raises BagError: damage, or a type that is not known
         """
         for block in self._blocks(topics):
-            yield self._tables(block)
+            yield self._tables(block if logs is None else block.between(*logs))
 
     def both(
         self, singly: Collection[str], laid: Collection[str]
@@ -252,14 +259,9 @@ class Recording:
             yield self._singly(one, raw=False, plain=True), self._tables(other)
 
     def _tables(self, block: MessageBlock) -> list[Table]:
-        numbers = np.flatnonzero(np.bincount(block.channels)).tolist()
         return [
-            Table(
-                self._decoder(number),
-                block if len(numbers) == 1 else block.take(block.channels == number),
-                self._spoiled,
-            )
-            for number in numbers
+            Table(self._decoder(number), of_one, self._spoiled)
+            for number, of_one in block.by_channel()
         ]
 
     def _decoder(self, number: int) -> Decoder:

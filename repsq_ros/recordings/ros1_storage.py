@@ -33,8 +33,6 @@ class Ros1Storage:
     :raises DamagedError: it is no bag, or damaged
     """
 
-    by_topic = False
-
     def __init__(self, path: Path, recover: bool) -> None:
         from rosbags.rosbag1 import Reader
 

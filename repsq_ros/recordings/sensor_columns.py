@@ -25,7 +25,6 @@ import numpy as np
 from repsq_ros.measurement.inputs import Input
 from repsq_ros.measurement.samples import Samples, joined
 from repsq_ros.messages.sensor_messages import Reader, reader_of
-from repsq_ros.recordings.message_block import NONE, Integers
 from repsq_ros.recordings.recording import Recording
 from repsq_ros.recordings.table import Table
 
@@ -80,32 +79,22 @@ def _in_log_order(found: Sequence[Samples | None]) -> Samples | None:
 
 
 def sample_columns(
-    recording: Recording, inputs: Mapping[str, tuple[str, Input]], offset_ns: int = 0
+    recording: Recording,
+    inputs: Mapping[str, tuple[str, Input]],
+    offset_ns: int = 0,
+    logs: tuple[int, int] | None = None,
 ) -> Iterator[dict[str, Samples]]:
     """Yield the samples of several inputs, one stretch of the recording after the other.
 
     :param inputs: by any name: the topic and the input
     :param offset_ns: added to all stamps
+    :param logs: only samples that were recorded within these instants [ns]; None: all
     :returns: the samples of each, by the same names, where the stretch has some
     :raises BagError: a topic is missing, or not of the input's type
     """
     sensors = SensorColumns(recording, inputs, offset_ns)
-    for tables in recording.stretches(*sensors.topics):
+    for tables in recording.stretches(*sensors.topics, logs=logs):
         yield sensors.of(tables)
-
-
-def sample_times(recording: Recording, topic: str, source: Input) -> tuple[Integers, Integers]:
-    """Return the stamps of all samples of an input, and when each was recorded, (n,) [ns].
-
-    :raises BagError: the topic is missing, or not of the input's type
-    """
-    stamps: list[Integers] = [NONE]
-    logs: list[Integers] = [NONE]
-    for found in sample_columns(recording, {'': (topic, source)}):
-        for columns in found.values():
-            stamps.append(columns.stamps)
-            logs.append(NONE if columns.logs is None else columns.logs)
-    return np.concatenate(stamps), np.concatenate(logs)
 
 
 def columns_from(table: Table, read: Reader) -> Samples | None:

@@ -19,22 +19,28 @@ from __future__ import annotations
 import shutil
 import sqlite3
 import tempfile
+from array import array
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, closing, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from repsq_ros.recordings.file_bytes import FileBytes
 from repsq_ros.recordings.mcap_records import DamagedError
 from repsq_ros.recordings.message_block import (
     EMPTY,
     Channel,
+    Integers,
     LazyBlock,
     MessageBlock,
     joined,
     of_columns,
     of_messages,
 )
+from repsq_ros.recordings.sqlite_pages import SqlitePages, integers, texts
 
 MAGIC = b'SQLite format 3\0'
 BESIDE = ('-wal', '-journal')  # what a database that was not closed leaves
@@ -44,7 +50,6 @@ ONE = 'SELECT timestamp, data FROM messages WHERE topic_id = ? ORDER BY timestam
 SEVERAL = (
     'SELECT topic_id, timestamp, data FROM messages WHERE topic_id IN ({}) ORDER BY timestamp'
 )
-BY_ID = 'SELECT id, topic_id, timestamp, data FROM messages WHERE id BETWEEN ? AND ? ORDER BY id'
 
 
 class SqliteStorage:
@@ -54,12 +59,11 @@ class SqliteStorage:
     :raises DamagedError: it is no database of rosbag2, or damaged and not to be recovered
     """
 
-    by_topic = True
-
     def __init__(self, path: Path, recover: bool) -> None:
         self.path, self._recover = path, recover
         self.damage: list[str] = []
         self.counts: dict[int, int] | None = None
+        self._read = path  # or a copy of it
         with path.open('rb') as file:
             head = file.read(100)
         if not head.startswith(MAGIC):
@@ -74,24 +78,35 @@ class SqliteStorage:
             self._base.text_factory = lambda raw: raw.decode(errors='replace')
             self.channels = self._channels()
         except sqlite3.DatabaseError as error:
-            self.close()
-            raise DamagedError(f'not to be read as a database: {error}') from None
+            self._give_up(f'not to be read as a database: {error}')
+        except DamagedError as error:
+            self._give_up(str(error))
 
     def _open(self) -> sqlite3.Connection:
         """Open the file without leaving a trace beside it."""
         beside = [file for file in beside_of(self.path) if file.stat().st_size]
-        opened, options = self.path, 'mode=ro&immutable=1'
+        options = 'mode=ro&immutable=1'
         if beside:
             folder = Path(self._stack.enter_context(tempfile.TemporaryDirectory()))
             for file in (self.path, *beside):
                 shutil.copyfile(file, folder / file.name)
-            opened, options = folder / self.path.name, 'mode=rw'
-        name = opened.resolve().as_uri()
-        base = sqlite3.connect(f'{name}?{options}', uri=True)
+            self._read, options = folder / self.path.name, 'mode=rw'
+        base = sqlite3.connect(f'{self._read.resolve().as_uri()}?{options}', uri=True)
         self._stack.callback(base.close)
         if self._recover:  # or else a file that is cut is not looked into at all
             base.execute('PRAGMA writable_schema = ON')
         return base
+
+    def _give_up(self, damage: str) -> None:
+        """Go on with what the pages tell of the topics, if that is wanted.
+
+        :raises DamagedError: it is not, or they tell nothing
+        """
+        self.channels = self._salvaged_channels() if self._recover else {}
+        if not self.channels:
+            self.close()
+            raise DamagedError(damage) from None
+        self.damage.append(damage)
 
     def _channels(self) -> dict[int, Channel]:
         there = {row[1] for row in self._base.execute('PRAGMA table_info(topics)')}
@@ -149,46 +164,93 @@ class SqliteStorage:
             rows, size = rows + len(some), size + len(blocks[-1].buffer)
         return blocks
 
+    # What can be read of a damaged file ----------------------------------------------------------
+
+    def _pages(self) -> SqlitePages:
+        if self._read != self.path:  # what lies beside it belongs to it
+            with suppress(sqlite3.DatabaseError):
+                self._base.execute('PRAGMA wal_checkpoint(TRUNCATE)').fetchall()
+        return SqlitePages(self._stack.enter_context(closing(FileBytes(self._read))))
+
+    def _salvaged_channels(self) -> dict[int, Channel]:
+        """Return the topics by rows that look like theirs."""
+        topics: dict[int, list[str]] = {}
+        definitions: dict[str, tuple[str, str]] = {}
+        for row in self._pages().rows():
+            if len(row.types) < 4 or row.types[0] or len(row.data) < row.size:
+                continue
+            try:
+                first, second, third, *others = texts(row.types[1:], row.data)
+            except ValueError:
+                continue
+            if first.startswith('/') and second.count('/') == 2:
+                topics[row.number] = [first, second, third, *others[:1]]
+            elif second.startswith('ros2'):
+                definitions[first] = (third, second)
+        return {
+            number: Channel(name, kind, encoding, *definitions.get(kind, ('', '')), *qos)
+            for number, (name, kind, encoding, *qos) in topics.items()
+        }
+
     def _salvaged(self, wanted: set[int]) -> Iterator[LazyBlock]:
-        """Yield what the rows give, those that cannot be read left out."""
-        for rows in self._rows(1, self._last()):
-            found = [
-                (topic, log_ns, data)
-                for _, topic, log_ns, data in rows
-                if topic in wanted and isinstance(data, bytes) and isinstance(log_ns, int)
-            ]
-            if found:
-                found.sort(key=lambda row: row[1])
-                yield LazyBlock(found[0][1], partial(of_messages, found))
-
-    def _last(self) -> int:
-        for question in ('SELECT max(id) FROM messages', 'SELECT count(*) FROM messages'):
-            try:
-                (last,) = self._base.execute(question).fetchone()
-                return last or 0
-            except sqlite3.DatabaseError:
+        """Yield the messages by rows that look like theirs, in the order of recording."""
+        pages = self._pages()
+        found, numbers = array('q'), array('q')
+        for row in pages.rows():
+            kinds = row.types
+            if len(kinds) != 4 or kinds[0] or kinds[3] < 12 or kinds[3] % 2:
                 continue
-        return self.path.stat().st_size // 32  # more rows than that find no room
-
-    def _rows(self, first: int, last: int) -> Iterator[list[tuple[int, int, int, bytes]]]:
-        """Yield the rows of a range of numbers, halved around those that cannot be read."""
-        lost, why = 0, ''
-        ranges = [(begin, min(begin + 1023, last)) for begin in range(first, last + 1, 1024)]
-        ranges.reverse()
-        while ranges:
-            low, high = ranges.pop()
             try:
-                rows = self._base.execute(BY_ID, (low, high)).fetchall()
-            except (sqlite3.DatabaseError, OverflowError) as error:
-                if low == high:
-                    lost, why = lost + 1, str(error)
-                else:
-                    middle = (low + high) // 2
-                    ranges += [(middle + 1, high), (low, middle)]
+                (topic, log_ns), before = integers(kinds[1:3], row.data)
+            except ValueError:
                 continue
-            yield rows
+            numbers.append(row.number)
+            if topic in wanted:
+                stored = len(row.data) - before
+                found.extend((log_ns, row.number, topic))
+                found.extend((row.begin + before, stored, row.size - before, row.overflow))
+        if not numbers:
+            self.damage.append('no row of a message was found')
+            return
+        self._tell_missing(np.frombuffer(numbers, dtype=np.int64), pages.unreadable)
+        rows: Integers = np.frombuffer(found, dtype=np.int64).reshape(-1, 7)
+        rows = rows[np.unique(rows[:, 1], return_index=True)[1]]  # stale pages hold some again
+        rows = rows[np.argsort(rows[:, 0], kind='stable')]
+        place = np.cumsum(rows[:, 5]) // BYTES + np.arange(len(rows)) // ROWS
+        for some in np.split(rows, np.flatnonzero(np.diff(place)) + 1):
+            if len(some):
+                yield LazyBlock(int(some[0, 0]), partial(self._salvaged_block, pages, some))
+
+    def _salvaged_block(self, pages: SqlitePages, rows: Integers) -> MessageBlock:
+        found, lost = [], 0
+        for log_ns, _, topic, *where in rows.tolist():
+            data = pages.content(*where)
+            if data is None:
+                lost += 1
+            else:
+                found.append((topic, log_ns, data))
         if lost:
-            self.damage.append(f'{lost} rows cannot be read ({why})')
+            self.damage.append(f'{lost} messages whose pages are missing, about {rows[0, 0]} ns')
+        return of_messages(found)
+
+    def _tell_missing(self, numbers: Integers, unreadable: int) -> None:
+        missing = int(numbers.max() - numbers.min()) + 1 - len(np.unique(numbers))
+        for told in (
+            '' if self.damage else self._quick_check(),
+            f'{missing} rows are missing between those that were read' if missing else '',
+            f'{unreadable} pages of rows make no sense' if unreadable else '',
+        ):
+            if told and told not in self.damage:
+                self.damage.append(told)
+
+    def _quick_check(self) -> str:
+        """Return the first thing that the library finds wrong; '': nothing."""
+        try:
+            (found,) = self._base.execute('PRAGMA quick_check(1)').fetchone()
+        except sqlite3.DatabaseError as error:
+            found = error
+        first = str(found).splitlines()[-1]
+        return '' if first == 'ok' else f'damaged: {first}'
 
 
 def _cut(head: bytes, path: Path) -> str:

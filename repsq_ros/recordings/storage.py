@@ -42,10 +42,6 @@ class Storage(Protocol):
     def counts(self) -> dict[int, int] | None:
         """How many messages of each channel it holds, as it says itself; None: it does not."""
 
-    @property
-    def by_topic(self) -> bool:
-        """Whether the messages of a topic are found without reading those of all others."""
-
     def blocks(self, wanted: set[int]) -> Iterator[LazyBlock]:
         """Yield its messages of some channels, in the order of recording.
 

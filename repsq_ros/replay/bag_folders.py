@@ -20,8 +20,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from repsq_ros.errors import BagError
-
-METADATA = 'metadata.yaml'
+from repsq_ros.recordings.contents import METADATA, is_storage
 
 
 def bags_in(paths: Sequence[Path]) -> list[Path]:
@@ -33,7 +32,7 @@ def bags_in(paths: Sequence[Path]) -> list[Path]:
     """
     found: list[Path] = []
     for path in paths:
-        if not path.is_dir() or (path / METADATA).exists() or _has_files(path, '.mcap', '.db3'):
+        if not path.is_dir() or (path / METADATA).exists() or any(map(is_storage, path.iterdir())):
             found.append(path)
             continue
         # One of ROS 1 is a file; a folder of them is no recording.
@@ -44,7 +43,3 @@ def bags_in(paths: Sequence[Path]) -> list[Path]:
             )
         found += below
     return list(dict.fromkeys(found))
-
-
-def _has_files(folder: Path, *suffixes: str) -> bool:
-    return any(each.suffix in suffixes for each in folder.iterdir())

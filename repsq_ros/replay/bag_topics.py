@@ -24,9 +24,8 @@ import yaml
 
 from repsq_ros import topics
 from repsq_ros.errors import BagError, MissingError, ParameterError
-from repsq_ros.recordings.contents import metadata_of
+from repsq_ros.recordings.contents import METADATA, metadata_of
 from repsq_ros.recordings.recording import Recording
-from repsq_ros.replay.bag_folders import METADATA
 from repsq_ros.specification.load import load
 from repsq_ros.specification.model import Specification
 

@@ -16,19 +16,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from repsq_ros.campaign.campaign import Campaign
 from repsq_ros.campaign.records import EstimateRecord, TestRecord, record_of
 from repsq_ros.campaign.result import Result
-from repsq_ros.measurement.inputs import Input
 from repsq_ros.measurement.measure import Evaluation
-from repsq_ros.measurement.recorder import Recorder, Window
-from repsq_ros.measurement.samples import Samples
-from repsq_ros.messages.sensor_messages import reader_of
-from repsq_ros.recordings.recording import Recording
+from repsq_ros.measurement.window import Window
 from repsq_ros.replay.segments import Segment
 from repsq_ros.specification.model import Specification
 
@@ -40,53 +36,16 @@ class Evaluated(NamedTuple):
     outcome: Evaluation
 
 
-def read_samples(bag: Recording, topic: str, source: Input) -> list[Samples]:
-    """Return the samples of a sensor topic, as the measurement node would make them.
+def evaluated_by(outcomes: Mapping[Window, Evaluation], segment: Segment) -> Evaluated:
+    """Return what a segment gives.
 
-    :raises BagError: the topic is missing, or not of the input's type
+    :param outcomes: of its window, if it is to be measured
     """
-    bag.require(topic, source.type)
-    read = reader_of(source)
-    found = (read(item.message, item.log_ns) for item in bag.messages(topic))
-    return [sample for sample in found if sample is not None]
+    known = without_samples(segment)
+    return Evaluated(segment, outcomes[segment.window] if known is None else known)
 
 
-def evaluate(
-    specification: Specification,
-    samples: Sequence[Samples],
-    segments: Sequence[Segment],
-    conditions: Mapping[str, Sequence[Samples]] | None = None,
-) -> list[Evaluated]:
-    """Return psi, or the reason for INVALID, of each segment.
-
-    :param conditions: the readings of each condition of the measure
-    """
-    recorder = Recorder(specification.measure, keep_ns=2**62)
-    for sample in samples:
-        recorder.add(sample)
-    for name, readings in (conditions or {}).items():
-        for reading in readings:
-            recorder.add(reading, name)
-    outcomes = outcomes_of(recorder.measure_all, segments)
-    return [Evaluated(*each) for each in zip(segments, outcomes, strict=True)]
-
-
-def outcomes_of(
-    measure_all: Callable[[Sequence[Window]], Sequence[Evaluation]], segments: Sequence[Segment]
-) -> list[Evaluation]:
-    """Return what each segment gives.
-
-    :param measure_all: returns what windows give
-    """
-    known = [_without_samples(segment) for segment in segments]
-    windows = [
-        segment.window for segment, outcome in zip(segments, known, strict=True) if outcome is None
-    ]
-    measured = iter(measure_all(windows))
-    return [next(measured) if outcome is None else outcome for outcome in known]
-
-
-def _without_samples(segment: Segment) -> Evaluation | None:
+def without_samples(segment: Segment) -> Evaluation | None:
     """Return what is known of a segment whatever the samples are; None: it is to be measured."""
     if segment.ended is not None:
         word = 'skipped' if segment.ended.skipped else 'broken off'
@@ -147,13 +106,6 @@ def fold_records(
     if campaign.stopped:
         return Folded(campaign.latest, campaign.result(campaign_id))
     return Folded(campaign.latest, None, 'the rule is not met by the tests in the recording')
-
-
-def fold(
-    specification: Specification, evaluated: Sequence[Evaluated], campaign_id: str
-) -> Result | None:
-    """Return the result that a recorded campaign gives, or None where it did not get so far."""
-    return fold_records(specification, records_of(evaluated), campaign_id).result
 
 
 def differences(evaluated: Sequence[Evaluated]) -> str:

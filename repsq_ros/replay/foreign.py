@@ -16,16 +16,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from repsq_ros.errors import BagError, ParameterError
-from repsq_ros.recordings.recording import Recording
-from repsq_ros.replay.clocks import EARLIEST, Clocked, compare_clocks
+from repsq_ros.errors import BagError, ParameterError, RepsqError
+from repsq_ros.measurement.window import Window
+from repsq_ros.recordings.recording import BagMessage, Recording
+from repsq_ros.recordings.table import Table
+from repsq_ros.replay.clocks import (
+    EARLIEST,
+    NO_TIMES,
+    CommandClock,
+    SensorClock,
+    compare_clocks,
+)
 from repsq_ros.replay.held_commands import (
     Held,
     Times,
@@ -35,6 +44,7 @@ from repsq_ros.replay.held_commands import (
     label_at,
 )
 from repsq_ros.replay.held_to_protocol import hold_to_protocol, timing_of
+from repsq_ros.replay.recorded_windows import InputSamples, RecordedInput
 from repsq_ros.replay.segments import Segment
 from repsq_ros.replay.time_table import read_time_table
 from repsq_ros.specification.model import Specification
@@ -66,153 +76,186 @@ class Marks:
     window: float | None = None
 
 
+class ForeignTests:
+    """The tests of a recording without the package's topics, found while it is read.
+
+    :param inputs: all that are measured by; the first is that of the specification's own measure
+    :param clock_offset: [s] added to the stamps of all samples; None: clocks have to agree
+    :raises BagError: a topic is missing, or of another type
+    :raises ParameterError: the marks do not fit the specification
+    """
+
+    def __init__(
+        self,
+        recording: Recording,
+        specification: Specification,
+        marks: Marks,
+        inputs: Sequence[RecordedInput],
+        clock_offset: float | None,
+    ) -> None:
+        self._recording, self._specification, self._marks = recording, specification, marks
+        self._timing, self._changes = timing_of(specification, marks.settle, marks.window)
+        self._offset_ns = None if clock_offset is None else to_nanoseconds(clock_offset)
+        self.tables = {marks.command_topic} - {''}
+        self.messages = {marks.segment_topic or marks.label_topic} - {''}
+        for topic, source in inputs:
+            recording.require(topic, source.type)
+        for topic in self.tables:
+            recording.require(topic, *TWISTS)
+        for topic in self.messages:
+            recording.require(topic, *LABELS)
+        self._clocks = {
+            each: SensorClock(each[0], each[1].stamp == 'header') for each in dict.fromkeys(inputs)
+        }
+        self._own = inputs[0]
+        self._logs: list[Times] = [NO_TIMES]
+        self._stamps: list[Times] = [NO_TIMES]
+        self._values: list[Values] = [np.empty((0, 3))]
+        self._labels: list[tuple[int, str]] = []  # log time, and what was said
+        self._waiting: list[Held] = []  # tests whose command is not known yet
+        self._latest_ns = -1  # when the latest test began that was found so far
+
+    @property
+    def offset_ns(self) -> int:
+        """What is added to the stamps of all samples."""
+        return self._offset_ns or 0
+
+    def take(
+        self, messages: Iterable[BagMessage], tables: Sequence[Table], samples: InputSamples
+    ) -> list[Window]:
+        """Take in a stretch of the recording; return the windows that are over for sure."""
+        self._labels += [(item.log_ns, str(item.message.data)) for item in messages]
+        before = len(self._logs)
+        for table in tables:
+            if table.topic in self.tables:
+                self._take_commands(table)
+        for source, clock in self._clocks.items():
+            for logs, stamps in zip(self._logs[before:], self._stamps[before:], strict=True):
+                clock.add_commands(logs, stamps)
+            if source in samples:
+                columns = samples[source]
+                logs = NO_TIMES if columns.logs is None else columns.logs
+                clock.add(columns.stamps - self.offset_ns, logs)
+        with suppress(RepsqError):  # what is wrong is told once all was read
+            return self._windows_so_far()
+        return []
+
+    def _take_commands(self, table: Table) -> None:
+        stamps = table.stamps()
+        where = '' if stamps is None else 'twist.'
+        columns = [table.column(f'{where}{name}') for name in OF_TWIST]
+        by_header = stamps is not None and self._marks.command_stamp == 'header'
+        self._logs.append(table.log_ns.copy())
+        self._stamps.append(stamps if stamps is not None and by_header else self._logs[-1])
+        self._values.append(np.column_stack(columns).astype(np.float64))
+
+    def _windows_so_far(self) -> list[Window]:
+        """Return the windows whose command is known; all are looked at again in the end."""
+        clock, commands = self._clocks[self._own], self._commands()
+        if not clock.count:
+            return []
+        since = int(np.searchsorted(commands.times, self._latest_ns))
+        latest = commands._replace(times=commands.times[since:], values=commands.values[since:])
+        if self._marks.segment_table is None or self._latest_ns < 0:
+            new = [x for x in self._stretches(latest) if x.start_ns > self._latest_ns]
+            self._waiting += new
+            self._latest_ns = max([self._latest_ns, *(each.start_ns for each in new)])
+        passed_ns = clock.newest_ns + self.offset_ns - self._timing.whole_ns
+        known = [each for each in self._waiting if each.command or each.start_ns <= passed_ns]
+        self._waiting = [
+            each for each in self._waiting if not (each.command or each.start_ns <= passed_ns)
+        ]
+        return [each.window for each in self._held_to_protocol(known, commands)]
+
+    def _held_to_protocol(self, stretches: Sequence[Held], commands: Commands) -> list[Segment]:
+        with_commands = (commands.times, commands.values) if self._marks.command_topic else ()
+        return hold_to_protocol(stretches, self._timing, *with_commands)
+
+    def _held(self, times: Times, values: Values, until_ns: int, splits: Times) -> list[Held]:
+        marks = self._marks
+        hold_ns = None if marks.hold is None else to_nanoseconds(marks.hold)
+        return held_commands(
+            times, values, until_ns, self._timing.whole_ns, hold_ns, marks.rest, splits
+        )
+
+    def segments(self) -> tuple[list[Segment], list[str]]:
+        """Return the tests, once all was read, and what is to be told.
+
+        :raises BagError: clocks disagree, there is no command, or no test
+        :raises ParameterError: the marks do not fit the specification
+        """
+        marks, path = self._marks, self._recording.path
+        commands = self._commands()
+        notes = list(self._changes)
+        for clock in self._clocks.values():
+            notes += compare_clocks(clock, commands.clock, self._offset_ns, path)
+        stretches = self._stretches(commands)
+        if not stretches:
+            raise BagError(
+                f'{path}: found no test (commands of zero are none without --rest), expected at '
+                'least one'
+            )
+        needs_command = self._specification.measure.quantity.needs == 'velocity'
+        if needs_command and not marks.command_topic and not stretches[0].command:
+            raise ParameterError(
+                'command-topic', 'none', 'one that tells the commands, which the measure needs'
+            )
+        notes += _silences(marks, stretches, commands)
+        return self._held_to_protocol(stretches, commands), notes
+
+    def _commands(self) -> Commands:
+        topic = self._marks.command_topic
+        logs, stamps = np.concatenate(self._logs), np.concatenate(self._stamps)
+        values = np.concatenate(self._values)
+        self._logs, self._stamps, self._values = [logs], [stamps], [values]
+        if topic and not len(logs):
+            raise BagError(
+                f'{self._recording.path}: found no message on {topic}, expected commands'
+            )
+        by_header = bool((stamps != logs).any())
+        order = np.argsort(stamps, kind='stable')
+        kept = order[stamps[order] != 0]
+        clock = CommandClock(topic or 'the recording', stamps, logs, by_header)
+        return Commands(clock, stamps[kept], values[kept])
+
+    def _stretches(self, commands: Commands) -> Sequence[Held]:
+        marks, protocol = self._marks, self._specification.protocol
+        clock, times = self._clocks[self._own], commands.times
+        begin_ns = clock.least_ns + self.offset_ns if clock.least_ns else 0
+        end_ns = clock.end_ns + self.offset_ns if clock.end_ns else 0
+        until_ns = max(end_ns, int(times.max(initial=0)))
+        if marks.segment_table is not None:
+            return read_time_table(marks.segment_table, protocol.command_names, begin_ns, until_ns)
+        logs = np.array([log_ns for log_ns, _ in self._labels], dtype=np.int64)
+        said, labels = commands.at_logs(logs), [text for _, text in self._labels]
+        if marks.segment_topic:
+            return held_labels(said, labels, until_ns, marks.segment_labels)
+        if protocol.kind != 'velocity':
+            raise ParameterError(
+                'command-topic',
+                f'{marks.command_topic}, of velocities',
+                '--segment-table or --segment-topic: the protocol commands poses',
+            )
+        stretches = self._held(times, commands.values, until_ns, said)
+        starts = np.array([each.start_ns for each in stretches], dtype=np.int64)
+        named = label_at(said, labels, starts)
+        return [replace(each, label=label) for each, label in zip(stretches, named, strict=True)]
+
+
 class Commands(NamedTuple):
     """What was commanded when."""
 
-    clocked: Clocked
+    clock: CommandClock
     times: Times  # rising, of those whose stamps are set
     values: Values
 
     def at_logs(self, logs: Times) -> Times:
         """Return instants of the recording by the clock of the commands."""
-        known = self.clocked.set_ones
+        known = self.clock.set_ones
         if not known.by_header or not len(known.logs):
             return logs
         late = known.logs - known.stamps
         return logs - int(np.sort(late)[int(np.around(EARLIEST * (len(late) - 1)))])
-
-
-NO_TIMES: Times = np.empty(0, dtype=np.int64)
-NO_COMMANDS = Commands(
-    Clocked('the recording', NO_TIMES, NO_TIMES, False), NO_TIMES, np.empty((0, 0))
-)
-
-
-def foreign_segments(
-    bag: Recording,
-    specification: Specification,
-    marks: Marks,
-    sensors: Sequence[Clocked],
-    clock_offset: float | None,
-) -> tuple[list[Segment], list[str], int]:
-    """Return the tests of a recording without the package's topics.
-
-    :param sensors: all that are measured by; the first is that of the specification's own measure
-    :returns: the tests, what is to be told, and what is added to the sensor's stamps [ns]
-    :raises BagError: a topic is missing, clocks disagree, or there is no test
-    :raises ParameterError: the marks do not fit the specification
-    """
-    timing, changes = timing_of(specification, marks.settle, marks.window)
-    commands = NO_COMMANDS
-    if marks.command_topic:
-        commands = read_commands(bag, marks.command_topic, marks.command_stamp)
-    offset_ns = None if clock_offset is None else to_nanoseconds(clock_offset)
-    notes = list(changes)
-    for each in sensors:
-        notes += compare_clocks(each, commands.clocked, offset_ns, bag.path)
-    moved_ns = offset_ns or 0
-    stamps = sensors[0].set_ones.stamps + moved_ns
-    begin_ns = int(stamps.min()) if len(stamps) else 0
-    until_ns = max(_end_of(stamps), int(commands.times.max(initial=0)))
-    recorded = (begin_ns, until_ns)
-    stretches = _stretches(bag, specification, marks, commands, recorded, timing.whole_ns)
-    if not stretches:
-        raise BagError(
-            f'{bag.path}: found no test (commands of zero are none without --rest), expected at '
-            'least one'
-        )
-    needs_command = specification.measure.quantity.needs == 'velocity'
-    if needs_command and not marks.command_topic and not stretches[0].command:
-        raise ParameterError(
-            'command-topic', 'none', 'one that tells the commands, which the measure needs'
-        )
-    with_commands = (commands.times, commands.values) if marks.command_topic else ()
-    notes += _silences(marks, stretches, commands)
-    return hold_to_protocol(stretches, timing, *with_commands), notes, moved_ns
-
-
-def _end_of(times: Times) -> int:
-    """Return the instant at which the next sample would have come; 0: there is none."""
-    if len(times) < 2:
-        return int(times.max(initial=0))
-    return int(times.max()) + int(np.median(np.diff(np.sort(times))))
-
-
-def read_commands(bag: Recording, topic: str, stamp: str) -> Commands:
-    """Return the commands on a Twist topic.
-
-    :param stamp: header: as the message says, where it does; log: when it was recorded
-    :raises BagError: the topic is missing, of another type, or empty
-    """
-    bag.require(topic, *TWISTS)
-    logs: list[Times] = [NO_TIMES]
-    headers: list[Times] = [NO_TIMES]
-    values: list[Values] = [np.empty((0, 3))]
-    for table in bag.arrays(topic):
-        stamps = table.stamps()
-        where = '' if stamps is None else 'twist.'
-        logs.append(table.log_ns.copy())
-        headers.append(logs[-1] if stamps is None else stamps)
-        columns = [table.column(f'{where}{name}') for name in OF_TWIST]
-        values.append(np.column_stack(columns).astype(np.float64))
-    by_log = np.concatenate(logs)
-    if not len(by_log):
-        raise BagError(f'{bag.path}: found no message on {topic}, expected commands')
-    stamped = np.concatenate(headers)
-    by_header = stamp == 'header' and bool((stamped != by_log).any())
-    times = stamped if by_header else by_log
-    order = np.argsort(times, kind='stable')
-    kept = order[times[order] != 0]
-    return Commands(
-        Clocked(topic, times, by_log, by_header),
-        times[kept],
-        np.concatenate(values)[kept],
-    )
-
-
-def read_labels(bag: Recording, topic: str, commands: Commands) -> tuple[Times, list[str]]:
-    """Return the labels on a topic of texts or numbers, and when each was said.
-
-    :param commands: by whose clock the times are told
-    :raises BagError: the topic is missing, or of another type
-    """
-    bag.require(topic, *LABELS)
-    found = [(item.log_ns, str(item.message.data)) for item in bag.messages(topic)]
-    logs = np.array([log_ns for log_ns, _ in found], dtype=np.int64)
-    return commands.at_logs(logs), [text for _, text in found]
-
-
-def _stretches(
-    bag: Recording,
-    specification: Specification,
-    marks: Marks,
-    commands: Commands,
-    recorded: tuple[int, int],
-    apart_ns: int,
-) -> Sequence[Held]:
-    begin_ns, until_ns = recorded
-    if marks.segment_table is not None:
-        names = specification.protocol.command_names
-        return read_time_table(marks.segment_table, names, begin_ns, until_ns)
-    if marks.segment_topic:
-        times, labels = read_labels(bag, marks.segment_topic, commands)
-        return held_labels(times, labels, until_ns, marks.segment_labels)
-    if specification.protocol.kind != 'velocity':
-        raise ParameterError(
-            'command-topic',
-            f'{marks.command_topic}, of velocities',
-            '--segment-table or --segment-topic: the protocol commands poses',
-        )
-    times, labels = NO_TIMES, list[str]()
-    if marks.label_topic:
-        times, labels = read_labels(bag, marks.label_topic, commands)
-    hold_ns = None if marks.hold is None else to_nanoseconds(marks.hold)
-    stretches = held_commands(
-        commands.times, commands.values, until_ns, apart_ns, hold_ns, marks.rest, times
-    )
-    starts = np.array([each.start_ns for each in stretches], dtype=np.int64)
-    named = label_at(times, labels, starts)
-    return [replace(each, label=label) for each, label in zip(stretches, named, strict=True)]
 
 
 def _silences(marks: Marks, stretches: Sequence[Held], commands: Commands) -> list[str]:

@@ -17,7 +17,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import itemgetter
 from typing import Any, NamedTuple
@@ -25,12 +25,14 @@ from typing import Any, NamedTuple
 from repsq_ros import topics
 from repsq_ros.campaign.attempts import Attempts
 from repsq_ros.campaign.records import Case, TestRecord
+from repsq_ros.campaign.windows import window_of
 from repsq_ros.errors import BagError
 from repsq_ros.measurement.reasons import Code, Fault
 from repsq_ros.measurement.recorder import Key, Window
 from repsq_ros.messages import campaign_messages
 from repsq_ros.protocols.phases import Phase, Span
 from repsq_ros.recordings.recording import BagMessage, Recording
+from repsq_ros.recordings.table import Table
 from repsq_ros.replay.bag_topics import TopicNames
 from repsq_ros.replay.segments import Segment
 from repsq_ros.sampling.proposals import Draw
@@ -45,7 +47,7 @@ RANKS = {
 UNDECIDED = 'recording ends'
 
 
-class HeardPhase(NamedTuple):
+class RecordedPhase(NamedTuple):
     """One phase as it was recorded; their order is the one in which they were announced.
 
     Messages of equal log stamps (of a recording by a simulated clock, or one that was converted)
@@ -69,6 +71,7 @@ class RecordedCampaign:
     segments: list[Segment] = field(default_factory=list)
     ending: str = UNDECIDED  # how it ended, in words
     stamp_lead_ns: int = 0  # of the log's clock before that of the phases, about (median)
+    logs: tuple[int, int] = (0, 0)  # [ns] when its first phase was recorded, and its last
 
     def __str__(self) -> str:
         """Describe it for who has to choose."""
@@ -79,32 +82,49 @@ class RecordedCampaign:
         )
 
 
-class CampaignMessages:
-    """What a recording says of its campaigns, message by message.
+class CampaignTests:
+    """What a recording says of its campaigns, while it is read.
 
     :param names: of the topics in it
+    :param wanted: name of the campaign whose windows are told while it is read, '' for any; and
+        the digest of its specification
     :raises BagError: the topics are missing
     """
 
-    def __init__(self, bag: Recording, names: TopicNames) -> None:
-        self._bag = bag
+    tables: tuple[str, ...] = ()
+
+    def __init__(
+        self, recording: Recording, names: TopicNames, wanted: tuple[str, str] = ('', '')
+    ) -> None:
+        self._recording, self._wanted = recording, wanted
         self._command, self._phase = names(topics.TEST_COMMAND), names(topics.TEST_PHASE)
-        self.topics = (self._command, self._phase, names(topics.TEST_MEASUREMENT))
-        bag.require(self._command, 'repsq_ros/msg/TestCommand')
-        bag.require(self._phase, 'repsq_ros/msg/TestPhase')
-        self._heard: dict[str, list[HeardPhase]] = {}
+        self.messages = (self._command, self._phase, names(topics.TEST_MEASUREMENT))
+        recording.require(self._command, 'repsq_ros/msg/TestCommand')
+        recording.require(self._phase, 'repsq_ros/msg/TestPhase')
+        self._phases: dict[str, list[RecordedPhase]] = {}
         self._commands: dict[str, dict[Key, Any]] = {}
         self._live: dict[str, dict[Key, TestRecord]] = {}
 
-    def hear(self, item: BagMessage) -> HeardPhase | None:
-        """Take in one message of the topics; return the phase that it tells, if it does.
+    def take(
+        self, messages: Iterable[BagMessage], tables: Sequence[Table] = (), samples: object = None
+    ) -> list[Window]:
+        """Take in messages of the topics; return the windows that they tell of.
 
-        :raises BagError: it makes no sense
+        :raises BagError: a message makes no sense
         """
+        windows = []
+        for item in messages:
+            phase = self._hear(item)
+            window = None if phase is None else window_of(phase.span)
+            if phase is not None and window is not None and self._is_wanted(phase):
+                windows.append(window)
+        return windows
+
+    def _hear(self, item: BagMessage) -> RecordedPhase | None:
         message = item.message
         if item.topic == self._phase:
-            phase = _heard(self._bag, item.log_ns, message)
-            self._heard.setdefault(phase.test.campaign_id, []).append(phase)
+            phase = _phase_of(self._recording, item.log_ns, message)
+            self._phases.setdefault(phase.test.campaign_id, []).append(phase)
             return phase
         if item.topic == self._command:
             of_campaign = self._commands.setdefault(message.campaign_id, {})
@@ -115,28 +135,28 @@ class CampaignMessages:
             self._live.setdefault(message.campaign_id, {}).setdefault(key, record)
         return None
 
-    def digest_of(self, phase: HeardPhase) -> str:
-        """Return the digest of the specification of a phase; '': nothing has told it yet."""
-        return _digest_of(phase, self._commands.get(phase.test.campaign_id, {}))
+    def _is_wanted(self, phase: RecordedPhase) -> bool:
+        campaign_id, (name, digest) = phase.test.campaign_id, self._wanted
+        found = _digest_of(phase, self._commands.get(campaign_id, {}))
+        return name in ('', campaign_id) and digest == found
 
     def campaigns(self) -> list[RecordedCampaign]:
-        """Return the campaigns, in the order of their first phase, with all that was heard."""
+        """Return the campaigns, in the order of their first phase, with all that was read."""
         return [
             _follow(name, phases, self._commands.get(name, {}), self._live.get(name, {}))
-            for name, phases in self._heard.items()
+            for name, phases in self._phases.items()
         ]
 
 
-def campaigns_in(bag: Recording, names: TopicNames | None = None) -> list[RecordedCampaign]:
+def campaigns_in(recording: Recording, names: TopicNames | None = None) -> list[RecordedCampaign]:
     """Return the campaigns of a recording, in the order of their first phase.
 
     :param names: of the topics in it; None: as they are
     :raises BagError: the topics are missing
     """
-    told = CampaignMessages(bag, names or TopicNames.of('', ()))
-    for item in bag.messages(*told.topics, plain=True):
-        told.hear(item)
-    return told.campaigns()
+    found = CampaignTests(recording, names or TopicNames.of('', ()))
+    found.take(recording.messages(*found.messages, plain=True))
+    return found.campaigns()
 
 
 def choose(campaigns: list[RecordedCampaign], wanted: str, file: object) -> RecordedCampaign:
@@ -159,25 +179,25 @@ def choose(campaigns: list[RecordedCampaign], wanted: str, file: object) -> Reco
     raise BagError(f'{file}: found no campaign {wanted!r}, expected one of {there}')
 
 
-def check_recorded_contract(bag: Recording, campaign: RecordedCampaign, digest: str) -> None:
+def check_recorded_contract(recording: Recording, campaign: RecordedCampaign, digest: str) -> None:
     """Refuse a campaign of another specification.
 
     :raises BagError: its digest is another one
     """
     if campaign.digest != digest:
         raise BagError(
-            f'{bag.path}: found a campaign with specification digest {campaign.digest[:12]}, '
-            f'expected {digest[:12]}'
+            f'{recording.path}: found a campaign with specification digest '
+            f'{campaign.digest[:12]}, expected {digest[:12]}'
         )
 
 
-def _heard(bag: Recording, log_ns: int, message: Any) -> HeardPhase:
+def _phase_of(recording: Recording, log_ns: int, message: Any) -> RecordedPhase:
     try:
         span = campaign_messages.span_of(message)
     except ValueError as error:
-        raise BagError(f'{bag.path}: found a {error} in a {topics.TEST_PHASE}') from None
+        raise BagError(f'{recording.path}: found a {error} in a {topics.TEST_PHASE}') from None
     rank = 2 if span.broken_off else RANKS.get(span.phase, 0)
-    return HeardPhase(
+    return RecordedPhase(
         (span.index, span.attempt),
         log_ns,
         span.start_ns,
@@ -189,7 +209,7 @@ def _heard(bag: Recording, log_ns: int, message: Any) -> HeardPhase:
 
 def _follow(
     name: str,
-    phases: Sequence[HeardPhase],
+    phases: Sequence[RecordedPhase],
     commands: Mapping[Key, Any],
     live: Mapping[Key, TestRecord],
 ) -> RecordedCampaign:
@@ -199,12 +219,18 @@ def _follow(
     if last.phase in (Phase.DONE, Phase.ABORTED):
         ending = f'{last.phase.name.lower()}{": " if last.reason else ""}{last.reason}'
     leads = sorted(each.log_ns - each.start_ns for each in phases)
-    campaign = RecordedCampaign(name, ending=ending, stamp_lead_ns=leads[len(leads) // 2])
+    done = (each for each in phases if each.span.phase is Phase.DONE)  # what follows was played
+    campaign = RecordedCampaign(
+        name,
+        ending=ending,
+        stamp_lead_ns=leads[len(leads) // 2],
+        logs=(phases[0].log_ns, next(done, phases[-1]).log_ns),
+    )
     attempts, segments = Attempts(), dict[Key, Segment]()
     test: Any = None
     case: Case | None = None
     for each in sorted(phases, key=itemgetter(0, 1, 2, 3)):
-        told = _told(each, commands)
+        told = _test_of(each, commands)
         if told is None:
             continue
         if told is not test or case is None:  # phases of one attempt tell of one test
@@ -225,14 +251,14 @@ def _follow(
     return campaign
 
 
-def _told(heard: HeardPhase, commands: Mapping[Key, Any]) -> Any:
+def _test_of(phase: RecordedPhase, commands: Mapping[Key, Any]) -> Any:
     """Return the test that a phase belongs to; None: nothing tells its case."""
-    whole = hasattr(heard.test, 'weight_bound')  # a phase of version 0.1.0 does not tell it
-    return heard.test if whole else commands.get(heard.key)
+    whole = hasattr(phase.test, 'weight_bound')  # a phase of version 0.1.0 does not tell it
+    return phase.test if whole else commands.get(phase.key)
 
 
-def _digest_of(heard: HeardPhase, commands: Mapping[Key, Any]) -> str:
-    told = commands.get(heard.key, heard.test)
+def _digest_of(phase: RecordedPhase, commands: Mapping[Key, Any]) -> str:
+    told = commands.get(phase.key, phase.test)
     return str(getattr(told, 'specification_digest', ''))
 
 

@@ -34,8 +34,8 @@ from repsq_ros.measurement.displacement import (
 from repsq_ros.measurement.indicator import Indicator
 from repsq_ros.measurement.inputs import LENGTHS, Input
 from repsq_ros.measurement.measure import Measure, Quantity
+from repsq_ros.measurement.over_time import OverTime
 from repsq_ros.measurement.own import ATTRIBUTES, NEEDS, OwnQuantity
-from repsq_ros.measurement.performance_criteria import barycentre
 from repsq_ros.measurement.pose import Pose
 from repsq_ros.measurement.tracking_loss import TrackingLoss
 from repsq_ros.specification.distribution_section import beside, load_class
@@ -48,6 +48,7 @@ TYPES: dict[str, tuple[type, ...]] = {
     'soft_linf': (TrackingLoss,),
     'displacement': (GaugeDisplacement, SpaceDisplacement),
     'final_pose_error': (FinalPoseError,),
+    'over_time': (OverTime,),
     'indicator': (Indicator,),
 }
 
@@ -72,7 +73,7 @@ def read_measure(section: Section) -> Measure:
             )
     if quantity.needs == 'reading' and source.unit not in LENGTHS and quantity.unit == 'mm':
         raise section.fail('input.unit', f'{source.unit!r}', f'a length: {", ".join(LENGTHS)}')
-    _refuse_unused(section, quantity.needs)
+    _refuse_unused(section, quantity.needs, source)
     limits = read_limits(section)
     conditions, condition_inputs = read_conditions(section)
     fall = read_fall(section, gives)
@@ -80,7 +81,7 @@ def read_measure(section: Section) -> Measure:
     return Measure(quantity, source, limits, conditions, condition_inputs, fall)
 
 
-def _refuse_unused(section: Section, needs: str) -> None:
+def _refuse_unused(section: Section, needs: str, source: Input) -> None:
     """Refuse keys that would be read and would change nothing."""
     content = section.content()
     given = content.get('input')
@@ -92,9 +93,11 @@ def _refuse_unused(section: Section, needs: str) -> None:
                 f'none: a measure that needs {needs} takes no velocity',
             )
     for key in ('validity', 'largest_gap'):
-        if needs == 'reading' and key in content:
+        if needs == 'reading' and key in content and not source.rate > 0:
             raise section.fail(
-                key, 'thresholds', 'none: a gauge may be silent for minutes, and tells no poses'
+                key,
+                'thresholds',
+                'none: a gauge without a rate may be silent for minutes, and tells no poses',
             )
 
 
@@ -116,6 +119,8 @@ def _quantity(section: Section, source: Input) -> Quantity:
     kind = section.choice('type', TYPES)
     if kind == 'soft_linf':
         return _tracking_loss(section, source)
+    if kind == 'over_time':
+        return read_keys(section, OverTime)
     if kind == 'indicator':
         inner = section.section('of')
         found = _quantity(inner, source)
@@ -164,7 +169,7 @@ def _pose(section: Section, key: str) -> Pose:
     """Return a pose: given, or the barycentre of a file's positions."""
     inner = section.section(key)
     if inner.has('file'):
-        x, y, z = map(float, barycentre(_positions(beside(inner, inner.text('file')))))
+        x, y, z = map(float, _positions(beside(inner, inner.text('file'))).mean(axis=0))
         found = Pose((x, y, z))
     else:
         found = read_keys(inner, Pose)

@@ -43,7 +43,8 @@ LOADED_BY = {
     },
     'repsq_ros.report': {'report'},
     'repsq_ros.simulation': {'simulate', 'study', 'run'},
-    'repsq_ros.studies.paper': {'study'},
+    'repsq_ros.paper': {'study'},
+    'repsq_ros.iso9283': {'import-poses', 'iso9283', 'report'},
     'repsq_ros.views': {'watch', 'doctor'},
 }  # fmt: skip
 
@@ -99,12 +100,15 @@ def loaded_by_verb():
 @pytest.mark.parametrize('verb', VERBS)
 def test_a_verb_imports_what_it_needs_and_no_more(verb, loaded_by_verb):
     loaded = loaded_by_verb[verb]
-    modules = {f'repsq_ros.console.{each.replace("-", "_")}' for each in VERBS}
-    own = f'repsq_ros.console.{verb.replace("-", "_")}'
+    modules = {each: VERBS[each].path(each) for each in VERBS}
+    own = modules.pop(verb)
     assert own in loaded
     assert not loaded & OPTIONAL
     # Some verbs print what another one prints, too.
-    assert loaded & modules - {own} <= {'repsq_ros.console.verify', 'repsq_ros.console.iso9283'}
+    assert loaded & {*modules.values()} <= {
+        'repsq_ros.console.verify',
+        'repsq_ros.iso9283.pose_criteria',
+    }
     assert not [room for room, verbs in LOADED_BY.items() if room in loaded and verb not in verbs]
 
 

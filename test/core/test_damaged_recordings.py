@@ -15,12 +15,15 @@
 """Damaged recordings: psi is right, or a line says why not; --recover uses what is readable."""
 
 import shutil
+import sqlite3
 import subprocess
 import sys
 
 import numpy as np
 import pytest
 import yaml
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from repsq_ros.cli import main
 from repsq_ros.errors import BagError
@@ -38,7 +41,9 @@ pytest.importorskip('rosbags')
 from support.made_bags import (
     CHANNELS,
     FORMS,
+    START,
     STORE,
+    TYPES,
     mcap_of,
     raw_poses,
     storage_of,
@@ -339,3 +344,92 @@ def test_a_packed_message_that_is_damaged_is_one_message(tmp_path, capsys, optio
     err = capsys.readouterr().err
     assert code == (0 if options else 4)
     assert ('1 messages cannot be unpacked' in err) if options else ('cannot be unpacked' in err)
+
+
+# sqlite3, page by page ---------------------------------------------------------------------------
+
+
+def rows_before(file, end):
+    """Return the log times of messages that lie in complete pages before a place."""
+    data, found = file.read_bytes(), []
+    with sqlite3.connect(file) as base:
+        for log_ns, raw in base.execute('SELECT timestamp, data FROM messages ORDER BY id'):
+            at = data.index(raw)
+            assert data.count(raw) == 1
+            if at // 4096 * 4096 + 4096 <= end:
+                found.append(log_ns)
+    return found
+
+
+@pytest.mark.parametrize('part', [0.5, 0.9])
+def test_all_rows_in_complete_pages_of_a_cut_database_are_read(walks, tmp_path, part):
+    file = storage_of(walks['sqlite3'])
+    end = round(file.stat().st_size * part)
+    cut = tmp_path / 'x.db3'
+    cut.write_bytes(file.read_bytes()[:end])
+    with Recording(cut, recover=True) as recording:
+        found = [item.log_ns for item in recording.messages('/mocap', '/cmd_vel', raw=True)]
+        assert any(loss.endswith(f'cut: {end} of {file.stat().st_size} bytes')
+                   for loss in recording.losses)  # fmt: skip
+    assert found == rows_before(file, end)
+    assert len(found) > 100
+
+
+def test_topics_are_known_by_their_rows_where_the_first_page_is_lost(walks, tmp_path):
+    file = storage_of(walks['sqlite3'])
+    data = file.read_bytes()
+    damaged = tmp_path / 'x.db3'
+    damaged.write_bytes(data[:18] + bytes(4096 - 18) + data[4096:])
+    with Recording(file) as whole, Recording(damaged, recover=True) as recording:
+        assert recording.topics() == whole.topics()
+        assert list(recording.messages('/mocap', raw=True)) == list(
+            whole.messages('/mocap', raw=True)
+        )
+        assert len(recording.losses) == 1
+
+
+def test_rows_that_are_missing_in_between_are_counted(walks, tmp_path):
+    file = storage_of(walks['sqlite3'])
+    data = bytearray(file.read_bytes())
+    at = data.index(b'\x0d', len(data) // 2 // 4096 * 4096) // 4096 * 4096
+    data[at : at + 4096] = bytes(4096)
+    damaged = tmp_path / 'x.db3'
+    damaged.write_bytes(data)
+    with Recording(file) as whole, Recording(damaged, recover=True) as recording:
+        every = {item.log_ns for item in whole.messages('/mocap', '/cmd_vel', raw=True)}
+        found = [item.log_ns for item in recording.messages('/mocap', '/cmd_vel', raw=True)]
+        missing = len(every) - len(found)
+        assert 0 < missing < 40
+        assert any(f'{missing} rows are missing' in loss for loss in recording.losses)
+    assert set(found) <= every
+
+
+@pytest.mark.parametrize('size', [10, 4060, 4061, 4062, 5000, 100_000])
+def test_rows_that_go_on_in_other_pages_are_read(tmp_path, size):
+    told = [
+        (START + k, '/text', 'std_msgs/msg/String', TYPES['std_msgs/msg/String']('x' * (size + k)))
+        for k in range(12)
+    ]
+    file = storage_of(write_bag(tmp_path / 'bag', told, 'sqlite3'))
+    with Recording(file) as whole, Recording(file, recover=True) as recording:
+        assert list(recording.messages('/text', raw=True)) == list(
+            whole.messages('/text', raw=True)
+        )
+        assert recording.losses == []
+
+
+@given(st.data())
+@settings(deadline=None, suppress_health_check=list(HealthCheck))
+def test_no_damage_of_a_database_stops_its_recovery(walks, tmp_path_factory, data):
+    content = bytearray(storage_of(walks['sqlite3']).read_bytes())
+    for _ in range(data.draw(st.integers(1, 6))):
+        at = data.draw(st.integers(0, len(content) - 9))
+        content[at : at + 8] = data.draw(st.binary(min_size=8, max_size=8))
+    file = tmp_path_factory.mktemp('damaged') / 'x.db3'
+    file.write_bytes(content[: data.draw(st.integers(100, len(content)))])
+    try:
+        with Recording(file, recover=True) as recording:
+            for _ in recording.messages(*recording.topics(), raw=True):
+                pass
+    except BagError as error:
+        assert str(file) in str(error)

@@ -18,11 +18,11 @@ import math
 
 import numpy as np
 import pytest
+from support.bags import read_samples
 
 from repsq_ros.cli import main
 from repsq_ros.measurement.recorder import Recorder, Window
 from repsq_ros.recordings.recording import Recording
-from repsq_ros.replay.evaluation import read_samples
 from repsq_ros.specification.load import load
 
 pytest.importorskip('rosbags')

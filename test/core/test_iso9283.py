@@ -20,7 +20,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from repsq_ros.measurement.performance_criteria import (
+from repsq_ros.iso9283.performance_criteria import (
     barycentre,
     drift,
     multi_directional_variation,

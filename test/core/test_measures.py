@@ -150,6 +150,34 @@ def test_a_tare_is_the_median_of_what_was_there_before_the_command(measure_of, b
         assert outcome.psi == pytest.approx(expected, abs=1e-9)
 
 
+OVER_TIME = [('peak', 90.0), ('mean', 6.7), ('rms', 13.656), ('share_above', 0.02)]
+
+
+@pytest.mark.parametrize(('take', 'expected'), OVER_TIME)
+def test_a_number_over_time_is_measured_as_it_is(measure_of, take, expected):
+    """A force of 5 N at 500 Hz that rises to 90 N for 2 % of the window."""
+    force = {'type': 'geometry_msgs/WrenchStamped', 'field': 'wrench.force.z', 'unit': '1'}
+    measure = measure_of(
+        type='over_time', take=take, above=50.0, upper=200.0, unit='N',
+        input={**force, 'rate': 500.0, 'stamp': 'header'}, validity={'frozen': 0.1},
+    )  # fmt: skip
+    rng = np.random.default_rng(1)
+
+    def said(damage=lambda k: True, frozen=()):
+        found, last = [], 0.0
+        for k in range(-500, 500):
+            value = (90.0 if 200 <= k < 210 else 5.0) + rng.normal(0, 1e-3)
+            last = last if k in frozen else value
+            force = N(wrench=N(force=xyz(0, 0, last)), header=header(k / 500))
+            if damage(k):
+                found.append((k / 500, force))
+        return found
+
+    assert outcome_of(measure, said(), end=1.0).psi == pytest.approx(expected, rel=0.01)
+    assert outcome_of(measure, said(lambda k: k < 100), end=1.0).code is Code.GAP
+    assert outcome_of(measure, said(frozen=range(100, 300)), end=1.0).code is Code.FROZEN
+
+
 STREAM = [  # readings at 500 Hz of 1.5 s, from which 1.2 s are missing; others as they are
     ({'rate': 500.0}, lambda t: t < 0.3, 'gap: 1.2'),
     ({}, lambda t: t < 0.3, 'gap: 1.2'),
@@ -427,7 +455,9 @@ def test_a_sum_does_not_depend_on_the_rate_of_the_sensor(measure_of, rate):
     """Once .30, .51 and .82 under one digest: S of an error of 0.02 m/s over 150 states."""
     given = {'type': 'soft_linf', 'gain': 6.0, 'reduction': 'sum', 'state_rate': 50.0,
              'input': {'type': 'geometry_msgs/Twist'}}  # fmt: skip
-    said = [(k / rate, N(linear=xyz(0.32, 0, 0), angular=xyz(0, 0, 0))) for k in range(3 * rate)]
+    said = [
+        (k / rate, N(linear=xyz(0.32, 0, 1e-9 * k), angular=xyz(0, 0, 0))) for k in range(3 * rate)
+    ]
     measure = measure_of(**given)
     expected = -math.expm1(-6 * 150 * 0.02**2)
     assert outcome_of(measure, said).psi == pytest.approx(expected, rel=1e-9)
@@ -508,9 +538,10 @@ BODIES = [
     ({'type': 'motion_capture_tracking_interfaces/NamedPoseArray', 'body': 'g1'},
      lambda t, p, yaw: N(header=header(t), poses=[N(name='g1', pose=pose_part(p, yaw))])),
     ({'type': 'geometry_msgs/TwistStamped'},
-     lambda t, p, yaw: N(header=header(t), twist=N(linear=xyz(0.3, 0, 0), angular=xyz(0, 0, 0)))),
+     lambda t, p, yaw: N(header=header(t),
+                         twist=N(linear=xyz(0.3, 0, 1e-9 * t), angular=xyz(0, 0, 0)))),
     ({'type': 'geometry_msgs/Twist'},
-     lambda t, p, yaw: N(linear=xyz(0.3, 0, 0), angular=xyz(0, 0, 0))),
+     lambda t, p, yaw: N(linear=xyz(0.3, 0, 1e-9 * t), angular=xyz(0, 0, 0))),
     ({'type': 'nav_msgs/Odometry', 'velocity_frame': 'world'},
      lambda t, p, yaw: N(header=header(t), pose=N(pose=pose_part(p, yaw)),
                          twist=N(twist=N(linear=xyz(0, 0.3, 0), angular=xyz(0, 0, 0))))),

@@ -15,7 +15,6 @@
 """One walk over a recording gives what two walks give, and is one wherever that can be."""
 
 import random
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -34,12 +33,9 @@ from repsq_ros.errors import RepsqError
 from repsq_ros.measurement.recorder import Window
 from repsq_ros.measurement.samples import Samples
 from repsq_ros.measurement.tail import Tail
-from repsq_ros.protocols.phases import Phase, Span
 from repsq_ros.recordings.mcap_storage import McapStorage
-from repsq_ros.replay import task as tasks
-from repsq_ros.replay.one_walk import NotAtOnceError, WindowsInTime
-from repsq_ros.replay.recorded_campaign import HeardPhase
-from repsq_ros.replay.streaming import SENSOR
+from repsq_ros.replay import evaluated_campaign, recorded_windows
+from repsq_ros.replay.recorded_windows import SENSOR, WindowMeasurer, measure_in_passing
 from repsq_ros.replay.task import Task, reevaluate
 from repsq_ros.specification.load import load
 
@@ -133,13 +129,14 @@ def done(task):
         return type(error), str(error)
 
 
-def refused(*_):
-    raise NotAtOnceError('two walks are wanted')
-
-
 def by_two_walks(task):
+    """Evaluate a recording as if nothing had been measured in passing."""
+
+    def forgetful(*arguments):
+        return [None if each is None else {} for each in measure_in_passing(*arguments)]
+
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(tasks, 'walk_once', refused)
+        patch.setattr(evaluated_campaign, 'measure_in_passing', forgetful)
         return done(task)
 
 
@@ -268,19 +265,21 @@ def test_whatever_a_sensor_does_one_walk_gives_what_two_give(place, sensed, name
 
 @pytest.fixture
 def walked(monkeypatch):
-    """List the parts of a file as they are read, and the tests that a second walk is for."""
-    loads, again, load_part, evaluate = [], [], McapStorage._unpacked, tasks.evaluate_stream
+    """List the parts of a file as they are read, and how many windows are read again."""
+    loads, again, load_part = [], [], McapStorage._unpacked
 
     def load_watched(storage, part):
         loads.append(part.begin)
         return load_part(storage, part)
 
-    def evaluate_watched(specification, stream, segments):
-        again.append([each.key for each in segments])
-        return evaluate(specification, stream, segments)
+    class Watched(WindowMeasurer):
+        def __init__(self, measure, windows=None):
+            super().__init__(measure, windows)
+            if windows is not None:
+                again.append(len(self._pending))
 
     monkeypatch.setattr(McapStorage, '_unpacked', load_watched)
-    monkeypatch.setattr(tasks, 'evaluate_stream', evaluate_watched)
+    monkeypatch.setattr(recorded_windows, 'WindowMeasurer', Watched)
     return loads, again
 
 
@@ -296,7 +295,7 @@ def test_a_campaign_with_all_that_may_happen_is_read_once(place, sensed, walked)
     assert found.rows[0].folded.result is not None
 
 
-@pytest.mark.parametrize(('seconds', 'expected'), [(20, []), (45, []), (100, [[(5, 0)]])])
+@pytest.mark.parametrize(('seconds', 'expected'), [(20, []), (45, []), (100, [1])])
 def test_what_is_known_too_late_is_read_again_and_only_that(
     place, sensed, walked, seconds, expected
 ):
@@ -317,24 +316,21 @@ def test_a_clock_that_was_set_back_is_looked_at_by_two_walks(place, sensed, walk
     told = campaign(load(file).digest, ['measured'] * TESTS)
     samples = sensors(sensed, 'set back', random.Random(1))
     reevaluate(Task(write(place / 'bag.mcap', told + samples), file))
-    assert [len(each) for each in walked[1]] == [TESTS]
+    assert walked[1] == [TESTS]
 
 
 @pytest.mark.parametrize(('late', 'known'), [(0, 1), (30, 1), (70, 0)])
 def test_a_condition_that_comes_later_than_a_minute_is_for_two_walks(place, late, known):
     """By how much a window is passed when it is measured depends on what else is read."""
     measure = load(place / 'specification.yaml').measure
-    windows = WindowsInTime(measure)
-    window = Window(10 * SECOND, 11 * SECOND, (0.0, 0.0, 0.0))
-    test = SimpleNamespace(campaign_id='lab')
-    span = Span(Phase.COMMAND, 0, 0, 10 * SECOND, None, window.command, (10 * SECOND, 11 * SECOND))
-    windows.hear(HeardPhase((0, 0), 0, 0, 0, span, test))
+    windows = WindowMeasurer(measure)
+    windows.announce([Window(10 * SECOND, 11 * SECOND, (0.0, 0.0, 0.0))])
     stamps = np.arange(0, 200 * SECOND, SECOND // 10)
     zeros = np.zeros((len(stamps), 3))
     odometry = Samples(stamps, zeros, np.zeros((len(stamps), 4)), zeros, zeros, logs=stamps)
     gauge = Samples(stamps[::50], value=np.ones(40), logs=stamps[::50] + late * SECOND)
     windows.add({SENSOR: odometry, 'gauge': gauge})
-    assert len(windows.finished()) == known
+    assert len(windows.finished() or {}) == known
 
 
 @pytest.mark.parametrize('fault', ['another contract', 'no gauge', 'no type', 'no campaign'])
@@ -365,3 +361,37 @@ def test_no_more_samples_are_in_memory_than_a_minute_and_the_windows(place, sens
     monkeypatch.setattr(Tail, 'forget', watched)
     reevaluate(Task(bag, file))
     assert 1000 < max(kept) < 1600  # of 3250, at 20 Hz
+
+
+# Several in one file -----------------------------------------------------------------------------
+
+
+def later(told, seconds):
+    """Return messages as if they had been recorded later, by clocks that say the same."""
+    return [(topic, ns + seconds * SECOND, raw) for topic, ns, raw in told]
+
+
+def test_two_simulated_campaigns_in_one_file_are_not_mixed_up(place, sensed):
+    """Each begins at the same instant of simulated time: the sensor's clock is set back."""
+    file = place / 'specification.yaml'
+    first, second = (campaign(load(file).digest, ['measured'] * TESTS, x) for x in ('a', 'b'))
+    alone = reevaluate(Task(write(place / 'alone.mcap', first + sensed), file, campaign='a'))
+    both = write(
+        place / 'both.mcap', [*first, *sensed, *later(second, 300), *later(sensed, 300)], 100
+    )
+    for name in 'ab':
+        found = reevaluate(Task(both, file, campaign=name))
+        assert [each.outcome for each in found.rows[0].evaluated] == [
+            each.outcome for each in alone.rows[0].evaluated
+        ]
+    assert sum(each.outcome.valid for each in alone.rows[0].evaluated) > 30
+
+
+def test_a_recording_that_was_played_twice_into_one_file_is_one_campaign(place, sensed):
+    file = place / 'specification.yaml'
+    told = campaign(load(file).digest, ['measured'] * TESTS)
+    alone = reevaluate(Task(write(place / 'alone.mcap', told + sensed), file))
+    every = told + sensed
+    twice = reevaluate(Task(write(place / 'twice.mcap', every + later(every, 400), 100), file))
+    assert twice.rows[0].evaluated == alone.rows[0].evaluated
+    assert twice.rows[0].folded == alone.rows[0].folded

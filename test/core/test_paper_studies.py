@@ -34,20 +34,20 @@ from repsq_ros.estimation.alpha import paper_alpha
 from repsq_ros.estimation.moments import EmpiricalBernstein
 from repsq_ros.estimation.partition import Partition
 from repsq_ros.estimation.stopping import Bounds, Question
+from repsq_ros.paper.all_studies import STUDIES, specification_of
+from repsq_ros.paper.compared_rules import ANCHORED, ISO, QUERY
+from repsq_ros.paper.driving import SQUARED
+from repsq_ros.paper.face import Asked, row_of, run_study
+from repsq_ros.paper.methods import PAPER
+from repsq_ros.paper.stops import Stopped, anytime_stops, cell_stops, moment_stops
+from repsq_ros.paper.traffic import Traffic, drive
+from repsq_ros.paper.walker import Walker
+from repsq_ros.paper.wear import NEVER, sessions_alarm
+from repsq_ros.paper.written import shown, write_table
 from repsq_ros.simulation.g1_mujoco import G1Changes, G1Mujoco
 from repsq_ros.simulation.in_process import run_in_process
 from repsq_ros.specification.load import load
 from repsq_ros.specification.reader import read
-from repsq_ros.studies.paper.all_studies import STUDIES, specification_of
-from repsq_ros.studies.paper.compared_rules import ANCHORED, ISO, QUERY
-from repsq_ros.studies.paper.driving import SQUARED
-from repsq_ros.studies.paper.face import Asked, row_of, run_study
-from repsq_ros.studies.paper.methods import PAPER
-from repsq_ros.studies.paper.stops import Stopped, anytime_stops, cell_stops, moment_stops
-from repsq_ros.studies.paper.traffic import Traffic, drive
-from repsq_ros.studies.paper.walker import Walker
-from repsq_ros.studies.paper.wear import NEVER, sessions_alarm
-from repsq_ros.studies.paper.written import shown, write_table
 
 
 def setting_of(name, file=None, **asked):
@@ -437,7 +437,7 @@ def test_a_table_of_psi_and_weights_is_judged_as_the_study_judges_its_own(tmp_pa
     ],
 )  # fmt: skip
 def test_a_table_that_holds_no_tests_is_told(tmp_path, text, told):
-    from repsq_ros.studies.paper.weighted_table import read_weighted
+    from repsq_ros.paper.weighted_table import read_weighted
 
     file = tmp_path / 'z.csv'
     file.write_text(text)

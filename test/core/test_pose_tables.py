@@ -22,8 +22,8 @@ import pytest
 from transforms3d.euler import euler2quat
 
 from repsq_ros.cli import main
-from repsq_ros.replay.rigid import turns_left
-from repsq_ros.replay.table_text import number_of
+from repsq_ros.iso9283.rigid import turns_left
+from repsq_ros.iso9283.table_text import number_of
 
 TRACKER = 'ur_laser_tracker/Series_D_measurements_iso_cubes.csv'
 

@@ -29,16 +29,16 @@ from hypothesis import strategies as st
 
 from repsq_ros.errors import BagError
 from repsq_ros.measurement import tail as tail_module
-from repsq_ros.measurement.recorder import Window
+from repsq_ros.measurement.recorder import Recorder, Window
 from repsq_ros.measurement.samples import joined
 from repsq_ros.measurement.tail import Tail
 from repsq_ros.recordings import mcap_storage
 from repsq_ros.recordings.mcap_records import find_records
 from repsq_ros.recordings.recording import Recording
 from repsq_ros.recordings.sensor_columns import sample_columns
-from repsq_ros.replay.evaluation import evaluate, read_samples
+from repsq_ros.replay.evaluation import Evaluated
+from repsq_ros.replay.recorded_windows import RecordedMeasure, outcomes_of
 from repsq_ros.replay.segments import Segment
-from repsq_ros.replay.streaming import evaluate_stream
 from repsq_ros.sampling.proposals import Draw
 from repsq_ros.specification.input_section import input_of_source
 from repsq_ros.specification.load import load
@@ -46,6 +46,7 @@ from repsq_ros.specification.load import load
 pytest.importorskip('rosbags')
 
 from rosbags.highlevel import AnyReader
+from support.bags import read_samples
 from support.made_bags import (
     CHANNELS,
     FORMS,
@@ -629,26 +630,32 @@ def streamed(file, specification, segments):
     measure = specification.measure
     inputs = {'': ('/mocap', measure.input), 'battery': ('/battery', measure.condition_inputs[0])}
     with Recording(file) as recording:
-        return evaluate_stream(specification, sample_columns(recording, inputs), segments)
+        return outcomes_of(recording, RecordedMeasure(measure, inputs), segments, {})
+
+
+def at_once(file, specification, segments):
+    """Return the same with all samples in memory."""
+    measure = specification.measure
+    recorder = Recorder(measure, keep_ns=2**62)
+    with Recording(file) as recording:
+        for sample in read_samples(recording, '/mocap', measure.input):
+            recorder.add(sample)
+        for sample in read_samples(recording, '/battery', measure.condition_inputs[0]):
+            recorder.add(sample, 'battery')
+    outcomes = recorder.measure_all([each.window for each in segments])
+    return [Evaluated(*each) for each in zip(segments, outcomes, strict=True)]
 
 
 def test_stretch_by_stretch_gives_the_same_as_all_at_once(long_walk):
     file, specification, segments = long_walk
-    measure = specification.measure
-    with Recording(file) as recording:
-        at_once = evaluate(
-            specification,
-            read_samples(recording, '/mocap', measure.input),
-            segments,
-            {'battery': read_samples(recording, '/battery', measure.condition_inputs[0])},
-        )
+    every = at_once(file, specification, segments)
     found = streamed(file, specification, segments)
-    assert found == at_once
+    assert found == every
     assert sum(each.outcome.valid for each in found) == 29
     # Whatever the order in which they are asked for, and where windows overlap.
     mixed = [*segments[::-3], segments[0], replace(segments[30], window=segments[2].window)]
     assert [each.outcome for each in streamed(file, specification, mixed)] == [
-        *(each.outcome for each in at_once[::-3]), at_once[0].outcome, at_once[2].outcome,
+        *(each.outcome for each in every[::-3]), every[0].outcome, every[2].outcome,
     ]  # fmt: skip
 
 

@@ -18,11 +18,11 @@ import shutil
 
 import numpy as np
 import pytest
+from support.bags import read_samples
 
 from repsq_ros.cli import main
 from repsq_ros.errors import BagError
 from repsq_ros.recordings.recording import Recording
-from repsq_ros.replay.evaluation import read_samples
 from repsq_ros.specification.input_section import input_of_source
 
 pytest.importorskip('rosbags')

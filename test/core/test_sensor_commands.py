@@ -20,8 +20,8 @@ import numpy as np
 import pytest
 
 from repsq_ros.cli import main
-from repsq_ros.replay.rigid import rigid_fit
-from repsq_ros.replay.table_text import number_of
+from repsq_ros.iso9283.rigid import rigid_fit
+from repsq_ros.iso9283.table_text import number_of
 
 TRACKER = 'ur_laser_tracker/Series_D_measurements_iso_cubes.csv'
 

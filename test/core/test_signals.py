@@ -18,6 +18,7 @@ import math
 
 import numpy as np
 import pytest
+from support.bags import read_samples
 from transforms3d.euler import euler2mat, euler2quat
 
 from repsq_ros.auditing.body_audit import audit_body
@@ -29,7 +30,6 @@ from repsq_ros.measurement.retime import retimed
 from repsq_ros.measurement.samples import Samples, joined
 from repsq_ros.measurement.velocity import by_cubic, by_difference, by_slope
 from repsq_ros.recordings.recording import Recording
-from repsq_ros.replay.evaluation import read_samples
 from repsq_ros.specification.input_section import input_of_source
 
 SECOND = 1_000_000_000

@@ -27,14 +27,14 @@ PACKAGE = ROOT / 'repsq_ros'
 FLOORS = [
     ['cli', 'api'],
     ['console'],
-    ['report'],
+    ['report', 'paper'],
     ['studies', 'certificate'],
     ['nodes', 'replay', 'launching'],
     ['simulation', 'recordings'],
     ['messages', 'views'],
     ['campaign'],
     ['specification'],
-    ['protocols', 'auditing'],
+    ['protocols', 'auditing', 'iso9283'],
     ['sampling', 'estimation', 'measurement'],
     ['keys', 'configurations'],
     ['errors', 'timebase', 'seeds', 'digests', 'topics'],
@@ -73,14 +73,19 @@ ROOMS = {
             'specification',
             'campaign',
             'simulation',
-            'configurations',
         }
     ),
+    'paper': (
+        LEAVES
+        | {'sampling', 'estimation', 'measurement', 'specification', 'campaign', 'simulation'}
+        | {'studies', 'configurations'}
+    ),
+    'iso9283': LEAVES | {'measurement'},
     'launching': LEAVES | {'simulation'},
     'replay': (
         LEAVES
         | {'sampling', 'measurement', 'protocols', 'specification', 'campaign', 'messages'}
-        | {'recordings'}
+        | {'recordings', 'auditing'}
     ),
     'nodes': (
         LEAVES
@@ -91,11 +96,13 @@ ROOMS = {
         LEAVES
         | {'sampling', 'estimation', 'measurement', 'simulation', 'specification', 'campaign'}
         | {'replay', 'recordings', 'messages', 'nodes', 'studies', 'launching', 'protocols'}
-        | {'certificate', 'report', 'views', 'auditing'}
+        | {'certificate', 'report', 'views', 'auditing', 'paper', 'iso9283'}
     ),
     'configurations': {'errors'},
     'cli': LEAVES | {'console', 'configurations'},
-    'api': (LEAVES | {'sampling', 'measurement', 'simulation', 'specification', 'campaign'}),
+    'api': (
+        LEAVES | {'sampling', 'measurement', 'simulation', 'specification', 'campaign', 'iso9283'}
+    ),
 }
 
 

@@ -22,7 +22,7 @@ import pytest
 import yaml
 from conftest import ROOT
 
-from repsq_ros.studies.paper.all_studies import STUDIES, specification_of
+from repsq_ros.paper.all_studies import STUDIES, specification_of
 
 DOCS = ROOT / 'docs' / 'studies'
 PAGES = sorted(page.stem for page in DOCS.glob('*.md') if page.stem in STUDIES)

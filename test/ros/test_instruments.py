@@ -23,13 +23,13 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from geometry_msgs.msg import PoseStamped
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from std_msgs.msg import Float32, Float64
+from support.bags import read_samples
 
 from repsq_ros import topics
 from repsq_ros.measurement.recorder import Recorder, Window
 from repsq_ros.msg import TestCommand, TestPhase
 from repsq_ros.nodes import qos
 from repsq_ros.recordings.recording import Recording
-from repsq_ros.replay.evaluation import read_samples
 from repsq_ros.specification.load import load
 
 BEST_EFFORT = QoSProfile(depth=2000, reliability=ReliabilityPolicy.BEST_EFFORT)

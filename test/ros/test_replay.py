@@ -17,6 +17,7 @@
 import json
 import shutil
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -25,7 +26,9 @@ from repsq_ros.cli import main
 from repsq_ros.launching.campaign_nodes import LOSSLESS
 from repsq_ros.messages import campaign_messages
 from repsq_ros.recordings.recording import Recording
-from repsq_ros.replay.evaluation import evaluate, fold, read_samples
+from repsq_ros.replay.bag_topics import TopicNames
+from repsq_ros.replay.evaluated_campaign import evaluate_campaign
+from repsq_ros.replay.evaluation import fold_records, records_of
 from repsq_ros.replay.recorded_campaign import campaigns_in
 from repsq_ros.replay.task import Task, reevaluate
 from repsq_ros.specification.input_section import input_of_source
@@ -79,19 +82,16 @@ def test_the_recorded_campaign_holds_all_that_can_happen(recorded):
 
 
 def test_another_sensor_measures_the_same_tests(recorded):
-    specification = load(recorded.specification)
-    read = input_of_source('mocap')
-    by_pose = replace(
-        specification,
-        measure=replace(specification.measure, input=read, conditions=(), condition_inputs=()),
-    )
+    own = load(recorded.specification)
+    source = input_of_source('mocap')
+    by_pose = replace(own.measure, input=source, conditions=(), condition_inputs=())
     with Recording(recorded.bag) as bag:
-        [campaign] = campaigns_in(bag)
-        samples = read_samples(bag, f'/{read.topic}', read)
-    evaluated = evaluate(by_pose, samples, campaign.segments)
-    reasons = [e.outcome.reason for e in evaluated if e.segment.ended is None]
-    assert not any(reasons)
-    assert fold(by_pose, evaluated, 'lab').n == 14
+        found = evaluate_campaign(
+            bag, own, TopicNames.of('', ()), measures={Path('pose'): by_pose}
+        )
+    evaluated = found.evaluated[Path('pose')]
+    assert not any(e.outcome.reason for e in evaluated if e.segment.ended is None)
+    assert fold_records(own, records_of(evaluated), 'lab').result.n == 14
 
 
 def test_the_recording_is_one_that_others_open(recorded):

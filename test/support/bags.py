@@ -93,3 +93,13 @@ def walk(commands, until, rate=50, late=0.0, stamped=0.0, epoch=True, error=0.05
             (t + late, odometry(t + stamped, x + wobble, v + 7e-4 * math.cos(7.0 * t), epoch))
         )
     return ('/odom', ODOMETRY, found)
+
+
+def read_samples(recording, topic, source):
+    """Return the samples of an input, one by one, as the measurement node makes them."""
+    from repsq_ros.messages.sensor_messages import reader_of
+
+    recording.require(topic, source.type)
+    read = reader_of(source)
+    found = (read(item.message, item.log_ns) for item in recording.messages(topic))
+    return [sample for sample in found if sample is not None]

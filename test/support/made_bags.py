@@ -15,6 +15,7 @@
 """Small recordings as rosbags writes them, of poses that a specification measures."""
 
 import struct
+from collections import Counter
 
 import numpy as np
 from rosbags.rosbag2 import CompressionFormat, CompressionMode, StoragePlugin, Writer
@@ -99,6 +100,7 @@ def raw_poses(count):
     ]
 
 
+SYNTAX = {'ros1': 'ros1msg'}  # of definitions, by the encoding of the messages
 CHANNELS = {1: ('/mocap', POSE, 'cdr', '')}
 
 
@@ -122,7 +124,13 @@ def mcap_of(channels, messages, crc=True, chunk=40, summary=True, pack=None):
     import zlib
 
     defined = b''.join(
-        record(3, struct.pack('<H', k) + text(kind) + text('ros2msg') + text(definition))
+        record(
+            3,
+            struct.pack('<H', k)
+            + text(kind)
+            + text(SYNTAX.get(encoding, 'ros2msg'))
+            + text(definition),
+        )
         + record(4, struct.pack('<HH', k, k) + text(topic) + text(encoding) + text(b''))
         for k, (topic, kind, encoding, definition) in channels.items()
     )
@@ -145,7 +153,7 @@ def mcap_of(channels, messages, crc=True, chunk=40, summary=True, pack=None):
     out.append(record(0x0F, struct.pack('<I', 0)))
     end = b''
     if summary:
-        counts = {k: sum(number == k for number, _, _ in messages) for k in channels}
+        counts = dict.fromkeys(channels, 0) | Counter(number for number, _, _ in messages)
         pairs = b''.join(struct.pack('<HQ', k, count) for k, count in counts.items())
         end = defined + record(
             0x0B, struct.pack('<QHIIIIQQ', len(messages), 1, 1, 0, 0, 0, 0, 0) + text(pairs)

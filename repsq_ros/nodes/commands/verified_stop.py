@@ -27,6 +27,7 @@ from repsq_ros.measurement.inputs import Input
 from repsq_ros.nodes.commands.command_publisher import CommandPublisher, OtherStop
 from repsq_ros.nodes.parameters import Parameters
 from repsq_ros.nodes.polling import LatestPose
+from repsq_ros.nodes.rclpy_versions import publisher_count
 
 BOUNDS = {'velocity': RestBounds(0.05, 0.1, 1.0), 'pose': RestBounds(0.005, 0.02, 0.5)}
 # Programs on the robot's side, e.g. the UR driver's dashboard client.
@@ -140,7 +141,8 @@ class VerifiedStop:
     @property
     def verifiable(self) -> bool:
         """True if an input shows the robot's motion, and somebody publishes it."""
-        return self._pose is not None and self._pose.subscription.get_publisher_count() > 0
+        pose = self._pose
+        return pose is not None and publisher_count(self._node, pose.subscription) > 0
 
     @property
     def pending(self) -> bool:

@@ -23,6 +23,7 @@ from rclpy.node import Node
 from repsq_ros.measurement.inputs import Input
 from repsq_ros.nodes.input_subscription import several_publishers
 from repsq_ros.nodes.polling import PolledTopic
+from repsq_ros.nodes.rclpy_versions import publisher_count
 from repsq_ros.timebase import to_seconds
 
 
@@ -72,7 +73,7 @@ class SensorWatch:
         return silent + [
             fault.text
             for topic, polled in self._polled.items()
-            if polled.subscription.get_publisher_count() > 1
+            if publisher_count(self._node, polled.subscription) > 1
             and (fault := several_publishers(self._node, topic, self._topics[topic])) is not None
         ]
 

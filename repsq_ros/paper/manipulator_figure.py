@@ -20,9 +20,9 @@ from typing import Any
 
 import numpy as np
 
-from repsq_ros.studies.paper.drawing import filled, interval_bars, style
-from repsq_ros.studies.paper.face import Found, row_of
-from repsq_ros.studies.paper.methods import ANCHORED, ANYTIME, CERTIFIED, ISO, PAPER, READOUT
+from repsq_ros.paper.drawing import filled, interval_bars, style
+from repsq_ros.paper.face import Found, row_of
+from repsq_ros.paper.methods import ANCHORED, ANYTIME, CERTIFIED, ISO, PAPER, READOUT
 
 
 def draw(setting: Any, figure: Any, found: Found) -> None:

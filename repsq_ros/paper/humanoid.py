@@ -25,7 +25,7 @@ from repsq_ros.estimation.difference import PairedDifference
 from repsq_ros.estimation.moments import EmpiricalBernstein, smallest_n
 from repsq_ros.estimation.stopping import Bounds
 from repsq_ros.measurement.tracking_loss import REDUCTIONS
-from repsq_ros.studies.paper.face import (
+from repsq_ros.paper.face import (
     Finding,
     Found,
     Row,
@@ -33,7 +33,7 @@ from repsq_ros.studies.paper.face import (
     number,
     row_of,
 )
-from repsq_ros.studies.paper.humanoid_campaigns import (
+from repsq_ros.paper.humanoid_campaigns import (
     FIRST,
     HumanoidSetting,
     Running,
@@ -44,9 +44,9 @@ from repsq_ros.studies.paper.humanoid_campaigns import (
     rules_of,
     work,
 )
-from repsq_ros.studies.paper.humanoid_figure import draw
-from repsq_ros.studies.paper.methods import ANCHORED, ANYTIME, PAPER
-from repsq_ros.studies.paper.written import share
+from repsq_ros.paper.humanoid_figure import draw
+from repsq_ros.paper.methods import ANCHORED, ANYTIME, PAPER
+from repsq_ros.paper.written import share
 
 
 def _conclude(setting: HumanoidSetting, results: Sequence[Walked]) -> Found:

@@ -25,11 +25,7 @@ from repsq_ros.estimation.alpha import paper_alpha
 from repsq_ros.estimation.moments import EmpiricalBernstein
 from repsq_ros.estimation.partition import Partition
 from repsq_ros.estimation.stopping import Bounds, Question
-from repsq_ros.seeds import RandomStream, generator
-from repsq_ros.specification.accuracy_section import RequiredAccuracy, read_accuracy
-from repsq_ros.specification.reader import Section
-from repsq_ros.studies.laws import Law, read_law
-from repsq_ros.studies.paper.face import (
+from repsq_ros.paper.face import (
     Asked,
     Cell,
     Finding,
@@ -41,9 +37,9 @@ from repsq_ros.studies.paper.face import (
     seed_of,
     sizes,
 )
-from repsq_ros.studies.paper.manipulator_figure import draw
-from repsq_ros.studies.paper.methods import ANCHORED, ANYTIME, CERTIFIED, ISO, PAPER, READOUT
-from repsq_ros.studies.paper.stops import (
+from repsq_ros.paper.manipulator_figure import draw
+from repsq_ros.paper.methods import ANCHORED, ANYTIME, CERTIFIED, ISO, PAPER, READOUT
+from repsq_ros.paper.stops import (
     Numbers,
     Stopped,
     anytime_stops,
@@ -51,7 +47,11 @@ from repsq_ros.studies.paper.stops import (
     fixed_stops,
     moment_stops,
 )
-from repsq_ros.studies.paper.written import share
+from repsq_ros.paper.written import share
+from repsq_ros.seeds import RandomStream, generator
+from repsq_ros.specification.accuracy_section import RequiredAccuracy, read_accuracy
+from repsq_ros.specification.reader import Section
+from repsq_ros.studies.laws import Law, read_law
 
 CHUNK = 20  # trials in a piece of work, an even number
 FIRST = 3  # trials that are shown one by one

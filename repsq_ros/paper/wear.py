@@ -26,11 +26,8 @@ from numpy.typing import NDArray
 from repsq_ros.estimation.moments import EmpiricalBernstein
 from repsq_ros.estimation.side_by_side import AnytimeSideBySide
 from repsq_ros.estimation.stopping import Bounds, Question
-from repsq_ros.seeds import RandomStream, generator
-from repsq_ros.specification.accuracy_section import RequiredAccuracy, read_accuracy
-from repsq_ros.specification.reader import Section
-from repsq_ros.studies.paper.drawing import style
-from repsq_ros.studies.paper.face import (
+from repsq_ros.paper.drawing import style
+from repsq_ros.paper.face import (
     Asked,
     Finding,
     Found,
@@ -43,14 +40,17 @@ from repsq_ros.studies.paper.face import (
     seed_of,
     sizes,
 )
-from repsq_ros.studies.paper.stops import (
+from repsq_ros.paper.stops import (
     Numbers,
     Stopped,
     anytime_stops,
     fixed_stops,
     moment_stops,
 )
-from repsq_ros.studies.paper.written import share
+from repsq_ros.paper.written import share
+from repsq_ros.seeds import RandomStream, generator
+from repsq_ros.specification.accuracy_section import RequiredAccuracy, read_accuracy
+from repsq_ros.specification.reader import Section
 
 ANYTIME, PAPER, FIXED = 'anytime', "paper's rule", 'first session alone'
 UNIT = Bounds(0.0, 1.0)

@@ -28,17 +28,8 @@ from repsq_ros.estimation.moments import EmpiricalBernstein, Hoeffding, Relative
 from repsq_ros.estimation.partition import Partition
 from repsq_ros.estimation.reproducible_query import ReproducibleQuery
 from repsq_ros.estimation.stopping import Bounds, Question
-from repsq_ros.sampling.distributions import Distribution, Product
-from repsq_ros.sampling.divergence import divergence
-from repsq_ros.sampling.marginals import Beta
-from repsq_ros.sampling.weight_bound import largest_ratio
-from repsq_ros.seeds import RandomStream, generator
-from repsq_ros.specification.accuracy_section import RequiredAccuracy, read_accuracy
-from repsq_ros.specification.reader import Section
-from repsq_ros.studies.case_rules import TARGET, TRUTH, steep
-from repsq_ros.studies.laws import read_law
-from repsq_ros.studies.paper.compared_figure import draw
-from repsq_ros.studies.paper.face import (
+from repsq_ros.paper.compared_figure import draw
+from repsq_ros.paper.face import (
     Asked,
     Finding,
     Found,
@@ -50,14 +41,23 @@ from repsq_ros.studies.paper.face import (
     seed_of,
     sizes,
 )
-from repsq_ros.studies.paper.stops import (
+from repsq_ros.paper.stops import (
     Numbers,
     Stopped,
     anytime_stops,
     fixed_stops,
     moment_stops,
 )
-from repsq_ros.studies.paper.written import share
+from repsq_ros.paper.written import share
+from repsq_ros.sampling.distributions import Distribution, Product
+from repsq_ros.sampling.divergence import divergence
+from repsq_ros.sampling.marginals import Beta
+from repsq_ros.sampling.weight_bound import largest_ratio
+from repsq_ros.seeds import RandomStream, generator
+from repsq_ros.specification.accuracy_section import RequiredAccuracy, read_accuracy
+from repsq_ros.specification.reader import Section
+from repsq_ros.studies.case_rules import TARGET, TRUTH, steep
+from repsq_ros.studies.laws import read_law
 
 QUERY, SIZED, ISO = 'reproducible_query', 'divergence_sized', 'iso9283'
 RELATIVE, PAPER, HOEFFDING = 'relative_half_width', 'empirical_bernstein', 'hoeffding'

@@ -27,9 +27,9 @@ from transforms3d.euler import euler2mat
 from transforms3d.quaternions import quat2mat
 
 from repsq_ros.errors import OutputError, ParameterError
+from repsq_ros.iso9283.pose_table import Columns, PoseTable, read_pose_table
+from repsq_ros.iso9283.rigid import rigid_fit, turns_left
 from repsq_ros.measurement.inputs import LENGTHS, OTHER_UNITS
-from repsq_ros.replay.pose_table import Columns, PoseTable, read_pose_table
-from repsq_ros.replay.rigid import rigid_fit, turns_left
 
 Array = NDArray[np.float64]
 

@@ -19,8 +19,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from repsq_ros.paper.face import Found, Row, Study, number
 from repsq_ros.studies.figures import load_pyplot, save_figure
-from repsq_ros.studies.paper.face import Found, Row, Study, number
 
 # Of Okabe and Ito's palette, from dark to light: they can be told apart in grey print as well.
 COLOURS = ('#000000', '#0072b2', '#d55e00', '#009e73', '#e69f00', '#56b4e9', '#cc79a7')

@@ -26,15 +26,8 @@ import numpy as np
 from repsq_ros.campaign.campaign import Campaign
 from repsq_ros.campaign.records import TestRecord
 from repsq_ros.campaign.result import Result
-from repsq_ros.seeds import RandomStream, generator
-from repsq_ros.specification.accuracy_section import SELECTIONS
-from repsq_ros.specification.load import load
-from repsq_ros.specification.model import Specification
-from repsq_ros.specification.reader import Section
-from repsq_ros.studies.foretold import altered
-from repsq_ros.studies.laws import read_law
-from repsq_ros.studies.paper.drawing import interval_bars, style
-from repsq_ros.studies.paper.face import (
+from repsq_ros.paper.drawing import interval_bars, style
+from repsq_ros.paper.face import (
     Asked,
     Finding,
     Found,
@@ -47,7 +40,14 @@ from repsq_ros.studies.paper.face import (
     seed_of,
     sizes,
 )
-from repsq_ros.studies.paper.written import share
+from repsq_ros.paper.written import share
+from repsq_ros.seeds import RandomStream, generator
+from repsq_ros.specification.accuracy_section import SELECTIONS
+from repsq_ros.specification.load import load
+from repsq_ros.specification.model import Specification
+from repsq_ros.specification.reader import Section
+from repsq_ros.studies.foretold import altered
+from repsq_ros.studies.laws import read_law
 
 CHUNK = 10  # campaigns in a piece of work
 WIDEN, ASSUME = SELECTIONS

@@ -26,9 +26,8 @@ import numpy as np
 from numpy.typing import NDArray
 from transforms3d.euler import quat2euler
 
-from repsq_ros.console.iso9283_figures import draw
 from repsq_ros.errors import BagError, OutputError, ParameterError
-from repsq_ros.measurement.performance_criteria import (
+from repsq_ros.iso9283.performance_criteria import (
     Accuracy,
     Drift,
     Repeatability,
@@ -37,8 +36,9 @@ from repsq_ros.measurement.performance_criteria import (
     pose_accuracy,
     pose_repeatability,
 )
-from repsq_ros.replay.pose_table import Columns, PoseTable, read_pose_table
-from repsq_ros.replay.rigid import rigid_fit
+from repsq_ros.iso9283.pose_figures import draw
+from repsq_ros.iso9283.pose_table import Columns, PoseTable, read_pose_table
+from repsq_ros.iso9283.rigid import rigid_fit
 
 Array = NDArray[np.float64]
 

@@ -21,6 +21,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from repsq_ros.paper.drawing import filled
+from repsq_ros.paper.face import Asked, Finding, Found, Row, Study, number, seed_of, sizes
 from repsq_ros.specification.reader import Section
 from repsq_ros.studies.case_rules import (
     CASES,
@@ -31,8 +33,6 @@ from repsq_ros.studies.case_rules import (
     study_cases,
     study_pairs,
 )
-from repsq_ros.studies.paper.drawing import filled
-from repsq_ros.studies.paper.face import Asked, Finding, Found, Row, Study, number, seed_of, sizes
 from repsq_ros.studies.rules import SCENARIOS, C, study_scenario
 from repsq_ros.studies.rules import Row as ScenarioRow
 

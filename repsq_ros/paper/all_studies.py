@@ -19,14 +19,14 @@ from __future__ import annotations
 from pathlib import Path
 
 from repsq_ros.configurations import configuration_folder
-from repsq_ros.studies.paper.compared_rules import BASELINES
-from repsq_ros.studies.paper.driving import DRIVING
-from repsq_ros.studies.paper.face import Study
-from repsq_ros.studies.paper.humanoid import HUMANOID
-from repsq_ros.studies.paper.lost_tests import SELECTION
-from repsq_ros.studies.paper.manipulator import MANIPULATOR
-from repsq_ros.studies.paper.rule_tables import RULES
-from repsq_ros.studies.paper.wear import DRIFT
+from repsq_ros.paper.compared_rules import BASELINES
+from repsq_ros.paper.driving import DRIVING
+from repsq_ros.paper.face import Study
+from repsq_ros.paper.humanoid import HUMANOID
+from repsq_ros.paper.lost_tests import SELECTION
+from repsq_ros.paper.manipulator import MANIPULATOR
+from repsq_ros.paper.rule_tables import RULES
+from repsq_ros.paper.wear import DRIFT
 
 EACH = (MANIPULATOR, DRIVING, BASELINES, DRIFT, SELECTION, RULES, HUMANOID)
 STUDIES: dict[str, Study] = {study.name: study for study in EACH}

@@ -18,8 +18,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from repsq_ros.studies.paper.drawing import filled, interval_bars, style
-from repsq_ros.studies.paper.face import Found, number, row_of
+from repsq_ros.paper.drawing import filled, interval_bars, style
+from repsq_ros.paper.face import Found, number, row_of
 
 
 def draw(setting: Any, figure: Any, found: Found) -> None:

@@ -25,7 +25,7 @@ import numpy as np
 from transforms3d.euler import euler2quat
 
 from repsq_ros.errors import BagError
-from repsq_ros.replay.table_text import DECIMALS, decimal_of, number_of, read_cells
+from repsq_ros.iso9283.table_text import DECIMALS, decimal_of, number_of, read_cells
 
 DAMAGED = re.compile(r'^[-+]?\d[.,]?\d*[eE][-+]?\d+$')  # a long number that a spreadsheet cut
 NORM = 0.05  # by which the norm of a quaternion may differ from 1

@@ -21,10 +21,10 @@ from typing import Any
 
 import numpy as np
 
-from repsq_ros.studies.paper.drawing import filled, style
-from repsq_ros.studies.paper.face import Found, number
-from repsq_ros.studies.paper.humanoid_campaigns import FIRST
-from repsq_ros.studies.paper.methods import ANYTIME, PAPER
+from repsq_ros.paper.drawing import filled, style
+from repsq_ros.paper.face import Found, number
+from repsq_ros.paper.humanoid_campaigns import FIRST
+from repsq_ros.paper.methods import ANYTIME, PAPER
 
 
 def draw(setting: Any, figure: Any, found: Found) -> None:

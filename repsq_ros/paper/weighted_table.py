@@ -26,8 +26,8 @@ from repsq_ros.estimation.accumulator import Accumulator
 from repsq_ros.estimation.anytime import Anytime
 from repsq_ros.estimation.moments import EmpiricalBernstein, Hoeffding, RelativeHalfWidth
 from repsq_ros.estimation.stopping import StoppingRule
-from repsq_ros.studies.paper.driving import ANYTIME, HOEFFDING, PAPER, RELATIVE, SQUARED, Risk
-from repsq_ros.studies.paper.face import Row
+from repsq_ros.paper.driving import ANYTIME, HOEFFDING, PAPER, RELATIVE, SQUARED, Risk
+from repsq_ros.paper.face import Row
 
 COLUMNS = ('psi', 'weight')
 

@@ -31,11 +31,8 @@ from repsq_ros.estimation.moments import (
 )
 from repsq_ros.estimation.partition import Partition
 from repsq_ros.estimation.stopping import Bounds, Question
-from repsq_ros.seeds import RandomStream, generator
-from repsq_ros.specification.accuracy_section import RequiredAccuracy, read_accuracy
-from repsq_ros.specification.reader import Section
-from repsq_ros.studies.paper.driving_figure import draw
-from repsq_ros.studies.paper.face import (
+from repsq_ros.paper.driving_figure import draw
+from repsq_ros.paper.face import (
     Asked,
     Finding,
     Found,
@@ -46,9 +43,12 @@ from repsq_ros.studies.paper.face import (
     seed_of,
     sizes,
 )
-from repsq_ros.studies.paper.stops import Stopped, anytime_stops, moment_stops
-from repsq_ros.studies.paper.traffic import Traffic, drive
-from repsq_ros.studies.paper.written import share
+from repsq_ros.paper.stops import Stopped, anytime_stops, moment_stops
+from repsq_ros.paper.traffic import Traffic, drive
+from repsq_ros.paper.written import share
+from repsq_ros.seeds import RandomStream, generator
+from repsq_ros.specification.accuracy_section import RequiredAccuracy, read_accuracy
+from repsq_ros.specification.reader import Section
 
 RELATIVE, SQUARED, PAPER = 'relative half-width', 'R squared, as printed', 'empirical Bernstein'
 HOEFFDING, ANYTIME, ANCHORED = 'Hoeffding', 'anytime', 'anytime, anchored'

@@ -25,6 +25,13 @@ from repsq_ros.estimation.anytime import Anytime
 from repsq_ros.estimation.moments import EmpiricalBernstein
 from repsq_ros.estimation.stopping import Bounds, Progress, Question, StoppingRule
 from repsq_ros.estimation.weights import z_bounds
+from repsq_ros.paper.face import (
+    Asked,
+    seed_of,
+    sizes,
+)
+from repsq_ros.paper.methods import ANYTIME, PAPER
+from repsq_ros.paper.walker import Forms, Walker
 from repsq_ros.seeds import RandomStream, generator
 from repsq_ros.simulation.g1_mujoco import UNCHANGED, G1Changes
 from repsq_ros.specification.load import load
@@ -32,13 +39,6 @@ from repsq_ros.specification.model import Specification
 from repsq_ros.specification.proposal_section import read_proposal
 from repsq_ros.specification.reader import Section
 from repsq_ros.studies.foretold import altered
-from repsq_ros.studies.paper.face import (
-    Asked,
-    seed_of,
-    sizes,
-)
-from repsq_ros.studies.paper.methods import ANYTIME, PAPER
-from repsq_ros.studies.paper.walker import Forms, Walker
 
 FIRST = 'Monte Carlo'  # whose first trial is the initiator, and the source of all pairs
 

@@ -1,0 +1,86 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""A number over the window as it is: a force, a current, a temperature, a power."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from repsq_ros.keys import Declared, key
+from repsq_ros.measurement.cut import Cut
+from repsq_ros.measurement.reasons import Code
+from repsq_ros.measurement.samples import Array, Stamps
+from repsq_ros.measurement.window import UnmeasurableError
+
+TAKES = ('peak', 'mean', 'rms', 'share_above')
+CHANGES = 0.9  # share of the steps in which a number with noise changes
+
+
+@dataclass(frozen=True)
+class OverTime(Declared, type='over_time'):
+    """Peak, mean, root mean square of a number over the window, or the share of time above."""
+
+    upper: float = field(metadata=key('upper end of psi: the worst there is', above=0))
+    take: str = field(
+        metadata=key(
+            'peak: the largest absolute value; share_above: of the time that it is above `above`',
+            choices=TAKES,
+        )
+    )
+    above: float = field(
+        default=0.0, metadata=key('threshold of share_above, in SI units', default_text='0')
+    )
+    unit: str = field(default='1', metadata=key('unit of psi, for people'))
+
+    needs = 'reading'
+    lower = 0.0
+
+    def psi(self, cut: Cut) -> float:
+        """Return the number in SI units; a mean below 0 counts as 0.
+
+        :raises UnmeasurableError: it is repeated to the last bit where it has noise elsewhere
+        """
+        values = cut.values
+        self._require_alive(cut)
+        if self.take == 'peak':
+            return float(np.abs(values).max())
+        if self.take == 'rms':
+            return float(np.sqrt(np.mean(values * values)))
+        return max(float(np.mean(values > self.above if self.take != 'mean' else values)), 0.0)
+
+    def _require_alive(self, cut: Cut) -> None:
+        samples, value = cut.samples, cut.samples.value
+        assert value is not None
+        span, first, last = _longest_repeated(samples.stamps, value)
+        others = np.concatenate([np.diff(value[: first + 1]), np.diff(value[last:])])
+        noisy = len(others) > 0 and float(np.mean(others != 0.0)) >= CHANGES
+        if cut.streams and span > cut.limits.frozen and noisy:
+            raise UnmeasurableError(
+                f'frozen: bit-identical readings for {span:.3f} s from '
+                f'{cut.window.at(int(samples.stamps[first]))} on, at most '
+                f'{cut.limits.frozen:g} s allowed',
+                Code.FROZEN,
+            )
+
+
+def _longest_repeated(stamps: Stamps, value: Array) -> tuple[float, int, int]:
+    """Return the longest span of equal numbers [s], and its first and last row."""
+    moved = np.flatnonzero(value[1:] != value[:-1]) + 1
+    starts, ends = np.append(0, moved), np.append(moved - 1, len(value) - 1)
+    at = int(np.argmax(stamps[ends] - stamps[starts]))
+    first, last = int(starts[at]), int(ends[at])
+    return float(stamps[last] - stamps[first]) * 1e-9, first, last
