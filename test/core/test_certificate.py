@@ -369,6 +369,37 @@ def test_what_is_no_certificate_is_told_in_one_line(text, base, capsys):
     assert (code, len(failed)) == (9, 1)
 
 
+@pytest.mark.parametrize(
+    'words',
+    [
+        ('verify', '/nowhere'), ('certify', '/nowhere'), ('publish', '/nowhere'),
+        ('compare', '/nowhere', '/neither'), ('compare-subjects', '/nowhere', '/neither'),
+        ('report', '/nowhere'), ('watch', '/nowhere'), ('run', '--resume', '/nowhere'),
+    ],
+)  # fmt: skip
+def test_a_folder_that_is_not_there_is_2_everywhere(words, capsys):
+    assert main(list(words)) == 2
+    assert '/nowhere' in capsys.readouterr().err
+
+
+def test_a_recording_that_is_not_there_is_2(base, capsys):
+    for verb in ('verify', 'certify'):
+        assert main([verb, str(base / 'lab'), '--bag', '/nowhere']) == 2
+
+
+@pytest.mark.parametrize('name', [JOURNAL, TESTS, RESULT, SPECIFICATION, CERTIFICATE])
+def test_what_a_campaign_rests_on_is_never_overwritten(name, base, capsys):
+    lab = base / 'lab'
+    for words in (
+        ('report', str(lab), '--output', str(lab / name)),
+        ('watch', str(lab), '--once', '--svg', str(lab / name)),
+    ):
+        before = (lab / name).read_bytes()
+        assert main(list(words)) == 6
+        assert (lab / name).read_bytes() == before
+    assert 'found a file of a campaign' in capsys.readouterr().err
+
+
 # A stranger's certificate ------------------------------------------------------------------------
 
 

@@ -25,6 +25,7 @@ import re
 
 import pytest
 import yaml
+from support.bag_copies import read_raw, write_raw
 from support.forged import forge, lines_of, outcomes_in
 
 from repsq_ros.campaign.history import CASE, DONE, PAUSE, SKIP, TEST
@@ -313,3 +314,45 @@ def test_a_campaign_under_way_is_accused_of_nothing(honest, tmp_path, capsys):
     del command[2:]
     assert main(command) == 0
     assert 'not at its end yet' in capsys.readouterr().out
+
+
+def renamed(bag, target, names):
+    """Copy a recording with other names of its topics."""
+    connections, messages = read_raw(bag)
+    told = {names(topic): connection for topic, connection in connections.items()}
+    return write_raw(target, told, [(names(topic), *more) for topic, *more in messages])
+
+
+@pytest.mark.parametrize(
+    ('names', 'options'),
+    [
+        (lambda topic: f'/lab{topic}', ['--namespace', 'lab']),
+        (lambda topic: {'/odom': '/state'}.get(topic, topic), ['--remap', 'odom:=/state']),
+        (lambda topic: {'/odom': '/state'}.get(topic, topic), ['--sensor-topic', '/state']),
+    ],
+    ids=['namespace', 'remapped', 'sensor'],
+)
+def test_other_names_of_topics_stand_on_the_certificate(names, options, honest, tmp_path, capsys):
+    lines, file, bag = honest
+    folder, copy = str(forge(tmp_path / 'lab', file, lines)), tmp_path / 'renamed'
+    renamed(bag, copy, names)
+    assert main(['certify', folder, '--bag', str(copy), *options]) == 0
+    assert main(['verify', folder, '--bag', str(copy)]) == 0
+    assert re.search('^ok psi from the recording +15 tests', capsys.readouterr().out, re.MULTILINE)
+
+
+def test_a_campaign_in_two_recordings_is_one(honest, tmp_path, capsys):
+    """Cut in the middle, wherever that is: in a test."""
+    lines, file, bag = honest
+    folder = str(forge(tmp_path / 'lab', file, lines))
+    connections, messages = read_raw(bag)
+    half = len(messages) // 2
+    days = [('day1', messages[:half]), ('day2', messages[half:])]
+    bags = [str(write_raw(tmp_path / name, connections, told)) for name, told in days]
+    both = ['--bag', bags[0], '--bag', bags[1]]
+    assert main(['certify', folder, *both]) == 0
+    assert main(['verify', folder, *both]) == 0
+    assert re.search('^ok psi from the recording +15 tests', capsys.readouterr().out, re.MULTILINE)
+    # One of them alone shows less, and accuses nobody.
+    assert main(['verify', folder, *both[:2]]) == 0
+    assert '2 recordings, 1 were given' in capsys.readouterr().out
