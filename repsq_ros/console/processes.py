@@ -58,7 +58,7 @@ class ProcessGroup:
         remappings = [part for rule in remappings for part in ('-r', rule)]
         more = [] if file is None else ['--params-file', str(file)]
         arguments = ['--ros-args', '--params-file', str(parameters), *more, *remappings]
-        with (nodes / f'{node.name}.log').open('wb') as log:
+        with (nodes / f'{node.name}.log').open('ab') as log:  # a resumed campaign goes on in it
             self.running[node.name] = self._run(f'repsq_ros.nodes.{node.name}', arguments, log)
 
     def _run(self, module: str, arguments: list[str], log: BinaryIO) -> subprocess.Popen[bytes]:

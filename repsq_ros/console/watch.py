@@ -151,20 +151,25 @@ def _source(folder: Path | None) -> Iterator[Callable[[Changes | None, int], Wat
         yield look
         return
     try:
-        from repsq_ros.nodes.onlooker import looking_on
+        from repsq_ros.nodes.campaign_listener import listening
     except ImportError as error:
         raise MissingError(
             f'repsq watch without a folder needs ROS 2 and the built messages of this package '
             f'({error}). Without ROS: repsq watch FOLDER'
         ) from None
-    with looking_on() as onlooker:
-        yield lambda changes, width: watch_board(
-            onlooker.state,
-            peers=onlooker.peers(),
-            sensors=onlooker.health(),
-            battery_changes=changes,
-            width=width,
-        )
+    with listening() as heard:
+
+        def board(changes: Changes | None, width: int) -> WatchBoard:
+            with heard.lock:
+                return watch_board(
+                    heard.state,
+                    peers=heard.peers(),
+                    sensors=heard.health(),
+                    battery_changes=changes,
+                    width=width,
+                )
+
+        yield board
 
 
 # On the screen -----------------------------------------------------------------------------------

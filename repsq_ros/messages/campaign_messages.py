@@ -51,25 +51,24 @@ def span_of(message: Any) -> Span:
     window_end_ns = from_time(message.window_end)
     window = (from_time(message.window_start), window_end_ns) if window_end_ns else None
     end_ns, command_ns = (from_time(each) or None for each in (message.end, message.command_start))
-    try:  # field by field: there are many phases
-        return Span(
-            phase,
-            test.index,
-            test.attempt,
-            from_time(message.start),
-            end_ns,
-            tuple(message.command),
-            window,
-            message.reason,
-            command_ns,
-            message.step,
-            message.broken_off,
-            message.goes_on,
-            message.alarm,
-        )
-    except AttributeError:  # of an earlier version: what it lacks is as usual
+    if not hasattr(message, 'alarm'):  # of an earlier version: what it lacks is as usual
         given = {'phase': phase, 'index': test.index, 'attempt': test.attempt, 'end_ns': end_ns}
         return Span(**_values(Span, message, **given, window=window, command_ns=command_ns))
+    return Span(  # field by field: there are many phases
+        phase,
+        test.index,
+        test.attempt,
+        from_time(message.start),
+        end_ns,
+        tuple(message.command),
+        window,
+        message.reason,
+        command_ns,
+        message.step,
+        message.broken_off,
+        message.goes_on,
+        message.alarm,
+    )
 
 
 def test_of(phase: Any) -> Any:
@@ -128,7 +127,9 @@ def _values(kind: type[Any], message: Any, **given: Any) -> dict[str, Any]:
     default.
 
     :param given: fields that are not as their message has them
+    :raises AttributeError: a message of this version lacks a field
     """
+    recorded = not hasattr(message, 'get_fields_and_field_types')  # as a bag's reader makes them
     values = given
     for name in kind.__dataclass_fields__.keys() - given.keys():
         stamp = name.removesuffix('_ns')
@@ -138,4 +139,7 @@ def _values(kind: type[Any], message: Any, **given: Any) -> dict[str, Any]:
             value = getattr(message, name)
             plain = isinstance(value, str | bool | int | float)
             values[name] = value if plain else tuple(value)
+        elif not recorded:
+            found = type(message).__name__
+            raise AttributeError(f'{found} has no field for {kind.__name__}.{name}')
     return values

@@ -29,9 +29,9 @@ from repsq_ros.measurement.catalogue import TF
 from repsq_ros.messages import campaign_messages
 from repsq_ros.msg import CountedTest, QuantizedResult, TestCommand
 from repsq_ros.nodes import qos
+from repsq_ros.nodes.campaign_listener import case_heard, tell_counted
 from repsq_ros.nodes.markers import MarkerSheet
 from repsq_ros.nodes.message_classes import message_class
-from repsq_ros.nodes.onlooker import case_heard, tell_counted
 from repsq_ros.nodes.parameters import Parameters
 from repsq_ros.nodes.phase_subscription import subscribe_to_phases
 from repsq_ros.nodes.polling import LatestPose

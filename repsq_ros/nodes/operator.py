@@ -34,6 +34,7 @@ class Operator:
     :param skip: gives up the case under test for a reason; false where there is none
     :param abort: ends the campaign for a reason
     :param confirm: somebody says that a phase is over; false where nobody is asked
+    :param begun: tells whether the campaign has begun
     """
 
     def __init__(
@@ -45,9 +46,10 @@ class Operator:
         skip: Callable[[str], bool],
         abort: Callable[[str], None],
         confirm: Callable[[], bool],
+        begun: Callable[[], bool],
     ) -> None:
         self._node, self._resume, self._pause, self._skip = node, resume, pause, skip
-        self._abort, self._confirm = abort, confirm
+        self._abort, self._confirm, self._begun = abort, confirm, begun
         self.autostart = parameters.flag('autostart', True, 'begin without a call of ~/start')
         self.may_start = self.autostart
         for name, answer in (
@@ -91,6 +93,8 @@ class Operator:
         return response
 
     def _on_start(self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        if self._begun():
+            return self._answer(response, 'the campaign has begun already', '')
         against = self._against()
         self.may_start = not against
         return self._answer(response, against, 'begins as soon as all peers are there')

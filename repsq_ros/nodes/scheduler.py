@@ -26,6 +26,7 @@ from repsq_ros import topics
 from repsq_ros.campaign.conductor import Action, Conductor
 from repsq_ros.campaign.history import RESUME
 from repsq_ros.campaign.logbook import PATIENCE, Logbook
+from repsq_ros.campaign.obedience import ObedienceCheck
 from repsq_ros.campaign.progress import ProgressLines, pause_text
 from repsq_ros.campaign.records import Counted
 from repsq_ros.errors import CampaignError, OutputError, OutputLateError
@@ -70,14 +71,16 @@ class Scheduler(CampaignNode):
         space = specification.protocol.command_space(specification.box)
         self._command = make_robot_command(self, parameters, space, self._time.now_ns)
         self._operator = Operator(
-            self, parameters, self._resume, self._pause, self._skip, self._abort, self._confirm
-        )
+            self, parameters, self._resume, self._pause, self._skip, self._abort, self._confirm,
+            lambda: self._conductor.span is not None,
+        )  # fmt: skip
         command_type = str(self.get_parameter('command_type').value)
         stops = read_stop_settings(parameters, space.kind, command_type)
         parameters.finish()
         self._stops = VerifiedStop(self, self._command, stops, body_input(specification))
         self._fault = ''  # that ends the campaign
         self._alarmed = False  # the alarm of a stop is known
+        self._obedience = ObedienceCheck(stops.bounds, settings.obeys)
         self._began = self._phase_since = time.monotonic()
         self._asked = 0.0  # [s], steady: when an answer was asked for again
         self._last_ns = 0
@@ -129,6 +132,7 @@ class Scheduler(CampaignNode):
         """Look at what does not come by a message."""
         self._stops.look()
         self._notice_alarm()
+        self._notice_disobedience()
         self._operator.look()
         self._supervisor.look()
 
@@ -143,6 +147,19 @@ class Scheduler(CampaignNode):
             self._supervisor.take_over()
             actions = self._conductor.ask(self._latest_ns(), alarm)
             self._carry_out([replace(a, alarm=True) for a in actions if isinstance(a, Span)])
+
+    def _notice_disobedience(self) -> None:
+        """Pause if the robot does not answer its commands at all."""
+        span, attempt = self._conductor.span, None
+        if span is not None and span.phase is Phase.COMMAND and self._conductor.walking:
+            attempt = (span.index, span.attempt)
+        command = self._conductor.command(self._latest_ns()) if attempt is not None else ()
+        if self._obedience.look(attempt, command, self._stops.state, time.monotonic()):
+            self._supervisor.take_over()
+            self._ask(
+                f'the robot did not move in {self._settings.obeys} attempts in a row, although '
+                'it was commanded to: is it in the mode in which it takes commands?'
+            )
 
     def _hear_measurement(self, message: TestMeasurement) -> None:
         if message.campaign_id == self._campaign_id:

@@ -68,13 +68,18 @@ class SchedulerSettings:
             parameters.number('retry_span', 600.0, 's within which', above=0),
             self.peer_timeout,
         )
+        self.obeys = parameters.whole(
+            'obeys',
+            2,
+            'attempts in a row without any motion after which it asks; 0: never',
+            at_least=0,
+        )
         self.sensor_timeout = parameters.number(
             'sensor_timeout', 1.0, 's of silence of a body after which it is lost', above=0
         )
         self.measurement_timeout = parameters.number(
             'measurement_timeout', 30.0, 's to wait for a measurement and its estimate', above=0
         )
-        others = parameters.text(
-            'other_publishers', '', 'nodes that may publish on the command topic besides'
+        self.other_publishers = parameters.texts(
+            'other_publishers', (), 'nodes that may publish on the command topic besides'
         )
-        self.other_publishers = tuple(others.split())

@@ -114,7 +114,8 @@ def test_command_of(
         units=list(specification.box.units),
     )
     message.header.stamp = to_time(stamp_ns)
-    return _filled(_filled(message, case), case.draw)
+    filled = ('campaign_id', 'specification_digest', 'names', 'units')
+    return _filled(message, case, case.draw, other=filled)
 
 
 def test_phase_of(span: Span, test: TestCommand, names: tuple[str, ...]) -> TestPhase:
@@ -123,7 +124,9 @@ def test_phase_of(span: Span, test: TestCommand, names: tuple[str, ...]) -> Test
     :param test: the attempt that it belongs to
     :param names: of the dimensions of a command
     """
-    message = _filled(TestPhase(test=test, names=list(names) if span.command else []), span)
+    made = TestPhase(test=test, names=list(names) if span.command else [])
+    filled = ('test', 'names', 'window_start', 'window_end', 'command_start')
+    message = _filled(made, span, other=filled)
     message.header.stamp = message.start
     if span.window is not None:
         message.window_start, message.window_end = map(to_time, span.window)
@@ -137,7 +140,7 @@ def test_measurement_of(
 ) -> TestMeasurement:
     """Turn the outcome of a test into its record."""
     message = TestMeasurement(campaign_id=campaign_id, specification_digest=digest)
-    _filled(message, record)
+    _filled(message, record, other=('campaign_id', 'specification_digest'))
     message.header.stamp = message.window_end
     message.header.frame_id = frame
     return message
@@ -145,7 +148,7 @@ def test_measurement_of(
 
 def estimate_of(estimate: EstimateRecord, campaign_id: str, stamp: Time) -> Estimate:
     """Turn an estimate into its message."""
-    message = _filled(Estimate(campaign_id=campaign_id), estimate)
+    message = _filled(Estimate(campaign_id=campaign_id), estimate, other=('campaign_id',))
     message.header.stamp = stamp
     return message
 
@@ -180,14 +183,22 @@ CASTS: dict[str, Callable[[Any], object]] = {
 }
 
 
-def _filled(message: Any, record: object) -> Any:
-    """Fill the fields of a message from those of the same names of a record, and return it.
+def _filled(message: Any, *records: object, other: tuple[str, ...] = ()) -> Any:
+    """Fill the fields of a message from those of the same names of records, and return it.
 
     A time stamp NAME comes from `NAME_ns`; what is None stays as it is.
+
+    :param other: fields of the message that come from elsewhere
+    :raises AttributeError: no record has a field for one of the message
     """
     for name, kind in message.get_fields_and_field_types().items():
-        stamp = kind == 'builtin_interfaces/Time'
-        value = getattr(record, f'{name}_ns' if stamp else name, None)
+        if name in other or name == 'header':
+            continue
+        field = f'{name}_ns' if kind == 'builtin_interfaces/Time' else name
+        owner = next((record for record in records if hasattr(record, field)), None)
+        if owner is None:
+            raise AttributeError(f'{type(message).__name__}.{name}: nothing to fill it from')
+        value = getattr(owner, field)
         if value is not None:
             setattr(message, name, CASTS[kind](value))
     return message

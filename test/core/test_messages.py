@@ -71,6 +71,7 @@ def phase(**changes):
     fields = {
         'test': SimpleNamespace(index=3, attempt=1), 'phase': 2, **at, 'command': [0.1, 0.2, 0.0],
         'command_start': ZERO, 'step': -1, 'reason': 'why', 'broken_off': True, 'goes_on': True,
+        'alarm': True,
     }  # fmt: skip
     return SimpleNamespace(**(fields | changes))
 
@@ -80,7 +81,19 @@ S = 1_000_000_000
 
 def test_a_phase_is_read_field_by_field():
     assert campaign_messages.span_of(phase()) == Span(
-        Phase.COMMAND, 3, 1, S, 4 * S, (0.1, 0.2, 0.0), (2 * S, 3 * S), 'why', None, -1, True, True
+        Phase.COMMAND,
+        3,
+        1,
+        S,
+        4 * S,
+        (0.1, 0.2, 0.0),
+        (2 * S, 3 * S),
+        'why',
+        None,
+        -1,
+        True,
+        True,
+        True,
     )
     begun = campaign_messages.span_of(phase(command_start=SimpleNamespace(sec=0, nanosec=7)))
     assert begun.command_ns == 7
@@ -93,7 +106,7 @@ def test_times_of_0_are_none_at_all():
 
 def test_a_phase_of_0_1_0_names_its_test_itself_and_lacks_later_fields():
     old = phase(index=5, attempt=2)
-    for later in ('test', 'broken_off', 'goes_on'):
+    for later in ('test', 'broken_off', 'goes_on', 'alarm'):
         delattr(old, later)
     span = campaign_messages.span_of(old)
     assert (span.index, span.attempt, span.broken_off, span.goes_on) == (5, 2, False, False)
@@ -103,3 +116,11 @@ def test_a_phase_of_0_1_0_names_its_test_itself_and_lacks_later_fields():
 def test_a_phase_that_there_is_not_is_told(number):
     with pytest.raises(ValueError, match=f'phase {number}, expected one of 0 to 10'):
         campaign_messages.span_of(phase(phase=number))
+
+
+def test_a_message_of_ours_that_lacks_a_field_is_a_mistake():
+    """A field that was renamed in the .msg alone; a recording may be of an earlier version."""
+    old = SimpleNamespace(x=[0.1], log_p=-1.0, log_q=-2.0, weight_bound=0.0)
+    ours = SimpleNamespace(**vars(old), get_fields_and_field_types=dict)
+    with pytest.raises(AttributeError, match=r'has no field for Draw\.weight'):
+        campaign_messages.draw_of(ours)

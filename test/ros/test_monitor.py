@@ -31,9 +31,9 @@ from visualization_msgs.msg import Marker, MarkerArray
 from repsq_ros import topics
 from repsq_ros.msg import CountedTest, TestPhase
 from repsq_ros.nodes import qos
+from repsq_ros.nodes.campaign_listener import CampaignListener
 from repsq_ros.nodes.diagnostics import TOPIC
 from repsq_ros.nodes.markers import MarkerSheet
-from repsq_ros.nodes.onlooker import Onlooker
 from repsq_ros.views.health import Level
 from repsq_ros.views.panels import AXIS_LEFT, AXIS_RIGHT
 from repsq_ros.views.shapes import Dots, Text
@@ -323,12 +323,12 @@ def test_watch_shows_a_running_campaign_its_nodes_and_its_sensors(nodes, write, 
     nodes.listener.until(lambda: len(kept) >= 3)
     nodes.call('pause')
     nodes.listener.phase(TestPhase.PAUSED)
-    onlooker = Onlooker(nodes.listener.node)
-    nodes.listener.until(lambda: len(onlooker.state.counted) >= 3 and onlooker.state.span)
-    nodes.listener.until(lambda: all(peer.level is Level.OK for peer in onlooker.peers()))
-    nodes.listener.until(lambda: any('/odom' in each.name for each in onlooker.health()))
+    heard = CampaignListener(nodes.listener.node)
+    nodes.listener.until(lambda: len(heard.state.counted) >= 3 and heard.state.span)
+    nodes.listener.until(lambda: all(peer.level is Level.OK for peer in heard.peers()))
+    nodes.listener.until(lambda: any('/odom' in each.name for each in heard.health()))
     nodes.signal('guard', signal.SIGKILL)
-    nodes.listener.until(lambda: onlooker.peers()[1].level is Level.STALE)
+    nodes.listener.until(lambda: heard.peers()[1].level is Level.STALE)
     shown = subprocess.run(
         [sys.executable, '-m', 'repsq_ros.cli', 'watch', '--once'],
         env={**os.environ, 'COLUMNS': '140'}, capture_output=True, text=True, check=False,

@@ -290,7 +290,7 @@ def test_an_impostor_on_any_topic_pauses_the_campaign_until_it_is_gone(launched)
         impostor = Rival(launched.listener, name, kind, topic, profile)
         told = f'another process named /{name} on /{topic}'
         launched.listener.until(lambda: launched.listener.is_in(TestPhase.PAUSED))
-        launched.listener.until(lambda told=told: told in launched.output('scheduler'))
+        launched.listener.until(lambda told=told: told in launched.call('resume').message)
         launched.listener.assert_at_rest()
         impostor.go()
         launched.listener.phase(TestPhase.COMMAND)
@@ -316,7 +316,8 @@ def test_an_impostor_cannot_end_the_campaign(launched):
         impostor.say(Estimate(campaign_id='lab', stopped=True))
         launched.listener.listen(0.02)
     impostor.go()
-    launched.listener.until(lambda: launched.listener.phases()[-1].test.attempt == 1)
+    launched.says('scheduler', 'not counted: ')
+    launched.listener.listen(1.0)
     launched.listener.phase(TestPhase.COMMAND)
     assert launched.group.ended() == {}
 
@@ -333,7 +334,7 @@ def test_what_an_impostor_said_first_is_not_counted_either(nodes, long, tmp_path
     assert all(map(at_rest, listener.commands()))
     impostor.go()
     listener.phase(TestPhase.COMMAND)
-    assert journalled(tmp_path / 'campaign') == []
+    assert list(journalled(tmp_path / 'campaign')) == []
     assert listener.heard[topics.ESTIMATE] == []
 
 
@@ -352,7 +353,7 @@ def test_a_heartbeat_of_somebody_else_is_no_sign_of_life(launched, launch):
 def test_a_program_that_is_no_ros_node_can_be_allowed_by_name(nodes, monkeypatch):
     watching, bare = nodes.listener.speaker('watching'), publishers_module.BARE_DDS
     topic, see = topics.SPORT_REQUEST, watching.get_publishers_info_by_topic
-    Rival(nodes.listener, 'sdk', Twist, topic, qos.COMMAND)
+    sdk = Rival(nodes.listener, 'sdk', Twist, topic, qos.COMMAND)
     nodes.listener.until(lambda: watching.count_publishers(topic) == 1)
 
     def by_a_bare_program(name):
@@ -366,3 +367,4 @@ def test_a_program_that_is_no_ros_node_can_be_allowed_by_name(nodes, monkeypatch
         check = PublisherCheck(watching, {topic: ('scheduler', *allowed)})
         check.look()
         assert check.against() == wanted
+    sdk.go()

@@ -16,6 +16,7 @@
 
 import itertools
 import math
+import os
 
 import pytest
 import rclpy
@@ -113,6 +114,22 @@ def test_stamped_twists_have_a_frame_and_a_time(commanding):
     (heard,) = made.heard
     assert numbers(heard.twist) == (0.25, 0.0, 0.0)
     assert (heard.header.frame_id, heard.header.stamp.sec) == ('pelvis', 5)
+
+
+def test_a_robot_that_takes_another_message_is_named(commanding):
+    made = commanding(VELOCITIES)
+    # A process of its own: one process cannot have two types on a topic.
+    context = rclpy.Context()
+    rclpy.init(context=context, domain_id=int(os.environ['ROS_DOMAIN_ID']))
+    bridge = rclpy.create_node('bridge', context=context)
+    bridge.create_subscription(TwistStamped, '/lab/cmd_vel', made.heard.append, 10)
+    made.until(lambda: 'bridge' in made.command.missing())
+    assert made.command.missing() == (
+        'a robot that takes commands on /lab/cmd_vel (bridge takes '
+        'geometry_msgs/msg/TwistStamped, not geometry_msgs/msg/Twist: see command_type)'
+    )
+    bridge.destroy_node()
+    rclpy.shutdown(context=context)
 
 
 def test_velocities_are_ramped_and_stops_are_not(commanding):

@@ -246,3 +246,17 @@ def test_the_end_by_a_signal_waits_until_the_arm_is_at_rest(moving_arm):
     assert nodes.wait('scheduler') == 0
     nodes.listener.until(at_rest)
     assert network.lost == 3
+
+
+def test_a_robot_that_does_not_move_at_all_pauses_the_campaign(nodes, short, write):
+    """It is there, listens and speaks: another mode of it is active, say."""
+    short['protocol'].update(dwell=0.5, command=3.0, window=1.0)
+    dimensions = short['target']['dimensions']
+    dimensions['linear_x'].update(lower=0.2, upper=0.3)
+    nodes.start_campaign(
+        write(short), {'clock': 'system'}, attended=True, start_lead=0.3, seed=7,
+        remappings={'simulated_robot': ('cmd_vel:=elsewhere',)},
+    )  # fmt: skip
+    told = 'the robot did not move in 2 attempts in a row'
+    assert nodes.listener.phase(TestPhase.PAUSED, told).test.index == 1
+    assert nodes.call('start').message == 'the campaign has begun already'

@@ -78,7 +78,7 @@ class Script:
             end=time(end), names=['linear_x', 'linear_y', 'angular_z'],
             command=self._array(command), step=step, window_start=time(first),
             window_end=time(last), command_start=time(None),
-            broken_off=more.get('broken_off', False), goes_on=False,
+            broken_off=more.get('broken_off', False), goes_on=False, alarm=False,
             reason=more.get('reason', ''),
         )))  # fmt: skip
 

@@ -57,7 +57,9 @@ class CommandPublisher(ABC):
         profile: QoSProfile = qos.COMMAND,
     ) -> None:
         self._space = space
-        self._publisher = node.create_publisher(kind, topic, profile)
+        self._node, self._publisher = node, node.create_publisher(kind, topic, profile)
+        package = kind.__module__.partition('.')[0]
+        self._type = f'{package}/msg/{kind.__name__}'
         self.other_stops: list[OtherStop] = []
 
     @property
@@ -72,8 +74,15 @@ class CommandPublisher(ABC):
 
     def missing(self) -> str:
         """Return what keeps a command from being carried out, for people, or ''."""
-        taken = self._publisher.get_subscription_count() > 0
-        return '' if taken else f'a robot that takes commands on {self.topic}'
+        if self._publisher.get_subscription_count() > 0:
+            return ''
+        others = {
+            f'{each.node_name} takes {each.topic_type}'
+            for each in self._node.get_subscriptions_info_by_topic(self.topic)
+            if each.topic_type != self._type
+        }
+        hint = f' ({", ".join(sorted(others))}, not {self._type}: see command_type)'
+        return f'a robot that takes commands on {self.topic}{hint if others else ""}'
 
     def publish(self, command: Command) -> None:
         """Bring the command in force to the robot; called at command_rate, and when it changes.

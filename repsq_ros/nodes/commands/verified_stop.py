@@ -149,6 +149,13 @@ class VerifiedStop:
         """True while a stop is in force whose effect has not been seen, but can be."""
         return self._since is not None and self._rested_at is None and self.verifiable
 
+    @property
+    def state(self) -> RestState:
+        """What the newest samples show, whatever is commanded."""
+        if self._pose is None:
+            return RestState.UNKNOWN
+        return self._detector.judge(time.monotonic()).state
+
     def against(self) -> list[str]:
         """Return why the robot must not be commanded yet."""
         if not self.pending:

@@ -89,12 +89,18 @@ class PublisherCheck:
     def _look_at(self, topic: str) -> None:
         found = self._node.get_publishers_info_by_topic(topic)
         self._counts[topic] = len(found)
+        standings = [(each, self._standing(topic, each)) for each in found]
         self._foreign[topic] = tuple(
             UNKNOWN if standing is _PublisherStanding.UNDECIDED else self._describe(topic, each)
-            for each in found
-            if (standing := self._standing(topic, each)) is not _PublisherStanding.EXPECTED
+            for each, standing in standings
+            if standing is not _PublisherStanding.EXPECTED
         )
-        self._remember(topic, time.monotonic())
+        unheard = [
+            f'{_full_name(each)}, whose heartbeat was not heard,'
+            for each, standing in standings
+            if standing is _PublisherStanding.UNDECIDED and UNKNOWN not in each.node_name
+        ]
+        self._remember(topic, time.monotonic(), unheard)
 
     def _describe(self, topic: str, publisher: TopicEndpointInfo) -> str:
         name = _full_name(publisher)
@@ -118,9 +124,9 @@ class PublisherCheck:
         waiting = time.monotonic() - since < SETTLED
         return _PublisherStanding.UNDECIDED if waiting else _PublisherStanding.FOREIGN
 
-    def _remember(self, topic: str, now: float) -> None:
+    def _remember(self, topic: str, now: float, unheard: list[str]) -> None:
         foreign = self._foreign[topic]
-        named = [name for name in foreign if name != UNKNOWN]
+        named = [*(name for name in foreign if name != UNKNOWN), *unheard]
         if UNKNOWN not in foreign:
             self._unknown_since.pop(topic, None)
         elif now - self._unknown_since.setdefault(topic, now) > SETTLED:

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Onlooker: hears a campaign, its nodes and its sensors from outside, for `repsq watch`."""
+"""Listens to a campaign, its nodes and its sensors from outside, for `repsq watch`."""
 
 from __future__ import annotations
 
@@ -66,10 +66,14 @@ def tell_counted(state: CampaignState, message: CountedTest) -> None:
     )
 
 
-class Onlooker:
-    """Keeps what is heard."""
+class CampaignListener:
+    """Keeps what is heard.
+
+    :ivar lock: messages come in a thread of their own; whoever reads `state` holds it
+    """
 
     def __init__(self, node: Node) -> None:
+        self.lock = threading.RLock()
         self.state = CampaignState()
         self._beats: dict[str, tuple[float, Heartbeat]] = {}
         self._diagnoses: dict[str, tuple[float, Health]] = {}
@@ -83,32 +87,40 @@ class Onlooker:
             node.create_subscription(
                 Heartbeat,
                 f'{topics.HEARTBEAT}/{role}',
-                lambda beat, role=role: self._beats.update({role: (time.monotonic(), beat)}),
+                lambda beat, role=role: self._hear_beat(role, beat),
                 qos.HEARTBEAT,
             )
 
+    def _hear_beat(self, role: str, beat: Heartbeat) -> None:
+        with self.lock:
+            self._beats[role] = (time.monotonic(), beat)
+
     def _hear_phase(self, test: TestCommand, span: Span) -> None:
-        self.state.hear_phase(test.campaign_id, case_heard(test), span)
+        with self.lock:
+            self.state.hear_phase(test.campaign_id, case_heard(test), span)
 
     def _hear_counted(self, message: CountedTest) -> None:
-        tell_counted(self.state, message)
+        with self.lock:
+            tell_counted(self.state, message)
 
     def _hear_result(self, message: QuantizedResult) -> None:
-        self.state.hear_result(message.campaign_id, campaign_messages.result_of(message))
+        with self.lock:
+            self.state.hear_result(message.campaign_id, campaign_messages.result_of(message))
 
     def _hear_diagnoses(self, message: DiagnosticArray) -> None:
         for status in message.status:
             level = Level(min(int.from_bytes(status.level, 'little'), Level.STALE))
-            self._diagnoses[status.name] = (
-                time.monotonic(),
-                Health(status.name, level, status.message),
-            )
+            health = Health(status.name, level, status.message)
+            with self.lock:
+                self._diagnoses[status.name] = (time.monotonic(), health)
 
     def peers(self) -> list[Health]:
         """Return how the nodes are."""
         now, found = time.monotonic(), []
+        with self.lock:
+            beats = dict(self._beats)
         for role in ROLES:
-            heard = self._beats.get(role)
+            heard = beats.get(role)
             if heard is None:
                 found.append(Health(role, Level.STALE, 'never heard'))
             elif now - heard[0] > SILENT:
@@ -122,7 +134,9 @@ class Onlooker:
     def health(self) -> list[Health]:
         """Return what /diagnostics tells, the worst first; what is old is told as such."""
         now, found = time.monotonic(), []
-        for name, (heard, health) in self._diagnoses.items():
+        with self.lock:
+            diagnoses = dict(self._diagnoses)
+        for name, (heard, health) in diagnoses.items():
             age = now - heard
             event = name.endswith(': test')  # told when it happens, and not again
             if age > FORGOTTEN:
@@ -135,14 +149,14 @@ class Onlooker:
 
 
 @contextmanager
-def looking_on() -> Iterator[Onlooker]:
-    """Give an onlooker that hears in a thread of its own."""
+def listening() -> Iterator[CampaignListener]:
+    """Give a listener whose messages come in a thread of its own."""
     context = rclpy.Context()
     rclpy.init(context=context)
-    node = rclpy.create_node('repsq_onlooker', context=context)
+    node = rclpy.create_node('repsq_listener', context=context)
     executor = SingleThreadedExecutor(context=context)
     executor.add_node(node)
-    onlooker = Onlooker(node)
+    listener = CampaignListener(node)
     ended = threading.Event()
 
     def hear() -> None:
@@ -155,7 +169,7 @@ def looking_on() -> Iterator[Onlooker]:
     thread = threading.Thread(target=hear, daemon=True)
     thread.start()
     try:
-        yield onlooker
+        yield listener
     finally:
         ended.set()
         thread.join()
