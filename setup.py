@@ -46,7 +46,7 @@ setup(
     packages=[*find_packages(include=['repsq_ros', 'repsq_ros.*']), *SETTINGS],
     package_dir=SETTINGS,
     package_data={
-        'repsq_ros': ['py.typed', 'certificate/*.json', 'report/*.html'],
+        'repsq_ros': ['py.typed', 'certificate/*.json', 'report/*.html', 'specification/*.json'],
         **{package: ['*.yaml', '*.rviz', '*.json'] for package in SETTINGS},
     },
 )

@@ -21,6 +21,8 @@ import sys
 import sysconfig
 from pathlib import Path
 
+LONGEST = 300  # characters of an error's line
+
 # The meaning of each exit code of repsq and of the nodes.
 EXIT_CODES = {
     0: 'done',
@@ -58,6 +60,24 @@ class RepsqError(Exception):
     exit_code = 1
 
 
+def _line(where: str, found: str, expected: str) -> str:
+    """Return what, where and what was expected; what is too long for one line is cut."""
+    line = f'{where}: found {found}, expected {expected}'
+    over = len(line) - LONGEST
+    if over > 0:  # both are cut, and no more than to 60 characters
+        found = _cut(found, over)
+        expected = _cut(expected, len(f'{where}: found {found}, expected {expected}') - LONGEST)
+        where = where if len(where) <= 140 else f'...{where[-137:]}'
+        line = f'{where}: found {found}, expected {expected}'
+    return line
+
+
+def _cut(text: str, over: int) -> str:
+    if over <= 0 or len(text) <= 60:
+        return text
+    return f'{text[: max(57, len(text) - over - 3)]}...'
+
+
 class SpecificationError(RepsqError):
     """The test specification (or another configuration file) is not usable."""
 
@@ -65,8 +85,7 @@ class SpecificationError(RepsqError):
 
     def __init__(self, file: str, key: str, found: str, expected: str) -> None:
         self.file, self.key, self.found, self.expected = file, key, found, expected
-        where = f'{file}: {key}' if key else file
-        super().__init__(f'{where}: found {found}, expected {expected}')
+        super().__init__(_line(f'{file}: {key}' if key else file, found, expected))
 
 
 class ParameterError(RepsqError):
@@ -75,7 +94,7 @@ class ParameterError(RepsqError):
     exit_code = 2
 
     def __init__(self, name: str, found: str, expected: str) -> None:
-        super().__init__(f'parameter {name}: found {found}, expected {expected}')
+        super().__init__(_line(f'parameter {name}', found, expected))
 
 
 class CampaignError(RepsqError):

@@ -20,7 +20,10 @@ import argparse
 from pathlib import Path
 
 from repsq_ros.campaign.campaign import Campaign
+from repsq_ros.errors import SpecificationError
 from repsq_ros.estimation.forecast import expected_tests
+from repsq_ros.specification.advice import hints, phase_lines, warnings
+from repsq_ros.specification.copies import own_classes
 from repsq_ros.specification.load import load
 from repsq_ros.specification.model import Specification
 from repsq_ros.studies.foretold import foretell
@@ -32,49 +35,86 @@ PLACES = 20  # of psi in its range that are tried
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the command line."""
     parser.add_argument('specification', type=Path, help='test specification (YAML)')
+    parser.add_argument(
+        '--allow-code',
+        action='store_true',
+        help='run the classes that the specification names (module:Class): for files you trust',
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print what the specification says, or one line about what is wrong with it."""
-    specification = load(arguments.specification)
+    file: Path = arguments.specification
+    if not arguments.allow_code:
+        _refuse_code(file)
+    specification = load(file)
+    print(report(specification))
+    return 0
+
+
+def _refuse_code(file: Path) -> None:
+    """Refuse classes of the specification's own: reading them runs them.
+
+    :raises SpecificationError: the specification names one
+    """
+    classes = own_classes(file)
+    if classes:
+        raise SpecificationError(
+            str(file),
+            '',
+            f'the class {classes[0]!r}, which is run to check it',
+            '--allow-code, if you trust this file',
+        )
+
+
+def report(specification: Specification) -> str:
+    """Return what a specification says, promises and lacks."""
     accuracy, tester = specification.accuracy, specification.tester
     proposal, foretold = specification.make_proposal(), foretell(specification)
     origin = 'computed from p and q' if proposal.proven else 'declared, not proven'
     duration = to_seconds(specification.protocol.duration_ns(specification.box))
-    count = fewest(specification)
-    least = f'{count} even if all psi were alike: {count * duration / 3600:.2f} h, '
+    counts = tests_of_equal_psi(specification)
+    count = max(counts, default=0)
+    least = f'{count} if all psi were equal, of the worst value: {count * duration / 3600:.2f} h, '
     kind = tester.proposal.kind
     if tester.proposal.sobol:
         kind = 'monte_carlo on a Sobol sequence'
     control = f'\ncontrol     {tester.control.words}' if tester.control is not None else ''
-    print(
-        f'{specification.file}: sound\n'
-        f'name        {specification.name}\n'
-        f'digest      {specification.digest}\n'
-        f'accuracy    gamma {accuracy.gamma:g}, c {accuracy.c:g}, beta {accuracy.beta:g}\n'
-        f'partition   {_partition(specification)}\n'
-        f'proposal    {kind}, weights up to {proposal.largest_weight_bound:.6g} ({origin})\n'
-        f'rule        {tester.stopping.name}{control}\n'
-        f'promised    {foretold.guarantee}\n'
-        f'agreement   {foretold.agreement}\n'
+    lines = [
+        f'{specification.file}: valid',
+        f'name        {specification.name}',
+        f'digest      {specification.digest}',
+        f'accuracy    gamma {accuracy.gamma:g}, c {accuracy.c:g}, beta {accuracy.beta:g}',
+        f'partition   {_partition(specification)}',
+        f'proposal    {kind}, weights up to {proposal.largest_weight_bound:.6g} ({origin})',
+        f'rule        {tester.stopping.name}{control}',
+        f'promised    {foretold.guarantee}',
+        f'agreement   {foretold.agreement}',
         f'tests       {least if count else ""}{duration:g} s each; repsq plan says how many to '
-        'expect'
-    )
-    return 0
+        'expect',
+        'one test',
+        *(f'  {line}' for line in phase_lines(specification)),
+        *(f'warning     {each}' for each in warnings(specification, min(counts, default=0))),
+        *(f'hint        {each}' for each in hints(specification)),
+    ]
+    return '\n'.join(lines)
 
 
-def fewest(specification: Specification) -> int:
-    """Return how many tests it takes where all psi are alike, for the worst such psi."""
+def tests_of_equal_psi(specification: Specification) -> list[int]:
+    """Return how many tests it takes where all psi are equal, for values all over the range.
+
+    Empty where that is not known for each of them.
+    """
     measure, question = specification.measure, Campaign(specification).question
     rule = specification.tester.stopping
     if question.gamma <= 0.0:
-        return 0
+        return []
     values = [
         measure.lower + place / PLACES * (measure.upper - measure.lower)
         for place in range(PLACES + 1)
     ]
     counts = [expected_tests(rule, question, value, 0.0) for value in values]
-    return max(counts) if all(counts) else 0
+    return [count for count in counts if count] if all(counts) else []
 
 
 def _partition(specification: Specification) -> str:

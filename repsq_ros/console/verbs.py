@@ -65,6 +65,16 @@ class Verb:
 
 
 VERBS = {
+    'init': Verb(
+        Group.BEFORE,
+        'write a commented test specification, from answers or from options',
+        (
+            'repsq init my_test.yaml',
+            "repsq init arm.yaml --robot 'UR10e' --sensor gauge --unit mm --accuracy 0.01 "
+            '--budget 8',
+        ),
+        (6,),
+    ),
     'check': Verb(
         Group.BEFORE,
         'check a test specification and show what its result will guarantee',

@@ -35,7 +35,7 @@ BEYOND = 10.0  # times the largest displacement: a gauge does not read that
 
 UPPER = key('upper end of psi: the worst there is', 'mm', above=0)
 SPEED = key('fastest at which a body counts as at rest', 'm/s', above=0)
-CREEP = key('by which it may creep in the window', 'mm', above=0, later=True)
+CREEP = key('largest creep of the body in the window', 'mm', above=0, later=True)
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,8 @@ class GaugeDisplacement(Declared, type='displacement', of='gauge'):
         ),
     )
     settled_within: float = field(
-        default=0.1, metadata=key('by which the readings of the window may differ', 'mm', above=0)
+        default=0.1,
+        metadata=key('largest difference between readings of the window', 'mm', above=0),
     )
     travel: tuple[float, float] | None = field(
         default=None,

@@ -44,11 +44,12 @@ class Extrinsics:
     """Where the point that is measured sits on the rigid body that the sensor sees."""
 
     translation: Vector = dataclasses.field(
-        default=(0.0, 0.0, 0.0), metadata=key("the point in the body's frame", 'm')
+        default=(0.0, 0.0, 0.0),
+        metadata=key("the point in the body's frame", 'm', at_least=-10, at_most=10),
     )
     rotation: Quaternion = dataclasses.field(
         default=(0.0, 0.0, 0.0, 1.0),
-        metadata=key("of the point's frame in the body's", rotation=True),
+        metadata=key("rotation of the point's frame in the body's, x, y, z, w", rotation=True),
     )
 
     @property
@@ -80,7 +81,7 @@ class Input(Declared):
     unit: str = dataclasses.field(
         default='m',
         metadata=key(
-            'of lengths in the message, or of its number',
+            'unit of lengths in the message, or of its number',
             choices=tuple(UNITS),
             default_text="the message's own",
         ),

@@ -84,10 +84,13 @@ class Fall:
     )
     tilt: float = field(
         default=math.inf,
-        metadata=key('fallen where its z axis leans more than this', 'rad', above=0),
+        metadata=key(
+            'fallen where its z axis leans more than this', 'rad', above=0, at_most=math.pi
+        ),
     )
     hold: float = field(
-        default=0.1, metadata=key('for so long: one wild pose is no fall', 's', at_least=0)
+        default=0.1,
+        metadata=key('time for which it lasts: one wild pose is no fall', 's', at_least=0),
     )
 
 
@@ -101,7 +104,7 @@ class Condition:
     one_of: tuple[float, ...] = field(default=(), metadata=key('the nominal values'))
     longest_silence: float = field(
         default=math.inf,
-        metadata=key("between its last message and the window's end", 's', above=0),
+        metadata=key("longest time between its last message and the window's end", 's', above=0),
     )
 
     def accepts(self, values: NDArray[np.float64]) -> NDArray[np.bool_]:

@@ -33,9 +33,9 @@ from repsq_ros.measurement.window import UnmeasurableError
 class Pose:
     """Where something is, and how it is turned."""
 
-    position: Vector = field(metadata=key('x, y, z', 'm'))
+    position: Vector = field(metadata=key('x, y, z', 'm', at_least=-10, at_most=10))
     orientation: Quaternion | None = field(
-        default=None, metadata=key('how it is turned', name='rotation', rotation=True)
+        default=None, metadata=key('how it is turned: x, y, z, w', name='rotation', rotation=True)
     )
 
 

@@ -60,7 +60,7 @@ def soft_linf(errors: NDArray[np.float64], gain: float, reduction: str) -> float
 class TrackingLoss(Declared, type='soft_linf'):
     """soft-L-infinity loss of (v_x, v_y, yaw rate) against the command, in the body frame."""
 
-    gain: float = field(metadata=key('of psi = 1 - exp(-gain g)', above=0))
+    gain: float = field(metadata=key('gain of psi = 1 - exp(-gain g)', above=0))
     reduction: str = field(
         metadata=key(
             'g from S, the sum of the squared velocity errors of n states: '
@@ -70,13 +70,15 @@ class TrackingLoss(Declared, type='soft_linf'):
     )
     weights: tuple[float, float, float] = field(
         default=(1.0, 1.0, 1.0),
-        metadata=key('of the squared errors; those left out are 0', names=COMPONENTS, at_least=0),
+        metadata=key(
+            'weights of the squared errors; those left out are 0', names=COMPONENTS, at_least=0
+        ),
     )
     # 0: the states that the sensor gives
     state_rate: float = field(
         default=0.0,
         metadata=key(
-            "of reduction sum: states per second, whatever the sensor's own rate",
+            "with reduction sum: states per second, whatever the sensor's own rate",
             'Hz',
             above=0,
             default_text='the rate of the input',

@@ -116,12 +116,16 @@ class Settled:
         default=30_000_000_000, metadata=key('the campaign pauses after it', above=0)
     )
     hold_ns: int = field(
-        default=500_000_000, metadata=key('for so long', at_least=to_seconds(LATE_NS))
+        default=500_000_000,
+        metadata=key('time for which it must stay so', at_least=to_seconds(LATE_NS)),
     )
-    speed: float = field(default=0.02, metadata=key('slower than this', 'm/s', above=0))
+    speed: float = field(
+        default=0.02, metadata=key('the body is slower than this', 'm/s', above=0)
+    )
     # Of no account for velocities.
     within: float = field(
-        default=0.01, metadata=key('within this of the commanded position', 'm', above=0)
+        default=0.01,
+        metadata=key('the body is within this of the commanded position', 'm', above=0),
     )
 
     needs_body, asks = True, False

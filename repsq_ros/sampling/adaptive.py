@@ -32,12 +32,14 @@ class Adaptation:
 
     batch: int = field(default=30, metadata=key('tests between two updates', at_least=2))
     share_of_target: float = field(
-        default=0.1, metadata=key('of the target in the mixture', above=0, below=1)
+        default=0.1, metadata=key('share of the target in the mixture', above=0, below=1)
     )
     rate: float = field(
-        default=0.1, metadata=key('of the moving average of the shapes', above=0, below=1)
+        default=0.1, metadata=key('rate of the moving average of the shapes', above=0, below=1)
     )
-    start: float = field(default=0.99, metadata=key('every shape at first', above=0))
+    start: float = field(
+        default=0.99, metadata=key('every shape before the first update', above=0)
+    )
     fit: str = field(default='moments', metadata=key('how shapes are fitted', choices=FITS))
     # None: without limits
     shapes: tuple[float, float] | None = field(

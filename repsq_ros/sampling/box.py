@@ -28,7 +28,7 @@ class Dimension:
     """One dimension of a test case: its name, unit (SI) and range."""
 
     name: str
-    unit: str = field(metadata=key('of both ends: SI'))
+    unit: str = field(metadata=key('SI unit of both ends'))
     lower: float = field(metadata=key('lower end of the range'))
     upper: float = field(metadata=key('upper end of the range'))
 

@@ -94,8 +94,10 @@ class TruncatedNormal(Declared, type='truncated_normal'):
     :param sd: its standard deviation, > 0
     """
 
-    mean: float = field(metadata=key("before it is cut to the range, in the dimension's unit"))
-    sd: float = field(metadata=key('standard deviation before it is cut', above=0))
+    mean: float = field(
+        metadata=key("mean before it is cut to the range, in the dimension's unit")
+    )
+    sd: float = field(metadata=key('standard deviation before it is cut to the range', above=0))
 
     @property
     def coefficients(self) -> Coefficients:

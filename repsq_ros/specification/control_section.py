@@ -39,7 +39,7 @@ class ControlChoice:
 
     degree: int = field(
         default=2,
-        metadata=key('of the polynomial in each dimension', at_least=1, at_most=HIGHEST),
+        metadata=key('degree of the polynomial in each dimension', at_least=1, at_most=HIGHEST),
     )
     interactions: bool = field(default=False, metadata=key('with products of two dimensions'))
 

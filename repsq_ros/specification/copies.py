@@ -17,7 +17,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from pathlib import Path
 
@@ -29,23 +29,26 @@ from repsq_ros.specification.yaml_file import read
 
 def companions(file: Path) -> list[Path]:
     """Return the files beside a specification that it names: tables, modules of own classes."""
-    named = _named(read(file).content())
+    content = read(file).content()
+    modules = (name.partition(':')[0] for name in own_classes(file))
+    named = [*_texts(content, 'file'), *(f'{each.replace(".", "/")}.py' for each in modules)]
     beside = [Path(name) for name in named if not Path(name).is_absolute()]
     return [name for name in dict.fromkeys(beside) if (file.parent / name).is_file()]
 
 
-def _named(content: object) -> Iterator[str]:
-    if isinstance(content, dict):
-        for key, value in content.items():
-            if key == 'file' and isinstance(value, str):
-                yield value
-            elif key == 'type' and isinstance(value, str) and ':' in value:
-                yield value.partition(':')[0].replace('.', '/') + '.py'
-            else:
-                yield from _named(value)
-    elif isinstance(content, list):
-        for each in content:
-            yield from _named(each)
+def own_classes(file: Path) -> list[str]:
+    """Return the classes (module:Class) that a specification names: its reader runs them."""
+    return [name for name in _texts(read(file).content(), 'type') if ':' in name]
+
+
+def _texts(content: object, key: str) -> Iterator[str]:
+    """Return the texts that a key has, anywhere in a file."""
+    for name, value in content.items() if isinstance(content, dict) else ():
+        if name == key and isinstance(value, str):
+            yield value
+    inner = content.values() if isinstance(content, dict) else content
+    for each in inner if isinstance(inner, Iterable) and not isinstance(inner, str) else ():
+        yield from _texts(each, key)
 
 
 def copy_specification(file: Path, target: Path, tester_file: Path | None = None) -> None:

@@ -145,7 +145,12 @@ def _mixture(section: Section, box: Box) -> Mixture:
 
 
 def beside(section: Section, name: str) -> Path:
-    """Return a file named in a specification: relative to the folder of the specification."""
+    """Return a file named in a specification: relative to the folder of the specification.
+
+    :raises SpecificationError: it lies outside that folder, where no copy of it would be found
+    """
+    if '..' in Path(name).parts:
+        raise section.fail('file', f'text {name!r}', 'a file beside the specification or below')
     return Path(section.file).parent / name
 
 

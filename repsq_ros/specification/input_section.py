@@ -16,6 +16,7 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 
 from repsq_ros.keys import REQUIRED
@@ -49,8 +50,10 @@ def read_input(section: Section, condition: str = '') -> Input:
     field = section.text('field', '')
     kind = kind_of(name, field)
     if not TYPE_NAME.match(name) or kind is None:
+        near = difflib.get_close_matches(name, CATALOGUE, n=1)
+        known = f'{near[0]!r}?' if near else 'a message such as nav_msgs/msg/Odometry'
         raise section.fail(
-            'type', f'text {name!r}', f'one of {", ".join(CATALOGUE)}; or any type with a field'
+            'type', f'text {name!r}', f'{known}; others need a field: docs/instruments.md'
         )
     if field and not FIELD.match(field):
         raise section.fail('field', f'text {field!r}', 'a path such as pose.pose.position.x')

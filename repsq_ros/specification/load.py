@@ -31,10 +31,10 @@ from repsq_ros.sampling.distributions import Distribution
 from repsq_ros.specification.accuracy_section import read_accuracy
 from repsq_ros.specification.distribution_section import read_distribution
 from repsq_ros.specification.measure_section import read_measure
-from repsq_ros.specification.model import FORMAT, Specification
+from repsq_ros.specification.model import FORMAT, About, Specification
 from repsq_ros.specification.partition_section import read_partition
 from repsq_ros.specification.protocol_section import read_protocol
-from repsq_ros.specification.reader import Section, read_keys, show
+from repsq_ros.specification.reader import LIMITS, Section, read_keys, show, unit_hint
 from repsq_ros.specification.tester_section import read_tester
 from repsq_ros.specification.yaml_file import read
 
@@ -82,12 +82,15 @@ def _specification(file: str, top: Section, own: Section, measured: Section) -> 
     found = top.value('format', f'the number {FORMAT}')
     if found != FORMAT or isinstance(found, bool):
         raise top.fail('format', show(found), f'the number {FORMAT}')
-    name = top.text('name')
-    top.text('description', '-')
+    name = _name(top)
+    about = read_keys(top, About, only=('description', 'robot'))
     protocol, feedback = read_protocol(top.section('protocol'))
     target = _target(top.section('target'), protocol)
     top.has('measure')
-    measure = read_measure(measured.section('measure'))
+    section = measured.section('measure')
+    of_measure = read_keys(section, About, only=('measure', 'direction'))
+    about = replace(about, measure=of_measure.measure, direction=of_measure.direction)
+    measure = read_measure(section)
     if measure.quantity.needs == 'velocity' and protocol.kind != 'velocity':
         raise top.fail(
             'measure.type',
@@ -127,7 +130,21 @@ def _specification(file: str, top: Section, own: Section, measured: Section) -> 
     top.has('tester')
     top.finish()
     own.finish()
-    return Specification(file, name, target, protocol, measure, accuracy, cells, tester, feedback)
+    return Specification(
+        file, name, target, protocol, measure, accuracy, cells, tester, about, feedback
+    )
+
+
+def _name(top: Section) -> str:
+    """Return the name, which folders are called by."""
+    name = top.text('name')
+    if not name.isprintable() or name.startswith('.') or set(name) & set('/\\') or len(name) > 100:
+        raise top.fail(
+            'name',
+            f'text {name!r}',
+            'up to 100 letters on one line, no slash, no dot first: folders are called by it',
+        )
+    return name
 
 
 def _commanded(target: Distribution, protocol: Protocol) -> Commanded:
@@ -162,6 +179,7 @@ def _box(section: Section, protocol: Protocol) -> Box:
             continue
         dimension = box.section(name)
         found = read_keys(dimension, Dimension, {'name': name}, choices={'unit': (expected_unit,)})
+        _check_unit(dimension, found)
         if not found.lower < found.upper:
             raise dimension.fail(
                 'upper', f'{found.upper!r}', f'a number above lower = {found.lower!r}'
@@ -169,3 +187,12 @@ def _box(section: Section, protocol: Protocol) -> Box:
         dimension.finish()
         dimensions.append(found)
     return Box(tuple(dimensions))
+
+
+def _check_unit(section: Section, dimension: Dimension) -> None:
+    """Refuse angles in degrees and positions in millimetres."""
+    limit = LIMITS.get(dimension.unit, math.inf)
+    for key, value in (('lower', dimension.lower), ('upper', dimension.upper)):
+        if abs(value) > limit:
+            unit = dimension.unit
+            raise section.fail(key, f'{value!r}', f'at most {limit:.4g} {unit}{unit_hint(unit)}')

@@ -18,11 +18,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from repsq_ros.estimation.control import Control
 from repsq_ros.estimation.partition import Partition
+from repsq_ros.keys import key, shared
 from repsq_ros.measurement.inputs import Input
 from repsq_ros.measurement.measure import Measure
 from repsq_ros.protocols.protocol import Protocol
@@ -34,6 +35,19 @@ from repsq_ros.specification.partition_section import Initiator, PartitionChoice
 from repsq_ros.specification.tester_section import Tester
 
 FORMAT = 1
+DIRECTIONS = ('lower_is_better', 'higher_is_better')
+
+
+@dataclass(frozen=True)
+class About:
+    """What people read beside a result; no part of the digest. Empty where it is not said."""
+
+    description: str = field(default='', metadata=key('what is tested, in one sentence'))
+    robot: str = field(default='', metadata=key('name, software and version of the robot'))
+    measure: str = field(default='', metadata=key('what psi is called, for people', name='name'))
+    direction: str = field(
+        default='', metadata=key('which end of psi is the good one', choices=DIRECTIONS)
+    )
 
 
 @dataclass(frozen=True)
@@ -48,6 +62,7 @@ class Specification:
     accuracy: RequiredAccuracy
     cells: PartitionChoice
     tester: Tester
+    about: About = About()
     feedback: Input | None = None  # tells whether the body has settled, where a phase ends by it
 
     @property
@@ -95,12 +110,12 @@ class Specification:
             'format': FORMAT,
             'name': self.name,
             'target': {
-                'dimensions': [asdict(d) for d in self.box.dimensions],
+                'dimensions': [shared(d) for d in self.box.dimensions],
                 'distribution': self.target.describe(),
             },
             'protocol': self._shared_protocol(),
             'measure': self.measure.describe(),
-            'accuracy': asdict(self.accuracy),
+            'accuracy': shared(self.accuracy),
             'partition': self.cells.describe(),
         }
 

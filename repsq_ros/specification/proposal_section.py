@@ -70,7 +70,7 @@ class ProposalChoice:
     source: str = field(
         default='topic',
         metadata=key(
-            'of external cases: a CSV file with a column for each dimension, and weight or '
+            'a CSV file with a column for each dimension, and weight or '
             'log_q; topic: they come as TestCommand on repsq/external_case',
             name='file',
         ),
@@ -88,7 +88,7 @@ class ProposalChoice:
     truncation: float | None = field(
         default=None,
         metadata=key(
-            'of importance: T, weighted values are cut to it', 'the unit of psi', above=0
+            'T: weighted values are cut to it; only with importance', 'the unit of psi', above=0
         ),
     )
     truncation_bias: float = 0.0  # r* - E z' is at most this [unit of psi]

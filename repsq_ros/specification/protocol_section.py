@@ -17,7 +17,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 
 from repsq_ros.keys import Key, key, keys_of
 from repsq_ros.measurement.catalogue import TOOL_POSE
@@ -30,13 +30,13 @@ from repsq_ros.protocols.positioning import homing_to_reference, positioning
 from repsq_ros.protocols.protocol import Goal, Positions, Protocol, Step
 from repsq_ros.protocols.rotation import rpy_of_quaternion
 from repsq_ros.specification.input_section import read_input
-from repsq_ros.specification.reader import Section, read_keys, rounded
+from repsq_ros.specification.reader import LIMITS, RPY, Section, read_keys, rounded
 from repsq_ros.timebase import to_nanoseconds, to_seconds
 
 ENDS: dict[str, type[Ending]] = {'time': Timed, 'settle': Settled, 'confirm': Confirmed}
 
 WINDOW = Key(
-    'at the end of the phase, measured: exactly one phase has it',
+    'measured time at the end of the phase: exactly one phase has it',
     's',
     kind=float,
     default=0.0,
@@ -61,9 +61,9 @@ GOALS: dict[str, dict[str, tuple[Goal, ...]]] = {
 class LocomotionTimes:
     """Keys of the locomotion protocol."""
 
-    dwell_ns: int = field(metadata=key('zero command before each case', at_least=0.1))
-    command_ns: int = field(metadata=key('for which the case is commanded', above=0))
-    window_ns: int = field(metadata=key('at the end of command, measured', above=0))
+    dwell_ns: int = field(metadata=key('time with zero command before each case', at_least=0.1))
+    command_ns: int = field(metadata=key('time for which the case is commanded', above=0))
+    window_ns: int = field(metadata=key('measured time at the end of command', above=0))
 
 
 @dataclass(frozen=True)
@@ -72,14 +72,14 @@ class PositioningTimes:
 
     before_ns: int = field(
         default=1_000_000_000,
-        metadata=key('at the reference before the move: a tare is read', above=0),
+        metadata=key('time at the reference before the move: a tare is read', above=0),
     )
     dwell_ns: int = field(
         default=3_000_000_000,
-        metadata=key('at the target, and again at the reference', above=0),
+        metadata=key('time at the target, and again at the reference', above=0),
     )
     record_ns: int = field(
-        default=1_000_000_000, metadata=key('after that: the measured window', above=0)
+        default=1_000_000_000, metadata=key('time after that: the measured window', above=0)
     )
 
 
@@ -87,10 +87,11 @@ class PositioningTimes:
 class Reference:
     """Keys of the pose from which each test starts."""
 
-    position: tuple[float, float, float] = field(metadata=key('x, y, z in the frame', 'm'))
+    position: tuple[float, float, float] = field(
+        metadata=key('x, y, z in the frame', 'm', at_least=-LIMITS['m'], at_most=LIMITS['m'])
+    )
     rpy: tuple[float, float, float] | None = field(
-        default=None,
-        metadata=key('roll, pitch, yaw about fixed axes; or rotation: x, y, z, w', 'rad'),
+        default=None, metadata={'key': replace(RPY, default=None)}
     )
 
 

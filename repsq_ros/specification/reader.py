@@ -21,6 +21,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import is_dataclass, replace
+from pathlib import Path
 from typing import Any, TypeVar, get_args, get_origin
 
 from repsq_ros.errors import SpecificationError
@@ -30,6 +31,11 @@ from repsq_ros.protocols.rotation import quaternion_of_rpy
 from repsq_ros.timebase import to_nanoseconds
 
 Value = TypeVar('Value')
+
+SCHEMA = Path(__file__).with_name('specification.schema.json')
+# A pose beyond these is not in SI units: nobody turns a tool further, or moves it as far.
+LIMITS = {'rad': 2.0 * math.pi, 'm': 10.0}
+HINTS = {'rad': ': is it in degrees?', 'm': ': is it in millimetres?'}
 
 DECIMAL_COMMA = re.compile(r'\s*[-+]?\d*,\d+\s*')
 WITH_UNIT = re.compile(r'\s*([-+]?\d*\.?\d+(?:[eE][-+]?\d+)?)\s*(%|\S.*)')
@@ -48,6 +54,11 @@ def show(value: object) -> str:
     if isinstance(value, bool):
         return 'true' if value else 'false'
     return repr(value)
+
+
+def unit_hint(unit: str) -> str:
+    """Return what a number that is too large for its unit may be."""
+    return HINTS.get(unit, '')
 
 
 def rounded(computed: float) -> float:
@@ -76,17 +87,29 @@ def _expected_value(key: Key) -> str:
     if key.kind is bool:
         return 'true or false'
     if get_origin(key.kind) is tuple:
-        return _expected_list(*get_args(key.kind))
+        return _expected_list(key, *get_args(key.kind))
     return 'a mapping of keys to values'
 
 
-def _expected_list(kind: Any, *others: Any) -> str:
+def _expected_list(key: Key, kind: Any, *others: Any) -> str:
     if kind is str:
         return 'a list of texts'
     if kind is not float:
         return 'a list of mappings'
     count = len(others) + 1 if Ellipsis not in others else 0
-    return f'a list of {count or "at least one"} finite number{"s" * (count != 1)}'
+    limits = f' {" and ".join(key.limits)}' if key.limits else ''
+    unit = f', in {key.unit}' if key.unit else ''
+    return f'a list of {count or "at least one"} finite number{"s" * (count != 1)}{limits}{unit}'
+
+
+RPY = Key(
+    'roll, pitch, yaw about fixed axes, in place of rotation',
+    'rad',
+    kind=tuple[float, float, float],
+    name='rpy',
+    at_least=-LIMITS['rad'],
+    at_most=LIMITS['rad'],
+)
 
 
 class Section:
@@ -181,8 +204,11 @@ class Section:
         if count and len(found) != count:
             raise self.fail(key.name, show(found), expected)
         for each in found:
-            if not _fits(replace(key, kind=kind), each):
-                raise self.fail(key.name, f'{show(each)} in the list', expected)
+            one = replace(key, kind=kind)
+            if not _fits(one, each):
+                raise self.fail(
+                    key.name, f'{show(each)} in the list', expected + _remedy(one, each)
+                )
         return tuple(each.strip() if kind is str else float(each) for each in found)
 
     def number(self, key: str, default: Any = REQUIRED, **limits: Any) -> float:
@@ -214,7 +240,7 @@ class Section:
     def rotation(self, key: str = 'rotation') -> Quaternion | None:
         """Return a rotation x, y, z, w, or that of the key `rpy` [rad]; None: neither is there."""
         if self.has('rpy'):
-            x, y, z, w = map(rounded, quaternion_of_rpy(*self.numbers('rpy', 3)))
+            x, y, z, w = map(rounded, quaternion_of_rpy(*self.take(RPY)))
             return (x, y, z, w)
         if not self.has(key):
             return None
@@ -273,6 +299,8 @@ def _fits(key: Key, found: Any) -> bool:
 
 def _remedy(key: Key, found: object) -> str:
     """Return what to do about a value that is of a usual wrong kind."""
+    if isinstance(found, int | float) and abs(found) > max(key.at_most, -key.at_least):
+        return unit_hint(key.unit)
     if key.kind is str and not key.choices and not isinstance(found, dict | list):
         return ' (put it in quotes if it looks like a number)'
     if key.kind not in (float, int) or not isinstance(found, str):

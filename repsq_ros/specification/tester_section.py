@@ -73,7 +73,7 @@ class Tester:
     )
     # None: a replicator gives its own
     seed: int | None = field(
-        default=None, metadata=key('of the cases, and of a simulated robot', at_least=0)
+        default=None, metadata=key('seed of the cases, and of a simulated robot', at_least=0)
     )
     max_tests: int = field(
         default=100_000,

@@ -31,7 +31,8 @@ MISTAKES = {
     r"'\t'": ('a tab', 'blanks: YAML allows no tabs in its indentation'),
     'mapping values are not allowed': (
         'a key below or beside a value',
-        'the indentation of the keys around it, or quotes around text that holds ": "',
+        'the indentation of the keys around it, a blank after the colon above, or quotes around '
+        'text that holds ": "',
     ),
     'expected <block end>': (
         'an indentation that fits no line above',

@@ -36,7 +36,7 @@ def estimate(n, half_width=0.2, expected_n=245, invalid=0, stopped=False):
 def test_check_says_what_a_specification_promises(content, write, capsys):
     assert main(['check', str(write(content))]) == 0
     printed = capsys.readouterr().out
-    assert 'sound' in printed
+    assert 'valid' in printed
     assert 'promised    Nothing exactly: the empirical Bernstein bound holds for' in printed
     assert '217 even if all psi were alike: 0.48 h, 8 s each' in printed
     content['tester']['stopping'] = {'rule': 'anytime'}

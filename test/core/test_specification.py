@@ -15,6 +15,7 @@
 """A specification is read strictly: whatever is wrong is told in one line."""
 
 import pytest
+from support.specification_faults import FAULTS, change
 
 from repsq_ros.cli import main
 from repsq_ros.errors import SpecificationError
@@ -44,74 +45,6 @@ def test_the_order_of_keys_means_nothing(content, write):
     turned = load(write(content))
     assert turned.target == straight.target
     assert turned.digest == straight.digest
-
-
-def change(path, value):
-    """Return a function that sets one key of a specification, or removes it."""
-
-    def apply(content):
-        *folders, key = path.split('.')
-        for folder in folders:
-            content = content[folder]
-        if value is REMOVED:
-            del content[key]
-        else:
-            content[key] = value
-
-    return apply
-
-
-REMOVED = object()
-X = 'target.dimensions.linear_x'
-
-FAULTS = [
-    ('accuracy.gamma', REMOVED, 'nothing', 'a finite number > 0'),
-    ('accuracy.gamma', 0, '0', 'a finite number > 0'),
-    ('accuracy.gamma', -0.04, '-0.04', 'a finite number > 0'),
-    ('accuracy.gamma', float('nan'), 'nan', 'a finite number > 0'),
-    ('accuracy.gamma', float('inf'), 'inf', 'a finite number > 0'),
-    ('accuracy.gamma', '0.04 m', "text '0.04 m'", 'a finite number > 0'),
-    ('accuracy.gamma', True, 'true', 'a finite number > 0'),
-    ('accuracy.gamma', [0.04], 'a list of 1', 'a finite number > 0'),
-    ('accuracy.gamma', 1.0, '1.0', 'less than the range of psi'),
-    ('accuracy.c', 1, '1', '> 0 and < 1'),
-    ('accuracy.beta', 0, '0', '> 0 and < 1'),
-    ('accuracy.gama', 0.04, 'an unknown key', "'gamma'?"),
-    ('protocol.comand', 5.0, 'an unknown key', "'command'?"),
-    ('surprise', 1, 'an unknown key', 'one of'),
-    ('format', 2, '2', 'the number 1'),
-    ('format', REMOVED, 'nothing', 'the number 1'),
-    ('name', 7, '7', 'text'),
-    ('name', '', "text ''", 'text'),
-    (f'{X}.upper', -0.5, '-0.5', 'above lower = -0.3'),
-    (f'{X}.upper', -0.3, '-0.3', 'above lower = -0.3'),
-    (f'{X}.unit', 'mm/s', "text 'mm/s'", 'one of m/s'),
-    (f'{X}.lower', None, 'nothing', 'a finite number'),
-    ('target.dimensions', {}, 'an empty mapping', 'at least one of linear_x'),
-    ('target.dimensions', [1], 'a list of 1', 'a mapping'),
-    ('target.dimensions.linear_z', {}, 'an unknown dimension', 'one of linear_x'),
-    ('target.distribution', 'normal', "text 'normal'", 'one of uniform'),
-    ('protocol.window', 6.0, '6.0', 'at most the 5.0 s'),
-    ('protocol.dwell', 0, '0', '>= 0.1'),
-    ('protocol.type', 'dance', "text 'dance'", 'one of locomotion, positioning, free'),
-    ('measure.reduction', 'max', "text 'max'", 'one of sum, mean, rms'),
-    ('measure.gain', '6,0', "text '6,0'", 'a finite number > 0'),
-    ('measure.largest_gap', 0, '0', 'a finite number > 0'),
-    (
-        'partition.alpha',
-        'wide',
-        "text 'wide'",
-        "'paper', 'iid', 'distinct', 'query', or a finite number > 0",
-    ),
-    ('partition.alpha', 0, '0', 'a finite number > 0'),
-    ('partition.first', 0.2, '0.2', 'at most alpha'),
-    ('partition', REMOVED, 'nothing', 'a mapping'),
-    ('tester.seed', 1.5, '1.5', 'a whole number >= 0'),
-    ('tester.seed', -1, '-1', 'a whole number >= 0'),
-    ('tester.max_tests', 1, '1', 'a whole number >= 2'),
-    ('tester.stopping.rule', 'luck', "text 'luck'", 'one of empirical_bernstein, hoeffding'),
-    ('tester.stopping.range_power', 3, '3', '>= 1 and <= 2'),
-]
 
 
 @pytest.mark.parametrize(('path', 'value', 'found', 'expected'), FAULTS)

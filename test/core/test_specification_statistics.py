@@ -408,7 +408,7 @@ def test_what_is_sound_is_accepted_and_its_first_cases_lie_in_the_box(
         change(content, path, value)
     file = with_files()
     assert main(['check', str(file)]) == 0
-    assert 'sound' in capsys.readouterr().out
+    assert 'valid' in capsys.readouterr().out
     specification = load(file)
     proposal = specification.make_proposal()
     for index in range(20):
