@@ -34,8 +34,7 @@ from numpy.typing import NDArray
 
 from repsq_ros.estimation.accumulator import Accumulator
 from repsq_ros.estimation.anytime import Anytime
-from repsq_ros.estimation.batch import first_stops
-from repsq_ros.estimation.moments import EmpiricalBernstein
+from repsq_ros.estimation.moments import EmpiricalBernstein, first_stops
 from repsq_ros.estimation.stopping import Bounds, Question, StoppingRule
 
 C = 0.05

@@ -18,15 +18,18 @@ from __future__ import annotations
 
 import math
 
-from repsq_ros.campaign.conclusion import conclude
+from repsq_ros.campaign.conclusion import centre_of, conclude
+from repsq_ros.campaign.promise import lost_text
 from repsq_ros.campaign.records import EstimateRecord, TestRecord
 from repsq_ros.campaign.result import Result
 from repsq_ros.estimation.accumulator import Accumulator
 from repsq_ros.estimation.control import CountedCase
 from repsq_ros.estimation.portfolio import ControlledProgress
 from repsq_ros.estimation.selection import Selection, could_be
+from repsq_ros.estimation.stationarity import LEVEL, StationarityTest
 from repsq_ros.estimation.stopping import Bounds, Question, Validity
 from repsq_ros.estimation.weights import Weights, z_bounds
+from repsq_ros.sampling.proposals import Dependence
 from repsq_ros.specification.model import Specification
 
 LARGEST_COUNT = 2**32 - 1  # of a uint32 field
@@ -64,6 +67,8 @@ class Campaign:
         self._total = Accumulator()
         self._weights = Weights()
         self._selection = Selection()
+        drawn = proposal.dependence is not Dependence.LOW_DISCREPANCY
+        self._stationarity = StationarityTest(self._range) if drawn else None
         self._invalid = self._skipped = self._broken_off = 0
         self._truncated = self._violations = 0
         self._last: tuple[int, int] = (0, -1)  # (index, attempt) counted last
@@ -183,6 +188,24 @@ class Campaign:
             assert isinstance(self._progress, ControlledProgress)
             self._progress.add_beside(self._total, z, bounds, beside, widened)
         self._tell_progress(record)
+        self._look_for_drift(record, z, bounds)
+
+    def _look_for_drift(self, record: TestRecord, z: float, bounds: Bounds) -> None:
+        """Note once where the mean changes: every promise supposes that it does not."""
+        test = self._stationarity
+        if test is None or not bounds.hold(z):
+            return
+        test.add(z, bounds)
+        if test.changed[0]:
+            self._stationarity = None
+            self._events.append(
+                self._event(
+                    record,
+                    f'drift: the mean changed while the campaign ran (tested at level {LEVEL:g}, '
+                    'valid at any number of tests); the result does not describe the robot as it '
+                    'is now',
+                )
+            )
 
     def _counted(self, record: TestRecord) -> CountedCase:
         return CountedCase(record.x, record.psi, record.weight, self._weight_bound(record))
@@ -224,8 +247,11 @@ class Campaign:
     def _estimate(self, record: TestRecord) -> EstimateRecord:
         total, tester = self._total, self._specification.tester
         progress = self._progress
-        upper = progress.upper + self._bias
-        half_width = max(upper - total.mean, total.mean - progress.lower) if total.n else math.inf
+        # r* lies in the range of psi, whatever the tests show.
+        lower = self._range.clip(progress.lower)
+        upper = self._range.clip(progress.upper + self._bias)
+        centre = centre_of(tester.stopping, lower, upper, total.mean)
+        half_width = max(upper - centre, centre - lower) if total.n else math.inf
         expected = progress.expected_n(total) if self._forecasts else 0
         return EstimateRecord(
             index=record.index,
@@ -236,7 +262,7 @@ class Campaign:
             broken_off=self._broken_off,
             mean=total.mean,
             variance=total.variance,
-            lower=progress.lower,
+            lower=lower,
             upper=upper,
             half_width=half_width,
             gamma=self._specification.gamma,
@@ -268,7 +294,7 @@ class Campaign:
         else:
             return ''
         return (
-            f'gamma = {gamma:g} is out of reach {end}: the {lost} attempts and cases lost so far '
+            f'gamma = {gamma:g} is out of reach {end}: {lost_text(lost)} lost so far '
             f'can hide up to {shift:.3g}'
         )
 

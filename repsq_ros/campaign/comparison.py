@@ -21,7 +21,6 @@ from pathlib import Path
 
 from repsq_ros.campaign.campaign import LARGEST_COUNT, Campaign
 from repsq_ros.campaign.records import TestRecord
-from repsq_ros.campaign.recount import recount
 from repsq_ros.campaign.result import Result
 from repsq_ros.estimation.moments import EmpiricalBernstein
 from repsq_ros.specification.model import Specification
@@ -44,17 +43,6 @@ class PaperCount:
 
     tests: int  # 0: unknown
     reached: bool  # it stopped within the tests there are; else expected from mean and spread
-
-
-def finished_campaign(folder: Path) -> FinishedCampaign:
-    """Return what the journal of a folder comes to.
-
-    :raises SpecificationError: its specification cannot be read
-    :raises JournalError: no journal, a damaged one, one of another contract, or without a result
-    """
-    found = recount(folder)
-    history, result = found.history, found.finished()
-    return FinishedCampaign(folder, found.specification, history.seed, history.tests, result)
 
 
 def paper_count(campaign: FinishedCampaign) -> PaperCount:

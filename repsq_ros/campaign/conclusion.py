@@ -24,9 +24,15 @@ from repsq_ros.campaign.promise import facts_of, say
 from repsq_ros.campaign.records import EstimateRecord
 from repsq_ros.campaign.result import Outcome, Result
 from repsq_ros.estimation.agreement import probability_same
-from repsq_ros.estimation.stopping import Progress
+from repsq_ros.estimation.portfolio import takes_middle
+from repsq_ros.estimation.stopping import Progress, StoppingRule
 from repsq_ros.sampling.proposals import Proposal
 from repsq_ros.specification.model import Specification
+
+
+def centre_of(rule: StoppingRule, lower: float, upper: float, mean: float) -> float:
+    """Return the estimate: the mean of the tests, or the middle where the rule says so."""
+    return (lower + upper) / 2.0 if takes_middle(rule) else mean
 
 
 def conclude(
@@ -47,15 +53,17 @@ def conclude(
     :param selection_bound: how far lost tests can have shifted the mean [unit of psi]
     :param events: everything out of the ordinary so far
     """
-    partition = specification.anchored_at(latest.mean).partition
+    rule = specification.tester.stopping
+    estimate = centre_of(rule, latest.lower, latest.upper, latest.mean)
+    partition = specification.anchored_at(estimate).partition
     if partition is None:
         raise RuntimeError('an anchored partition has not been laid')
     outcome = _outcome(progress)
-    quantized = partition.quantize(latest.mean)
+    quantized = partition.quantize(estimate)
     edge_distance, outside = quantized.edge_distance, quantized.outside
     told = list(events)
     if outside:
-        told.append(f'the estimate {latest.mean} lies outside the range of psi')
+        told.append(f'the estimate {estimate} lies outside the range of psi')
     if outcome is Outcome.BUDGET:
         told.append(f'stopped by max_tests at a half-width of {latest.half_width:.6g}')
     elif outcome is not Outcome.VOID and progress.cells is not None:
@@ -83,7 +91,7 @@ def conclude(
         specification_digest=specification.digest,
         replication_digest='',
         value=quantized.value,
-        estimate=latest.mean,
+        estimate=estimate,
         cell=quantized.cell,
         cell_lower=quantized.lower,
         cell_upper=quantized.upper,
@@ -97,7 +105,7 @@ def conclude(
         lower=latest.lower,
         upper=latest.upper,
         half_width=latest.half_width,
-        gamma=latest.gamma,
+        gamma=specification.accuracy.gamma,
         outcome=outcome.value,
         accurate=said.accurate,
         rule=latest.rule,
@@ -107,7 +115,7 @@ def conclude(
         largest_weight=latest.largest_weight,
         effective_sample_size=latest.effective_sample_size,
         truncation_bias=specification.tester.proposal.truncation_bias,
-        p_same=probability_same(partition, latest.mean, standard_error) if decided else math.nan,
+        p_same=probability_same(partition, estimate, standard_error) if decided else math.nan,
         agreement=said.agreement,
         events=tuple(told),
         violations=violations,
@@ -118,8 +126,8 @@ def conclude(
 
 
 def _outcome(progress: Progress) -> Outcome:
-    if progress.reached:
-        return Outcome.REACHED
     if progress.void:
         return Outcome.VOID
+    if progress.reached:
+        return Outcome.REACHED
     return Outcome.BUDGET if progress.cells is None else Outcome.UNRESOLVED

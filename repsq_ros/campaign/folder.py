@@ -100,7 +100,7 @@ def leave_replication(specification: Specification, result: Result, target: Path
         target,
         result.value,
         specification.cells.half_width,
-        result.as_initiator(specification.accuracy.c),
+        result.as_initiator(specification),
     )
 
 

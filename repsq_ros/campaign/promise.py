@@ -18,8 +18,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 from repsq_ros.campaign.result import Outcome
+from repsq_ros.estimation.alpha import written
 from repsq_ros.estimation.reproducible_query import ReproducibleQuery
 from repsq_ros.estimation.stopping import StoppingRule, Validity
 from repsq_ros.sampling.proposals import Dependence, Proposal
@@ -28,6 +30,39 @@ from repsq_ros.specification.model import Specification
 from repsq_ros.specification.partition_section import PartitionChoice
 
 ROUNDING = 1.0 - 1e-12  # 2 gamma by another way may be a digit more
+STATIONARY = 'robot and set-up did not change during the tests'
+
+
+def lost_text(lost: int) -> str:
+    """Return a number of lost attempts and cases in words."""
+    return 'the 1 attempt or case' if lost == 1 else f'the {lost} attempts and cases'
+
+
+def plug_in_text(p_same: float) -> str:
+    """Return an estimated probability in decimals, never as 1."""
+    return probability_text(min(p_same, 0.999), 2)
+
+
+def probability_text(value: float | Fraction, digits: int = 4) -> str:
+    """Return a probability in decimals, rounded down: one below 1 never reads as 1.
+
+    :param value: in [0, 1]; a float is taken as it is written
+    :param digits: after the point at most, or as many as show how far it is from 1
+    """
+    exact = value if isinstance(value, Fraction) else written(value)
+    missing = 1 - exact
+    if missing > 0:
+        digits = max(digits, 1 - math.floor(math.log10(missing)))
+    # The last bit of a power must not cost a digit: .8999 for .9.
+    kept = math.floor(exact * 10**digits + Fraction(1, 1000))
+    kept = min(kept, 10**digits - 1) if missing > 0 else kept
+    whole, parts = divmod(kept, 10**digits)
+    return f'{whole}.{parts:0{digits}d}'.rstrip('0').rstrip('.')
+
+
+def confidence_text(c: float) -> str:
+    """Return 1 - c in decimals."""
+    return probability_text(1 - written(c))
 
 
 @dataclass(frozen=True)
@@ -160,19 +195,18 @@ def _provisos(facts: Facts) -> tuple[str, ...]:
     if facts.external:
         found.append('the other program drew each case from the q of its weight')
     if facts.accuracy.selection == 'assume_independent' and facts.lost != 0:
-        what = 'tests' if facts.lost is None else f'the {facts.lost} attempts and cases'
-        found.append(
-            f'{what} were lost whatever psi would have been, which is assumed and not proven'
-        )
+        what = 'tests' if facts.lost is None else lost_text(facts.lost)
+        what += ' was' if facts.lost == 1 else ' were'
+        found.append(f'{what} lost whatever psi would have been, which is assumed and not proven')
     return tuple(found)
 
 
 def _given(provisos: tuple[str, ...]) -> str:
-    return f', provided that {" and ".join(provisos)}' if provisos else ''
+    return f', provided that {" and ".join((STATIONARY, *provisos))}'
 
 
 def _confidence(facts: Facts) -> str:
-    return f'With probability {1 - facts.accuracy.c:g}{facts.rule.sides}'
+    return f'With probability {confidence_text(facts.accuracy.c)}{facts.rule.sides}'
 
 
 def _nothing(facts: Facts, reason: str) -> str:
@@ -182,14 +216,15 @@ def _nothing(facts: Facts, reason: str) -> str:
         )
         return (
             f'Nothing exactly: {reason}. Were their number fixed, its interval{within} would hold '
-            f'with probability {1 - facts.accuracy.c:g}{facts.rule.sides}.'
+            f'with probability {confidence_text(facts.accuracy.c)}{facts.rule.sides}'
+            f'{_given(_provisos(facts))}.'
         )
     return f'Nothing: {reason}.'
 
 
 def _what_holds(facts: Facts, provisos: tuple[str, ...]) -> str:
     """Say what holds though it is less than what was asked for."""
-    if not (math.isfinite(facts.lower) and math.isfinite(facts.upper)):
+    if facts.lower <= facts.cells.lower and facts.upper >= facts.cells.upper:
         return f'Nothing: {_short(facts)}.'
     return (
         f'{_confidence(facts)} the true mean lies in [{facts.lower:.4g}, {facts.upper:.4g}]'
@@ -208,13 +243,14 @@ def _guarantee(facts: Facts, provisos: tuple[str, ...]) -> str:
         total = gamma  # the initiator's value is its estimate
     return (
         f'{_confidence(facts)} the true mean is within {total:.4g} of this result, and within '
-        f'{gamma:g} of the estimate{given}: {facts.rule.statement}.'
+        f'{gamma:g} of the estimate{given}: {facts.rule.statement}. The probability counts all '
+        'campaigns, those that end at max_tests included.'
     )
 
 
 def _agreement(facts: Facts, objection: str, provisos: tuple[str, ...]) -> str:
     accuracy, cells = facts.accuracy, facts.cells
-    kept = (1 - accuracy.c) ** accuracy.runs
+    kept = (1 - written(accuracy.c)) ** accuracy.runs
     runs = 'two runs' if accuracy.runs == 2 else f'{accuracy.runs} runs'
     if objection:
         return 'No agreement is promised: the accuracy that it would follow from is not.'
@@ -223,8 +259,8 @@ def _agreement(facts: Facts, objection: str, provisos: tuple[str, ...]) -> str:
         return _of_anchored(facts, runs, provisos)
     if facts.cell_decides:
         return (
-            f'With probability {kept:.4g} at least no two of {runs} return different cells, '
-            f'whatever their algorithms{given}.'
+            f'With probability {probability_text(kept)} at least no two of {runs} return '
+            f'different cells, whatever their algorithms{given}.'
         )
     if cells.alpha_rule == 'query':
         # Runs that are all so near agree with 1 - beta (estimation/reproducible_query.py).
@@ -238,9 +274,9 @@ def _agreement(facts: Facts, objection: str, provisos: tuple[str, ...]) -> str:
     if offset:
         algorithm = 'of one law' if cells.alpha_rule == 'iid' else 'of any algorithms'
         return (
-            f'With probability {1 - accuracy.beta:g} at least {runs} {algorithm} return the same '
-            f'value, over the offset that was drawn from a published seed before the campaign'
-            f'{given}.'
+            f'With probability {confidence_text(accuracy.beta)} at least {runs} {algorithm} '
+            'return the same value, over the offset that was drawn from a published seed before '
+            f'the campaign{given}.'
         )
     if cells.alpha_rule == 'paper':
         return (
@@ -284,10 +320,10 @@ def _of_anchored(facts: Facts, runs: str, provisos: tuple[str, ...]) -> str:
             f'Nothing is proved: half a cell is {cells.half_width:.4g}, less than the '
             f'{first:.4g} + {own:.4g} that two labs may differ by.'
         )
-    kept = (1 - c_first) * (1 - accuracy.c) ** (accuracy.runs - 1)
+    kept = (1 - written(c_first)) * (1 - written(accuracy.c)) ** (accuracy.runs - 1)
     within = '' if own in (0.0, first) else f' (each replicator within {own:.4g} of the true mean)'
     return (
-        f'With probability {kept:.4g} at least all of {runs}, one of them the initiator, return '
-        f'the same value, whatever their algorithms{within}{_given(provisos)}; two initiators '
-        'share no partition.'
+        f'With probability {probability_text(kept)} at least all of {runs}, one of them the '
+        f'initiator, return the same value, whatever their algorithms{within}{_given(provisos)}; '
+        'two initiators share no partition.'
     )

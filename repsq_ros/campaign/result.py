@@ -72,16 +72,13 @@ class Result:
     objection: str = ''
     provisos: tuple[str, ...] = ()
 
-    def as_initiator(self, c: float) -> Initiator:
-        """Return what replicators have to know of this campaign.
-
-        :param c: of the accuracy that was asked for
-        """
+    def as_initiator(self, specification: Specification) -> Initiator:
+        """Return what replicators have to know of this campaign: the accuracy that it aimed at."""
         return Initiator(
             self.outcome,
             self.rule,
-            self.gamma,
-            c,
+            specification.gamma,
+            specification.accuracy.c,
             self.violations,
             self.specification_digest,
             self.objection,
@@ -90,7 +87,7 @@ class Result:
 
     def published(self, specification: Specification) -> Specification:
         """Return what replicators share: where the partition is laid by now, with its worth."""
-        worth = self.as_initiator(specification.accuracy.c)
+        worth = self.as_initiator(specification)
         return specification.anchored_at(self.estimate, worth)
 
     def document(self, specification: Specification) -> dict[str, object]:

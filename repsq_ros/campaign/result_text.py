@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import math
 
+from repsq_ros.campaign.promise import plug_in_text
 from repsq_ros.campaign.result import Result
 
 
@@ -34,7 +35,7 @@ def result_text(result: Result) -> str:
     if not math.isnan(result.p_same):
         lines.append(
             f'p_same    A second lab would return the same value with probability '
-            f'{result.p_same:.2f} (plug-in estimate, no guarantee).'
+            f'{plug_in_text(result.p_same)} (plug-in estimate, no guarantee).'
         )
     if result.largest_weight != 1.0:
         origin = 'computed' if result.bound_proven else 'declared, not proven'

@@ -23,9 +23,11 @@ from pathlib import Path
 
 from repsq_ros.campaign.comparison import paper_count
 from repsq_ros.campaign.drift import DriftFinding, drift_between
+from repsq_ros.campaign.promise import confidence_text, plug_in_text, probability_text
 from repsq_ros.certificate.lab import LabResult, drift_between_labs, read_lab
 from repsq_ros.console.round_robin import round_robin
 from repsq_ros.errors import ParameterError
+from repsq_ros.estimation.alpha import written
 from repsq_ros.estimation.precision import welch_p
 from repsq_ros.studies.pairs import paired_difference
 
@@ -64,7 +66,8 @@ def run(arguments: argparse.Namespace) -> int:
         _tell_means(labs)
         _require_one_contract(labs)
     values = {lab.result['value'] for lab in labs}
-    same = len(values) == 1
+    # An earlier version rounded the middle of a cell twice.
+    same = math.isclose(min(values), max(values), rel_tol=1e-15)
     if same:
         print(f'same      {values.pop()!r}, to the last digit')
     else:
@@ -73,7 +76,7 @@ def run(arguments: argparse.Namespace) -> int:
         print(f'promise   {sentence}')
     plug_in = [float(lab.content['promise']['p_same']) for lab in labs]
     if not all(map(math.isnan, plug_in)):
-        told = ', '.join('not told' if math.isnan(p) else f'{p:.2f}' for p in plug_in)
+        told = ', '.join('not told' if math.isnan(p) else plug_in_text(p) for p in plug_in)
         print(f'p_same    {told} (of each: another run returns its cell; plug-in, no guarantee)')
     _tell_means(labs)
     if arguments.table or len(labs) > 2:
@@ -142,17 +145,16 @@ def _difference(a: LabResult, b: LabResult) -> str:
             found = None  # other cases
         if found is not None and not found.broken:
             return (
-                f'in [{found.lower:.4g}, {found.upper:.4g}] with probability {1 - c:g}, by '
-                f'{found.pairs} pairs of the same cases (repsq compare-subjects says more)'
+                f'in [{found.lower:.4g}, {found.upper:.4g}] with probability '
+                f'{confidence_text(c)}, by {found.pairs} pairs of the same cases (repsq '
+                'compare-subjects says more)'
             )
     one, other = a.mean, b.mean
     lower, upper = one.lower - other.upper, one.upper - other.lower
     if not (math.isfinite(lower) and math.isfinite(upper)):
         return 'not told: no interval holds for one of them'
-    return (
-        f'in [{lower:.4g}, {upper:.4g}] with probability {(1 - one.c) * (1 - other.c):.4g}, by '
-        'the interval of each'
-    )
+    both = probability_text((1 - written(one.c)) * (1 - written(other.c)))
+    return f'in [{lower:.4g}, {upper:.4g}] with probability {both}, by the interval of each'
 
 
 def _paper(labs: Sequence[LabResult]) -> str:

@@ -21,6 +21,7 @@ import math
 from pathlib import Path
 
 from repsq_ros.campaign.folder import read_tests
+from repsq_ros.campaign.promise import confidence_text
 from repsq_ros.errors import BagError, ParameterError
 from repsq_ros.estimation.difference import Verdict
 from repsq_ros.specification.load import load
@@ -93,8 +94,9 @@ def _show(
         return
     when = f', since pair {found.decided_at}' if found.decided_at else ''
     print(
-        f'interval    [{found.lower:.4g}, {found.upper:.4g}]: with probability {1 - c:g} the mean '
-        f'of A less that of B lies in it, at this and at every number of pairs{given}\n'
+        f'interval    [{found.lower:.4g}, {found.upper:.4g}]: with probability '
+        f'{confidence_text(c)} the mean of A less that of B lies in it, at this and at every '
+        f'number of pairs{given}\n'
         f'verdict     {verdict_in_words(found.verdict, arguments.better, arguments.margin)}{when}'
     )
 

@@ -30,7 +30,7 @@ from repsq_ros.sampling.beta_fit import FITS, effective_size, fit_betas
 from repsq_ros.sampling.distributions import Product
 from repsq_ros.sampling.weight_bound import largest_ratio
 from repsq_ros.specification.load import load
-from repsq_ros.studies.held_out import FOLDS, compare, mixture_of
+from repsq_ros.studies.held_out import FEWEST, FOLDS, compare, mixture_of
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -93,7 +93,10 @@ def run(arguments: argparse.Namespace) -> int:
     print(f'# effective size of the pilot for the fit: {effective_size(psi * weights):.1f}')
     print(f'# weights of the fit up to {largest_ratio(target, proposal):.6g}')
     if worth is None:
-        print('# too few tests to judge the fit by such as had no part in it: keep Monte Carlo')
+        print(
+            f'# the fit cannot be judged: {len(tests)} valid tests, expected at least {FEWEST} of '
+            'which each tenth can be left out; keep Monte Carlo'
+        )
         return 0
     gamma = specification.gamma
     for name, each in (('Monte Carlo', worth.monte_carlo), ('the fit', worth.fitted)):
@@ -107,7 +110,7 @@ def run(arguments: argparse.Namespace) -> int:
     )
     if not worth.pays:
         print(
-            '# keep Monte Carlo: the fit is not better beyond one standard error'
+            '# keep Monte Carlo: the fit is not better by two standard errors'
             + ('' if kept else ' (--anyway prints it)')
         )
     return 0

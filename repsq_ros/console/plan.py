@@ -95,6 +95,7 @@ def run(arguments: argparse.Namespace) -> int:
         f'[{bounds.lower:.4g}, {bounds.upper:.4g}]; {budget.test_seconds:g} s a test\n'
     )
     found = offers(specification, spread, bounds, controlled)
+    _recommend(specification, found, budget)
     print(
         'tests: mean, 50 %, 95 %     hours  changes  accuracy  agreement  P(same)  gamma     c'
         '        partition, rule'
@@ -103,24 +104,41 @@ def run(arguments: argparse.Namespace) -> int:
         print(
             f'{_tests(offer.count)} {_hours(offer.tests, budget)}  '
             f'{_promised(offer.accurate, offer)}  {_promised(offer.agreed, offer)}   '
-            f'{offer.p_same:7.2f}  {offer.gamma:<8.4g}  {offer.c:<7.3g}  '
+            f'{_known(offer.p_same, ".2f"):>7}  {_known(offer.gamma, ".4g"):<8}  {offer.c:<7.3g}  '
             f'{offer.partition}, {offer.rule}'
         )
-    best = cheapest(found)
-    if best is None:
-        print('\nNo rule promises all that was asked for with this proposal.')
-    else:
-        print(
-            f'\ncheapest that promises it: {best.partition}, {best.rule}: about {best.tests} '
-            f'tests, {budget.hours(best.tests):.2f} h, {budget.battery_changes(best.tests)} '
-            f'battery changes; its result will say:\n  {best.foretold.guarantee}\n  '
-            f'{best.foretold.agreement}'
-        )
     print(
-        'P(same) is a plug-in for two runs, over all places of the mean in its cell; certified_'
+        '\nP(same) is a plug-in for two runs, over all places of the mean in its cell; certified_'
         'cell: median and 95 % over the same places.'
     )
     return 0
+
+
+def _recommend(specification: Specification, found: list[Offer], budget: Budget) -> None:
+    """Print the cheapest way that promises what is asked for, and whether it is affordable."""
+    best = cheapest(found)
+    if best is None:
+        print('No rule promises all that was asked for with this proposal.\n')
+        return
+    print(
+        f'cheapest that promises it: {best.partition}, {best.rule}: about {best.tests} '
+        f'tests, {budget.hours(best.tests):.2f} h, {budget.battery_changes(best.tests)} '
+        f'battery changes; its result will say:\n  {best.foretold.guarantee}\n  '
+        f'{best.foretold.agreement}'
+    )
+    limit = specification.tester.max_tests
+    short = best.count.share_beyond(limit)
+    if short > 0.0 or best.tests > limit:
+        likely = '' if math.isnan(short) else f' with probability {short:.2f}'
+        print(
+            f'warning     max_tests = {limit} ends such a campaign first{likely}; it then '
+            'promises an interval, and not gamma'
+        )
+    print()
+
+
+def _known(value: float, form: str) -> str:
+    return '-' if math.isnan(value) else f'{value:{form}}'
 
 
 def _check(arguments: argparse.Namespace) -> None:
@@ -142,8 +160,8 @@ def _promised(promised: bool, offer: Offer) -> str:
 def _tests(count: Count) -> str:
     if not count.mean:
         return f'{"> 10^6":>23}'
-    most = f'{count.most}' if count.most else '-'
-    return f'{count.mean:>7} {count.median:>7} {most:>7}'
+    median, most = (f'{each}' if each else '-' for each in (count.median, count.most))
+    return f'{count.mean:>7} {median:>7} {most:>7}'
 
 
 def _hours(tests: int, budget: Budget) -> str:

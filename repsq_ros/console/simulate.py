@@ -20,6 +20,7 @@ import argparse
 import math
 from pathlib import Path
 
+from repsq_ros.campaign.result import Outcome
 from repsq_ros.console.command_line import add_executor_arguments
 from repsq_ros.errors import ParameterError
 from repsq_ros.simulation.build import SUBJECTS, make_subject
@@ -73,6 +74,7 @@ def run(arguments: argparse.Namespace) -> int:
     by_cell = initiator.tester.stopping.name == 'certified_cell'
     summary = summarize(runs, gammas, truth, by_cell)
     _show(summary, initiator, by_cell)
+    _warn_of_budget(summary, initiator)
     if arguments.figure:
         draw_runs(arguments.figure, runs, initiator, summary)
         print(f'figure     {arguments.figure}')
@@ -99,6 +101,16 @@ def _check(
             'replicator',
             f'{replicator.file} with digest {replicator.digest[:12]}',
             f'the contract of {initiator.file}, digest {initiator.digest[:12]}',
+        )
+
+
+def _warn_of_budget(summary: Summary, specification: Specification) -> None:
+    ended = summary.outcomes.get(Outcome.BUDGET.value, 0)
+    if ended:
+        print(
+            f'warning    {ended} of {2 * summary.pairs} campaigns ended at max_tests = '
+            f'{specification.tester.max_tests}. The promise counts all campaigns: among those '
+            'that met their rule, more may miss than c says.'
         )
 
 

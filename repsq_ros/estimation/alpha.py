@@ -58,10 +58,31 @@ def paper_alpha(gamma: float, c: float, beta: float, runs: int = 2) -> float:
     """
     kept, wanted = _kept(c, beta, runs)
     room = max(1 - wanted / kept, Fraction(0))
+    return _float(2 * written(gamma), room)
+
+
+def corrigendum_alpha(gamma: float, c: float, beta: float, runs: int = 2) -> float:
+    """Return alpha of the paper's corrigendum, which supposes a law of the distance of two runs.
+
+    alpha = 3 gamma (1 - sqrt(1 - (4/3) (1-beta)/(1-c)^runs)), from the corrected integral
+    (6 gamma alpha - alpha^2) / (12 gamma^2) (1-c)^runs = 1 - beta. Runs at r* +- gamma, each with
+    probability 1/2, agree less often.
+
+    :raises ValueError: where (1-c)^runs < (4/3) (1-beta), as for every beta below 1/4
+    """
+    kept, wanted = _kept(c, beta, runs)
+    room = 1 - Fraction(4, 3) * wanted / kept
+    if room < 0:
+        raise ValueError(f'(1-c)^{runs} = {float(kept):g} is below (4/3) (1-beta)')
+    return _float(3 * written(gamma), room)
+
+
+def _float(factor: Fraction, room: Fraction) -> float:
+    """Return factor (1 - sqrt(room)), rounded once."""
     with localcontext() as context:
         context.prec = DIGITS
         root = (Decimal(room.numerator) / Decimal(room.denominator)).sqrt()
-        return float(2 * Decimal(repr(float(gamma))) * (1 - root))
+        return float(Decimal(factor.numerator) / Decimal(factor.denominator) * (1 - root))
 
 
 def _distinct(gamma: float, c: float, beta: float, runs: int) -> Fraction:
@@ -109,6 +130,7 @@ def query_alpha(gamma: float, c: float, beta: float, runs: int = 2) -> float:
 
 ALPHA_RULES = {
     'paper': paper_alpha,
+    'corrigendum': corrigendum_alpha,
     'iid': iid_alpha,
     'distinct': distinct_alpha,
     'query': query_alpha,

@@ -17,13 +17,18 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
 
 from repsq_ros.estimation.accumulator import Accumulator
-from repsq_ros.estimation.betting import Bet, LowerSequence
+from repsq_ros.estimation.betting import Bet, LowerSequence, Numbers
 from repsq_ros.estimation.betting_progress import BettingProgress
 from repsq_ros.estimation.forecast import LONGEST, growth, tests_to_distance
 from repsq_ros.estimation.stopping import C_BELOW, Bounds, Question, Validity
+from repsq_ros.keys import key
 
 STATEMENT = (
     'the betting confidence sequence holds at every number of tests and for adaptive proposals, '
@@ -48,9 +53,29 @@ class Anytime:
     Stops at max(U_n - r_n, r_n - L_n) <= gamma (statistics: Waudby-Smith & Ramdas 2024).
 
     :param c_below: share of c that the lower end may miss with
+    :param reachable: the bets aim at what max_tests tests can reach, where gamma is finer
+    :param middle: stops at U_n - L_n <= 2 gamma, and the estimate is the interval's middle
     """
 
     c_below: float = field(default=0.5, metadata=C_BELOW)
+    reachable: bool = field(
+        default=False,
+        metadata=key(
+            'half-width that the bets aim at; reachable: what `max_tests` tests can reach, where '
+            'that is wider than gamma: a narrower interval at the end of a tight budget',
+            name='aim',
+            choices={'gamma': False, 'reachable': True},
+        ),
+    )
+    middle: bool = field(
+        default=False,
+        metadata=key(
+            'what the estimate is; middle: that of the interval, for an anchored partition: '
+            'fewer tests',
+            name='estimate',
+            choices={'mean': False, 'middle': True},
+        ),
+    )
 
     name = 'anytime'
     sides = ''
@@ -59,11 +84,18 @@ class Anytime:
     @property
     def statement(self) -> str:
         """Return the guarantee, with the split of c where it is not halved."""
-        return STATEMENT + split_of(self.c_below)
+        middle = '; the estimate is the middle of the interval' if self.middle else ''
+        return STATEMENT + split_of(self.c_below) + middle
 
     def begin(self, question: Question) -> AnytimeProgress:
         """Return the state of the rule before the first test."""
-        return AnytimeProgress(question, c_below=self.c_below)
+        return AnytimeProgress(question, self)
+
+    def within(self, question: Question) -> float:
+        """Return what `Bet` needs to aim at what is reachable; 0 where it aims at gamma."""
+        if not self.reachable or question.max_tests is None:
+            return 0.0
+        return 2.0 * math.log(2.0 / question.c) / question.max_tests
 
 
 def thresholds_of(c: float, c_below: float) -> tuple[float, float]:
@@ -76,14 +108,16 @@ class AnytimeProgress(BettingProgress):
 
     cells: tuple[int, int] | None = None
 
-    def __init__(self, question: Question, tracks: int = 1, c_below: float = 0.5) -> None:
-        super().__init__(question, question.gamma)
-        self._c_below = c_below
+    def __init__(
+        self, question: Question, rule: Anytime, shares: Sequence[float] = (1.0,)
+    ) -> None:
+        super().__init__(question, question.gamma, rule.within(question))
+        self._rule, self._c_below = rule, rule.c_below
         start = question.bounds
         self._lost = False  # any test
-        gamma, thresholds = question.gamma, thresholds_of(question.c, c_below)
-        self._above = LowerSequence(gamma, thresholds[0], start.lower, tracks)
-        self._below = LowerSequence(gamma, thresholds[1], -start.upper, tracks)
+        gamma, thresholds = question.gamma, thresholds_of(question.c, rule.c_below)
+        self._above = LowerSequence(gamma, thresholds[0], start.lower, shares=shares)
+        self._below = LowerSequence(gamma, thresholds[1], -start.upper, shares=shares)
 
     @property
     def lower(self) -> float:
@@ -101,7 +135,7 @@ class AnytimeProgress(BettingProgress):
     def _note_missed(self, could: Bounds) -> None:
         self._lost = True
 
-    def _stake(self, bet: Bet, low: float, high: float, bounds: Bounds) -> None:
+    def _stake(self, bet: Bet[float], low: float, high: float, bounds: Bounds) -> None:
         whole, stake = self._question.bounds, bet.stake
         if self._lower_stands:
             self._above.add(low, stake, bounds.lower, whole.upper)
@@ -118,6 +152,8 @@ class AnytimeProgress(BettingProgress):
             )
             self._lower_stands = self._upper_stands = False
         wide = max(self.upper - total.mean, total.mean - self.lower)
+        if self._rule.middle:
+            wide = (self.upper - self.lower) / 2.0
         self.reached = wide <= self._question.gamma
 
     def _upper_is_void(self) -> str:
@@ -134,7 +170,8 @@ class AnytimeProgress(BettingProgress):
         mean, variance, gamma = total.mean, total.variance, self._question.gamma
         bounds, c = self._betting_on()
         if not self._lost:
-            return tests_to_distance(mean, variance, bounds, gamma, c, self._c_below)
+            middle = self._rule.middle
+            return tests_to_distance(mean, variance, bounds, gamma, c, self._c_below, middle)
         # Lost tests have cost capital: from what is left on, as if no further one were lost.
         gains = (
             growth(mean, variance, bounds, gamma),
@@ -145,3 +182,82 @@ class AnytimeProgress(BettingProgress):
             return 0
         more = max(short / gain for short, gain in zip(behind, gains, strict=True))
         return total.n + math.ceil(more) if more < LONGEST else 0
+
+
+class FixedProgress(AnytimeProgress):
+    """The same sequence up to a fixed number of cases, its bets aimed at what they can reach."""
+
+    def __init__(self, question: Question, tests: int) -> None:
+        super().__init__(replace(question, max_tests=tests), Anytime(reachable=True))
+        self._aim = 0.0  # whatever gamma was asked for
+        self._tests, self._cases = tests, 0
+
+    def _conclude(self, total: Accumulator) -> None:
+        super()._conclude(total)
+        self._cases += 1
+        self.reached = self._cases >= self._tests
+
+    def expected_n(self, total: Accumulator) -> int:
+        """Return the number of tests that was fixed, less the cases that gave none."""
+        return max(self._tests - (self._cases - total.n), 1)
+
+
+class AnytimeBatch:
+    """L and U of many campaigns that have all counted the same number of tests.
+
+    All have the same bounds, which do not change: plain Monte Carlo, or a fixed proposal.
+
+    :param runs: number of campaigns
+    """
+
+    def __init__(self, question: Question, runs: int, rule: Anytime | None = None) -> None:
+        self._question, self._bounds = question, question.bounds
+        self._rule = rule = rule or Anytime()
+        bounds, gamma = question.bounds, question.gamma
+        above, below = thresholds_of(question.c, rule.c_below)
+        self.n = 0
+        self.mean: Numbers = np.zeros(runs)
+        self._bet: Bet[Numbers] = Bet(
+            gamma, bounds.lower, bounds.upper, np.zeros(runs), rule.within(question)
+        )
+        self._above = LowerSequence(gamma, above, bounds.lower, runs)
+        self._below = LowerSequence(gamma, below, -bounds.upper, runs)
+
+    @property
+    def lower(self) -> Numbers:
+        """L_n of each campaign."""
+        return self._above.bounds
+
+    @property
+    def upper(self) -> Numbers:
+        """U_n of each campaign."""
+        return -self._below.bounds
+
+    @property
+    def void(self) -> NDArray[np.bool_]:
+        """Which intervals are empty: no claim is left."""
+        return np.asarray(self.lower > self.upper)
+
+    @property
+    def reached(self) -> NDArray[np.bool_]:
+        """Which campaigns stop here."""
+        wide = np.maximum(self.upper - self.mean, self.mean - self.lower)
+        if self._rule.middle:
+            wide = (self.upper - self.lower) / 2.0
+        return np.asarray((wide <= self._question.gamma) & ~self.void)
+
+    def add(self, z: Numbers) -> None:
+        """Take in one value of each campaign, shape (runs,), all within the bounds."""
+        self.n += 1
+        self.mean += (z - self.mean) / self.n
+        stake, bounds = self._bet.stake, self._bounds
+        self._above.add(z, stake, bounds.lower, bounds.upper)
+        self._below.add(-z, stake, -bounds.upper, -bounds.lower)
+        self._bet.learn(z)
+
+    def keep(self, rows: NDArray[np.bool_]) -> None:
+        """Go on with some of the campaigns alone."""
+        self.mean = self.mean[rows]
+        self._bet.keep(rows)
+        self._above.keep(rows)
+        self._below.keep(rows)

@@ -12,191 +12,265 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""One-sided confidence sequences by betting: r* is above L_n at every n, with probability 1 - e.
+"""Betting against candidate means: how far from below they can be rejected.
 
 Waudby-Smith & Ramdas 2024 (hedged capital), with a bet aimed at the wanted half-width. Assumed:
-lower_t <= z_t with lower_t known before z_t is drawn, and E[z_t | past] = r*.
+lower_t <= z_t with lower_t known before z_t is drawn, and E[z_t | past] = r*. One row for each
+campaign; a campaign on a robot is a batch of one.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+Numbers = NDArray[np.float64]
+Rows = NDArray[np.intp]
+Value = TypeVar('Value', float, Numbers)
 
 CAPS = (0.5, 0.99)  # largest shares of the capital that may be lost in one bet
 BLOCK = 16  # factors of the capital multiplied before a logarithm is taken: far from overflow
 EVERY = 1000  # below so many values the bound is refreshed at each one ...
 GROWTH = 1.005  # ... and beyond whenever n has grown by this factor
 TOLERANCE = 2e-4  # of gamma: how far below its exact place the bound may stay
+HALVES = (0.5, 0.5)
 
 
-def log_mean_exp(one: float, other: float) -> float:
-    """Return ln((e^one + e^other) / 2)."""
-    high, low = (one, other) if one > other else (other, one)
-    return high + math.log1p(math.exp(low - high)) - math.log(2.0)
+class Bet(Generic[Value]):
+    """The stake on the next value: b_t = a_t / (var + a_t^2), from the past only.
 
-
-class Bet:
-    """What is staked on the next value: b_t = gamma / (var + gamma^2), from the past only.
+    a_t is the wanted half-width, or where that is out of reach the one that `tests` values may
+    bring: a_t = max(aim, sqrt(2 var ln(2/c) / tests)).
 
     mu = (n0 mu0 + sum z) / (n + n0), var = (n0 var0 + sum (z_i - mu_i)^2) / (n + n0) with n0 = 1,
     mu0 the middle of the first bounds and var0 a quarter of their squared width.
+
+    :param zero: 0 of one campaign, an array of zeros of several, shape (runs,)
+    :param within: 2 ln(2/c) / tests; 0: `aim` is taken to be in reach
     """
 
-    def __init__(self, gamma: float, lower: float, upper: float) -> None:
-        self._gamma = gamma
+    def __init__(
+        self, aim: float, lower: float, upper: float, zero: Value, within: float = 0.0
+    ) -> None:
+        self._aim, self._within = aim, within
         self._weight = 1.0
-        self._sum = (lower + upper) / 2.0
-        self._square_sum = (upper - lower) ** 2 / 4.0
+        self._sum: Value = zero + (lower + upper) / 2.0
+        self._square_sum: Value = zero + (upper - lower) ** 2 / 4.0
 
     @property
-    def mean(self) -> float:
+    def mean(self) -> Value:
         """Mean before the next value."""
         return self._sum / self._weight
 
     @property
-    def variance(self) -> float:
+    def variance(self) -> Value:
         """Variance before the next value."""
         return self._square_sum / self._weight
 
     @property
-    def stake(self) -> float:
+    def stake(self) -> Value:
         """b_t of the next value [1 / unit of psi]."""
-        return self._gamma / (self.variance + self._gamma * self._gamma)
+        variance = self.variance
+        if self._within == 0.0:
+            return self._aim / (variance + self._aim * self._aim)
+        aim: Value = np.maximum(self._aim, np.sqrt(self._within * variance))
+        return aim / (variance + aim * aim)
 
-    def learn(self, z: float) -> None:
-        """Take in a value."""
+    def learn(self, z: Value) -> None:
+        """Take in a value of each campaign."""
         self._weight += 1.0
-        self._sum += z
+        self._sum = self._sum + z
         away = z - self._sum / self._weight
-        self._square_sum += away * away  # not a power: libraries differ in its last bit
+        self._square_sum = self._square_sum + away * away  # a power rounds by each library's way
 
-
-class StakedValues:
-    """Values with their stakes and lower bounds, and ln K+ of each cap at one candidate mean."""
-
-    def __init__(self) -> None:
-        self._n = 0
-        self._z: NDArray[np.float64] = np.zeros(BLOCK)
-        self._stake: NDArray[np.float64] = np.zeros(BLOCK)  # 0 beyond n: a factor of 1
-        self._lower: NDArray[np.float64] = np.zeros(BLOCK)
-        self._lowest = math.inf
-        self._largest_stake = 0.0
-        self.at_bound = [0.0, 0.0]  # ln K of each cap at the bound, kept up value by value
-
-    def add(self, z: float, stake: float, lower: float, bound: float) -> None:
-        """Take in one value (see LowerSequence.add)."""
-        n = self._n
-        if n == self._z.size:
-            self._z, self._stake, self._lower = (
-                np.concatenate((each, np.zeros(n))) for each in (self._z, self._stake, self._lower)
-            )
-        self._z[n], self._stake[n], self._lower[n] = z, stake, lower
-        self._n = n + 1
-        self._lowest = min(self._lowest, lower)
-        self._largest_stake = max(self._largest_stake, stake)
-        gap = bound - lower
-        for place, cap in enumerate(CAPS):
-            bet = stake if stake * gap <= cap else cap / gap
-            self.at_bound[place] += math.log1p(bet * (z - bound))
-
-    def capital(self, m: float) -> list[float]:
-        """Return ln K of each cap at the candidate mean m."""
-        size = -(-self._n // BLOCK) * BLOCK
-        stake, away = self._stake[:size], self._z[:size] - m
-        if self._largest_stake * (m - self._lowest) <= CAPS[0]:
-            return [_log_product(stake * away)] * 2
-        with np.errstate(divide='ignore'):
-            room = 1.0 / np.maximum(m - self._lower[:size], 0.0)
-        return [_log_product(np.minimum(stake, cap * room) * away) for cap in CAPS]
+    def keep(self: Bet[Numbers], rows: NDArray[np.bool_]) -> None:
+        """Go on with some of the campaigns alone."""
+        self._sum, self._square_sum = self._sum[rows], self._square_sum[rows]
 
 
 class LowerSequence:
-    """L_n, the largest m with K+(m) >= threshold: it never falls.
+    """L_n of each campaign, the largest m with K+(m) >= threshold: it never falls.
 
     K+(m) is the mean, over the caps k, of prod_i (1 + min(b_i, k / (m - lower_i)) (z_i - m)). With
-    several tracks (values of one test that all have the mean r*) it is the mean over them as well:
-    each is a test martingale of the same hypothesis.
+    two tracks (values of one test that both have the mean r*) it is their mean, weighted by
+    `shares`: each is a test martingale of the same hypothesis.
 
     :param threshold: 2/c where the other side has its own
     :param start: the lowest value that r* can have
-    :param tracks: 1, or 2
+    :param runs: number of campaigns
+    :param shares: of the capital that bets on each track; (1,) for a single one
     """
 
-    def __init__(self, gamma: float, threshold: float, start: float, tracks: int = 1) -> None:
+    def __init__(
+        self,
+        gamma: float,
+        threshold: float,
+        start: float,
+        runs: int = 1,
+        shares: Sequence[float] = (1.0,),
+    ) -> None:
         self._wanted = math.log(threshold)
         self._tolerance = TOLERANCE * gamma
-        self._n = 0
-        self._tracks = [StakedValues() for _ in range(tracks)]
-        self._refresh_at = 1
-        self.bound = start
-        self._slope = 0.0  # of ln K at the bound, as seen last
+        self._n, self._refresh_at = 0, 1
+        self._shares, tracks = tuple(shares), len(shares)
+        # Beyond n the stake is 0: a factor of 1.
+        self._z: Numbers = np.zeros((tracks, runs, BLOCK))
+        self._stake: Numbers = np.zeros((tracks, runs, BLOCK))
+        self._lower: Numbers = np.zeros((tracks, BLOCK))
+        self._lowest = [math.inf] * tracks
+        self._one_lower = True  # all bounds of a track are equal so far
+        self._largest_stake: Numbers = np.zeros((tracks, runs))
+        self.bounds: Numbers = np.full(runs, start)
+        self._at_bound: Numbers = np.zeros((tracks, len(CAPS), runs))  # ln K, value by value
+        self._slope: Numbers = np.zeros(runs)  # of ln K at the bound, as seen last
 
-    def add(self, z: float, stake: float, lower: float, ceiling: float) -> None:
-        """Take in one value.
+    @property
+    def bound(self) -> float:
+        """L_n of the first campaign."""
+        return float(self.bounds[0])
 
+    def keep(self, rows: NDArray[np.bool_]) -> None:
+        """Go on with some of the campaigns alone."""
+        self._z, self._stake = self._z[:, rows], self._stake[:, rows]
+        self._largest_stake, self.bounds = self._largest_stake[:, rows], self.bounds[rows]
+        self._at_bound, self._slope = self._at_bound[:, :, rows], self._slope[rows]
+
+    def add(
+        self, z: Numbers | float, stake: Numbers | float, lower: float, ceiling: float
+    ) -> None:
+        """Take in one value of each campaign.
+
+        :param z: shape (runs,), or a number for a batch of one
         :param stake: b_t, from the past only
         :param lower: a bound of z, known before it was drawn
         :param ceiling: a value that r* cannot exceed; the search stays below
         """
-        self._tracks[0].add(z, stake, lower, self.bound)
-        self._counted(ceiling)
+        self.add_each(((z, stake, lower),), ceiling)
 
-    def add_each(self, values: Sequence[tuple[float, float, float]], ceiling: float) -> None:
+    def add_each(
+        self,
+        values: Sequence[tuple[Numbers | float, Numbers | float, float]],
+        ceiling: float,
+    ) -> None:
         """Take in one test's (value, stake, lower bound) of each track."""
-        for track, (z, stake, lower) in zip(self._tracks, values, strict=True):
-            track.add(z, stake, lower, self.bound)
-        self._counted(ceiling)
-
-    def _counted(self, ceiling: float) -> None:
-        self._n = n = self._n + 1
+        n = self._n
+        if n == self._z.shape[2]:
+            self._z, self._stake, self._lower = (
+                np.concatenate((each, np.zeros_like(each)), axis=-1)
+                for each in (self._z, self._stake, self._lower)
+            )
+        for track, (z, stake, lower) in enumerate(values):
+            self._z[track, :, n], self._stake[track, :, n] = z, stake
+            self._lower[track, n] = lower
+            self._one_lower = self._one_lower and lower == self._lower[track, 0]
+            self._lowest[track] = min(self._lowest[track], lower)
+            largest = self._largest_stake[track]
+            np.maximum(largest, stake, out=largest)
+            gap, away = self.bounds - lower, z - self.bounds
+            with np.errstate(divide='ignore'):
+                for place, cap in enumerate(CAPS):
+                    bet = np.where(stake * gap <= cap, stake, cap / gap)
+                    self._at_bound[track, place] += _each(math.log1p, bet * away)
+        self._n = n = n + 1
         if n >= self._refresh_at:
             self._refresh_at = max(n + 1, math.floor(n * GROWTH)) if n >= EVERY else n + 1
             self._rise(ceiling)
 
     def shortfall(self, m: float) -> float:
-        """Return by how much ln K+(m) is below what rejects m; 0 where m is rejected."""
+        """Return by how much ln K+(m) of a batch of one is below what rejects m, or 0."""
         if m <= self.bound:
             return 0.0
-        return max(self._wanted - _mean_of([track.capital(m) for track in self._tracks]), 0.0)
+        found = self._mean_of(self._capital(np.zeros(1, dtype=np.intp), np.array([m])))
+        return max(self._wanted - float(found[0]), 0.0)
 
     def _rise(self, ceiling: float) -> None:
-        """Search the new bound upwards from the last; the rejected end is kept (conservative)."""
-        value = _mean_of([track.at_bound for track in self._tracks])
-        low, high = self.bound, ceiling
-        seen_here = False  # the slope was seen in this very search
-        while value >= self._wanted and high - low > self._tolerance:
+        """Search the new bounds upwards from the last; the rejected end is kept (conservative)."""
+        value = self._mean_of(self._at_bound)
+        rows: Rows = np.flatnonzero(value >= self._wanted)
+        if not rows.size:
+            return
+        value, low = value[rows], self.bounds[rows]
+        high: Numbers = np.full(rows.size, ceiling)
+        seen: NDArray[np.bool_] = np.zeros(
+            rows.size, dtype=bool
+        )  # the slope was seen in this very search
+        while True:
+            going = (value >= self._wanted) & (high - low > self._tolerance)
+            slope = self._slope[rows]
             # Short of Newton's step: ln K is concave where no cap binds, so that it overshoots.
-            step = 0.97 * (value - self._wanted) / -self._slope if self._slope < 0.0 else high
-            if step < self._tolerance:
-                if seen_here:
-                    break
-                step = self._tolerance
-            if not step < high - low:
-                step = (high - low) / 2.0
-            candidate = low + step
-            each = [track.capital(candidate) for track in self._tracks]
-            found = _mean_of(each)
-            self._slope, seen_here = (found - value) / step, True
-            if found >= self._wanted:
-                low, value = candidate, found
-                self.bound = candidate
-                for track, logs in zip(self._tracks, each, strict=True):
-                    track.at_bound = logs
-            else:
-                high = candidate
+            with np.errstate(divide='ignore', invalid='ignore'):
+                step = np.where(slope < 0.0, 0.97 * (value - self._wanted) / -slope, high)
+            short = step < self._tolerance
+            going &= ~(short & seen)
+            if not going.all():
+                rows, seen, short = rows[going], seen[going], short[going]
+                value, low = value[going], low[going]
+                high, step = high[going], step[going]
+                if not rows.size:
+                    return
+            step = np.where(short, self._tolerance, step)
+            step = np.where(step < high - low, step, (high - low) / 2.0)
+            candidate: Numbers = low + step
+            logs = self._capital(rows, candidate)
+            found = self._mean_of(logs)
+            self._slope[rows] = (found - value) / step
+            seen[:] = True
+            risen = found >= self._wanted
+            low, high = np.where(risen, candidate, low), np.where(risen, high, candidate)
+            value = np.where(risen, found, value)
+            self.bounds[rows] = low
+            self._at_bound[:, :, rows[risen]] = logs[:, :, risen]
+
+    def _mean_of(self, logs: Numbers) -> Numbers:
+        """Return ln of the mean of the capitals over caps and tracks, shape (rows,)."""
+        each = [log_mean_exp(track[0], track[1]) for track in logs]
+        return each[0] if len(each) == 1 else log_mean_exp(each[0], each[1], self._shares)
+
+    def _capital(self, rows: Rows, m: Numbers) -> Numbers:
+        """Return ln K of each track and cap at a candidate mean of each of the rows."""
+        logs = np.empty((len(self._shares), len(CAPS), rows.size))
+        size = -(-self._n // BLOCK) * BLOCK
+        for track in range(len(logs)):
+            found = logs[track]
+            stake, away = self._stake[track, rows, :size], self._z[track, rows, :size]
+            away -= m[:, None]
+            free = self._largest_stake[track, rows] * (m - self._lowest[track]) <= CAPS[0]
+            if free.all():
+                found[:] = _log_product(np.multiply(stake, away, out=stake))
+                continue
+            if free.any():
+                found[:, free] = _log_product(stake[free] * away[free])
+            bound, tight = stake[~free], away[~free]
+            lower = self._lower[track, : 1 if self._one_lower else size]
+            with np.errstate(divide='ignore'):
+                room = 1.0 / np.maximum(m[~free, None] - lower, 0.0)
+            for place, cap in enumerate(CAPS):
+                found[place, ~free] = _log_product(np.minimum(bound, cap * room) * tight)
+        return logs
 
 
-def _mean_of(logs: list[list[float]]) -> float:
-    """Return ln of the mean of the capitals of all tracks and caps."""
-    first = log_mean_exp(*logs[0])
-    return first if len(logs) == 1 else log_mean_exp(first, log_mean_exp(*logs[1]))
+def log_mean_exp(one: Numbers, other: Numbers, shares: Sequence[float] = HALVES) -> Numbers:
+    """Return ln(s_1 e^one + s_2 e^other), of halves by default."""
+    if tuple(shares) != HALVES:
+        one, other = one + math.log(shares[0]), other + math.log(shares[1])
+        return log_mean_exp(one, other) + math.log(2.0)
+    high, low = np.maximum(one, other), np.minimum(one, other)
+    mean: Numbers = high + _each(math.log1p, _each(math.exp, low - high)) - math.log(2.0)
+    return mean
 
 
-def _log_product(t: NDArray[np.float64]) -> float:
-    """Return sum ln(1 + t), the size a multiple of BLOCK."""
-    factors = np.multiply.reduce((t + 1.0).reshape(BLOCK, -1))
-    return float(np.add.reduce(np.log(factors)))
+def _each(function: Callable[[float], float], values: Numbers) -> Numbers:
+    """Apply a function of `math`: numpy's own differ from them in the last bit."""
+    return np.fromiter(map(function, values.tolist()), np.float64, values.size)
+
+
+def _log_product(t: Numbers) -> Numbers:
+    """Return sum ln(1 + t) along the rows, their length a multiple of BLOCK."""
+    t += 1.0
+    factors = np.multiply.reduce(t.reshape(len(t), BLOCK, -1), axis=1)
+    total: Numbers = np.add.reduce(np.log(factors, out=factors), axis=1)
+    return total

@@ -32,11 +32,12 @@ class BettingProgress(ABC):
     given, so both hold.
 
     :param aim: distance from the mean that the first bet is made for [unit of psi]
+    :param within: see Bet
     """
 
-    def __init__(self, question: Question, aim: float) -> None:
-        self._question, self._aim = question, aim
-        self._bet: Bet | None = None
+    def __init__(self, question: Question, aim: float, within: float = 0.0) -> None:
+        self._question, self._aim, self._within = question, aim, within
+        self._bet: Bet[float] | None = None
         self._forecast = Sparing()
         self._lower_stands = self._upper_stands = True
         self.events: tuple[str, ...] = ()
@@ -72,9 +73,9 @@ class BettingProgress(ABC):
         self._stake(self._first_bet(bounds), could.lower, could.upper, bounds)
         self._conclude(total)
 
-    def _first_bet(self, bounds: Bounds) -> Bet:
+    def _first_bet(self, bounds: Bounds) -> Bet[float]:
         if self._bet is None:
-            self._bet = Bet(self._aim, bounds.lower, bounds.upper)
+            self._bet = Bet(self._aim, bounds.lower, bounds.upper, 0.0, self._within)
         return self._bet
 
     def _check(self, z: float, bounds: Bounds) -> None:
@@ -106,7 +107,7 @@ class BettingProgress(ABC):
         """Remember a case without a value."""
 
     @abstractmethod
-    def _stake(self, bet: Bet, low: float, high: float, bounds: Bounds) -> None:
+    def _stake(self, bet: Bet[float], low: float, high: float, bounds: Bounds) -> None:
         """Bet, the lower side against `low` and the upper side against `high`."""
 
     @abstractmethod

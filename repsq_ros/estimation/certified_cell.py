@@ -96,7 +96,7 @@ class CertifiedCellProgress(BettingProgress):
     def _note_missed(self, could: Bounds) -> None:
         self._selection.miss(could, self._question.bounds.width)
 
-    def _stake(self, bet: Bet, low: float, high: float, bounds: Bounds) -> None:
+    def _stake(self, bet: Bet[float], low: float, high: float, bounds: Bounds) -> None:
         mean, variance = bet.mean, bet.variance
         distance = np.maximum(np.abs(mean - self._edges), self._gap)
         stake = distance / (variance + distance**2)

@@ -51,7 +51,7 @@ class PairedDifference:
         self._above = LowerSequence(aim, 2.0 / c, bounds.lower)
         self._below = LowerSequence(aim, 2.0 / c, -bounds.upper)
         self._bounds = bounds
-        self._bet: Bet | None = None
+        self._bet: Bet[float] | None = None
         self._values: list[float] = []
         self._sum = 0.0
         self.n = 0  # pairs, those included of which a part was lost
@@ -81,7 +81,7 @@ class PairedDifference:
         """
         self.n += 1
         if self._bet is None:
-            self._bet = Bet(self._aim, bounds.lower, bounds.upper)
+            self._bet = Bet(self._aim, bounds.lower, bounds.upper, 0.0)
         if not (bounds.hold(least) and bounds.hold(most)):
             self.broken = self.broken or (
                 f'pair {self.n}: a difference in [{least:.6g}, {most:.6g}] is outside its bounds '

@@ -29,7 +29,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
-from repsq_ros.estimation.moments import MomentRule
+import numpy as np
+
+from repsq_ros.estimation.moments import Flags, MomentRule, Value
 from repsq_ros.estimation.stopping import Validity
 from repsq_ros.keys import key
 
@@ -75,10 +77,10 @@ class DivergenceSized(MomentRule):
         """Return the bound of E |r_n - r*| [unit of psi]."""
         return self.largest_psi * (math.exp(-self.margin / 4.0) + 2.0 * math.sqrt(self.tail))
 
-    def half_width(self, n: int, variance: float, z_range: float, c: float) -> float:
+    def half_width(self, n: Value, variance: Value, z_range: float, c: float) -> Value:
         """Return the half-width (see MomentRule.half_width); before n nothing is said."""
-        return self.mean_error / c if n >= self.tests else math.inf
+        return np.where(np.less(n, self.tests), math.inf, self.mean_error / c)
 
-    def reached(self, n: int, mean: float, half_width: float, gamma: float) -> bool:
+    def reached(self, n: Value, mean: Value, half_width: Value, gamma: float) -> Flags:
         """Stop at the given number of cases."""
-        return n >= self.tests
+        return np.greater_equal(n, self.tests)

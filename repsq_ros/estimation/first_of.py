@@ -83,8 +83,8 @@ class FirstOfProgress:
 
     @property
     def reached(self) -> bool:
-        """True once one of the rules says stop."""
-        return any(part.reached for part in self._parts)
+        """True once one of the rules says stop, unless another one knows better (`void`)."""
+        return not self.void and any(part.reached for part in self._parts)
 
     @property
     def events(self) -> tuple[str, ...]:

@@ -78,8 +78,11 @@ def tests_to_distance(
     distance: float,
     c: float,
     c_below: float = 0.5,
+    middle: bool = False,
 ) -> int:
     """Return about how many tests it takes until both mean - distance and mean + distance fall.
+
+    Where the interval's middle is the estimate, one end may be farther away and the other nearer.
 
     :param mean: of z [unit of psi]
     :param variance: of z [unit of psi squared]
@@ -95,7 +98,9 @@ def tests_to_distance(
             2.0 * c * (1.0 - c_below),
         ),
     )
-    return max(sides) if all(sides) else 0
+    if not all(sides):
+        return 0
+    return math.ceil(sum(sides) / 2) if middle else max(sides)
 
 
 def tests_to_reject(

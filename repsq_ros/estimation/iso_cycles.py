@@ -19,9 +19,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
+import numpy as np
 from scipy.special import stdtrit
 
-from repsq_ros.estimation.moments import MomentRule
+from repsq_ros.estimation.moments import Flags, MomentRule, Value
 from repsq_ros.estimation.stopping import Validity
 from repsq_ros.keys import key
 
@@ -46,12 +47,13 @@ class IsoCycles(MomentRule):
         "is Student's, for readings of one normal law, and nothing is guaranteed"
     )
 
-    def half_width(self, n: int, variance: float, z_range: float, c: float) -> float:
+    def half_width(self, n: Value, variance: Value, z_range: float, c: float) -> Value:
         """Return the half-width (see MomentRule.half_width)."""
-        if n < 2:
-            return math.inf
-        return float(stdtrit(n - 1, 1.0 - c / 2.0)) * math.sqrt(variance / (n - 1))
+        with np.errstate(divide='ignore', invalid='ignore'):
+            student = stdtrit(n - 1.0, 1.0 - c / 2.0)
+            half = student * np.sqrt(np.divide(variance, n - 1.0))
+        return np.where(np.less(n, 2), math.inf, half)
 
-    def reached(self, n: int, mean: float, half_width: float, gamma: float) -> bool:
+    def reached(self, n: Value, mean: Value, half_width: Value, gamma: float) -> Flags:
         """Stop at the given number of cycles."""
-        return n >= self.cycles
+        return np.greater_equal(n, self.cycles)

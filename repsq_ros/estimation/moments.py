@@ -20,15 +20,24 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from repsq_ros.estimation.accumulator import Accumulator
+from repsq_ros.estimation.anytime import STATEMENT, FixedProgress
 from repsq_ros.estimation.selection import Selection
-from repsq_ros.estimation.stopping import Bounds, Question, Validity
+from repsq_ros.estimation.stopping import Bounds, Progress, Question, Validity
 from repsq_ros.keys import key
 
+Numbers = NDArray[np.float64]
+Value = Any  # a number, or an array with one for each count or campaign
+Flags = Any  # a truth value, or an array of them
+
 LARGEST_N = 2**62
+SHIFT = 32  # values of a campaign that its sums are taken from: they lose digits far from zero
 
 
 class MomentRule(ABC):
@@ -40,21 +49,21 @@ class MomentRule(ABC):
         """Return the rule's name."""
 
     @abstractmethod
-    def half_width(self, n: int, variance: float, z_range: float, c: float) -> float:
+    def half_width(self, n: Value, variance: Value, z_range: float, c: float) -> Value:
         """Return the half-width of the interval around the mean.
 
-        :param n: number of values
+        :param n: number of values; an array for several counts or campaigns at once
         :param variance: their mean square deviation s^2 (divided by n)
         :param z_range: R = m w_max, width of the range of z = psi w
         :param c: probability of a miss, in (0, 1)
         :returns: >= 0 in the unit of psi; +inf while n is too small to say anything
         """
 
-    def reached(self, n: int, mean: float, half_width: float, gamma: float) -> bool:
-        """Tell whether to stop."""
-        return half_width <= gamma
+    def reached(self, n: Value, mean: Value, half_width: Value, gamma: float) -> Flags:
+        """Tell whether to stop, for each count or campaign."""
+        return np.asarray(half_width <= gamma)
 
-    def half_width_after_losses(self, n: int, variance: float, question: Question) -> float:
+    def half_width_after_losses(self, n: Value, variance: Value, question: Question) -> Value:
         """Return the half-width where lost tests may have moved n.
 
         :param n: cases that are over, those without a value included
@@ -62,7 +71,7 @@ class MomentRule(ABC):
         """
         return self.half_width(n, variance, question.bounds.width, question.c)
 
-    def begin(self, question: Question) -> MomentProgress:
+    def begin(self, question: Question) -> Progress:
         """Return the state of the rule before the first test."""
         return MomentProgress(self, question)
 
@@ -108,16 +117,16 @@ class MomentProgress:
     def _conclude(self, total: Accumulator) -> None:
         question, mean = self._question, total.mean
         if self._selection is None:
-            half = self._rule.half_width(total.n, total.variance, self._range, question.c)
+            half = float(self._rule.half_width(total.n, total.variance, self._range, question.c))
             self.lower, self.upper = mean - half, mean + half
-            self.reached = self._rule.reached(total.n, mean, half, question.gamma)
+            self.reached = bool(self._rule.reached(total.n, mean, half, question.gamma))
             return
         n, variance = self._selection.cases(total), self._selection.variance(total)
-        half = self._rule.half_width_after_losses(n, variance, question)
+        half = float(self._rule.half_width_after_losses(n, variance, question))
         lowest, highest = self._selection.means(total)
         self.lower, self.upper = lowest - half, highest + half
         wide = max(self.upper - mean, mean - self.lower)
-        self.reached = self._rule.reached(n, mean, wide, question.gamma)
+        self.reached = bool(self._rule.reached(n, mean, wide, question.gamma))
 
     def expected_n(self, total: Accumulator) -> int:
         """Return n at the stop if mean and variance stay as they are; 0 where unknown."""
@@ -128,9 +137,9 @@ class MomentProgress:
         def within(n: int) -> bool:
             if lost is None:
                 half = rule.half_width(n, total.variance, self._range, question.c)
-                return rule.reached(n, total.mean, half, question.gamma)
+                return bool(rule.reached(n, total.mean, half, question.gamma))
             half = rule.half_width_after_losses(n, total.variance, question)
-            return rule.reached(n, total.mean, half + lost.least(total, n), question.gamma)
+            return bool(rule.reached(n, total.mean, half + lost.least(total, n), question.gamma))
 
         return smallest(within)
 
@@ -151,7 +160,31 @@ def smallest(within: Callable[[int], bool]) -> int:
 
 def smallest_n(rule: MomentRule, gamma: float, variance: float, z_range: float, c: float) -> int:
     """Return the smallest n whose half-width is <= gamma while the variance stays as it is."""
-    return smallest(lambda n: rule.half_width(n, variance, z_range, c) <= gamma)
+    return smallest(lambda n: bool(rule.half_width(n, variance, z_range, c) <= gamma))
+
+
+def first_stops(
+    z: Numbers, rule: MomentRule, gamma: float, z_range: float, c: float
+) -> tuple[NDArray[np.int64], Numbers]:
+    """Return where each of many campaigns stops.
+
+    :param z: values of the campaigns, shape (runs, tests)
+    :param z_range: R, the width of the range of z
+    :returns: n of each campaign, shape (runs,), 0 where it does not stop, and the mean then,
+        shape (runs,), of all values where it does not stop
+    """
+    runs, tests = z.shape
+    n = np.arange(1.0, tests + 1.0)
+    shift = z[:, :SHIFT].mean(axis=1)[:, None]
+    away = z - shift
+    mean = np.cumsum(away, axis=1) / n
+    variance = np.maximum(np.cumsum(away * away, axis=1) / n - mean * mean, 0.0)
+    mean += shift
+    half = rule.half_width(n, variance, z_range, c)
+    reached = np.broadcast_to(rule.reached(n, mean, half, gamma), z.shape)
+    stops = reached.any(axis=1)
+    place = np.where(stops, reached.argmax(axis=1), tests - 1)
+    return np.where(stops, place + 1, 0), mean[np.arange(runs), place]
 
 
 @dataclass(frozen=True)
@@ -204,15 +237,14 @@ class EmpiricalBernstein(MomentRule):
         """Tell whether c covers both sides."""
         return '' if self.two_sided else ' on each side'
 
-    def half_width(self, n: int, variance: float, z_range: float, c: float) -> float:
+    def half_width(self, n: Value, variance: Value, z_range: float, c: float) -> Value:
         """Return the half-width (see MomentRule.half_width)."""
-        if n < 2:
-            return math.inf
         log = math.log((3.0 if self.two_sided else 2.0) / c)
-        if self.two_sided:
-            variance = variance * n / (n - 1)
-        spread = math.sqrt(2.0 * variance * log / n)
-        return spread + 7.0 * z_range**self.range_power * log / (3.0 * (n - 1))
+        with np.errstate(divide='ignore', invalid='ignore'):
+            s2 = np.divide(variance * n, n - 1.0) if self.two_sided else variance
+            spread = np.sqrt(np.divide(2.0 * s2 * log, n))
+            half = spread + np.divide(7.0 * z_range**self.range_power * log, 3.0 * (n - 1.0))
+        return np.where(np.less(n, 2), math.inf, half)
 
 
 @dataclass(frozen=True)
@@ -230,11 +262,12 @@ class Hoeffding(MomentRule):
         'of tests follows from gamma, c and the range alone, so that it is fixed beforehand'
     )
 
-    def half_width(self, n: int, variance: float, z_range: float, c: float) -> float:
+    def half_width(self, n: Value, variance: Value, z_range: float, c: float) -> Value:
         """Return the half-width (see MomentRule.half_width)."""
-        return z_range * math.sqrt(math.log(2.0 / c) / (2.0 * n)) if n > 0 else math.inf
+        with np.errstate(divide='ignore'):
+            return z_range * np.sqrt(np.divide(math.log(2.0 / c), np.multiply(2.0, n)))
 
-    def half_width_after_losses(self, n: int, variance: float, question: Question) -> float:
+    def half_width_after_losses(self, n: Value, variance: Value, question: Question) -> Value:
         """Return a half-width that holds at every n, and at the planned one is Hoeffding's.
 
         Losses may move the end to an n that suits them. With k fixed beforehand,
@@ -243,36 +276,59 @@ class Hoeffding(MomentRule):
         inequality). k is such that the line touches Hoeffding's half-width at the planned n.
         """
         width, c = question.bounds.width, question.c
-        planned = smallest(lambda k: self.half_width(k, 0.0, width, c) <= question.gamma)
+        planned = smallest(lambda k: bool(self.half_width(k, 0.0, width, c) <= question.gamma))
         planned = min(planned, question.max_tests or planned)
-        return self.half_width(planned, 0.0, width, c) / 2.0 * (planned / n + 1.0)
+        return float(self.half_width(planned, 0.0, width, c)) / 2.0 * (planned / n + 1.0)
 
 
 @dataclass(frozen=True)
 class FixedN(MomentRule):
     """A number of tests fixed beforehand, as standards such as ISO 9283 have it.
 
-    Its interval is the two-sided empirical Bernstein bound at that n; whether it is within gamma
-    is seen only then.
+    Its interval is the two-sided empirical Bernstein bound at that n, or the narrower one of bets
+    that aim at what so many tests can reach; whether it is within gamma is seen only then.
     """
 
     tests: int = field(metadata=key('number of tests', at_least=2))
+    betting: bool = field(
+        default=False,
+        metadata=key(
+            'betting: the confidence sequence of `anytime`, aimed at what the tests can reach; it '
+            'is narrower, and holds for adaptive proposals and lost tests',
+            name='interval',
+            choices={'empirical_bernstein': False, 'betting': True},
+        ),
+    )
 
     name = 'fixed'
     sides = ''
-    validity = Validity.FIXED_N_INDEPENDENT
-    statement = (
-        'the number of tests was fixed beforehand; its interval is the two-sided empirical '
-        'Bernstein bound for independent tests, whatever gamma was asked for'
-    )
 
-    def half_width(self, n: int, variance: float, z_range: float, c: float) -> float:
+    @property
+    def validity(self) -> Validity:
+        """Under which circumstances its interval holds."""
+        return Validity.ANY_N if self.betting else Validity.FIXED_N_INDEPENDENT
+
+    @property
+    def statement(self) -> str:
+        """Return the guarantee of the interval in use."""
+        if self.betting:
+            return f'the number of tests was fixed beforehand; {STATEMENT}'
+        return (
+            'the number of tests was fixed beforehand; its interval is the two-sided empirical '
+            'Bernstein bound for independent tests, whatever gamma was asked for'
+        )
+
+    def begin(self, question: Question) -> Progress:
+        """Return the state of the rule before the first test."""
+        return FixedProgress(question, self.tests) if self.betting else super().begin(question)
+
+    def half_width(self, n: Value, variance: Value, z_range: float, c: float) -> Value:
         """Return the half-width (see MomentRule.half_width)."""
         return EmpiricalBernstein(two_sided=True).half_width(n, variance, z_range, c)
 
-    def reached(self, n: int, mean: float, half_width: float, gamma: float) -> bool:
+    def reached(self, n: Value, mean: Value, half_width: Value, gamma: float) -> Flags:
         """Stop at the given number: of cases, where some gave no value."""
-        return n >= self.tests
+        return np.greater_equal(n, self.tests)
 
 
 @dataclass(frozen=True)
@@ -294,12 +350,13 @@ class RelativeHalfWidth(MomentRule):
         'test, which guarantees nothing at a finite number of tests'
     )
 
-    def half_width(self, n: int, variance: float, z_range: float, c: float) -> float:
+    def half_width(self, n: Value, variance: Value, z_range: float, c: float) -> Value:
         """Return the half-width (see MomentRule.half_width)."""
-        if n < 2:
-            return math.inf
-        return float(ndtri(1.0 - c / 2.0)) * math.sqrt(variance / (n - 1))
+        with np.errstate(divide='ignore', invalid='ignore'):
+            half = float(ndtri(1.0 - c / 2.0)) * np.sqrt(np.divide(variance, n - 1.0))
+        return np.where(np.less(n, 2), math.inf, half)
 
-    def reached(self, n: int, mean: float, half_width: float, gamma: float) -> bool:
+    def reached(self, n: Value, mean: Value, half_width: Value, gamma: float) -> Flags:
         """Stop at half-width <= relative r_n."""
-        return n >= self.at_least and mean > 0 and half_width <= self.relative * mean
+        close = np.less_equal(half_width, np.multiply(self.relative, mean))
+        return np.greater_equal(n, self.at_least) & np.greater(mean, 0) & close

@@ -109,13 +109,18 @@ class Partition:
         lower, upper = self.edges[cell], self.edges[cell + 1]
         inner = self.edges[1:-1]
         return Quantized(
-            value=(lower + upper) / 2 if value is None else value,
+            value=middle_of(lower, upper) if value is None else value,
             cell=cell,
             lower=lower,
             upper=upper,
             edge_distance=min((abs(estimate - edge) for edge in inner), default=math.inf),
             outside=not self.edges[0] <= estimate <= self.edges[-1],
         )
+
+
+def middle_of(lower: float, upper: float) -> float:
+    """Return the middle of two numbers as they are written, rounded once: .65 of .6 and .7."""
+    return float((written(lower) + written(upper)) / 2)
 
 
 def _edges(start: float, first: float, alpha: float, cells: range) -> list[float]:

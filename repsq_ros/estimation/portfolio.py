@@ -16,13 +16,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from repsq_ros.estimation.accumulator import Accumulator
-from repsq_ros.estimation.anytime import STATEMENT, AnytimeProgress, split_of
+from repsq_ros.estimation.anytime import Anytime, AnytimeProgress
 from repsq_ros.estimation.betting import Bet
 from repsq_ros.estimation.control import Controlled, Foreseen
-from repsq_ros.estimation.stopping import Bounds, Question, Validity
+from repsq_ros.estimation.stopping import Bounds, Question, StoppingRule, Validity
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,8 @@ class ControlledAnytime:
     """
 
     control: str  # what v is made of, in words
-    c_below: float = 0.5  # share of c that the lower end may miss with
+    rule: Anytime = field(default_factory=Anytime)
+    share: float = 0.5  # of the capital that bets on v
 
     name = 'anytime'
     sides = ''
@@ -44,22 +45,29 @@ class ControlledAnytime:
     def statement(self) -> str:
         """Return the guarantee, with what the control variate adds to it."""
         return (
-            f'{STATEMENT}{split_of(self.c_below)}; the estimate is the mean of v = '
-            f'w (psi - g(x)) + E[g], where g is {self.control}, fixed before each draw, and half '
-            'of the capital bets on v'
+            f'{self.rule.statement}; the estimate is the mean of v = '
+            f'w (psi - g(x)) + E[g], where g is {self.control}, fixed before each draw, and '
+            f'{"half" if self.share == 0.5 else f"{self.share:g}"} of the capital bets on v'
         )
 
     def begin(self, question: Question) -> ControlledProgress:
         """Return the state of the rule before the first test."""
-        return ControlledProgress(question, self.c_below)
+        return ControlledProgress(question, self)
+
+
+def takes_middle(rule: StoppingRule) -> bool:
+    """Tell whether the estimate is the middle of the interval, and not the mean."""
+    anytime = rule.rule if isinstance(rule, ControlledAnytime) else rule
+    return isinstance(anytime, Anytime) and anytime.middle
 
 
 class ControlledProgress(AnytimeProgress):
     """L and U from z and v together."""
 
-    def __init__(self, question: Question, c_below: float = 0.5) -> None:
-        super().__init__(question, 2, c_below)
-        self._bet_beside: Bet | None = None
+    def __init__(self, question: Question, rule: ControlledAnytime) -> None:
+        super().__init__(question, rule.rule, (1.0 - rule.share, rule.share))
+        self._share = rule.share
+        self._bet_beside: Bet[float] | None = None
         self._bounds_beside = question.bounds
 
     def add_beside(
@@ -107,14 +115,19 @@ class ControlledProgress(AnytimeProgress):
         self._stake_beside(bets, (could, bounds), (foreseen.shifted(could), foreseen.bounds))
         self._conclude(total)
 
-    def _first_bets(self, bounds: Bounds, foreseen: Foreseen) -> tuple[Bet, Bet]:
+    def _first_bets(self, bounds: Bounds, foreseen: Foreseen) -> tuple[Bet[float], Bet[float]]:
         if self._bet_beside is None:
             around = foreseen.bounds
-            self._bet_beside = Bet(self._question.gamma, around.lower, around.upper)
+            self._bet_beside = Bet(
+                self._question.gamma, around.lower, around.upper, 0.0, self._within
+            )
         return self._first_bet(bounds), self._bet_beside
 
     def _stake_beside(
-        self, bets: tuple[Bet, Bet], z: tuple[Bounds, Bounds], v: tuple[Bounds, Bounds]
+        self,
+        bets: tuple[Bet[float], Bet[float]],
+        z: tuple[Bounds, Bounds],
+        v: tuple[Bounds, Bounds],
     ) -> None:
         """Bet on z and on v, each what it can have been with its bounds before the draw."""
         pairs, whole = tuple(zip(bets, (z, v), strict=True)), self._question.bounds
@@ -128,5 +141,5 @@ class ControlledProgress(AnytimeProgress):
             )
 
     def _betting_on(self) -> tuple[Bounds, float]:
-        """Return v's bounds; half of the capital is worth as much as half of c."""
-        return self._bounds_beside, self._question.c / 2.0
+        """Return v's bounds; a share of the capital is worth as much as that share of c."""
+        return self._bounds_beside, self._question.c * self._share

@@ -25,8 +25,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from repsq_ros.estimation.moments import Hoeffding, MomentProgress
-from repsq_ros.estimation.stopping import Question, Validity
+from repsq_ros.estimation.moments import Hoeffding
+from repsq_ros.estimation.stopping import Progress, Question, Validity
 
 
 @dataclass(frozen=True)
@@ -60,6 +60,6 @@ class ReproducibleQuery:
             )
         return gamma * share / (1.0 + share)
 
-    def begin(self, question: Question) -> MomentProgress:
+    def begin(self, question: Question) -> Progress:
         """Begin a campaign."""
         return Hoeffding().begin(replace(question, gamma=self.reach(question.gamma, question.c)))

@@ -56,6 +56,10 @@ class Bounds:
         """R, the width of the range of z."""
         return self.upper - self.lower
 
+    def clip(self, value: float) -> float:
+        """Return the value within the bounds that is nearest."""
+        return min(max(value, self.lower), self.upper)
+
     def hold(self, z: float) -> bool:
         """Tell whether z lies within, but for the rounding of exp(log p - log q)."""
         allowance = 1e-12 * max(abs(self.lower), abs(self.upper))

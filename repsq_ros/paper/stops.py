@@ -23,11 +23,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from repsq_ros.estimation.accumulator import Accumulator
-from repsq_ros.estimation.batch import first_stops
+from repsq_ros.estimation.anytime import AnytimeBatch
 from repsq_ros.estimation.certified_cell import CertifiedCell
-from repsq_ros.estimation.moments import MomentRule
+from repsq_ros.estimation.moments import MomentRule, first_stops
 from repsq_ros.estimation.partition import Partition
-from repsq_ros.estimation.side_by_side import AnytimeSideBySide
 from repsq_ros.estimation.stopping import Question
 
 Numbers = NDArray[np.float64]
@@ -102,7 +101,7 @@ def anytime_stops(z: Numbers, question: Question) -> Stopped:
     runs, tests = z.shape
     n, mean = np.full(runs, tests, dtype=np.int64), np.zeros(runs)
     met, place = np.zeros(runs, dtype=np.bool_), np.flatnonzero(np.ones(runs))
-    campaigns = AnytimeSideBySide(question, runs)
+    campaigns = AnytimeBatch(question, runs)
     while place.size:
         campaigns.add(z[place, campaigns.n])
         stop = campaigns.reached | campaigns.void

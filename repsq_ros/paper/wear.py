@@ -23,8 +23,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from repsq_ros.estimation.anytime import AnytimeBatch
 from repsq_ros.estimation.moments import EmpiricalBernstein
-from repsq_ros.estimation.side_by_side import AnytimeSideBySide
 from repsq_ros.estimation.stopping import Bounds, Question
 from repsq_ros.paper.drawing import style
 from repsq_ros.paper.face import (
@@ -163,7 +163,7 @@ def sessions_alarm(z: Numbers, tests: int, gamma: float, c: float) -> NDArray[np
     lowest: Numbers = np.ones(runs)  # upper end
     alarm: NDArray[np.int64] = np.full(runs, NEVER, dtype=np.int64)
     for session in range(sessions):
-        sequence = AnytimeSideBySide(Question(gamma, c / sessions, UNIT), runs)
+        sequence = AnytimeBatch(Question(gamma, c / sessions, UNIT), runs)
         for test in range(session * tests, (session + 1) * tests):
             sequence.add(z[:, test])
             apart = (sequence.lower > lowest) | (sequence.upper < highest)

@@ -20,6 +20,7 @@ import math
 from collections.abc import Sequence
 
 from repsq_ros.campaign.folder import REPLICATION, SPECIFICATION
+from repsq_ros.campaign.promise import plug_in_text
 from repsq_ros.report.campaign_data import CampaignData
 
 Row = tuple[str, ...]
@@ -159,8 +160,8 @@ def promise(campaign: CampaignData) -> list[str]:
     told = [result.guarantee, result.agreement]
     if not math.isnan(result.p_same):
         told.append(
-            f'A second lab would return the same value with probability {result.p_same:.2f}: an '
-            'estimate from these tests, no guarantee.'
+            f'A second lab would return the same value with probability '
+            f'{plug_in_text(result.p_same)}: an estimate from these tests, no guarantee.'
         )
     return told
 

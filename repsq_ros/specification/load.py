@@ -23,6 +23,7 @@ from pathlib import Path
 
 from repsq_ros.estimation.binomial import Binomial
 from repsq_ros.estimation.certified_cell import CertifiedCell
+from repsq_ros.estimation.portfolio import takes_middle
 from repsq_ros.measurement.indicator import Indicator
 from repsq_ros.measurement.limits import Commanded
 from repsq_ros.protocols.protocol import Protocol
@@ -102,6 +103,12 @@ def _specification(file: str, top: Section, own: Section, measured: Section) -> 
     cells = read_partition(top.section('partition'), accuracy, measure.lower, measure.upper)
     psi = (measure.lower, measure.upper)
     tester = read_tester(own.section('tester'), target, accuracy, psi)
+    if takes_middle(tester.stopping) and cells.kind != 'anchored':
+        raise own.fail(
+            'tester.stopping.estimate',
+            f"text 'middle' beside partition type {cells.kind!r}",
+            "'mean': the middle is biased, which only an anchored partition allows for",
+        )
     if isinstance(tester.stopping, CertifiedCell) and cells.partition is None:
         raise own.fail(
             'tester.stopping.rule',

@@ -152,6 +152,8 @@ def _parts(section: Section, accuracy: RequiredAccuracy) -> tuple[StoppingRule, 
     for part, each in zip(parts, rules, strict=True):
         if isinstance(each, CertifiedCell | FirstOf | Binomial):
             raise part.fail('rule', f'text {each.name!r}', 'a rule that aims at gamma')
+        if isinstance(each, Anytime) and each.middle:
+            raise part.fail('estimate', "text 'middle'", "'mean', as the other rules have it")
     return rules
 
 

@@ -23,12 +23,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from repsq_ros.estimation.accumulator import Accumulator
-from repsq_ros.estimation.anytime import Anytime
+from repsq_ros.estimation.anytime import Anytime, AnytimeBatch
 from repsq_ros.estimation.control import CountedCase
 from repsq_ros.estimation.difference import PairedDifference, Verdict
 from repsq_ros.estimation.portfolio import ControlledAnytime
 from repsq_ros.estimation.regression import RegressionControl
-from repsq_ros.estimation.side_by_side import AnytimeSideBySide
 from repsq_ros.estimation.stopping import Bounds, Question
 from repsq_ros.estimation.weights import z_bounds
 from repsq_ros.sampling.adaptive import Adaptation, AdaptiveImportance
@@ -166,7 +165,7 @@ def study_pairs(place: int, runs: int, seed: int) -> PairRow:
 
 def _apart(gain: float, difference: float, runs: int, random: np.random.Generator) -> Taken:
     """Run two campaigns with cases of their own until their intervals part."""
-    subjects = AnytimeSideBySide(Question(difference / 2.0, C / 2.0, UNIT), 2 * runs)
+    subjects = AnytimeBatch(Question(difference / 2.0, C / 2.0, UNIT), 2 * runs)
     gains, ended = np.tile([gain, 1.0], runs), []
     while gains.size and subjects.n < CAP:
         subjects.add(steep(random.random((gains.size, 3)), gains, random))

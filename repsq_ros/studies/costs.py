@@ -151,7 +151,7 @@ def count_of(
     :param controlled: v of the tester's control variate
     """
     if isinstance(rule, Anytime | ControlledAnytime):
-        rule = Anytime(rule.c_below)
+        rule = rule.rule if isinstance(rule, ControlledAnytime) else rule
     else:
         controlled = None
     spread, bounds = known
@@ -166,9 +166,7 @@ def count_of(
 def rules_of(specification: Specification, spread: Spread) -> list[StoppingRule]:
     """Return the rules that are compared: `anytime` last, as the tester has it."""
     own, measure = specification.tester.stopping, specification.measure
-    rules: list[StoppingRule] = [
-        EmpiricalBernstein(), EmpiricalBernstein(two_sided=True), Hoeffding(),
-    ]  # fmt: skip
+    rules: list[StoppingRule] = [EmpiricalBernstein(), Hoeffding()]
     if isinstance(measure.quantity, Indicator) and specification.make_proposal().unweighted:
         c, share = specification.accuracy.c, min(max(spread.mean, 0.0), 1.0)
         rules.append(Binomial(tests_for(specification.gamma, share, c)))
@@ -190,10 +188,9 @@ def _offers(
     ) -> Offer:
         count = count_of(specification, rule, aim, miss, known, controlled)
         spread = ((rule is anytime and controlled) or known)[0]
-        form = ' (two-sided)' if rule == EmpiricalBernstein(two_sided=True) else ''
         foretold = foretell(altered(specification, rule, aim, miss, laid))
         p_same = _p_same(spread.sd, count.mean, laid.alpha, laid.kind == 'anchored')
-        return Offer(name, rule.name + form, aim, miss, laid.alpha, count, foretold, p_same)
+        return Offer(name, rule.name, aim, miss, laid.alpha, count, foretold, p_same)
 
     for rule in rules:
         if isinstance(rule, Binomial) and cells.kind == 'anchored' and cells.partition is None:
@@ -202,6 +199,8 @@ def _offers(
             yield offer('as specified', rule, gamma, c, cells)
         if cells.kind == 'anchored' and cells.partition is not None:
             continue  # a replicator's cells are laid
+        if cells.kind == 'edges':
+            continue  # a standard prescribes the cells
         if isinstance(rule, Binomial):
             continue  # the number of tests is for the one gamma
         yield offer('anchored', rule, total, joint, _anchored(cells, total))
@@ -243,12 +242,18 @@ def _p_same(sd: float, tests: int, alpha: float, anchored: bool) -> float:
 def _certified(specification: Specification, known: Known, total: float, c: float) -> Offer:
     """Return quantiles over the places of r* in its cell: at an edge there is no end."""
     spread, bounds = known
-    alpha = 2.0 * total
+    cells = specification.cells
+    name, alpha = 'any fixed', 2.0 * total
+    layouts = []
+    if cells.kind == 'edges' and cells.partition is not None:
+        name, alpha, layouts = 'as specified', cells.alpha, [cells.partition.edges]
+    else:
+        for place in (np.arange(OFFSETS) + 0.5) / OFFSETS:
+            lower = spread.mean - place * alpha
+            ends = min(bounds.lower, lower - alpha), max(bounds.upper, lower + 2 * alpha)
+            layouts.append((ends[0], lower, lower + alpha, ends[1]))
     counts = []
-    for place in (np.arange(OFFSETS) + 0.5) / OFFSETS:
-        lower = spread.mean - place * alpha
-        edges = (min(bounds.lower, lower - alpha), lower, lower + alpha,
-                 max(bounds.upper, lower + 2 * alpha))  # fmt: skip
+    for edges in layouts:
         question = Question(total, c, bounds, edges)
         count = expected_tests(CertifiedCell(), question, spread.mean, spread.sd**2)
         counts.append(count or math.inf)
@@ -257,10 +262,8 @@ def _certified(specification: Specification, known: Known, total: float, c: floa
     # Every place beyond the last one that ends has no end, so that nothing is interpolated.
     most = whole(float(np.sort(counts)[math.ceil(0.95 * (len(counts) - 1))]))
     foretold = foretell(altered(specification, CertifiedCell(), total, c))
-    return Offer(
-        'any fixed', 'certified_cell', math.nan, c, alpha, Count(median, median, most), foretold,
-        math.nan,
-    )  # fmt: skip
+    count_of_all = Count(median, median, most)
+    return Offer(name, 'certified_cell', math.nan, c, alpha, count_of_all, foretold, math.nan)
 
 
 def budget_of(
@@ -280,12 +283,14 @@ def reachable_gamma(
 ) -> float:
     """Return the smallest gamma that a rule reaches within so many tests in 95 % of campaigns.
 
-    To a hundredth of itself; nan where not even the range of z is reached.
+    To a hundredth of itself, at most the range of psi; nan where not even that is reached.
     """
-    c, width = specification.accuracy.c, known[1].width
+    c, measure = specification.accuracy.c, specification.measure
+    width = min(known[1].width, measure.upper - measure.lower)
 
     def enough(gamma: float) -> bool:
-        return 0 < count_of(specification, rule, gamma, c, known, controlled).most <= tests
+        count = count_of(specification, rule, gamma, c, known, controlled)
+        return 0 < (count.most or count.mean) <= tests
 
     high = width
     if not enough(high):

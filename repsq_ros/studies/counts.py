@@ -20,12 +20,11 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from repsq_ros.estimation.anytime import Anytime
-from repsq_ros.estimation.batch import first_stops
+from repsq_ros.estimation.anytime import Anytime, AnytimeBatch
 from repsq_ros.estimation.forecast import expected_tests
-from repsq_ros.estimation.moments import EmpiricalBernstein
-from repsq_ros.estimation.side_by_side import AnytimeSideBySide
+from repsq_ros.estimation.moments import EmpiricalBernstein, first_stops
 from repsq_ros.estimation.stopping import Question, StoppingRule
 from repsq_ros.seeds import RandomStream, generator
 from repsq_ros.studies.spread import Spread
@@ -42,6 +41,13 @@ class Count:
     mean: int
     median: int
     most: int  # 95 % of campaigns take at most so many
+    simulated: tuple[int, ...] = ()  # tests of each simulated campaign, where there are some
+
+    def share_beyond(self, tests: int) -> float:
+        """Return the probability that a campaign takes more; nan where that is not known."""
+        if not self.simulated:
+            return math.nan
+        return sum(n > tests for n in self.simulated) / len(self.simulated)
 
 
 NEVER = Count(0, 0, 0)
@@ -53,9 +59,10 @@ def count_tests(rule: StoppingRule, question: Question, spread: Spread) -> Count
         return NEVER
     guess = expected_tests(rule, question, spread.mean, spread.sd**2)
     if not guess or guess > LONGEST:
-        return Count(guess, guess, guess)
+        spreads = isinstance(rule, Anytime | EmpiricalBernstein)
+        return Count(guess, 0, 0) if spreads else Count(guess, guess, guess)
     if isinstance(rule, Anytime):
-        return _anytime(question, spread, guess, rule.c_below)
+        return _anytime(rule, question, spread, guess)
     if isinstance(rule, EmpiricalBernstein):
         return _bernstein(rule, question, spread, guess)
     return Count(guess, guess, guess)
@@ -66,30 +73,39 @@ def _summary(n: list[int]) -> Count:
         math.ceil(float(np.mean(n))),
         math.ceil(float(np.median(n))),
         math.ceil(float(np.quantile(n, 0.95))),
+        tuple(n),
     )
 
 
-def _anytime(question: Question, spread: Spread, guess: int, c_below: float) -> Count:
+def _anytime(rule: Anytime, question: Question, spread: Spread, guess: int) -> Count:
     runs = max(20, min(CAMPAIGNS, round(WORK / guess**2)))
     random, ended = generator(1, RandomStream.STUDY, guess), []
-    campaigns = AnytimeSideBySide(question, runs, c_below)
-    while campaigns.mean.size:
-        for z in spread.draw(random, (64, campaigns.mean.size), question.bounds):
-            campaigns.add(z[: campaigns.mean.size])
+    campaigns = AnytimeBatch(question, runs, rule)
+    pilots = spread.pilots(random, runs)
+    place: NDArray[np.intp] = np.arange(runs)
+    while place.size:
+        drawn = place.size if pilots is None else runs
+        for z in spread.draw(random, (64, drawn), question.bounds, pilots):
+            campaigns.add(z[: place.size] if pilots is None else z[place])
             stop = campaigns.reached | campaigns.void
             if stop.any():
                 ended += [campaigns.n] * int(stop.sum())
                 campaigns.keep(~stop)
-            if not campaigns.mean.size:
+                place = place[~stop]
+            if not place.size:
                 break
         if campaigns.n > 20 * guess + 1000:
-            return Count(guess, guess, guess)
+            return Count(guess, 0, 0)
     return _summary(ended)
 
 
 def _bernstein(rule: EmpiricalBernstein, question: Question, spread: Spread, guess: int) -> Count:
     random, size = generator(1, RandomStream.STUDY, guess), 2 * guess + 64
     runs = max(20, min(CAMPAIGNS, round(5e5 / size)))
-    z = spread.draw(random, (runs, size), question.bounds)
+    pilots = spread.pilots(random, runs)
+    if pilots is None:
+        z = spread.draw(random, (runs, size), question.bounds)
+    else:
+        z = spread.draw(random, (size, runs), question.bounds, pilots).T
     n, _ = first_stops(z, rule, question.gamma, question.bounds.width, question.c)
-    return _summary(n.tolist()) if np.all(n > 0) else Count(guess, guess, guess)
+    return _summary(n.tolist()) if np.all(n > 0) else Count(guess, 0, 0)

@@ -38,6 +38,8 @@ from repsq_ros.studies.spread import Spread, spread_of
 Numbers = NDArray[np.float64]
 
 FOLDS = 10
+FEWEST = 30  # tests of a pilot whose fit is judged at all
+ERRORS = 2.0  # standard errors by which the fit has to be better
 
 
 @dataclass(frozen=True)
@@ -60,9 +62,9 @@ class Comparison:
 
     @property
     def pays(self) -> bool:
-        """Tell whether the fit is better: beyond one standard error, and in tests as well."""
+        """Tell whether the fit is better: beyond two standard errors, and in tests as well."""
         fewer = 0 < self.fitted.tests < self.monte_carlo.tests or not self.monte_carlo.tests
-        return self.gain > self.gain_error and fewer
+        return self.gain > ERRORS * self.gain_error and fewer
 
 
 def mixture_of(target: Product, shapes: Sequence[tuple[float, float]], share: float) -> Mixture:
@@ -82,14 +84,18 @@ def compare(
     """Return what a fit is worth, each test judged by a fit to the other nine tenths.
 
     E_q[(psi w)^2] = E_p[psi^2 p/q], by the weights of the pilot. None where a part of the tests
-    says too little to be fitted to.
+    says too little to be fitted to, or the pilot has fewer than FEWEST tests.
 
     :param proposal: fitted to all tests, of which only the bound of the weights is taken
     """
+    if len(tests) < FEWEST:
+        return None
     psi: Numbers = np.array([test.psi for test in tests])
     weights: Numbers = np.array([test.weight for test in tests])
     fold = np.random.default_rng(len(tests)).permutation(len(tests)) % FOLDS
     ratio = np.empty(len(tests))  # p/q at each test, q fitted without it
+    # A fit to nine tenths may allow larger weights than the fit to all.
+    largest = largest_ratio(target, proposal)
     for left_out in range(FOLDS):
         kept, out = np.flatnonzero(fold != left_out), np.flatnonzero(fold == left_out)
         shapes = fit_betas(
@@ -98,6 +104,7 @@ def compare(
         if shapes is None:
             return None
         q = mixture_of(target, shapes, share)
+        largest = max(largest, largest_ratio(target, q))
         for place in out:
             x = tests[place].x
             ratio[place] = math.exp(target.logpdf(x) - q.logpdf(x))
@@ -106,13 +113,7 @@ def compare(
     parts = squares - 2.0 * mean * weights * psi
     learnt_parts = parts + squares * (ratio - 1.0)
     plain = _worth(specification, _under(psi, weights, np.ones(len(psi))), parts, mean, 1.0)
-    learnt = _worth(
-        specification,
-        _under(psi, weights, ratio),
-        learnt_parts,
-        mean,
-        largest_ratio(target, proposal),
-    )
+    learnt = _worth(specification, _under(psi, weights, ratio), learnt_parts, mean, largest)
     gains = squares * (1.0 - ratio)
     return Comparison(
         plain,

@@ -24,8 +24,7 @@ from numpy.typing import NDArray
 
 from repsq_ros.campaign.result import Outcome
 from repsq_ros.estimation.accumulator import Accumulator
-from repsq_ros.estimation.anytime import Anytime
-from repsq_ros.estimation.side_by_side import AnytimeSideBySide
+from repsq_ros.estimation.anytime import Anytime, AnytimeBatch
 from repsq_ros.estimation.stopping import Bounds, Question
 from repsq_ros.sampling.proposals import MonteCarlo
 from repsq_ros.seeds import RandomStream, generator
@@ -67,13 +66,12 @@ def run_many(specification: Specification, law: Law, seeds: Sequence[int]) -> li
 def _run(specification: Specification, law: Law, seeds: Sequence[int]) -> list[Ended]:
     measure = specification.measure
     bounds = Bounds(measure.lower, measure.upper)
-    question = Question(specification.gamma, specification.accuracy.c, bounds)
-    rule = specification.tester.stopping
+    rule, limit = specification.tester.stopping, specification.tester.max_tests
+    question = Question(specification.gamma, specification.accuracy.c, bounds, (), limit)
     assert isinstance(rule, Anytime)
-    campaigns = AnytimeSideBySide(question, len(seeds), rule.c_below)
+    campaigns = AnytimeBatch(question, len(seeds), rule)
     noise = [generator(seed, RandomStream.SUBJECT) for seed in seeds]
     place: NDArray[np.intp] = np.arange(len(seeds))
-    limit = specification.tester.max_tests
     psi: NDArray[np.float64] = np.empty((len(seeds), 0))
     ended: list[Ended | None] = [None] * len(seeds)
     assert law.many is not None
@@ -95,10 +93,11 @@ def _run(specification: Specification, law: Law, seeds: Sequence[int]) -> list[E
             outcome = (
                 Outcome.REACHED if reached[at] else Outcome.VOID if void[at] else Outcome.BUDGET
             )
-            low, high = (
-                (-np.inf, np.inf) if void[at] else (campaigns.lower[at], campaigns.upper[at])
-            )
-            ended[place[at]] = Ended(total.mean, n, outcome, float(low), float(high))
+            low, high = bounds.lower, bounds.upper
+            if not void[at]:
+                low, high = float(campaigns.lower[at]), float(campaigns.upper[at])
+            estimate = (low + high) / 2.0 if rule.middle else total.mean
+            ended[place[at]] = Ended(estimate, n, outcome, low, high)
         campaigns.keep(~stop)
         place = place[~stop]
     return [each for each in ended if each is not None]

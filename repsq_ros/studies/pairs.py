@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from repsq_ros.campaign.records import TestRecord
 from repsq_ros.errors import ParameterError
@@ -169,7 +169,9 @@ def paired_difference(
     width = measure.upper - measure.lower
     width *= specification.make_proposal().largest_weight_bound
     aim = margin or specification.accuracy.gamma
-    return compare_pairs(pairs, Bounds(-width, width), aim, c, margin)
+    found = compare_pairs(pairs, Bounds(-width, width), aim, c, margin)
+    possible = Bounds(measure.lower - measure.upper, measure.upper - measure.lower)
+    return replace(found, lower=possible.clip(found.lower), upper=possible.clip(found.upper))
 
 
 def compare_pairs(

@@ -24,11 +24,10 @@ from numpy.typing import NDArray
 
 from repsq_ros.estimation.accumulator import Accumulator
 from repsq_ros.estimation.alpha import anchored_c, paper_alpha
-from repsq_ros.estimation.batch import first_stops
+from repsq_ros.estimation.anytime import AnytimeBatch
 from repsq_ros.estimation.certified_cell import CertifiedCell
-from repsq_ros.estimation.moments import EmpiricalBernstein
+from repsq_ros.estimation.moments import EmpiricalBernstein, first_stops
 from repsq_ros.estimation.partition import Partition
-from repsq_ros.estimation.side_by_side import AnytimeSideBySide
 from repsq_ros.estimation.stopping import Bounds, Question
 from repsq_ros.seeds import RandomStream, generator
 from repsq_ros.studies.laws import Law, read_law
@@ -151,7 +150,7 @@ def _sequential(
     counts, means = np.zeros(runs), np.zeros(runs)
     for begin in range(0, runs, TOGETHER):
         place: NDArray[np.intp] = np.arange(begin, min(begin + TOGETHER, runs))
-        campaigns = AnytimeSideBySide(question, place.size)
+        campaigns = AnytimeBatch(question, place.size)
         while place.size:
             campaigns.add(_values(law, random, place.size))
             stop = campaigns.reached | campaigns.void | (campaigns.n >= CAP)

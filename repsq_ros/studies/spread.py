@@ -48,12 +48,38 @@ class Spread:
     sd: float  # [unit of psi]
     values: Numbers | None = None  # z of a pilot's tests under the proposal that is planned
     shares: Numbers | None = None  # their probabilities
+    tests: int = 0  # of the pilot that the values rest on
 
-    def draw(self, random: np.random.Generator, shape: tuple[int, int], bounds: Bounds) -> Numbers:
+    def pilots(self, random: np.random.Generator, runs: int) -> Numbers | None:
+        """Return a pilot for each campaign, drawn from the one there is; None without one.
+
+        What a pilot says of a campaign is uncertain by as much as such pilots differ.
+
+        :returns: shape (runs, tests)
+        """
+        if self.values is None or self.shares is None:
+            return None
+        return random.choice(self.values, size=(runs, max(self.tests, 2)), p=self.shares)
+
+    def draw(
+        self,
+        random: np.random.Generator,
+        shape: tuple[int, int],
+        bounds: Bounds,
+        pilots: Numbers | None = None,
+    ) -> Numbers:
         """Draw values of z: a pilot's again, or of a law with this mean and sd on the bounds.
 
         Beta, or the two ends where no other law spreads so widely.
+
+        :param shape: (tests, runs)
+        :param pilots: of each campaign, where they differ
         """
+        if pilots is not None:
+            chosen: Numbers = pilots[
+                np.arange(shape[1]), random.integers(pilots.shape[1], size=shape)
+            ]
+            return chosen
         if self.values is not None and self.shares is not None:
             return random.choice(self.values, size=shape, p=self.shares)
         width = bounds.width
@@ -176,7 +202,8 @@ class Pilot:
             float(np.mean([each.upper for each in bounds])),
         )
         within = np.clip(values, mean.lower, mean.upper)
-        return spread_of(within, shares / shares.sum()), mean, float(np.mean(sizes))
+        size = float(np.mean(sizes))
+        return spread_of(within, shares / shares.sum(), round(size)), mean, size
 
     def controlled(self) -> tuple[Spread, Bounds] | None:
         """Let the control variate learn from the pilot; the second half shows what is left.
@@ -202,9 +229,12 @@ class Pilot:
         return float(np.quantile(sds, 0.025)), float(np.quantile(sds, 0.975))
 
 
-def spread_of(values: Numbers, shares: Numbers) -> Spread:
-    """Return the spread of values with probabilities."""
+def spread_of(values: Numbers, shares: Numbers, tests: int = 0) -> Spread:
+    """Return the spread of values with probabilities.
+
+    :param tests: of a pilot that they rest on; 0: as many as they are worth
+    """
     mean = float(np.dot(shares, values))
     size = effective_size(shares)
     variance = float(np.dot(shares, (values - mean) ** 2)) * size / max(size - 1.0, 1.0)
-    return Spread(mean, math.sqrt(variance), values, shares)
+    return Spread(mean, math.sqrt(variance), values, shares, tests or round(size))

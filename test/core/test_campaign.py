@@ -158,8 +158,9 @@ def test_a_budget_that_runs_out_gives_a_result_without_promise(content, write):
     assert (result.n, result.accurate) == (20, False)
     assert result.half_width > result.gamma
     assert result.guarantee.startswith(
-        f'With probability 0.95 the true mean lies in [{result.lower:.4g}, {result.upper:.4g}]. '
-        'That is not what was asked for: the budget of tests ran out at a half-width of'
+        f'With probability 0.95 the true mean lies in [{result.lower:.4g}, {result.upper:.4g}], '
+        'provided that robot and set-up did not change during the tests. That is not '
+        'what was asked for: the budget of tests ran out at a half-width of'
     )
     assert result.objection.startswith('the budget of tests ran out')
     assert 'stopped by max_tests' in result.events[-1]

@@ -24,8 +24,8 @@ from scipy import stats
 from repsq_ros.campaign.records import TestRecord
 from repsq_ros.cli import main
 from repsq_ros.errors import ParameterError
+from repsq_ros.estimation.anytime import AnytimeBatch
 from repsq_ros.estimation.difference import PairedDifference, Verdict
-from repsq_ros.estimation.side_by_side import AnytimeSideBySide
 from repsq_ros.estimation.stopping import Bounds, Question
 from repsq_ros.specification.load import load
 from repsq_ros.studies.pairs import compare_pairs, pair_up
@@ -63,7 +63,7 @@ def test_pairs_tell_a_change_of_15_percent_far_sooner_than_two_campaigns():
         pairs.append(found.n)
     assert 100 < np.mean(pairs) < 238
     question = Question(0.018, 0.025, Bounds(0.0, 1.0))  # half of the difference of the means
-    apart = AnytimeSideBySide(question, 30)
+    apart = AnytimeBatch(question, 30)
     u = random.random((1500, 30, 3))
     gains = np.where(np.arange(30) % 2, 1.15, 1.0)
     for z in steep(u, gains, random):

@@ -23,8 +23,10 @@ import yaml
 from conftest import ROOT
 from support.folders import leave_folder, records_of, simulate_folder
 
-from repsq_ros.campaign.comparison import finished_campaign, paper_count
+from repsq_ros.campaign.comparison import paper_count
 from repsq_ros.campaign.folder import REPLICATION, RESULT, SPECIFICATION
+from repsq_ros.campaign.recount import recount
+from repsq_ros.certificate.lab import read_lab
 from repsq_ros.cli import main
 from repsq_ros.errors import SpecificationError
 from repsq_ros.specification.copies import copy_specification
@@ -64,7 +66,7 @@ def test_the_demos_two_labs_return_the_same_value(tmp_path, capsys):
     paper, taken = [int(n) for n in told.groups()[:2]], [int(n) for n in told.groups()[2:]]
     assert taken == [result['n'] for result in results]
     for count, folder, result in zip(paper, (first, second), results, strict=True):
-        tests = finished_campaign(folder).tests
+        tests = recount(folder).history.tests
         z = np.array([test.psi * test.weight for test in tests])
         widths = [
             math.sqrt(2.0 * np.var(z) * math.log(40) / n)
@@ -79,7 +81,7 @@ def test_the_paper_count_is_counted_where_its_rule_stops(content, write, tmp_pat
     content['tester'].update(stopping={'rule': 'fixed', 'tests': 600})
     z = np.random.default_rng(5).beta(2.0, 3.0, 600)
     folder = leave_folder(tmp_path / 'lab', write(content), records_of(z.tolist()))
-    count = paper_count(finished_campaign(folder))
+    count = paper_count(read_lab(folder).campaign)
     n = next(n for n in range(2, 601) if paper_half_width(z[:n], 1.0, 0.05) <= 0.04)
     assert (count.tests, count.reached) == (n, True)
     assert 300 < n < 600

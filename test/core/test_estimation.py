@@ -27,7 +27,6 @@ from scipy import stats
 from repsq_ros.estimation.accumulator import Accumulator
 from repsq_ros.estimation.agreement import probability_same
 from repsq_ros.estimation.alpha import distinct_alpha, paper_alpha
-from repsq_ros.estimation.means import Means
 from repsq_ros.estimation.moments import EmpiricalBernstein, Hoeffding, smallest_n
 from repsq_ros.estimation.partition import Partition
 
@@ -283,27 +282,6 @@ def test_one_can_go_on_from_a_known_mean_and_spread(n, mean, square_sum, z):
     assert total.mean == float((n * Fraction(mean) + Fraction(z)) / (n + 1))
     away = (Fraction(z) - Fraction(mean)) ** 2 * n / (n + 1)
     assert total.square_sum == float(Fraction(square_sum) + away)
-
-
-@pytest.mark.parametrize('kind', ['any', 'coin', 'equal', 'far off'])
-def test_means_side_by_side_are_those_of_each_alone(kind):
-    rng = np.random.default_rng(6)
-    z = {
-        'any': rng.random((50, 300)) * 3 - 1,
-        'coin': (rng.random((50, 300)) < 0.3) * 1.0,
-        'equal': np.full((50, 300), 0.46),
-        'far off': 1e6 + rng.random((50, 300)),
-    }[kind]
-    means, alone, rows = Means(50), [Accumulator() for _ in range(50)], np.arange(50)
-    for n in range(300):
-        means.add(z[rows, n])
-        for row in rows:
-            alone[row].add(float(z[row, n]))
-        assert means.mean.tolist() == [alone[row].mean for row in rows]
-        if n == 100:
-            kept = rows % 2 == 0
-            means.keep(kept)
-            rows = rows[kept]
 
 
 def test_tiny_and_huge_values_keep_their_digits():

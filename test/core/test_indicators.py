@@ -25,10 +25,9 @@ from repsq_ros.campaign.records import TestRecord
 from repsq_ros.cli import main
 from repsq_ros.errors import SpecificationError
 from repsq_ros.estimation.accumulator import Accumulator
-from repsq_ros.estimation.anytime import Anytime
+from repsq_ros.estimation.anytime import Anytime, AnytimeBatch
 from repsq_ros.estimation.binomial import Binomial, tests_for
 from repsq_ros.estimation.proportions import clopper_pearson
-from repsq_ros.estimation.side_by_side import AnytimeSideBySide
 from repsq_ros.estimation.stopping import Bounds, Question
 from repsq_ros.specification.load import load
 from repsq_ros.studies.foretold import foretell
@@ -193,7 +192,7 @@ def test_each_end_has_its_own_share(below, content, write):
     random, c = np.random.default_rng(2), 0.1
     progress = Anytime(below).begin(Question(0.03, c, UNIT))
     others = [Anytime().begin(Question(0.03, 2 * c * s, UNIT)) for s in (below, 1 - below)]
-    many = AnytimeSideBySide(Question(0.03, c, UNIT), 1, below)
+    many = AnytimeBatch(Question(0.03, c, UNIT), 1, Anytime(below))
     total = Accumulator()
     for z in random.beta(2, 5, 150).tolist():
         total.add(z)
@@ -210,7 +209,7 @@ def test_rare_events_take_fewer_tests_with_c_toward_the_upper_end():
     """Bernoulli .05: 261 instead of 293."""
     random, counts = np.random.default_rng(3), {}
     for below in (0.5, 0.1):
-        many, ended = AnytimeSideBySide(Question(0.04, 0.05, UNIT), 150, below), []
+        many, ended = AnytimeBatch(Question(0.04, 0.05, UNIT), 150, Anytime(below)), []
         while many.mean.size:
             many.add((random.random(many.mean.size) < 0.05).astype(float))
             stop = many.reached | many.void

@@ -24,10 +24,11 @@ import yaml
 
 from repsq_ros.campaign.campaign import Campaign
 from repsq_ros.campaign.folder import CampaignFolder
-from repsq_ros.campaign.promise import facts_of, say
+from repsq_ros.campaign.promise import facts_of, plug_in_text, probability_text, say
 from repsq_ros.campaign.records import TestRecord
 from repsq_ros.campaign.result import Outcome
 from repsq_ros.errors import SpecificationError
+from repsq_ros.estimation.alpha import anchored_c, written
 from repsq_ros.specification.load import load
 
 NARROW = {'type': 'beta', 'linear_x': {'a': 2, 'b': 2}}
@@ -56,9 +57,9 @@ def run(specification, psi, weight=1.0):
 def publish(specification, result, folder):
     """Return what replicators load."""
     folder.parent.mkdir(exist_ok=True)
-    written = CampaignFolder(folder, specification)
-    written.finish(result)
-    written.close()
+    files = CampaignFolder(folder, specification)
+    files.finish(result)
+    files.close()
     return load(folder / 'replication.yaml')
 
 
@@ -179,7 +180,7 @@ def test_what_an_initiator_assumes_its_replicator_assumes_too(anchored, write, t
     )
     for told in (first.agreement, second.agreement):
         assert told.startswith('With probability 0.9025')
-        assert 'provided that the 2 attempts and cases were lost whatever psi' in told
+        assert 'and the 2 attempts and cases were lost whatever psi' in told
     assert second.provisos == ()  # of its own accuracy
 
 
@@ -383,10 +384,58 @@ def test_a_truncated_campaign_is_short_of_gamma_by_its_bias(content, write):
     campaign = Campaign(specification)
     for index in range(9):
         campaign.add(record(index, 0.5))
+    assert campaign.latest.upper == 1.0 < campaign._progress.upper, 'no mean is above the range'
+    for index in range(9, 60):
+        campaign.add(record(index, 0.5))
     bias = specification.tester.proposal.truncation_bias
     assert bias > 0.01
-    assert campaign.latest.upper == campaign._progress.upper + bias
-    assert campaign.latest.lower == campaign._progress.lower
+    assert campaign.latest.upper == campaign._progress.upper + bias < 1.0
+    assert campaign.latest.lower == campaign._progress.lower > 0.0
+
+
+@pytest.mark.parametrize(
+    ('value', 'text'),
+    [
+        (0.95, '0.95'),
+        (1 - written(0.1), '0.9'),
+        ((1 - written(0.05)) ** 2, '0.9025'),
+        ((1 - written(anchored_c(0.1))) ** 2, '0.9'),
+        (1 - written(1e-7), '0.9999999'),
+        (1 - written(1e-7) * 3, '0.9999997'),
+        (0.12349, '0.1234'),
+        (1.0, '1'),
+        (0.0, '0'),
+    ],
+)
+def test_probabilities_are_rounded_down_and_never_to_one(value, text):
+    assert probability_text(value) == text
+
+
+def test_an_estimated_probability_never_reads_as_one():
+    assert [plug_in_text(p) for p in (0.5, 0.999999, 1.0)] == ['0.5', '0.999', '0.999']
+
+
+@pytest.mark.parametrize('rule', ['anytime', 'empirical_bernstein', 'hoeffding'])
+@pytest.mark.parametrize('psi', [0.0, 0.97])
+def test_no_interval_leaves_the_range_of_psi(rule, psi, content, write):
+    content['tester']['stopping'] = {'rule': rule}
+    campaign = Campaign(load(write(content)))
+    for index in range(12):
+        estimate = campaign.add(record(index, psi))
+        assert 0.0 <= estimate.lower <= psi <= estimate.upper <= 1.0
+        assert estimate.half_width == max(psi - estimate.lower, estimate.upper - psi)
+
+
+def test_where_one_rule_of_several_is_void_the_end_of_another_does_not_count(content, write):
+    content['accuracy']['gamma'] = 0.4
+    content['tester']['stopping'] = {
+        'rule': 'first_of',
+        'rules': [{'rule': 'hoeffding'}, {'rule': 'anytime'}],
+    }
+    specification = load(write(content))
+    last = run(specification, lambda index: index % 2).n - 1
+    result = run(specification, lambda index: 1.5 if index == last else index % 2)
+    assert (result.n, result.outcome) == (last + 1, 'void')
 
 
 RULES = [

@@ -28,8 +28,12 @@ import yaml
 from repsq_ros.cli import main
 from repsq_ros.errors import ParameterError
 from repsq_ros.estimation.accumulator import Accumulator
-from repsq_ros.estimation.batch import first_stops
-from repsq_ros.estimation.moments import EmpiricalBernstein, Hoeffding, RelativeHalfWidth
+from repsq_ros.estimation.moments import (
+    EmpiricalBernstein,
+    Hoeffding,
+    RelativeHalfWidth,
+    first_stops,
+)
 from repsq_ros.simulation.in_process import run_in_process
 from repsq_ros.simulation.surrogate import Surrogate
 from repsq_ros.specification.load import load

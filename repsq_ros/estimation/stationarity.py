@@ -1,0 +1,98 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+
+"""A test that the mean stays as it is while a campaign runs, valid at any number of tests.
+
+If E[z_t | past] is one number m, prod_t (1 + b_t (z_t - m)) is a test martingale for every stake
+b_t that follows from the past alone. Here b_t follows the mean of the latest tests, against m: it
+grows for every m where that mean moves. By Ville's inequality it reaches 1 / level for the true m
+with probability `level` at most; so a change is found once it has done so for every m.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from repsq_ros.estimation.stopping import Bounds
+
+Numbers = NDArray[np.float64]
+
+LEVEL = 0.01  # probability of finding a change where there is none
+CELLS = 128  # of the range of psi, each with the capital of its least favourable mean
+LATEST = (12.0, 40.0, 120.0)  # tests that a mean of the latest ones remembers
+CAP = 0.5  # largest share of the capital that may be lost in one bet
+
+
+class StationarityTest:
+    """Bets, for several campaigns, against every mean that could have stayed.
+
+    :param psi: range M of psi, in which the mean lies
+    :param runs: number of campaigns
+    """
+
+    def __init__(self, psi: Bounds, runs: int = 1) -> None:
+        edges = np.linspace(psi.lower, psi.upper, CELLS + 1)
+        self._low, self._high = edges[:-1], edges[1:]
+        self._middle = (self._low + self._high) / 2.0
+        self._log: Numbers = np.zeros((len(LATEST), runs, CELLS))  # capital of each
+        self._passed = np.zeros((runs, CELLS), dtype=bool)  # capital once reached 1 / level
+        self._sum: Numbers = np.zeros((len(LATEST), runs))
+        self._weight: Numbers = np.zeros(len(LATEST))
+        self._n, self._mean = 0, np.full(runs, (psi.lower + psi.upper) / 2.0)
+        self._squares: Numbers = np.full(runs, psi.width**2 / 4.0)
+        self._keep = np.array([1.0 - 1.0 / each for each in LATEST])
+
+    @property
+    def changed(self) -> NDArray[np.bool_]:
+        """Which campaigns have shown a change of the mean, at level LEVEL; it stays true."""
+        return np.asarray(self._passed.all(axis=1), dtype=np.bool_)
+
+    def add(self, z: Numbers | float, bounds: Bounds) -> None:
+        """Take in one value of each campaign, shape (runs,).
+
+        :param bounds: of z, known before it was drawn
+        """
+        z = np.atleast_1d(np.asarray(z, dtype=float))
+        if self._n:
+            stake = self._stake(bounds)
+            # Of each cell the mean that this bet wins the least against.
+            worst = np.where(stake > 0.0, self._high, self._low)
+            self._log += np.log1p(stake * (z[:, None] - worst))
+            top = self._log.max(axis=0)
+            mean = top + np.log(np.exp(self._log - top).mean(axis=0))
+            self._passed |= mean >= -math.log(LEVEL)
+        self._sum = self._keep[:, None] * self._sum + z
+        self._weight = self._keep * self._weight + 1.0
+        self._n += 1
+        away = z - self._mean
+        self._mean = self._mean + away / (self._n + 1.0)
+        self._squares = self._squares + away * (z - self._mean)
+
+    def _stake(self, bounds: Bounds) -> Numbers:
+        """Return b_t, shape (latest, runs, cells), from the past only."""
+        variance = (self._squares / (self._n + 1.0))[None, :, None]
+        away = (self._sum / self._weight[:, None])[:, :, None] - self._middle
+        # What chance makes of the latest mean is no distance.
+        chance = variance / self._weight[:, None, None]
+        away *= np.maximum(1.0 - chance / np.maximum(away * away, 1e-300), 0.0)
+        stake = away / (variance + away * away)
+        with np.errstate(divide='ignore'):
+            up = CAP / np.maximum(self._high - bounds.lower, 0.0)
+            down = CAP / np.maximum(bounds.upper - self._low, 0.0)
+        clipped: Numbers = np.clip(stake, -down, up)
+        return clipped
