@@ -139,8 +139,8 @@ def _require_one_contract(labs: Sequence[LabResult]) -> None:
         if each.digest != first.digest:
             raise ParameterError(
                 'campaigns',
-                f'not comparable, digests {first.digest[:12]} and {each.digest[:12]}: '
-                f'{first.path} and {each.path}',
+                f'values that are not comparable (digests {first.digest[:12]} and '
+                f'{each.digest[:12]}) of {first.path} and {each.path}',
                 "campaigns of one contract: a replicator runs the initiator's replication.yaml",
             )
 
