@@ -139,8 +139,8 @@ def _require_one_contract(labs: Sequence[LabResult]) -> None:
         if each.digest != first.digest:
             raise ParameterError(
                 'campaigns',
-                f'{first.path} and {each.path}, whose values are no values of one partition '
-                f'(digests {first.digest[:12]} and {each.digest[:12]}: not comparable)',
+                f'values that are not comparable (digests {first.digest[:12]} and '
+                f'{each.digest[:12]}) of {first.path} and {each.path}',
                 "campaigns of one contract: a replicator runs the initiator's replication.yaml",
             )
 
