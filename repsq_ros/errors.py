@@ -36,6 +36,8 @@ EXIT_CODES = {
     8: 'the campaigns returned different values',
     9: 'something was changed since it was certified',
     10: 'only the signature does not match',
+    11: 'nothing fails, but something could not be checked (verify --strict)',
+    12: 'the same value, but from the same seed: no independent replication',
     130: 'interrupted by Ctrl-C',
 }
 

@@ -12,15 +12,35 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Two contents held against each other: where they differ, in words."""
+"""The outcome of a check, and where two contents differ."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from dataclasses import dataclass
 
 ROUNDING = 1e-9  # relative: logarithms of another machine may differ in their last digits
-SHOWN = 5  # differences that are told of one file
+
+
+@dataclass(frozen=True)
+class Checked:
+    """The outcome of one check."""
+
+    what: str
+    problems: tuple[str, ...] = ()  # empty: the check passed
+    note: str = ''  # what was found
+    not_checked: str = ''  # what could not be checked, and what it would take
+
+
+def close(found: float, expected: float) -> bool:
+    """Return whether two numbers are equal, up to the rounding of another machine."""
+    both_nan = math.isnan(found) and math.isnan(expected)
+    return both_nan or math.isclose(found, expected, rel_tol=ROUNDING, abs_tol=ROUNDING)
+
+
+def name_of(index: int, attempt: int) -> str:
+    """Return how every line names an attempt."""
+    return f'test {index}, attempt {attempt}'
 
 
 def differences(found: object, expected: object, where: str = '') -> list[str]:
@@ -46,12 +66,5 @@ def differences(found: object, expected: object, where: str = '') -> list[str]:
 
 def _same_value(found: object, expected: object) -> bool:
     if isinstance(found, float) and isinstance(expected, float):
-        both_nan = math.isnan(found) and math.isnan(expected)
-        return both_nan or math.isclose(found, expected, rel_tol=ROUNDING, abs_tol=ROUNDING)
+        return close(found, expected)
     return type(found) is type(expected) and found == expected
-
-
-def told(problems: Sequence[str]) -> str:
-    """Return problems in one line, the first ones."""
-    more = f'; and {len(problems) - SHOWN} more' if len(problems) > SHOWN else ''
-    return '; '.join(problems[:SHOWN]) + more

@@ -32,7 +32,7 @@ from repsq_ros.campaign.folder import REPLICATION, RESULT, SPECIFICATION, TESTS
 from repsq_ros.campaign.journal import JOURNAL
 from repsq_ros.campaign.recount import Recount
 from repsq_ros.certificate.canonical import plain, sha256_of
-from repsq_ros.errors import BagError
+from repsq_ros.errors import BagError, ParameterError
 from repsq_ros.specification.copies import companions
 
 CERTIFICATE = 'certificate.json'
@@ -40,16 +40,20 @@ FORMAT = 1  # of the certificate
 TYPE = 'repsq_ros campaign certificate'
 PROMISE = ('accurate', 'guarantee', 'agreement', 'objection', 'provisos', 'p_same')
 IDENTITY = ('campaign_id', 'specification_digest', 'replication_digest')  # said elsewhere
-ISSUED = ('issued', 'software', 'bags', 'lab')  # what no journal says
+ISSUED = ('issued', 'software', 'bags', 'topics', 'lab')  # what no journal says
 
 
 def make_document(
-    recounted: Recount, bags: Sequence[dict[str, object]] = (), lab: str = ''
+    recounted: Recount,
+    bags: Sequence[dict[str, object]] = (),
+    lab: str = '',
+    topics: dict[str, object] | None = None,
 ) -> dict[str, Any]:
     """Return the content of a campaign's certificate, without digest and signature.
 
     :param bags: as `bag_entry` describes them
     :param lab: who issues it
+    :param topics: where the recordings have the topics; None: where the specification says
     :raises JournalError: the campaign has no result
     """
     document = {
@@ -67,6 +71,8 @@ def make_document(
             'scipy': scipy.__version__,
         },
     }
+    if topics is not None:
+        document['topics'] = topics
     made = plain(document)
     assert isinstance(made, dict)
     return made
@@ -159,7 +165,8 @@ def bag_entry(bag: Path) -> dict[str, object]:
     """Return what a certificate says of a recording: each of its files.
 
     :param bag: the folder of a rosbag2 recording, or one file
-    :raises BagError: not there, or empty
+    :raises ParameterError: not there
+    :raises BagError: empty
     """
     files = bag_files(bag)
     return {
@@ -174,8 +181,11 @@ def bag_entry(bag: Path) -> dict[str, object]:
 def bag_files(bag: Path) -> dict[str, Path]:
     """Return the files of a recording by their names, in order.
 
-    :raises BagError: not there, or empty
+    :raises ParameterError: not there
+    :raises BagError: empty
     """
+    if not bag.exists():
+        raise ParameterError('bag', f'{bag}, which is not there', 'a recording')
     paths = [bag] if bag.is_file() else sorted(each for each in bag.rglob('*') if each.is_file())
     if not paths:
         raise BagError(f'{bag}: found no file, expected a recording')

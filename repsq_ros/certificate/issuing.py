@@ -18,10 +18,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from repsq_ros.certificate.canonical import canonical, written_form
+from repsq_ros.certificate.canonical import SAFE, canonical, written_form
 from repsq_ros.certificate.document import CERTIFICATE
 from repsq_ros.certificate.signature import sign
 from repsq_ros.errors import CertificateError, MissingError, OutputError
@@ -63,14 +64,20 @@ def read_certificate(file: Path) -> tuple[dict[str, Any], bytes]:
     """
     try:
         data = file.read_bytes()
-        document = json.loads(data, parse_constant=_refuse)
+        document = json.loads(
+            data,
+            parse_constant=_refuse,
+            parse_float=_finite,
+            parse_int=_safe,
+            object_pairs_hook=_unique,
+        )
     except OSError as error:
         raise CertificateError(
             f'{file}: {error.strerror}, expected the certificate of a campaign'
         ) from None
     except (ValueError, RecursionError) as error:
         raise CertificateError(
-            f'{file}: found no JSON ({error}), expected the certificate of a campaign'
+            f'{file}: found no valid JSON ({error}), expected the certificate of a campaign'
         ) from None
     problem = schema_problem(document)
     if problem:
@@ -80,6 +87,28 @@ def read_certificate(file: Path) -> tuple[dict[str, Any], bytes]:
 
 def _refuse(word: str) -> None:
     raise ValueError(f'{word} is no number of JSON')
+
+
+def _finite(word: str) -> float:
+    number = float(word)
+    if not math.isfinite(number):
+        raise ValueError(f'{word[:40]} is beyond every double')
+    return number
+
+
+def _safe(word: str) -> int:
+    if len(word) > len(str(SAFE)) or abs(int(word)) >= SAFE:
+        raise ValueError(f'{word[:40]} is beyond 2**53, expected it as text')
+    return int(word)
+
+
+def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for key in keys if keys.count(key) > 1)
+        raise ValueError(f'the key {twice[:40]!r} appears twice')
+    return found
 
 
 def schema_problem(document: object) -> str:

@@ -53,6 +53,16 @@ class LabResult:
         return str(self.content['specification']['replication_digest'])
 
     @property
+    def seed(self) -> int:
+        """Return the seed of its cases; one that is huge is text in a certificate."""
+        return int(self.content['campaign']['seed'])
+
+    @property
+    def journal_head(self) -> str:
+        """Digest of its journal's last line: no two campaigns share it."""
+        return str(self.content['journal']['head'])
+
+    @property
     def measured(self) -> list[object]:
         """Return what its mean speaks about."""
         shared = self.content['specification']['shared']

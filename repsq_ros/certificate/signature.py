@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     )
 
 ALGORITHM = 'Ed25519'
+FIELD = 2**255 - 19  # p of Ed25519
+CURVE_D = -121665 * pow(121666, -1, FIELD) % FIELD
 PUBLIC = '.pub'  # suffix of the public key beside the private one
 
 
@@ -148,6 +150,8 @@ def signature_problem(
         own = Ed25519PublicKey.from_public_bytes(named)
     except ValueError:
         return 'neither key nor signature can be read'
+    if has_small_order(named):
+        return 'made with a key of small order, under which anybody can sign anything'
     if key is not None and key.public_bytes_raw() != named:
         return f'made with another key ({signature["public_key"]})'
     try:
@@ -155,6 +159,25 @@ def signature_problem(
     except InvalidSignature:
         return 'not of this content'
     return ''
+
+
+def has_small_order(key: bytes) -> bool:
+    """Return whether eight times a public key is the neutral element (RFC 8032, 5.1).
+
+    A signature under such a key fits many contents, and needs no private key.
+
+    :param key: the 32 bytes of a point: y, little-endian, and the sign of x in the highest bit
+    """
+    y = int.from_bytes(key, 'little') % 2**255 % FIELD
+    # The formulas of doubling need x only squared: -x^2 + y^2 = 1 + d x^2 y^2.
+    x_squared = (y * y - 1) * pow(CURVE_D * y * y + 1, -1, FIELD) % FIELD
+    for _ in range(3):
+        product = CURVE_D * x_squared * y * y
+        x_squared, y = (
+            4 * x_squared * y * y * pow(1 + product, -2, FIELD) % FIELD,
+            (y * y + x_squared) * pow(1 - product, -1, FIELD) % FIELD,
+        )
+    return x_squared == 0 and y == 1
 
 
 def _text(data: bytes) -> str:

@@ -20,9 +20,7 @@ import csv
 import hashlib
 import io
 import json
-import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -40,12 +38,26 @@ from repsq_ros.campaign.folder import (
 from repsq_ros.campaign.journal import JOURNAL
 from repsq_ros.campaign.recount import Recount, recount
 from repsq_ros.certificate.canonical import sha256_of, written_form
-from repsq_ros.certificate.differences import ROUNDING, differences, told
-from repsq_ros.certificate.document import CERTIFICATE, ISSUED, bag_files, make_document
+from repsq_ros.certificate.differences import Checked, close, differences
+from repsq_ros.certificate.document import (
+    CERTIFICATE,
+    ISSUED,
+    bag_files,
+    certified_files,
+    make_document,
+)
 from repsq_ros.certificate.issuing import content_digest, read_certificate
+from repsq_ros.certificate.replayed_cases import replay_cases
 from repsq_ros.certificate.signature import signature_problem
-from repsq_ros.errors import BagError, CertificateError, RepsqError
+from repsq_ros.errors import (
+    BagError,
+    CertificateError,
+    ParameterError,
+    RepsqError,
+    SpecificationError,
+)
 from repsq_ros.specification.load import load
+from repsq_ros.specification.yaml_file import read
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
@@ -56,47 +68,37 @@ COUNTED = 'counted anew from the journal'
 COMPUTED = {'mean', 'half_width'}  # columns of tests.csv that the journal does not hold
 
 
-@dataclass(frozen=True)
-class Checked:
-    """One thing that was looked at."""
-
-    what: str
-    problem: str = ''  # '' where it holds
-    note: str = ''  # what was found
-
-
 def verify(
     target: Path, bags: Sequence[Path] = (), key: Ed25519PublicKey | None = None
 ) -> list[Checked]:
     """Check a campaign's folder, a published one, or a certificate.
 
     :param bags: recordings that the certificate names
-    :param key: whose signature there has to be; None: whoever's, or none
+    :param key: the lab's public key, with which the certificate has to be signed; None: a
+        signature is checked, but nothing says whose it is
     :raises MissingError: what is needed to read a certificate is not installed
-    :raises CertificateError: there is neither a campaign nor a certificate
+    :raises ParameterError: there is neither a campaign nor a certificate
     """
     folder = target if target.is_dir() else target.parent
     file = target / CERTIFICATE if target.is_dir() else target
     has_journal = (folder / JOURNAL).exists()
     if not file.exists() and not has_journal:
-        raise CertificateError(
-            f'{target}: found neither {JOURNAL} nor {CERTIFICATE}, expected a campaign or its '
-            'certificate'
-        )
+        found = f'neither {JOURNAL} nor {CERTIFICATE}' if target.is_dir() else 'nothing'
+        raise ParameterError(str(target), found, 'a campaign or its certificate')
     checks: list[Checked] = []
     certificate: dict[str, Any] | None = None
     if file.exists():
         try:
             certificate, data = read_certificate(file)
         except CertificateError as error:
-            return [Checked(file.name, str(error))]
+            return [Checked(file.name, (str(error),))]
         checks += _of_certificate(file, certificate, data, key)
         checks += list(_of_files(folder, certificate))
     elif key is not None or bags:
-        return [Checked(CERTIFICATE, 'is not there: nothing is signed, and no recording named')]
+        return [Checked(CERTIFICATE, ('is not there: no signature, and no recording named',))]
     if has_journal:
         checks += _of_campaign(folder, certificate)
-    elif certificate is not None:
+    if certificate is not None and not (has_journal and REPLICATION in certificate['files']):
         checks += _of_replication(folder, certificate)
     if certificate is not None:
         checks += [_of_bag(bag, certificate) for bag in bags]
@@ -108,27 +110,38 @@ def _of_certificate(
 ) -> list[Checked]:
     """Check what a certificate says of itself."""
     checks = []
-    problem = ''
+    problems: tuple[str, ...] = ()
     if content_digest(certificate) != certificate['digest']:
-        problem = 'its content is not that of its digest: it was edited'
+        problems = ('its content is not that of its digest: it was edited',)
     elif written_form(certificate) != data:
-        problem = 'the bytes of the file are not as they were written: it was edited'
-    checks.append(Checked(file.name, problem, f'digest {certificate["digest"][:12]}'))
+        problems = ('the bytes of the file are not as they were written: it was edited',)
+    checks.append(Checked(file.name, problems, f'digest {certificate["digest"][:12]}'))
     said = certificate['specification']
     shared = json.dumps(said['shared'], sort_keys=True, separators=(',', ':'))
     digest = hashlib.sha256(shared.encode()).hexdigest()
-    problem = ''
+    problems = ()
     if digest != said['replication_digest']:
-        problem = f'is {digest[:12]}, the certificate says {said["replication_digest"][:12]}'
-    checks.append(Checked('digest of the specification in it', problem, digest[:12]))
+        problems = (f'is {digest[:12]}, the certificate says {said["replication_digest"][:12]}',)
+    checks.append(Checked('digest of the specification in it', problems, digest[:12]))
+    return [*checks, _of_signature(certificate, key)]
+
+
+def _of_signature(certificate: dict[str, Any], key: Ed25519PublicKey | None) -> Checked:
     signature = certificate.get('signature')
-    if signature is not None:
-        unsigned = {name: value for name, value in certificate.items() if name != 'signature'}
-        problem = signature_problem(unsigned, signature, key)
-        checks.append(Checked(SIGNATURE, problem, f'by the key {signature["public_key"]}'))
-    elif key is not None:
-        checks.append(Checked(SIGNATURE, 'there is none'))
-    return checks
+    if signature is None:
+        if key is not None:
+            return Checked(SIGNATURE, ('there is none',))
+        return Checked(SIGNATURE, not_checked='there is none: anybody may have written this')
+    unsigned = {name: value for name, value in certificate.items() if name != 'signature'}
+    problem = signature_problem(unsigned, signature, key)
+    if problem:
+        return Checked(SIGNATURE, (problem,))
+    named = f'by the key {signature["public_key"]}'
+    if key is None:
+        return Checked(
+            SIGNATURE, not_checked=f'{named}: signed by nobody you named; --key names the lab'
+        )
+    return Checked(SIGNATURE, note=named)
 
 
 def _of_files(folder: Path, certificate: dict[str, Any]) -> Iterator[Checked]:
@@ -139,13 +152,22 @@ def _of_files(folder: Path, certificate: dict[str, Any]) -> Iterator[Checked]:
         path = folder / name
         if not path.is_file():
             if is_campaign:
-                yield Checked(name, 'is gone')
+                yield Checked(name, ('is gone',))
             continue
         found = sha256_of(path)
-        problem = ''
+        problems: tuple[str, ...] = ()
         if found != digest:
-            problem = f'SHA-256 is {found[:12]}, the certificate says {digest[:12]}: it changed'
-        yield Checked(name, problem, f'SHA-256 {digest[:12]}')
+            problems = (
+                f'SHA-256 is {found[:12]}, the certificate says {digest[:12]}: it changed',
+            )
+        yield Checked(name, problems, f'SHA-256 {digest[:12]}')
+    try:
+        there = certified_files(folder) if is_campaign else []
+    except SpecificationError:
+        return  # said where the campaign is counted
+    for name in there:
+        if name not in certificate['files'] and name != REPLICATION:
+            yield Checked(name, ('the certificate does not name it, so anybody may change it',))
 
 
 def _of_campaign(folder: Path, certificate: dict[str, Any] | None) -> list[Checked]:
@@ -153,19 +175,21 @@ def _of_campaign(folder: Path, certificate: dict[str, Any] | None) -> list[Check
     try:
         recounted = recount(folder)
     except RepsqError as error:
-        return [Checked(COUNTED, str(error))]
-    torn = ''
+        return [Checked(COUNTED, (str(error),))]
+    torn: tuple[str, ...] = ()
     if recounted.torn:
-        torn = f'{recounted.torn} bytes behind the last whole line'
+        torn = (f'{recounted.torn} bytes behind the last whole line',)
     lines = f'{len(recounted.entries)} lines, head {recounted.head[:12]}'
     checks = [
         Checked(f'{JOURNAL}, line by line', torn, lines),
+        *replay_cases(recounted),
         _of_tests(folder / TESTS, recounted),
     ]
     if recounted.result is None:
         ended = certificate is not None or (folder / RESULT).exists()
         text = f'{len(recounted.history.tests)} tests without a result'
-        return [*checks, Checked(COUNTED, text if ended else '', f'{text}: not at its end yet')]
+        problems = (text,) if ended else ()
+        return [*checks, Checked(COUNTED, problems, f'{text}: not at its end yet')]
     document = recounted.result.document(recounted.specification)
     document['sessions'] = list(recounted.history.sessions)
     checks.append(_of_yaml(folder / RESULT, yaml.safe_dump(document), ('software',)))
@@ -185,7 +209,7 @@ def _held_against(certificate: dict[str, Any], recounted: Recount) -> Checked:
     left_out = (*ISSUED, 'files', 'digest', 'signature')
     said = {key: value for key, value in certificate.items() if key not in left_out}
     expected = {key: value for key, value in again.items() if key not in left_out}
-    return Checked('certificate, counted anew', told(differences(said, expected)))
+    return Checked('certificate, counted anew', tuple(differences(said, expected)))
 
 
 def _of_tests(file: Path, recounted: Recount) -> Checked:
@@ -195,7 +219,7 @@ def _of_tests(file: Path, recounted: Recount) -> Checked:
     except FileNotFoundError:
         return Checked(f'{TESTS}, counted anew', note=ABSENT)
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        return Checked(f'{TESTS}, counted anew', f'cannot be read: {error}')
+        return Checked(f'{TESTS}, counted anew', (f'cannot be read: {error}',))
     lines = [tests_header(recounted.specification)]
     lines += [tests_row(each.record, each.estimate) for each in recounted.counted]
     expected = list(csv.reader(lines))
@@ -212,12 +236,12 @@ def _of_tests(file: Path, recounted: Recount) -> Checked:
             for name, one, two in zip(header, row, other, strict=True)
             if not (one == two or (name in COMPUTED and _near(one, two)))
         ]
-    return Checked(f'{TESTS}, counted anew', told(problems), f'{len(expected) - 1} rows')
+    return Checked(f'{TESTS}, counted anew', tuple(problems), f'{len(expected) - 1} rows')
 
 
 def _near(one: str, two: str) -> bool:
     try:
-        return math.isclose(float(one), float(two), rel_tol=ROUNDING, abs_tol=ROUNDING)
+        return close(float(one), float(two))
     except ValueError:
         return False
 
@@ -229,17 +253,19 @@ def _of_yaml(file: Path, again: str, left_out: tuple[str, ...] = ()) -> Checked:
     """
     what = f'{file.name}, computed anew'
     try:
-        found = yaml.safe_load(file.read_text(encoding='utf-8'))
+        text = file.read_text(encoding='utf-8')
+        read(file)  # refuses a key that appears twice
+        found = yaml.safe_load(text)
     except FileNotFoundError:
         return Checked(what, note=ABSENT)
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        return Checked(what, f'cannot be read: {" ".join(str(error).split())}')
+    except (OSError, UnicodeDecodeError, yaml.YAMLError, SpecificationError) as error:
+        return Checked(what, (f'cannot be read: {" ".join(str(error).split())}',))
     expected = yaml.safe_load(again)
     if isinstance(found, dict):
         for each in (found, expected):
             for key in left_out:
                 each.pop(key, None)
-    return Checked(what, told(differences(found, expected)))
+    return Checked(what, tuple(differences(found, expected)))
 
 
 def _of_replication(folder: Path, certificate: dict[str, Any]) -> list[Checked]:
@@ -250,12 +276,12 @@ def _of_replication(folder: Path, certificate: dict[str, Any]) -> list[Checked]:
     try:
         digest = load(file).digest
     except RepsqError as error:
-        return [Checked(REPLICATION, str(error))]
+        return [Checked(REPLICATION, (str(error),))]
     named = certificate['specification']['replication_digest']
-    problem = ''
+    problems: tuple[str, ...] = ()
     if digest != named:
-        problem = f'digest is {digest[:12]}, the certificate says {named[:12]}'
-    return [Checked(f'{REPLICATION}, its digest', problem, digest[:12])]
+        problems = (f'digest is {digest[:12]}, the certificate says {named[:12]}',)
+    return [Checked(f'{REPLICATION}, its digest', problems, digest[:12])]
 
 
 def _of_bag(bag: Path, certificate: dict[str, Any]) -> Checked:
@@ -263,11 +289,11 @@ def _of_bag(bag: Path, certificate: dict[str, Any]) -> Checked:
     what = f'recording {bag.name}'
     named = {each['name']: each for each in certificate['bags']}
     if not named:
-        return Checked(what, 'the certificate names no recording')
+        return Checked(what, ('the certificate names no recording',))
     # A recording may lie in a folder of another name by now, where there is only one.
     entry = named.get(bag.name) or (next(iter(named.values())) if len(named) == 1 else None)
     if entry is None:
-        return Checked(what, f'the certificate names {", ".join(named)}')
+        return Checked(what, (f'the certificate names {", ".join(named)}',))
     try:
         files = bag_files(bag)
         problems = [f'{each} is not in the certificate' for each in files.keys() - _names(entry)]
@@ -278,8 +304,8 @@ def _of_bag(bag: Path, certificate: dict[str, Any]) -> Checked:
             elif sha256_of(files[name]) != each['sha256']:
                 problems.append(f'{name}: its SHA-256 is another one, it changed')
     except BagError as error:
-        return Checked(what, str(error))
-    return Checked(what, told(problems), f'{len(entry["files"])} files, SHA-256 as certified')
+        return Checked(what, (str(error),))
+    return Checked(what, tuple(problems), f'{len(entry["files"])} files, SHA-256 as certified')
 
 
 def _names(entry: dict[str, Any]) -> set[str]:

@@ -17,6 +17,7 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import asdict
 from pathlib import Path
 
 from repsq_ros.campaign.recount import recount
@@ -24,6 +25,7 @@ from repsq_ros.certificate.document import CERTIFICATE, bag_entry, make_document
 from repsq_ros.certificate.issuing import issue
 from repsq_ros.certificate.signature import read_private
 from repsq_ros.certificate.verification import verify
+from repsq_ros.console.recorded_journal import RecordedTopics, add_topics, topics_of
 from repsq_ros.console.verify import show_checks
 from repsq_ros.errors import CertificateError
 
@@ -41,13 +43,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument('--key', type=Path, help="the lab's private key, of repsq keygen")
     parser.add_argument('--lab', default='', help='who issues it')
+    add_topics(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Check the campaign as it stands, then write its certificate."""
     folder: Path = arguments.campaign
     key = None if arguments.key is None else read_private(arguments.key)
-    failed = [check for check in verify(folder) if check.problem]
+    failed = [check for check in verify(folder) if check.problems]
     if failed:
         show_checks(failed)
         raise CertificateError(
@@ -55,7 +58,9 @@ def run(arguments: argparse.Namespace) -> int:
             f'{CERTIFICATE} alone is out of date, remove it'
         )
     bags = [bag_entry(bag) for bag in arguments.bag]
-    path = issue(make_document(recount(folder), bags, arguments.lab), folder, key)
+    where = topics_of(arguments)
+    topics = None if where == RecordedTopics() else asdict(where)
+    path = issue(make_document(recount(folder), bags, arguments.lab, topics), folder, key)
     signed = 'not signed' if key is None else f'signed with {arguments.key}'
     print(f'written   {path}, {signed}, {len(bags)} recordings')
     return 0

@@ -32,6 +32,7 @@ from repsq_ros.estimation.precision import welch_p
 from repsq_ros.studies.pairs import paired_difference
 
 DIFFERENT = 8  # exit code
+NOT_INDEPENDENT = 12  # exit code: the same value, from one seed
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -51,11 +52,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the values side by side; the exit code is 0 where they are the same, else 8."""
+    """Print the values side by side.
+
+    :returns: 0: the same value; 8: different ones; 12: the same, but labs share a seed
+    """
     paths: list[Path] = arguments.campaigns
     if len(paths) < 2:
         raise ParameterError('campaigns', f'{len(paths)}', 'two folders at least')
     labs = [read_lab(path) for path in paths]
+    _require_different_campaigns(labs)
     if any(lab.measured != labs[0].measured for lab in labs):
         _require_one_contract(labs)
     width = max(len(str(path)) for path in paths)
@@ -72,17 +77,51 @@ def run(arguments: argparse.Namespace) -> int:
         print(f'same      {values.pop()!r}, to the last digit')
     else:
         print(f'DIFFERENT {" and ".join(map(repr, sorted(values)))}')
+    shared = _labs_of_one_seed(labs)
+    if shared:
+        print(f'NOT INDEPENDENT {shared}: the same cases, no independent replication')
+    else:
+        _tell_promise(labs)
+    _tell_means(labs)
+    if arguments.table or len(labs) > 2:
+        print(round_robin(labs))
+    print(f'paper     {_paper(labs)}')
+    if not same:
+        return DIFFERENT
+    return NOT_INDEPENDENT if shared else 0
+
+
+def _require_different_campaigns(labs: Sequence[LabResult]) -> None:
+    """Refuse a campaign beside itself, or beside its own published copy."""
+    seen: dict[str, LabResult] = {}
+    for lab in labs:
+        other = seen.setdefault(lab.journal_head, lab)
+        if other is not lab:
+            raise ParameterError(
+                'campaigns',
+                f'{other.path} and {lab.path}, which are one campaign (journal head '
+                f'{lab.journal_head[:12]})',
+                'different campaigns',
+            )
+
+
+def _labs_of_one_seed(labs: Sequence[LabResult]) -> str:
+    """Name the labs that drew their cases from one seed; '' where each has its own."""
+    of_seed: dict[int, list[str]] = {}
+    for lab in labs:
+        of_seed.setdefault(lab.seed, []).append(str(lab.path))
+    return '; '.join(
+        f'{" and ".join(paths)}, seed {seed}' for seed, paths in of_seed.items() if len(paths) > 1
+    )
+
+
+def _tell_promise(labs: Sequence[LabResult]) -> None:
     for sentence in dict.fromkeys(lab.content['promise']['agreement'] for lab in labs):
         print(f'promise   {sentence}')
     plug_in = [float(lab.content['promise']['p_same']) for lab in labs]
     if not all(map(math.isnan, plug_in)):
         told = ', '.join('not told' if math.isnan(p) else plug_in_text(p) for p in plug_in)
         print(f'p_same    {told} (of each: another run returns its cell; plug-in, no guarantee)')
-    _tell_means(labs)
-    if arguments.table or len(labs) > 2:
-        print(round_robin(labs))
-    print(f'paper     {_paper(labs)}')
-    return 0 if same else DIFFERENT
 
 
 def _line(lab: LabResult) -> str:
@@ -100,8 +139,8 @@ def _require_one_contract(labs: Sequence[LabResult]) -> None:
         if each.digest != first.digest:
             raise ParameterError(
                 'campaigns',
-                f'{first.path} and {each.path}, whose values are no values of one partition '
-                f'(digests {first.digest[:12]} and {each.digest[:12]}: not comparable)',
+                f'values that are not comparable (digests {first.digest[:12]} and '
+                f'{each.digest[:12]}) of {first.path} and {each.path}',
                 "campaigns of one contract: a replicator runs the initiator's replication.yaml",
             )
 

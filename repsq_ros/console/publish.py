@@ -49,7 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
     archive = target.with_name(target.name + '.zip')
     if arguments.zip and archive.exists():
         raise OutputError(f'output {archive}: found it there, expected a new file')
-    failed = [check for check in verify(folder) if check.problem]
+    failed = [check for check in verify(folder) if check.problems]
     if failed:
         show_checks(failed)
         raise CertificateError(

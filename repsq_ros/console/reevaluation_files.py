@@ -23,6 +23,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from repsq_ros import __version__
+from repsq_ros.campaign.folder import refuse_evidence
 from repsq_ros.console.reevaluation_text import spread_of
 from repsq_ros.errors import OutputError
 from repsq_ros.replay.evaluation import Evaluated
@@ -156,6 +157,7 @@ def write_json(file: Path, done: Sequence[Reevaluation]) -> None:
 
     :raises OutputError: it cannot be written
     """
+    refuse_evidence(file)
     content = {
         'software': f'repsq_ros {__version__}',
         'reevaluations': [_document(each) for each in done],
@@ -214,6 +216,7 @@ def _finite(value: object) -> object:
 
 
 def _write_rows(file: Path, header: Sequence[str], lines: Iterator[tuple[object, ...]]) -> None:
+    refuse_evidence(file)
     try:
         with file.open('w', encoding='utf-8', newline='') as opened:
             writer = csv.writer(opened)

@@ -20,6 +20,7 @@ import argparse
 from dataclasses import replace
 from pathlib import Path
 
+from repsq_ros.campaign.folder import refuse_evidence
 from repsq_ros.console.recorded_inputs import tell_losses
 from repsq_ros.errors import OutputError, ParameterError
 from repsq_ros.iso9283.pose_criteria import lines_of_table
@@ -64,6 +65,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Write the page."""
     folders: list[Path] = arguments.campaigns
     file: Path = arguments.output or folders[0] / NAME
+    refuse_evidence(file)
     if arguments.pdf:
         find_browser()  # what is missing is said before the work
         if file.suffix == '.pdf':

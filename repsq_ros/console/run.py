@@ -19,6 +19,7 @@ from __future__ import annotations
 import argparse
 import math
 import os
+import secrets
 import select
 import shlex
 import sys
@@ -57,6 +58,7 @@ from repsq_ros.specification.load import load
 from repsq_ros.specification.model import Specification
 
 RESULT_TIMEOUT = 5.0  # [s] after the scheduler's end for the result to arrive
+LARGEST_SEED = 2**31  # of those that are drawn
 INTERRUPTED = 130  # exit code after Ctrl-C, as of a shell's commands
 
 
@@ -91,7 +93,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar='FILE',
         help="a file with a section `tester`, in place of the specification's own",
     )
-    parser.add_argument('--seed', type=int, help="default: the specification's")
+    parser.add_argument('--seed', type=int, help="default: the specification's, else a new one")
     parser.add_argument(
         '--output', type=Path, help='new folder (default: campaigns/<name>-<time>)'
     )
@@ -249,7 +251,12 @@ def _nodes(
     """List the nodes in the order of their start."""
     from repsq_ros.nodes.commands.robot_command import TYPES
 
-    seed = specification.tester.seed if arguments.seed is None else arguments.seed
+    seed = arguments.seed
+    if seed is None:
+        seed = specification.tester.seed
+    if seed is None:
+        seed = secrets.randbelow(LARGEST_SEED)
+        print(f'seed      {seed}, drawn now: the specification gives none', flush=True)
     settings: dict[str, object] = {
         'specification': str(folder / SPECIFICATION),
         'campaign_id': campaign_id,

@@ -171,7 +171,7 @@ VERBS = {
         Group.BETWEEN_LABS,
         'compare the results of two or more campaigns or certificates',
         ('repsq compare first second', 'repsq compare lab_a.json lab_b.json lab_c.json --table'),
-        (4, 7, 8, 9),
+        (4, 7, 8, 9, 12),
     ),
     'compare-subjects': Verb(
         Group.BETWEEN_LABS,
@@ -189,7 +189,7 @@ VERBS = {
         Group.BETWEEN_LABS,
         'compute a campaign again and find any change since it was certified',
         ('repsq verify first', 'repsq verify first-published --key lab.key.pub'),
-        (4, 5, 7, 9, 10),
+        (4, 5, 7, 9, 10, 11),
     ),
     'publish': Verb(
         Group.BETWEEN_LABS,

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""repsq verify: whether a campaign and its certificate are what they were, to the last byte."""
+"""repsq verify: everything a campaign or its certificate says, computed again and compared."""
 
 from __future__ import annotations
 
@@ -22,12 +22,22 @@ from pathlib import Path
 
 from repsq_ros.campaign.journal import JOURNAL
 from repsq_ros.campaign.recount import recount
+from repsq_ros.certificate.differences import Checked
+from repsq_ros.certificate.document import CERTIFICATE
+from repsq_ros.certificate.issuing import read_certificate
 from repsq_ros.certificate.signature import read_public
-from repsq_ros.certificate.verification import SIGNATURE, Checked, verify
-from repsq_ros.console.recorded_psi import recorded_psi
+from repsq_ros.certificate.verification import SIGNATURE, verify
+from repsq_ros.console.recorded_inputs import add_recover
+from repsq_ros.console.recorded_journal import (
+    RecordedTopics,
+    add_topics,
+    compare_with_recordings,
+    topics_of,
+)
 
 CHANGED = 9  # exit code: as of CertificateError
 NOT_SIGNED_SO = 10  # exit code: only the signature does not fit
+NOT_ALL_CHECKED = 11  # exit code with --strict: nothing fails, but something was not checked
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -44,36 +54,81 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action='append',
         default=[],
         metavar='BAG',
-        help='a recording that the certificate names: its bytes, and psi of every test in it',
+        help='a recording of the campaign; several are read as one',
     )
     parser.add_argument(
         '--key', type=Path, help="the lab's public key: the signature has to be made with it"
     )
+    parser.add_argument(
+        '--strict',
+        action='store_true',
+        help=f'exit code {NOT_ALL_CHECKED} where something could not be checked',
+    )
+    add_topics(parser)
+    add_recover(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print every check; 0: all hold, 9: something changed, 10: the signature alone."""
+    """Print every check; see the exit codes at the top."""
     key = None if arguments.key is None else read_public(arguments.key)
     checks = verify(arguments.target, arguments.bag, key)
     show_checks(checks)
     folder: Path = arguments.target if arguments.target.is_dir() else arguments.target.parent
-    if arguments.bag and (folder / JOURNAL).exists() and not any(c.problem for c in checks):
-        # Where something has changed already, that is told, and no further work is done.
-        recounted = recount(folder)
-        of_bags = [recorded_psi(recounted, arguments.bag)]
+    if (folder / JOURNAL).exists() and not any(check.problems for check in checks):
+        # Where something was changed, the recordings are not read.
+        of_bags = _of_recordings(folder, arguments)
         show_checks(of_bags)
         checks += of_bags
-    failed = [check for check in checks if check.problem]
-    if not failed:
-        print(f'whole     {arguments.target}: {len(checks)} checks hold')
-        return 0
-    names = ', '.join(check.what for check in failed)
-    print(f'CHANGED   {arguments.target}: {len(failed)} of {len(checks)} checks fail: {names}')
-    return NOT_SIGNED_SO if all(check.what == SIGNATURE for check in failed) else CHANGED
+    failed = dict.fromkeys(check.what for check in checks if check.problems)
+    unknown = dict.fromkeys(check.what for check in checks if check.not_checked)
+    if failed:
+        print(f'CHANGED   {arguments.target}: {len(failed)} of {len(checks)} checks fail: '
+              f'{", ".join(failed)}')  # fmt: skip
+        return NOT_SIGNED_SO if set(failed) == {SIGNATURE} else CHANGED
+    passed = f'{len(checks) - len(unknown)} checks passed'
+    if unknown:
+        print(f'valid     {arguments.target}: {passed}; not checked: {", ".join(unknown)}')
+        return NOT_ALL_CHECKED if arguments.strict else 0
+    print(f'valid     {arguments.target}: {passed}')
+    return 0
+
+
+def _of_recordings(folder: Path, arguments: argparse.Namespace) -> list[Checked]:
+    """Compare the journal with the recordings, and say which of them are not at hand."""
+    bags: list[Path] = arguments.bag
+    if not bags:
+        return [
+            Checked(
+                'recordings',
+                not_checked='none given (--bag): psi, times, skips, pauses and lost attempts are '
+                "the journal's word",
+            )
+        ]
+    where, named = RecordedTopics(), []
+    if (folder / CERTIFICATE).exists():
+        certificate, _ = read_certificate(folder / CERTIFICATE)
+        named = [each['name'] for each in certificate['bags']]
+        if 'topics' in certificate:
+            where = RecordedTopics.of(certificate['topics'])
+    given = topics_of(arguments)
+    incomplete = ''
+    if len(named) > len(bags):
+        incomplete = f'the certificate names {len(named)} recordings, {len(bags)} were given'
+    return compare_with_recordings(
+        recount(folder),
+        bags,
+        where if given == RecordedTopics() else given,
+        incomplete,
+        arguments.recover,
+    )
 
 
 def show_checks(checks: Sequence[Checked]) -> None:
-    """Print a line for each check."""
+    """Print a line for each check, and for each difference where one fails."""
     for check in checks:
-        found = f'FAILS: {check.problem}' if check.problem else check.note
-        print(f'{"-" if check.problem else "ok":2s} {check.what:34s} {found}'.rstrip())
+        for problem in check.problems:
+            print(f'-  {check.what:34s} FAILS: {problem}')
+        if not check.problems:
+            mark = '??' if check.not_checked else 'ok'
+            found = f'not checked: {check.not_checked}' if check.not_checked else check.note
+            print(f'{mark:2s} {check.what:34s} {found}'.rstrip())

@@ -25,6 +25,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from repsq_ros.campaign.folder import refuse_evidence
 from repsq_ros.errors import MissingError, OutputError, ParameterError
 from repsq_ros.studies.costs import Budget
 from repsq_ros.views.folder_state import FolderState
@@ -77,6 +78,7 @@ def run(arguments: argparse.Namespace) -> int:
         else:
             _follow(console, board)
     if arguments.svg is not None:
+        refuse_evidence(arguments.svg)
         # Without rich's fonts: a picture loads nothing from elsewhere.
         picture = re.sub(
             r'@font-face \{.*?\}\s*', '', console.export_svg(title='repsq watch'), flags=re.DOTALL

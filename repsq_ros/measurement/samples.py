@@ -38,7 +38,7 @@ TWIST = ('linear', 'angular')
 COLUMNS = (*POSE, *TWIST, 'value')
 
 
-class NumberColumn(np.ndarray[Any, Any]):
+class NumberColumn(np.ndarray):  # type: ignore[type-arg]  # numpy 1.21 takes no index
     """One number of many messages, where a reader of one message expects one number."""
 
 

@@ -145,9 +145,17 @@ class Parameters:
         return load(Path(file).expanduser()) if file else None
 
     def seed(self, specification: Specification) -> int:
-        """Return the seed: the parameter, or where it is -1 the specification's."""
+        """Return the seed: the parameter, or where it is -1 the specification's.
+
+        :raises ParameterError: neither gives one
+        """
         value = self.whole('seed', -1, "seed; -1: the specification's", at_least=-1)
-        return specification.tester.seed if value == -1 else value
+        found = specification.tester.seed if value == -1 else value
+        if found is None:
+            raise ParameterError(
+                'seed', 'none, and none in the specification', 'a seed of your own, >= 0'
+            )
+        return found
 
     def _refuse(self, parameters: list[Parameter]) -> SetParametersResult:
         """Refuse to change what was read at the start, use_sim_time included."""

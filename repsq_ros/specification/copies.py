@@ -79,8 +79,8 @@ def write_replication(
 ) -> None:
     """Write the specification that an initiator's replicators share: with its partition laid.
 
-    Where half a cell is less than twice the initiator's gamma, replicators are asked for what it
-    leaves them.
+    It gives no seed: each replicator has its own. Where half a cell is less than twice the
+    initiator's gamma, replicators are asked for what it leaves them.
 
     :param anchor: the initiator's estimate [unit of psi]
     :param initiator: what its campaign was worth
@@ -94,6 +94,12 @@ def write_replication(
         'half_width': half_width,
         'anchor': anchor,
         'initiator': initiator.describe(),
+    }
+    # With the initiator's seed a replicator would draw the initiator's cases.
+    content['tester'] = {
+        key: value
+        for key, value in content['tester'].items()  # type: ignore[attr-defined]
+        if key != 'seed'
     }
     left = float(Decimal(repr(half_width)) - Decimal(repr(initiator.gamma)))
     if 0.0 < left < initiator.gamma:

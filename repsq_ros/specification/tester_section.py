@@ -62,7 +62,6 @@ class Tester:
     """What each tester chooses alone; the result may depend on it, its meaning may not."""
 
     proposal: ProposalChoice
-    seed: int = field(metadata=key('seed of the cases, and of a simulated robot'))
     stopping: StoppingRule
     gamma: float = field(
         metadata=key(
@@ -71,6 +70,10 @@ class Tester:
             above=0,
             default_text='accuracy.gamma',
         )
+    )
+    # None: a replicator gives its own
+    seed: int | None = field(
+        default=None, metadata=key('seed of the cases, and of a simulated robot', at_least=0)
     )
     max_tests: int = field(
         default=100_000,

@@ -24,7 +24,7 @@ from repsq_ros.campaign.contract import check_contract
 from repsq_ros.campaign.folder import SPECIFICATION
 from repsq_ros.campaign.journal import JOURNAL, Entry, read_journal
 from repsq_ros.campaign.records import Counted
-from repsq_ros.errors import JournalError
+from repsq_ros.errors import JournalError, ParameterError
 from repsq_ros.specification.load import load
 from repsq_ros.views.campaign_state import CampaignState
 from repsq_ros.views.health import Health, Level
@@ -46,6 +46,8 @@ class FolderState:
     def __init__(self, folder: Path) -> None:
         self._file = folder / JOURNAL
         if not self._file.is_file():
+            if not folder.is_dir():
+                raise ParameterError(str(folder), 'nothing', 'the folder of a campaign')
             raise JournalError(f'{folder}: found no {JOURNAL}, expected the folder of a campaign')
         self._specification = load(folder / SPECIFICATION)
         self.state = CampaignState()

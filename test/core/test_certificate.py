@@ -14,6 +14,7 @@
 
 """A certificate, and the check that nothing in a campaign was changed since."""
 
+import base64
 import json
 import re
 import shutil
@@ -33,6 +34,7 @@ from repsq_ros.campaign.recount import recount
 from repsq_ros.certificate.canonical import SAFE, canonical, plain, written_form
 from repsq_ros.certificate.document import CERTIFICATE, make_document
 from repsq_ros.certificate.issuing import content_digest, issue
+from repsq_ros.certificate.signature import has_small_order, read_public
 from repsq_ros.cli import main
 from repsq_ros.specification.load import load
 
@@ -97,7 +99,7 @@ def test_a_recording_with_the_right_bytes_that_holds_no_campaign_cannot_be_count
 def test_a_certificate_alone_is_checked_by_itself(base, tmp_path, capsys):
     alone = shutil.copy(base / 'lab' / CERTIFICATE, tmp_path / 'c.json')
     assert main(['verify', str(alone), '--key', str(base / 'lab.key.pub')]) == 0
-    assert 'whole' in capsys.readouterr().out
+    assert re.search(r'^valid .* 3 checks passed$', capsys.readouterr().out, re.MULTILINE)
 
 
 def test_it_says_what_a_stranger_needs(base):
@@ -111,7 +113,7 @@ def test_it_says_what_a_stranger_needs(base):
     assert tuple(certificate['partition']['edges']) == replication.partition.edges
     last = json.loads((base / 'lab' / JOURNAL).read_text().splitlines()[-1])
     assert certificate['journal'] == {
-        'format': 2, 'lines': result['n'] + 1, 'head': last['digest'],
+        'format': 2, 'lines': 2 * result['n'] + 1, 'head': last['digest'],
     }  # fmt: skip
     (bag,) = certificate['bags']
     assert {each['name']: each['bytes'] for each in bag['files']} == {
@@ -367,6 +369,101 @@ def test_what_is_no_certificate_is_told_in_one_line(text, base, capsys):
     assert (code, len(failed)) == (9, 1)
 
 
+@pytest.mark.parametrize(
+    'words',
+    [
+        ('verify', '/nowhere'), ('certify', '/nowhere'), ('publish', '/nowhere'),
+        ('compare', '/nowhere', '/neither'), ('compare-subjects', '/nowhere', '/neither'),
+        ('report', '/nowhere'), ('watch', '/nowhere'), ('run', '--resume', '/nowhere'),
+    ],
+)  # fmt: skip
+def test_a_folder_that_is_not_there_is_2_everywhere(words, capsys):
+    assert main(list(words)) == 2
+    assert '/nowhere' in capsys.readouterr().err
+
+
+def test_a_recording_that_is_not_there_is_2(base, capsys):
+    for verb in ('verify', 'certify'):
+        assert main([verb, str(base / 'lab'), '--bag', '/nowhere']) == 2
+
+
+@pytest.mark.parametrize('name', [JOURNAL, TESTS, RESULT, SPECIFICATION, CERTIFICATE])
+def test_what_a_campaign_rests_on_is_never_overwritten(name, base, capsys):
+    lab = base / 'lab'
+    for words in (
+        ('report', str(lab), '--output', str(lab / name)),
+        ('watch', str(lab), '--once', '--svg', str(lab / name)),
+    ):
+        before = (lab / name).read_bytes()
+        assert main(list(words)) == 6
+        assert (lab / name).read_bytes() == before
+    assert 'found a file of a campaign' in capsys.readouterr().err
+
+
+# A stranger's certificate ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ('old', 'new', 'told'),
+    [
+        (b'"gamma": 0.04', b'"gamma": 1e400', '1e400 is beyond every double'),
+        (b'"format": 1,', b'"format": 1, "format": 1,', "the key 'format' appears twice"),
+        (b'"max_tests": 1000', b'"max_tests": 1' + b'0' * 400, 'is beyond 2**53'),
+        (b'"gamma": 0.04', b'"gamma": -Infinity', '-Infinity is no number of JSON'),
+    ],
+)
+def test_numbers_and_keys_that_json_does_not_settle_are_refused(old, new, told, base, capsys):
+    replace_in(base / 'lab' / CERTIFICATE, old, new)
+    code, failed = verified(base, capsys)
+    assert (code, len(failed)) == (9, 1)
+    assert told in failed[0][1]
+
+
+def test_a_second_value_in_the_result_is_found_without_a_certificate(base, capsys):
+    (base / 'lab' / CERTIFICATE).unlink()
+    file = base / 'lab' / RESULT
+    file.write_text('value: 0.1\n' + file.read_text())
+    code, failed = verified(base, capsys)
+    assert code == 9
+    assert "key 'value' appears twice" in str(failed)
+
+
+def test_a_certificate_that_names_no_file_vouches_for_none(base, capsys):
+    edited(base, lambda c: c.update(files={}), again=True)
+    _, failed = verified(base, capsys)
+    unnamed = [what for what, problem in failed if 'does not name it' in problem]
+    assert unnamed == [SPECIFICATION, JOURNAL, TESTS, RESULT]
+
+
+def test_a_signature_by_a_key_that_nobody_named_is_not_called_valid(base, capsys):
+    assert main(['verify', str(base / 'lab')]) == 0
+    printed = capsys.readouterr().out
+    assert re.search(r'^\?\? signature .*signed by nobody you named', printed, re.MULTILINE)
+    assert 'not checked: signature' in printed
+    assert main(['verify', str(base / 'lab'), '--strict']) == 11
+
+
+SMALL_ORDER = ['00' * 32, '01' + '00' * 31, 'ec' + 'ff' * 30 + '7f', 'ed' + 'ff' * 30 + '7f']
+
+
+@pytest.mark.parametrize('key', SMALL_ORDER)
+def test_a_key_of_small_order_signs_nothing(key, base, capsys):
+    """y = 0, 1, -1, and p: points of order 4, 1, 2, 4, under which signatures fit anything."""
+    named = base64.b64encode(bytes.fromhex(key)).decode()
+    value = base64.b64encode(bytes.fromhex(key) + bytes(32)).decode()
+    edited(base, lambda c: c.update(
+        signature={'algorithm': 'Ed25519', 'public_key': named, 'value': value}))  # fmt: skip
+    code, failed = verified(base, capsys)
+    assert code == 10
+    assert 'small order' in failed[0][1]
+
+
+def test_an_honest_key_is_of_no_small_order(base):
+    key = read_public(base / 'lab.key.pub').public_bytes_raw()
+    assert not has_small_order(key)
+    assert all(has_small_order(bytes.fromhex(each)) for each in SMALL_ORDER)
+
+
 # Signatures --------------------------------------------------------------------------------------
 
 
@@ -446,13 +543,13 @@ def test_attempts_that_were_lost_are_certified_too(tmp_path, content, write):
     ]
     again = TestRecord(2, 2, 0.9, 1.0, True, x=tests[2].x, weight_bound=1.0)
     skipped = TestRecord(3, 0, float('nan'), 1.0, False, 'by hand', x=tests[3].x, skipped=True)
-    kept = [*tests[:2], *lost, again, skipped, *tests[4:]]
+    kept = [*tests[:2], *lost, again, skipped, *tests[4:8]]
     folder = leave_folder(tmp_path / 'lab', write(content), kept, sessions=(0, 3))
     issue(make_document(recount(folder)), folder)
     assert main(['verify', str(folder)]) == 0
     one, two = (each['mean'] for each in json.loads(
         (folder / CERTIFICATE).read_text())['sessions'])  # fmt: skip
-    assert (one['n'], two['n']) == (2, 7)
+    assert (one['n'], two['n']) == (2, 5)
 
 
 def test_without_a_result_there_is_nothing_to_certify(tmp_path, content, write, capsys):
@@ -464,7 +561,7 @@ def test_without_a_result_there_is_nothing_to_certify(tmp_path, content, write, 
     assert '3 tests without a result: not at its end yet' in capsys.readouterr().out
     (folder / RESULT).write_text('value: 0.5\n')
     assert main(['verify', str(folder)]) == 9
-    assert main(['verify', str(tmp_path)]) == 9
+    assert main(['verify', str(tmp_path)]) == 2
     assert 'found neither journal.jsonl nor certificate.json' in capsys.readouterr().err
 
 

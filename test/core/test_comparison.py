@@ -21,7 +21,7 @@ import numpy as np
 import pytest
 import yaml
 from conftest import ROOT
-from support.folders import leave_folder, records_of, simulate_folder
+from support.folders import leave_folder, records_of, seed_of, simulate_folder
 
 from repsq_ros.campaign.comparison import paper_count
 from repsq_ros.campaign.folder import REPLICATION, RESULT, SPECIFICATION
@@ -47,6 +47,7 @@ def paper_half_width(z, z_range, c):
 
 def test_the_demos_two_labs_return_the_same_value(tmp_path, capsys):
     first = simulate_folder(tmp_path / 'initiator', DEMO)
+    assert load(first / REPLICATION).tester.seed is None  # the replicator gives its own
     second = simulate_folder(tmp_path / 'replicator', first / REPLICATION, REPLICATOR)
     assert main(['compare', str(first), str(second)]) == 0
     printed = capsys.readouterr().out
@@ -96,11 +97,29 @@ def lab(content, write, tmp_path):
     content['tester'].update(stopping={'rule': 'fixed', 'tests': 4})
     content['partition'] = {'alpha': 0.1}
 
-    def leave(name, psi, tests=4, **change):
+    def leave(name, psi, tests=4, seed=None, **change):
         file = write({**content, **change}, f'{name}.yaml')
-        return str(leave_folder(tmp_path / name, file, records_of([psi] * tests)))
+        seed = seed or seed_of(name)
+        return str(leave_folder(tmp_path / name, file, records_of([psi] * tests), seed))
 
     return leave
+
+
+def test_a_campaign_beside_itself_or_its_published_copy_is_refused(lab, tmp_path, capsys):
+    first, copy = lab('first', 0.3), str(tmp_path / 'copy')
+    assert main(['publish', first, '--output', copy]) == 0
+    for other in (first, copy):
+        capsys.readouterr()
+        assert main(['compare', first, other]) == 2
+        assert 'are one campaign (journal head' in capsys.readouterr().err
+
+
+def test_labs_of_one_seed_are_no_independent_replication(lab, capsys):
+    labs = [lab('a', 0.3, seed=5), lab('b', 0.3, seed=5)]
+    assert main(['compare', *labs]) == 12
+    printed = capsys.readouterr().out
+    assert 'seed 5: the same cases, no independent replication' in printed
+    assert 'promise' not in printed
 
 
 def test_different_values_are_told_and_end_with_8(lab, capsys):
@@ -115,7 +134,7 @@ def test_values_of_other_contracts_are_not_compared(lab, capsys):
     accuracy = {'gamma': 0.05, 'c': 0.05, 'beta': 0.1}
     assert main(['compare', lab('a', 0.44), lab('b', 0.44, accuracy=accuracy)]) == 2
     told = capsys.readouterr().err
-    assert re.search(r'a and .*b, whose values are no values of one partition', told)
+    assert 'found values that are not comparable (digests' in told
     assert "expected campaigns of one contract: a replicator runs the initiator's" in told
 
 
@@ -124,7 +143,7 @@ def test_two_initiators_share_no_partition(lab, capsys):
         lab(name, psi, partition={'type': 'anchored'}) for name, psi in (('a', 0.44), ('b', 0.5))
     ]
     assert main(['compare', *labs]) == 2
-    assert 'no values of one partition' in capsys.readouterr().err
+    assert 'values that are not comparable' in capsys.readouterr().err
 
 
 def test_a_campaign_without_a_result_or_a_journal_is_no_campaign(lab, tmp_path, capsys):

@@ -22,7 +22,7 @@ import numpy as np
 import pytest
 from conftest import ROOT
 from scipy import stats
-from support.folders import leave_folder, records_of, simulate_folder
+from support.folders import leave_folder, records_of, seed_of, simulate_folder
 
 from repsq_ros.campaign.drift import (
     MeanInterval,
@@ -205,10 +205,14 @@ def lab(content, write, tmp_path):
     """Leave the folder of a lab that measured these values, from a session on as said."""
     content['partition'] = {'alpha': 0.1}
 
-    def leave(name, psi, sessions=(0,), **change):
+    def leave(name, psi, sessions=(0,), seed=None, **change):
         content['tester'].update(stopping={'rule': 'fixed', 'tests': len(psi)})
         file = write({**content, **change}, f'{name}.yaml')
-        return str(leave_folder(tmp_path / name, file, records_of(psi), sessions=sessions))
+        return str(
+            leave_folder(
+                tmp_path / name, file, records_of(psi), seed or seed_of(name), sessions=sessions
+            )
+        )
 
     return leave
 
@@ -260,7 +264,7 @@ def test_drift_between_the_sessions_of_a_lab_is_told(lab, capsys):
 
 def test_the_same_cases_are_compared_in_pairs(lab, capsys):
     values = np.array(drawn(6, 300)) * 0.8
-    labs = [lab('a', values.tolist()), lab('b', (values + 0.1).tolist())]
+    labs = [lab('a', values.tolist(), seed=3), lab('b', (values + 0.1).tolist(), seed=3)]
     assert main(['compare', *labs]) == 8
     told = re.search(
         r'A - B     in \[(\S+), (\S+)\] with probability 0.95, by 300 pairs',

@@ -258,5 +258,6 @@ def test_a_robot_that_does_not_move_at_all_pauses_the_campaign(nodes, short, wri
         remappings={'simulated_robot': ('cmd_vel:=elsewhere',)},
     )  # fmt: skip
     told = 'the robot did not move in 2 attempts in a row'
-    assert nodes.listener.phase(TestPhase.PAUSED, told).test.index == 1
+    # The second test may have been counted by then, or not.
+    assert nodes.listener.phase(TestPhase.PAUSED, told).test.index in (1, 2)
     assert nodes.call('start').message == 'the campaign has begun already'

@@ -14,11 +14,15 @@
 
 """Folders of campaigns as they are left behind, without nodes."""
 
+from dataclasses import replace
+
 from repsq_ros.campaign.campaign import Campaign
+from repsq_ros.campaign.cases import CaseSource
 from repsq_ros.campaign.folder import SPECIFICATION, CampaignFolder
-from repsq_ros.campaign.history import TEST, line_of_test
+from repsq_ros.campaign.history import CASE, TEST, case_line, line_of_test
 from repsq_ros.campaign.logbook import LAST_PATIENCE, Logbook
-from repsq_ros.campaign.records import TestRecord
+from repsq_ros.campaign.records import Case, TestRecord
+from repsq_ros.sampling.proposals import Draw
 from repsq_ros.simulation.in_process import run_in_process
 from repsq_ros.simulation.surrogate import Surrogate
 from repsq_ros.specification.copies import copy_specification
@@ -37,9 +41,20 @@ def leave_folder(folder, file, tests, seed=1, tester_file=None, sessions=()):
     specification = load(file)
     logbook = Logbook(folder, specification, folder.name, seed)
     kept, campaign = CampaignFolder(folder, specification), Campaign(specification)
-    for place, test in enumerate(tests):
+    proposal = specification.make_proposal()
+    source = CaseSource(specification, proposal, seed)
+    for place, record in enumerate(tests):
+        test = record
         if place in sessions:
             logbook.begin_session('', {})
+        draw = Draw(test.x, 0.0, 0.0, test.weight_bound, test.weight)
+        if proposal.ready(test.index):
+            draw = source.draw(test.index)
+            if proposal.unweighted:
+                test = replace(test, x=draw.x)
+        case = Case(test.index, test.attempt, draw)
+        logbook.write(CASE, case_line(case), LAST_PATIENCE)
+        source.learn(test)
         logbook.write(TEST, line_of_test(test), LAST_PATIENCE)
         estimate = campaign.add(test)
         if estimate is not None:
@@ -51,14 +66,19 @@ def leave_folder(folder, file, tests, seed=1, tester_file=None, sessions=()):
     return folder
 
 
-def simulate_folder(folder, file, tester_file=None):
+def simulate_folder(folder, file, tester_file=None, seed=None):
     """Leave the folder of a campaign on the surrogate."""
     specification, tests = load(file, tester_file), []
-    seed = specification.tester.seed
+    seed = specification.tester.seed if seed is None else seed
     run_in_process(
         specification, Surrogate(), seed, on_test=lambda record, _: tests.append(record)
     )
     return leave_folder(folder, file, tests, seed, tester_file)
+
+
+def seed_of(name):
+    """Return a seed of its own for each name of a lab."""
+    return int.from_bytes(name.encode(), 'big') % 2**31
 
 
 def records_of(values):
