@@ -108,7 +108,6 @@ def test_a_verb_imports_what_it_needs_and_no_more(verb, loaded_by_verb):
     assert loaded & {*modules.values()} <= {
         'repsq_ros.console.check',
         'repsq_ros.console.verify',
-        'repsq_ros.console.check',
         'repsq_ros.iso9283.pose_criteria',
     }
     assert not [room for room, verbs in LOADED_BY.items() if room in loaded and verb not in verbs]
