@@ -124,7 +124,7 @@ class LowerSequence:
         self._lowest = [math.inf] * tracks
         self._one_lower = True  # all bounds of a track are equal so far
         self._largest_stake: Numbers = np.zeros((tracks, runs))
-        self.bounds: Numbers = np.full(runs, start)
+        self.bounds: Numbers = np.full(runs, start, dtype=np.float64)
         self._at_bound: Numbers = np.zeros((tracks, len(CAPS), runs))  # ln K, value by value
         self._slope: Numbers = np.zeros(runs)  # of ln K at the bound, as seen last
 
@@ -194,7 +194,7 @@ class LowerSequence:
         if not rows.size:
             return
         value, low = value[rows], self.bounds[rows]
-        high: Numbers = np.full(rows.size, ceiling)
+        high: Numbers = np.full(rows.size, ceiling, dtype=np.float64)
         seen: NDArray[np.bool_] = np.zeros(
             rows.size, dtype=bool
         )  # the slope was seen in this very search
