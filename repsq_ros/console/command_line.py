@@ -70,6 +70,7 @@ def make_parser(chosen: Iterable[str] = VERBS) -> Parser:
         prog='repsq',
         description='Repeatable measures of robot performance by statistical query.',
         usage='%(prog)s [-h] [--version] COMMAND ...',
+        allow_abbrev=False,  # else an option of a verb may be taken for one of these
         epilog=_all_verbs(),
     )
     parser.add_argument('--version', action='version', version=f'repsq_ros {__version__}')

@@ -33,6 +33,9 @@ AT_ONCE = 2e6  # [ns] and those nearer than this, if it is under half of the mea
 EVEN_SHARE, EVEN = 0.9, 0.5
 FEWEST = 10  # gaps
 FAST_NS = 50_000_000  # [ns]
+# A gauge without stamps sends up to 100 readings a second while its plunger moves, and is silent
+# then: only what is faster than that is a stream for sure. Else its `rate` has to be declared.
+FASTER_THAN_A_GAUGE_NS = 5_000_000  # [ns]
 REPEATED = 0.2  # share of the values that equal the one before
 
 
@@ -55,8 +58,11 @@ def period_of(stamps: Stamps, rate: float) -> float:
     return float(np.median(apart)) * 1e-9 if len(apart) else math.nan
 
 
-def is_stream(samples: Samples) -> bool:
-    """Tell whether a number over time is sent all the time, not only when it changes."""
+def is_stream(samples: Samples, stamped: bool) -> bool:
+    """Tell whether a number over time is sent all the time, not only when it changes.
+
+    :param stamped: by the sensor, so that its messages have a header
+    """
     if samples.value is None or len(samples) <= FEWEST:
         return False
     # The oldest may be one from long ago that is there because it holds until the next.
@@ -64,6 +70,8 @@ def is_stream(samples: Samples) -> bool:
     middle = float(np.median(gaps))
     if np.mean(np.abs(gaps - middle) < EVEN * middle) < EVEN_SHARE:
         return False
+    if not stamped:
+        return middle <= FASTER_THAN_A_GAUGE_NS
     return middle <= FAST_NS or bool(np.mean(values[1:] == values[:-1]) > REPEATED)
 
 

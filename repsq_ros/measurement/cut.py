@@ -98,7 +98,9 @@ class Cut:
     @cached_property
     def streams(self) -> bool:
         """Tell whether samples come all the time; a gauge may be silent while nothing changes."""
-        return self.raw.value is None or self.source.rate > 0 or is_stream(self.around)
+        if self.raw.value is None or self.source.rate > 0:
+            return True
+        return is_stream(self.around, stamped=self.source.stamp == 'header')
 
     # In SI units, z up ---------------------------------------------------------------------------
 

@@ -23,7 +23,7 @@ from repsq_ros.timebase import NANOSECONDS, to_seconds
 
 # A baseline (a tare, a reference, the tilt at rest) is what was there over BASELINE_NS before the
 # command, less a guard at its end: late stamps must not bring the beginning of the move into it.
-BASELINE_NS = 500_000_000
+BASELINE_NS = 350_000_000
 GUARD_NS = 100_000_000
 REACH_NS = NANOSECONDS  # looked back before a test: for slopes, re-timing and a tare
 

@@ -100,7 +100,7 @@ def test_check_counts_for_the_worst_psi(content, write, capsys):
     content['tester']['stopping'] = {'rule': 'anytime'}
     file = str(write(content))
     assert main(['check', file]) == 0
-    said = int(capsys.readouterr().out.split('tests       ')[1].split(' even')[0])
+    said = int(capsys.readouterr().out.split('tests       ')[1].split()[0])
     taken = [
         run_plan(Plan(file, file, f'constant:{value}'), 1)[0][0].n
         for value in np.linspace(0.0, 1.0, 21).tolist()
