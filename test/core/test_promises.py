@@ -219,7 +219,7 @@ def test_a_replicator_of_narrower_cells_is_asked_for_what_they_leave_it(anchored
     anchored['partition']['half_width'] = 0.06
     first, second = replicate(anchored, write, tmp_path)
     assert '(each replicator within 0.02 of the true mean)' in first.agreement
-    assert (first.gamma, second.gamma) == (0.04, 0.02)
+    assert first.gamma == second.gamma == 0.04  # as the contract asks; the second aims at less
     assert second.half_width <= 0.02
     assert second.n > 1.5 * first.n
     assert second.agreement.startswith('With probability 0.9025')
