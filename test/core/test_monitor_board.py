@@ -142,7 +142,7 @@ def test_with_a_specification_weights_and_a_robot_too(write, tests):
 
 def test_an_arm_in_millimetres_long_names_and_long_reasons(write):
     content = yaml.safe_load((ROOT / 'config' / 'ur10e_positioning.yaml').read_text())
-    content['name'] = 'a_very_long_name_of_a_test_specification_' * 4
+    content['name'] = 'a_very_long_name_of_a_test_specification_' * 2
     specification = load(write(content))
     told = story(5, 3)
     span = Span(Phase.PAUSED, 5, 2, 0, None, (), reason='condition speed_scaling: 0.3, ' * 20)

@@ -119,7 +119,7 @@ def test_a_type_that_nobody_knows_is_audited_by_arrival(tmp_path, capsys):
 
 @pytest.mark.parametrize('damage', [slice(0, -20), slice(0, 30)])
 def test_a_damaged_message_has_no_stamp(tmp_path, capsys, damage):
-    """Without --recover the recording is refused; with it, the stamps of the others are told."""
+    """Without --recover the topic is not read; with it, the stamps of the others are reported."""
     raw = [
         (1, START + k * 10_000_000,
          bytes(STORE.serialize_cdr(pose(START + k * 10_000_000, (k, 0, 0)), POSE)))
@@ -130,7 +130,7 @@ def test_a_damaged_message_has_no_stamp(tmp_path, capsys, damage):
     file.write_bytes(mcap_of(CHANNELS, raw))
     assert main(['inspect', str(file)]) == 4
     out, err = capsys.readouterr()
-    assert out == ''
+    assert 'not read' in out and 'messages' not in out
     assert 'a message on /mocap' in err
     _, values = values_of(printed(file, capsys, '--recover')[0])
     assert values['messages'] == '99 in 0.990 s'

@@ -49,11 +49,12 @@ def start(nodes, file, folder, resume, speed=0.0):
     nodes.start('simulated_robot', {**AS_FAST_AS_POSSIBLE, 'speed': speed})
     nodes.start('measurement', {**common, **LOSSLESS})
     nodes.start('estimator', {**common, 'output': str(folder)})
-    nodes.start('guard', {'use_sim_time': True})
+    # Simulated time stands still after the last test: rest cannot be seen.
+    nodes.start('guard', {'use_sim_time': True, 'verify_stops': False})
     nodes.start(
         'scheduler',
         {**common, 'campaign_id': 'lab', 'seed': 7, 'look_around': 0.0, 'attended': False,
-         'output': str(folder), 'resume': resume},
+         'verify_stops': False, 'output': str(folder), 'resume': resume},
     )  # fmt: skip
 
 
