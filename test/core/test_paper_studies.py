@@ -47,7 +47,7 @@ from repsq_ros.paper.written import shown, write_table
 from repsq_ros.simulation.g1_mujoco import G1Changes, G1Mujoco
 from repsq_ros.simulation.in_process import run_in_process
 from repsq_ros.specification.load import load
-from repsq_ros.specification.reader import read
+from repsq_ros.specification.yaml_file import read
 
 
 def setting_of(name, file=None, **asked):

@@ -636,8 +636,8 @@ def test_a_certified_cell_is_the_result_and_unresolved_cells_are_told(content, w
     assert 'unresolved between cells 6 and 7' in torn.events
     low, high = specification.partition.edges[6], specification.partition.edges[8]
     assert torn.guarantee.startswith(
-        f'With probability 0.95 the true mean lies in [{low:.4g}, {high:.4g}], provided that robot '
-        'and set-up did not change during the tests. That is not what was asked for: the budget '
+        f'With probability 0.95 the true mean lies in [{low:.4g}, {high:.4g}], provided that '
+        'robot and set-up did not change during the tests. That is not what was asked for: the budget '
         'of tests ran out'
     )
     assert math.isnan(torn.p_same)

@@ -70,7 +70,7 @@ FAULTS = [
         'partition.alpha',
         'wide',
         "text 'wide'",
-        "'paper', 'iid', 'distinct', 'query', or a finite number > 0",
+        "'paper', 'corrigendum', 'iid', 'distinct', 'query', or a finite number > 0",
     ),
     ('partition.alpha', 0, '0', 'a finite number > 0'),
     ('partition.first', 0.2, '0.2', 'at most alpha'),
