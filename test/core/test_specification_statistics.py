@@ -637,8 +637,8 @@ def test_a_certified_cell_is_the_result_and_unresolved_cells_are_told(content, w
     low, high = specification.partition.edges[6], specification.partition.edges[8]
     assert torn.guarantee.startswith(
         f'With probability 0.95 the true mean lies in [{low:.4g}, {high:.4g}], provided that '
-        'robot and set-up did not change during the tests. That is not what was asked for: the budget '
-        'of tests ran out'
+        'robot and set-up did not change during the tests. That is not what was asked for: '
+        'the budget of tests ran out'
     )
     assert math.isnan(torn.p_same)
     assert torn.agreement.startswith('No agreement is promised')
