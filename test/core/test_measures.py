@@ -131,7 +131,8 @@ TARES = [
     # Arrival [s], the command at -2, and reading [mm]; expected psi, or the reason.
     ([*[(-3.0 + k / 10, 5.0) for k in range(9)], (-2.05, 5.1)], 0.004),  # the arm moved already
     ([*[(-3.0 + k / 10, 5.0) for k in range(8)], (-2.15, 5.09)], 0.004),  # one odd reading
-    ([(-2.5, 5.0), (-2.3, 5.2)], 'tare: readings before the command differ by 0.2000 mm'),
+    ([(-2.4, 5.0), (-2.3, 5.2)], 'tare: readings before the command differ by 0.2000 mm'),
+    ([(-2.5, 4.8), (-2.4, 5.0), (-2.3, 5.0)], 0.004),  # of the way to the reference
     ([(-40.0, 5.0), (-2.05, 5.1)], 0.004),  # it speaks on change alone
     ([(-2.05, 5.0)], 'tare: no reading until 0.1 s before the command'),
     ([(-3.0 + k / 10, 5.0) for k in range(10)], 0.004),
