@@ -40,7 +40,7 @@ from repsq_ros.measurement.samples import body_sample
 from repsq_ros.nodes.markers import MarkerSheet
 from repsq_ros.protocols.phases import Phase, Span
 from repsq_ros.specification.load import load
-from repsq_ros.views.board_updates import BoardUpdater, body_input
+from repsq_ros.views.board_updates import BoardUpdater
 from repsq_ros.views.campaign_state import CampaignState, CaseHeard
 from repsq_ros.views.path_recorder import PathRecorder
 
@@ -84,7 +84,7 @@ def main() -> None:
     parser.add_argument('--tests', type=int, default=10_000)
     tests = parser.parse_args().tests
     specification = load(SPECIFICATION)
-    source = body_input(specification)
+    source = specification.body_input
     assert source is not None
     story, show, sheet, seen = (
         CampaignState(), BoardUpdater(specification), MarkerSheet('repsq'), PathRecorder(source)

@@ -36,7 +36,6 @@ from repsq_ros.nodes.runtime import CampaignNode, run_node
 from repsq_ros.nodes.self_diagnosis import SelfDiagnosis
 from repsq_ros.nodes.watches.peers import Peers
 from repsq_ros.protocols.phases import Phase, Span
-from repsq_ros.views.board_updates import body_input
 from repsq_ros.views.health import Level, guard_health
 
 RATE = 20.0  # [Hz] of stop commands
@@ -58,7 +57,7 @@ class Guard(CampaignNode):
         specification = parameters.specification_if_given()
         stops = read_stop_settings(parameters, self._command.kind, self._command_type)
         parameters.finish()
-        body = None if specification is None else body_input(specification)
+        body = None if specification is None else specification.body_input
         self._stops = VerifiedStop(self, self._command, stops, body)
         self._phase: Phase | None = None  # that the scheduler has announced last
         self._stop_until = -math.inf  # steady [s]; longer, while the robot is not at rest

@@ -38,7 +38,7 @@ from repsq_ros.nodes.polling import LatestPose
 from repsq_ros.nodes.runtime import CampaignNode, run_node
 from repsq_ros.nodes.self_diagnosis import SelfDiagnosis
 from repsq_ros.protocols.phases import Span
-from repsq_ros.views.board_updates import BoardUpdater, body_input
+from repsq_ros.views.board_updates import BoardUpdater
 from repsq_ros.views.campaign_state import CampaignState
 from repsq_ros.views.health import Level
 from repsq_ros.views.path_recorder import PathRecorder
@@ -91,7 +91,7 @@ class Monitor(CampaignNode):
         specification = self._specification
         if specification is None:
             return
-        source = body_input(specification)
+        source = specification.body_input
         if source is None:
             self._remarks.append('no input tells where the robot is')
             return

@@ -51,7 +51,6 @@ from repsq_ros.nodes.supervisor import Supervisor
 from repsq_ros.nodes.watches.readiness import Readiness
 from repsq_ros.protocols.phases import Phase, Span
 from repsq_ros.timebase import whole_second_after
-from repsq_ros.views.board_updates import body_input
 from repsq_ros.views.health import Level, scheduler_health
 
 ASK_AGAIN = 2.0  # [s] without an answer
@@ -77,7 +76,7 @@ class Scheduler(CampaignNode):
         command_type = str(self.get_parameter('command_type').value)
         stops = read_stop_settings(parameters, space.kind, command_type)
         parameters.finish()
-        self._stops = VerifiedStop(self, self._command, stops, body_input(specification))
+        self._stops = VerifiedStop(self, self._command, stops, specification.body_input)
         self._fault = ''  # that ends the campaign
         self._alarmed = False  # the alarm of a stop is known
         self._obedience = ObedienceCheck(stops.bounds, settings.obeys)

@@ -80,6 +80,13 @@ class Specification:
         """Return the partition; None for the initiator of an anchored one."""
         return self.cells.partition
 
+    @property
+    def body_input(self) -> Input | None:
+        """The input that tells where the robot is; None where the specification names none."""
+        if self.feedback is not None:
+            return self.feedback
+        return None if self.measure.of_readings else self.measure.input
+
     def make_proposal(self) -> Proposal:
         """Make the tester's proposal, at the beginning of a campaign."""
         return self.tester.proposal.make(self.target)

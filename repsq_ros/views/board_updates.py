@@ -19,7 +19,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
-from repsq_ros.measurement.inputs import Input
 from repsq_ros.protocols.command_space import CommandSpace
 from repsq_ros.sampling.proposals import Proposal
 from repsq_ros.specification.model import Specification
@@ -43,13 +42,6 @@ class BoardUpdate:
     still: list[Shape] = field(default_factory=list)
     grown: list[Dots | Lines] = field(default_factory=list)
     moving: list[Shape] = field(default_factory=list)
-
-
-def body_input(specification: Specification) -> Input | None:
-    """Return the input that tells where the robot is; None where the specification names none."""
-    if specification.feedback is not None:
-        return specification.feedback
-    return None if specification.measure.of_readings else specification.measure.input
 
 
 class BoardUpdater:
