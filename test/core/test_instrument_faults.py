@@ -127,14 +127,14 @@ def freeze(samples):
 
 REFERENCES = [
     (off(70, x=1.0), Code.JUMP, 'jump: 1.000 m within 0.0100 s at -1.290 s'),  # 20 mm
-    (freeze, Code.FROZEN, 'frozen: bit-identical poses with fresh stamps for 0.4'),  # 3 mm
+    (freeze, Code.FROZEN, 'frozen: bit-identical poses with fresh stamps for 0.3'),  # 3 mm
     (
         lambda s: [off(k, x=0.001 * (k - 100))(s) for k in range(100)],
         Code.SETTLE, 'settle not reached: the body moves at 0.10',
     ),  # 25.5 mm: 0.1 m/s until the command
     (
         lambda s: [off(k, x=1e-4 * (k - 100))(s) for k in range(100)],
-        Code.SETTLE, 'settle not reached: the body creeps by 4.89',
+        Code.SETTLE, 'settle not reached: the body creeps by 3.38',
     ),
     (lambda s: s.__delitem__(slice(0, 100)), Code.REFERENCE, 'reference: no position within'),
     (lambda s: s.__delitem__(slice(60, 90)), Code.GAP, 'gap: 0.310 s without a sample from -1.4'),
