@@ -25,7 +25,7 @@ from rclpy.clock import Clock, ClockType
 from repsq_ros import topics
 from repsq_ros.campaign.conductor import Action, Conductor
 from repsq_ros.campaign.history import RESUME
-from repsq_ros.campaign.logbook import PATIENCE, Logbook
+from repsq_ros.campaign.logbook import PATIENCE, STOPS, Logbook
 from repsq_ros.campaign.obedience import ObedienceCheck
 from repsq_ros.campaign.progress import ProgressLines, pause_text
 from repsq_ros.campaign.records import Counted
@@ -34,7 +34,7 @@ from repsq_ros.measurement.samples import Samples
 from repsq_ros.messages import campaign_messages
 from repsq_ros.msg import Estimate, TestMeasurement
 from repsq_ros.nodes import qos
-from repsq_ros.nodes.announcements import STOPS, Announcements
+from repsq_ros.nodes.announcements import Announcements
 from repsq_ros.nodes.campaign_clock import CampaignClock
 from repsq_ros.nodes.commands.robot_command import make_robot_command
 from repsq_ros.nodes.commands.verified_stop import VerifiedStop, read_stop_settings
