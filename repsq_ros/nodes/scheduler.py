@@ -105,6 +105,7 @@ class Scheduler(CampaignNode):
         self._readiness = Readiness(
             self, specification, self._command, self._time, self._conductor, stopped_by,
             settings.sensor_timeout, settings.other_publishers, settings.lockstep,
+            settings.recorder,
         )  # fmt: skip
         self._supervisor = Supervisor(
             self._readiness, self._conductor, self._time, self._hold, self._ask,
@@ -374,13 +375,16 @@ class Scheduler(CampaignNode):
         """Zero on every way out, whatever state the campaign is in."""
         self._stops.stop()
         if self._conductor.span is not None:
+            code = self.exit_code
             self._carry_out(self._conductor.abort(self._time.now_ns(), reason))
+            self.exit_code = code  # who was told to end, ends well
         for _ in range(3):
             self._command.stop()
             time.sleep(0.02)
         if self._conductor.span is not None:
             self._pulse.say(True, STOPPING if self._stops.pending else '')
-            self._stops.finish(self._pulse.beat)
+            if not self._stops.finish(self._pulse.beat):
+                self.exit_code = CampaignError.exit_code
             self._pulse.say(True, '')
         self._command.wait_for_all_acked()
         self._announcements.wait_for_all_acked()
