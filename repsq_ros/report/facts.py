@@ -196,7 +196,10 @@ def needed(campaign: CampaignData) -> list[Row]:
     file = REPLICATION if (folder / REPLICATION).exists() else SPECIFICATION
     digest = result.replication_digest if result is not None else specification.digest
     return [
-        ('specification', f'{file} in {campaign.name}/, or the folder that repsq publish makes'),
+        (
+            'specification',
+            f'{file} in {campaign.name}/, or the folder that repsq certify --publish makes',
+        ),
         ('its digest', digest),
         ('journal', f'{len(campaign.recounted.entries)} lines, head {campaign.recounted.head}'),
         ('the second lab', f'repsq run {file} --tester tester.yaml --output second'),
