@@ -60,6 +60,7 @@ SHORTER = {  # partitions, in the table
     'random offset, iid': 'iid',
     'random offset, distinct': 'distinct',
     'any fixed': 'any',
+    'as specified': 'own',
 }
 
 
@@ -161,7 +162,7 @@ def _show(specification: Specification, found: list[Offer], known: Known, budget
             f'in [{bounds.lower:.4g}, {bounds.upper:.4g}]; {budget.test_seconds:g} s a test'
         )
     )
-    print('\n  tests   95 %   hours  accurate labs agree  P  gamma  partition, rule')
+    print('\n  tests   95 %   hours  accurate agree       P gamma  partition, rule')
     for offer in found:
         name = f'{SHORTER.get(offer.partition, offer.partition)}, {offer.rule}'
         print(
@@ -170,8 +171,9 @@ def _show(specification: Specification, found: list[Offer], known: Known, budget
             f'{_known(offer.p_same, ".2f"):>4} {_known(offer.gamma, ".2g"):<6} {name}'
         )
     print(
-        '\ntests: expected; 95 %: of campaigns need at most so many. P: chance that two labs\n'
-        'return the same value, estimated, not guaranteed. certified_cell: median tests.'
+        '\ntests: expected; 95 %: of campaigns need at most so many; certified_cell: median.\n'
+        'P: chance that two labs return the same value, estimated, not guaranteed.\n'
+        'anchored/3: each lab within a third; iid, distinct: a random offset.'
     )
 
 
