@@ -172,7 +172,8 @@ def include_monitor(on: LaunchArgument, **arguments: LaunchArgument | str) -> An
 
 def recorder(on: LaunchArgument) -> Any:
     """Return the name of the node that records, where an argument is true; else ''."""
-    return PythonExpression(["'rosbag2_recorder' if '", given(on), "' == 'true' else ''"])
+    name = PythonExpression(["'rosbag2_recorder' if '", given(on), "' == 'true' else ''"])
+    return ParameterValue(name, value_type=str)
 
 
 def record(
