@@ -47,6 +47,6 @@ setup(
     package_dir=SETTINGS,
     package_data={
         'repsq_ros': ['py.typed', 'certificate/*.json', 'report/*.html', 'specification/*.json'],
-        **{package: ['*.yaml', '*.rviz', '*.json'] for package in SETTINGS},
+        **{package: ['*.yaml', '*.csv', '*.rviz', '*.json'] for package in SETTINGS},
     },
 )

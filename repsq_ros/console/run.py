@@ -78,7 +78,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--subject',
         choices=SUBJECTS,
-        help='which robot (default: surrogate where velocities are commanded, arm for poses)',
+        help='which robot (default: surrogate for velocities, arm for poses, pushed for pushes)',
     )
     parser.add_argument('--model', default='', help="folder of the subject's model (g1)")
     parser.add_argument(
