@@ -25,6 +25,7 @@ from pathlib import Path
 
 from repsq_ros import topics
 from repsq_ros.campaign.history import clock_state
+from repsq_ros.console.json_answer import add_json, print_json
 from repsq_ros.errors import MissingError, ParameterError
 from repsq_ros.replay.bag_topics import TopicNames
 from repsq_ros.specification.load import load
@@ -69,6 +70,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--output', type=Path, default=Path(), metavar='FOLDER', help='where campaigns are kept'
     )
+    add_json(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -79,14 +81,20 @@ def run(arguments: argparse.Namespace) -> int:
     found = examine_machine(machine_state(arguments.output))
     if arguments.specification is not None:
         names = TopicNames.of(arguments.namespace, arguments.remap)
+        if not arguments.json:
+            print(f'listening for {seconds:g} s ...', flush=True)
         found += _listen(load(arguments.specification), names, seconds)
+    worst = verdict(found)
+    code = 0 if worst <= Level.WARN else NOT_READY
+    if arguments.json:
+        print_json({'ready': not code, 'found': found})
+        return code
     for each in found:
         print(f'{each.level.name:6s} {each.name}: {each.text}')
         if each.remedy:
             print(f'       -> {each.remedy}')
-    worst = verdict(found)
     print({Level.OK: 'ready', Level.WARN: 'ready, but see the warnings'}.get(worst, 'NOT ready'))
-    return 0 if worst <= Level.WARN else NOT_READY
+    return code
 
 
 def machine_state(folder: Path) -> Machine:
@@ -149,7 +157,6 @@ def _listen(specification: Specification, names: TopicNames, seconds: float) -> 
         made.append(GraphSurvey(wanted, commands, seconds))
         return made[0]
 
-    print(f'listening for {seconds:g} s ...', flush=True)
     code = run_node('repsq doctor', make)
     if code:
         raise SystemExit(code)  # the node has said why
