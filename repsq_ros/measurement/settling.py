@@ -26,6 +26,7 @@ from repsq_ros.measurement.cut import Cut
 from repsq_ros.measurement.inputs import Input
 from repsq_ros.measurement.limits import Limits
 from repsq_ros.measurement.pose import speed_of
+from repsq_ros.measurement.run import Run
 from repsq_ros.measurement.samples import Samples
 from repsq_ros.measurement.tail import Tail
 from repsq_ros.measurement.window import UnmeasurableError, Window
@@ -71,8 +72,8 @@ class Settling:
         if not len(came):
             return 'no sample of the body'
         cut = Cut(
-            came,
-            self.source,
+            Run(came, self.source),
+            slice(0, len(came)),
             Window(start_ns, end_ns, ()),
             start_ns,
             end_ns,
