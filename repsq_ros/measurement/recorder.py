@@ -18,11 +18,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from repsq_ros.measurement.cut import Cut
+from repsq_ros.measurement.cut import Cut, Run
 from repsq_ros.measurement.inputs import Input
 from repsq_ros.measurement.measure import Evaluation, Measure
 from repsq_ros.measurement.reasons import Code
-from repsq_ros.measurement.run import Run
 from repsq_ros.measurement.samples import Samples
 from repsq_ros.measurement.tail import KEEP_NS, Tail
 from repsq_ros.measurement.window import Window

@@ -22,11 +22,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from repsq_ros.measurement.checks import checked
-from repsq_ros.measurement.cut import Cut
+from repsq_ros.measurement.cut import Cut, Run
 from repsq_ros.measurement.inputs import Input
 from repsq_ros.measurement.limits import Limits
 from repsq_ros.measurement.pose import speed_of
-from repsq_ros.measurement.run import Run
 from repsq_ros.measurement.samples import Samples
 from repsq_ros.measurement.tail import Tail
 from repsq_ros.measurement.window import UnmeasurableError, Window
