@@ -100,4 +100,5 @@ def _ended_record(case: Case, span: Span) -> TestRecord:
         weight_bound=draw.weight_bound,
         skipped=span.phase is Phase.SKIPPED,
         broken_off=span.broken_off,
+        cause=span.cause,
     )

@@ -19,6 +19,7 @@ from __future__ import annotations
 import math
 
 from repsq_ros.campaign.conclusion import centre_of, conclude
+from repsq_ros.campaign.losses import Losses
 from repsq_ros.campaign.promise import lost_text
 from repsq_ros.campaign.records import EstimateRecord, TestRecord
 from repsq_ros.campaign.result import Result
@@ -29,6 +30,7 @@ from repsq_ros.estimation.selection import Selection, could_be
 from repsq_ros.estimation.stationarity import LEVEL, StationarityTest
 from repsq_ros.estimation.stopping import Bounds, Question, Validity
 from repsq_ros.estimation.weights import Weights, z_bounds
+from repsq_ros.protocols.phases import Cause
 from repsq_ros.sampling.proposals import Dependence
 from repsq_ros.specification.model import Specification
 
@@ -51,7 +53,6 @@ class Campaign:
         self._bias = choice.truncation_bias
         self._forecasts = forecasts
         accuracy, partition = specification.accuracy, specification.partition
-        self._widens = accuracy.selection == 'widen'
         measure = specification.measure
         self._range = Bounds(measure.lower, measure.upper)
         self._step: tuple[float, Bounds] = (math.nan, self._range)  # the bounds made last
@@ -66,15 +67,15 @@ class Campaign:
         self._control = specification.make_control()
         self._total = Accumulator()
         self._weights = Weights()
-        self._selection = Selection()
+        self._losses = Losses(accuracy)
+        self._selection = Selection()  # of all that was lost
+        self._widening = Selection()  # of what widens the interval
         drawn = proposal.dependence is not Dependence.LOW_DISCREPANCY
         self._stationarity = StationarityTest(self._range) if drawn else None
-        self._invalid = self._skipped = self._broken_off = 0
         self._truncated = self._violations = 0
         self._last: tuple[int, int] = (0, -1)  # (index, attempt) counted last
         self._next_index = 0
         self._progress_told = 0  # events
-        self._lost = False  # an attempt of the test under way
         self._events: list[str] = []
         self.latest: EstimateRecord | None = None
 
@@ -109,18 +110,16 @@ class Campaign:
             return None
         self._last = (record.index, record.attempt)
         z = record.psi * record.weight
-        self._broken_off += record.broken_off
+        self._losses.take(record)
         if record.skipped:
-            self._skipped += 1
             self._events.append(self._event(record, f'skipped: {record.reason}'))
             self._miss(record)
         elif record.broken_off:
             self._lose(record, f'broken off: {record.reason}')
         elif not record.valid:
-            self._invalid += 1
             self._lose(record, f'INVALID: {record.reason}')
         elif not (math.isfinite(z) and self._weighs(record.weight)):
-            self._invalid += 1
+            self._losses.lose(Cause.INSTRUMENT)
             self._lose(record, f'not counted: psi {record.psi}, weight {record.weight}')
         else:
             self._count(record, z)
@@ -129,29 +128,35 @@ class Campaign:
 
     def _lose(self, record: TestRecord, event: str) -> None:
         """Take in an attempt that gave nothing: the same case is made again."""
-        self._lost = True
         self._events.append(self._event(record, event))
 
     def _miss(self, record: TestRecord) -> None:
         """Take in a case that gives nothing: it is not made again."""
         self._next_index += 1
-        self._lost = False
+        widens = self._losses.widens_test
+        self._losses.end_case()
+        if widens:
+            self._losses.before_widening(self._progress)
         weight_bound = self._weight_bound(record)
         if math.isfinite(record.weight):
             self._violate(record, self._overweight(record, weight_bound))
         could = self._could_be(record, self._bounds(weight_bound))
         if self._control is None:
-            self._selection.miss(could, self.question.bounds.width)
-            if self._widens:
+            self._miss_in(could, self.question.bounds.width, widens)
+            if widens:
                 self._progress.miss(self._total, could)
         else:
             beside = self._control.foresee(self._counted(record))
-            self._selection.miss(beside.shifted(could), beside.bounds.width)
-            if self._widens:
+            self._miss_in(beside.shifted(could), beside.bounds.width, widens)
+            if widens:
                 assert isinstance(self._progress, ControlledProgress)
                 self._progress.miss_beside(self._total, could, beside)
-        if self._widens:
+        if widens:
             self._tell_progress(record)
+
+    def _miss_in(self, could: Bounds, widest: float, widens: bool) -> None:
+        for selection in (self._selection, self._widening)[: 1 + widens]:
+            selection.miss(could, widest)
 
     def _weight_bound(self, record: TestRecord) -> float:
         return min(record.weight_bound, self._proposal.largest_weight_bound)
@@ -173,12 +178,16 @@ class Campaign:
             self._truncated += 1
         self._check(record, z, bounds, weight_bound)
         self._weights.add(record.weight)
-        could = None
-        if self._lost:
-            self._lost = False
+        could = widened = None
+        if self._losses.in_test:
             could = self._could_be(record, bounds)
             self._selection.add(z, could)
-        widened = could if self._widens else None
+        if could is not None and self._losses.widens_test:
+            widened = could
+            self._widening.add(z, could)
+            self._losses.before_widening(self._progress)
+        self._losses.end_case()
+        beside = None
         if self._control is None:
             self._total.add(z)
             self._progress.add(self._total, z, bounds, widened)
@@ -187,6 +196,7 @@ class Campaign:
             self._total.add(beside.value)
             assert isinstance(self._progress, ControlledProgress)
             self._progress.add_beside(self._total, z, bounds, beside, widened)
+        self._losses.count(self._total, z, bounds, beside)
         self._tell_progress(record)
         self._look_for_drift(record, z, bounds)
 
@@ -252,14 +262,22 @@ class Campaign:
         upper = self._range.clip(progress.upper + self._bias)
         centre = centre_of(tester.stopping, lower, upper, total.mean)
         half_width = max(upper - centre, centre - lower) if total.n else math.inf
+        losses = self._losses
         expected = progress.expected_n(total) if self._forecasts else 0
+        stopped = total.n > 0 and (
+            # Where one cell holds all of M it is certified from the start, without an estimate.
+            progress.reached or progress.void or total.n >= tester.max_tests
+        )
         return EstimateRecord(
             index=record.index,
             attempt=record.attempt,
             n=total.n,
-            invalid=self._invalid,
-            skipped=self._skipped,
-            broken_off=self._broken_off,
+            invalid=losses.invalid,
+            skipped=losses.skipped,
+            broken_off=losses.broken_off,
+            bench=losses.bench,
+            extra_tests=losses.extra_tests(total, 0 if stopped else expected),
+            lost_time=losses.seconds,
             mean=total.mean,
             variance=total.variance,
             lower=lower,
@@ -270,9 +288,7 @@ class Campaign:
             expected_n=min(expected, tester.max_tests, LARGEST_COUNT),
             effective_sample_size=self._weights.effective_sample_size,
             largest_weight=self._weights.largest,
-            # Where one cell holds all of M it is certified from the start, without an estimate.
-            stopped=total.n > 0
-            and (progress.reached or progress.void or total.n >= tester.max_tests),
+            stopped=stopped,
             note=self._note(expected) if self._violations or self._selection.some else '',
         )
 
@@ -281,12 +297,12 @@ class Campaign:
         if self._violations:
             return f'no accuracy will be promised: {self._violations} tests out of their bounds'
         gamma, limit = self._specification.gamma, self._specification.tester.max_tests
-        cases = self._selection.cases(self._total)
+        cases = self._widening.cases(self._total)
         aims = self._specification.tester.stopping.validity is not Validity.NONE
-        if not (aims and self._widens) or cases < FIRST_CASES:
+        if not (aims and self._widening.some) or cases < FIRST_CASES:
             return ''
-        lost = self._invalid + self._broken_off + self._skipped
-        shift = self._selection.shift(self._total)
+        lost = self._losses.total - self._losses.independent
+        shift = self._widening.shift(self._total)
         if shift >= gamma:
             end = 'should as many go on being lost'
         elif self._forecasts and not 0 < expected <= limit:
@@ -319,5 +335,6 @@ class Campaign:
             math.sqrt(self._total.unbiased_variance / self._total.n),
             self._violations,
             self._selection.shift(self._total),
+            self._losses,
             events,
         )

@@ -20,6 +20,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
+from repsq_ros.campaign.losses import Losses
 from repsq_ros.campaign.promise import facts_of, say
 from repsq_ros.campaign.records import EstimateRecord
 from repsq_ros.campaign.result import Outcome, Result
@@ -44,6 +45,7 @@ def conclude(
     standard_error: float,
     violations: int,
     selection_bound: float,
+    losses: Losses,
     events: Sequence[str],
 ) -> Result:
     """Return the result of a campaign that has stopped.
@@ -82,7 +84,9 @@ def conclude(
         upper=latest.upper,
         half_width=latest.half_width,
         violations=violations,
-        lost=latest.invalid + latest.broken_off + latest.skipped,
+        lost=losses.total,
+        independent=losses.independent,
+        bench=losses.bench,
     )
     said = say(told_of)
     decided = not told_of.cell_decides  # by the mean
@@ -101,6 +105,9 @@ def conclude(
         invalid=latest.invalid,
         skipped=latest.skipped,
         broken_off=latest.broken_off,
+        bench=latest.bench,
+        extra_tests=latest.extra_tests,
+        lost_time=latest.lost_time,
         selection_bound=selection_bound,
         lower=latest.lower,
         upper=latest.upper,

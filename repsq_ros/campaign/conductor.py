@@ -25,18 +25,18 @@ from dataclasses import replace
 
 from repsq_ros.campaign.answers import Answers
 from repsq_ros.campaign.cases import CaseSource
+from repsq_ros.campaign.losses import CUT_SHORT
 from repsq_ros.campaign.records import Case, Counted, EstimateRecord, TestRecord
 from repsq_ros.campaign.walk import OverdueError, Walk
 from repsq_ros.measurement.recorder import Key
 from repsq_ros.measurement.samples import Samples
 from repsq_ros.measurement.settling import Settling
 from repsq_ros.protocols.command_space import Command
-from repsq_ros.protocols.phases import Phase, Span
+from repsq_ros.protocols.phases import Cause, Phase, Span
 from repsq_ros.sampling.proposals import Proposal
 from repsq_ros.specification.model import Specification
 
 Action = Case | Span | Counted
-CUT_SHORT = 'the scheduler ended in this attempt'
 
 
 class Conductor:
@@ -61,7 +61,8 @@ class Conductor:
         self._attended = attended
         self.case: Case | None = None  # under test
         self._answers = Answers()
-        self._broken_off = ''  # why the attempt under way was broken off
+        # Why the attempt under way was broken off, and where the cause lies.
+        self._broken_off: tuple[str, Cause] = ('', Cause.OPERATOR)
         self._next = (0, 0)  # (index, attempt) of the first test to come
         self._cut_short = False  # the journal ends within that attempt
         self._over = False  # the journal's tests have met the stopping rule already
@@ -142,8 +143,8 @@ class Conductor:
             return actions
         # A scheduler was killed in it. The peers know its outcome, or it is broken off.
         self._answers.due, self._not_before_ns = True, start_ns
-        self._broken_off = CUT_SHORT
-        self.span = self._idle(start_ns, broken_off=CUT_SHORT)
+        self._broken_off = CUT_SHORT, Cause.OPERATOR  # somebody may have ended it
+        self.span = self._idle(start_ns)
         return [actions[0], self.span, *self._decide(start_ns)]
 
     def advance(self, now_ns: int) -> list[Action]:
@@ -153,7 +154,7 @@ class Conductor:
             try:
                 follows = self._walk.follow(now_ns)
             except OverdueError as error:
-                return actions + self.ask(now_ns, str(error))
+                return actions + self.ask(now_ns, str(error), Cause.INSTRUMENT)
             if follows is None and not self._walk.over:
                 break
             if follows is None:
@@ -163,17 +164,26 @@ class Conductor:
             actions.append(follows)
         return actions + self._decide(now_ns)
 
-    def pause(self, now_ns: int, reason: str, goes_on: bool = False) -> list[Action]:
+    def pause(
+        self,
+        now_ns: int,
+        reason: str,
+        goes_on: bool = False,
+        cause: Cause = Cause.OPERATOR,
+    ) -> list[Action]:
         """Hold the campaign: a span with the command at rest, until `resume`.
 
         An attempt whose command had begun is broken off: it gets a record of its own.
+
+        :param goes_on: it will be resumed without anybody
+        :param cause: where that of the loss lies
         """
         span = self.span
         if span is None or span.phase is Phase.ABORTED:
             return []
         if not self.paused:
             self._interrupted, self._at_home = span, False
-        self.span = replace(self._break_off(Phase.PAUSED, now_ns, reason), goes_on=goes_on)
+        self.span = replace(self._break_off(Phase.PAUSED, now_ns, reason, cause), goes_on=goes_on)
         return [self.span]
 
     def resume(self, now_ns: int, start_ns: int) -> list[Action]:
@@ -189,7 +199,7 @@ class Conductor:
             return self._issue(case.index, case.attempt, start_ns)
         # What is known of it is said again, for peers that have missed it.
         self._not_before_ns = start_ns
-        self.span = self._idle(start_ns, broken_off=self._broken_off)
+        self.span = self._idle(start_ns)
         return [self.span, *self._decide(now_ns)]
 
     def skip(self, now_ns: int, reason: str) -> list[Action]:
@@ -212,15 +222,17 @@ class Conductor:
             actions.append(self._at_rest(Phase.PAUSED, now_ns, held.reason))
         return actions
 
-    def abort(self, now_ns: int, reason: str) -> list[Action]:
+    def abort(self, now_ns: int, reason: str, cause: Cause = Cause.OPERATOR) -> list[Action]:
         """Break the campaign off: a span with the command at rest."""
         if self.finished:
             return []
-        return [self._break_off(Phase.ABORTED, now_ns, reason)]
+        return [self._break_off(Phase.ABORTED, now_ns, reason, cause)]
 
-    def ask(self, now_ns: int, reason: str) -> list[Action]:
+    def ask(self, now_ns: int, reason: str, cause: Cause = Cause.OPERATOR) -> list[Action]:
         """Hold the campaign where somebody can resume it, end it where nobody can."""
-        return self.pause(now_ns, reason) if self._attended else self.abort(now_ns, reason)
+        if self._attended:
+            return self.pause(now_ns, reason, cause=cause)
+        return self.abort(now_ns, reason, cause)
 
     def confirm(self) -> bool:
         """Take somebody's word that a phase is over; false where none is awaited."""
@@ -244,25 +256,27 @@ class Conductor:
     def _key(self) -> tuple[int, int]:
         return (self.case.index, self.case.attempt) if self.case else (0, 0)
 
-    def _break_off(self, phase: Phase, now_ns: int, reason: str) -> Span:
+    def _break_off(
+        self, phase: Phase, now_ns: int, reason: str, cause: Cause = Cause.OPERATOR
+    ) -> Span:
         """Return the span that ends what is under way, and note whether that was an attempt."""
         begun = self.commanded
+        self.span = self._at_rest(phase, now_ns, reason)
         if begun:
-            self._answers.due, self._broken_off = True, reason
-        return self._at_rest(phase, now_ns, reason, begun)
-
-    def _at_rest(self, phase: Phase, now_ns: int, reason: str = '', begun: bool = False) -> Span:
-        rest = self._protocol.rest
-        self.span = Span(phase, *self._key, now_ns, None, rest, reason=reason, broken_off=begun)
+            self._answers.due, self._broken_off = True, (reason, cause)
+            self.span = replace(self.span, broken_off=True, cause=cause.value)
         return self.span
 
-    def _idle(self, now_ns: int, last: Command = (), broken_off: str = '') -> Span:
+    def _at_rest(self, phase: Phase, now_ns: int, reason: str = '') -> Span:
+        self.span = Span(phase, *self._key, now_ns, None, self._protocol.rest, reason=reason)
+        return self.span
+
+    def _idle(self, now_ns: int, last: Command = ()) -> Span:
         """Return the time between tests; a robot that takes poses keeps its last goal."""
         command = self._protocol.rest or last
-        return Span(
-            Phase.IDLE, *self._key, now_ns, now_ns, command, reason=broken_off,
-            broken_off=bool(broken_off),
-        )  # fmt: skip
+        reason, cause = self._broken_off
+        idle = Span(Phase.IDLE, *self._key, now_ns, now_ns, command, reason=reason)
+        return replace(idle, broken_off=True, cause=cause.value) if reason else idle
 
     def _issue(self, index: int, attempt: int, start_ns: int) -> list[Action]:
         if self.case is not None and self.case.index == index:
@@ -275,7 +289,8 @@ class Conductor:
         return [case, self.span]
 
     def _begin(self, case: Case) -> Case:
-        self.case, self._broken_off, self._not_before_ns = case, '', 0
+        self.case, self._not_before_ns = case, 0
+        self._broken_off = '', Cause.OPERATOR
         self._answers.await_answers(self._key)
         return case
 
@@ -308,4 +323,4 @@ class Conductor:
             f'{measured.reason}'
         )
         self._limit = case.attempt + 1 + self._specification.tester.max_attempts
-        return actions + self.ask(now_ns, reason)
+        return actions + self.ask(now_ns, reason, Cause.INSTRUMENT)

@@ -117,6 +117,7 @@ def stop_line(span: Span) -> dict[str, object]:
         'attempt': span.attempt,
         'reason': span.reason,
         'broken_off': span.broken_off,
+        'cause': span.cause,
     }
 
 

@@ -24,12 +24,16 @@ from concurrent.futures import TimeoutError as FutureTimeoutError
 from pathlib import Path
 
 from repsq_ros.campaign.campaign import Campaign
-from repsq_ros.campaign.conductor import Conductor
+from repsq_ros.campaign.conductor import Action, Conductor
 from repsq_ros.campaign.contract import check_contract
 from repsq_ros.campaign.history import (
+    ABORT,
     BEGIN,
     CASE,
+    DONE,
+    PAUSE,
     SESSION,
+    SKIP,
     TEST,
     History,
     beginning,
@@ -40,15 +44,16 @@ from repsq_ros.campaign.history import (
     stop_line,
 )
 from repsq_ros.campaign.journal import JOURNAL, Journal
-from repsq_ros.campaign.records import Case, TestRecord
+from repsq_ros.campaign.records import Case, Counted
 from repsq_ros.errors import JournalError, OutputError, OutputLateError
-from repsq_ros.protocols.phases import Span
+from repsq_ros.protocols.phases import Phase
 from repsq_ros.sampling.external import External
 from repsq_ros.sampling.proposals import Draw, Proposal
 from repsq_ros.specification.model import Specification
 
 PATIENCE = 0.1  # [s] in which a disk has written a line, usually
 LAST_PATIENCE = 10.0  # [s] at the end
+STOPS = {Phase.PAUSED: PAUSE, Phase.SKIPPED: SKIP, Phase.ABORTED: ABORT}  # events of the journal
 
 
 class Logbook:
@@ -131,17 +136,22 @@ class Logbook:
         self._waiting.append((event, content))
         self.flush(patience)
 
-    def write_case(self, case: Case) -> None:
-        """Write a case, before it is commanded."""
-        self.write(CASE, case_line(case))
+    def write_action(self, action: Action) -> None:
+        """Write what the conductor decided, if it belongs into the journal.
 
-    def write_test(self, record: TestRecord) -> None:
-        """Write a test, before the next one is issued."""
-        self.write(TEST, line_of_test(record))
+        A case is written before it is commanded, a test before the next one is issued. Nothing
+        waits for what has stopped the robot.
 
-    def write_stop(self, event: str, span: Span) -> None:
-        """Write what has stopped the robot; nothing waits for it."""
-        self.write(event, stop_line(span), patience=0.0)
+        :raises OutputError: it cannot be written, and waits
+        """
+        if isinstance(action, Counted):
+            self.write(TEST, line_of_test(action.record))
+        elif isinstance(action, Case):
+            self.write(CASE, case_line(action))
+        elif action.phase is Phase.DONE:
+            self.write(DONE, {})
+        elif action.phase in STOPS:
+            self.write(STOPS[action.phase], stop_line(action), patience=0.0)
 
     def flush(self, patience: float | None = None) -> None:
         """Write what waits.

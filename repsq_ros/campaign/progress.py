@@ -16,40 +16,83 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
 from repsq_ros.campaign.records import Counted, EstimateRecord, TestRecord
 from repsq_ros.protocols.phases import Span
 
+LONGEST = 119  # characters of the line of an attempt
+
+
+class Lossy(Protocol):
+    """What an estimate and a result say of losses."""
+
+    @property
+    def invalid(self) -> int:
+        """INVALID attempts."""
+
+    @property
+    def skipped(self) -> int:
+        """Cases that the operator skipped."""
+
+    @property
+    def broken_off(self) -> int:
+        """Attempts that were broken off."""
+
+    @property
+    def bench(self) -> int:
+        """Of these: by the bench itself."""
+
+    @property
+    def extra_tests(self) -> int:
+        """Tests that losses cost."""
+
+    @property
+    def lost_time(self) -> float:
+        """Time that losses took [s]."""
+
+
+def price_text(of: Lossy) -> str:
+    """Return what was lost and what that cost, in tests and minutes; '' without loss."""
+    bench = f' ({of.bench} by the bench)' if of.bench else ''
+    lost = [
+        f'{count} {word}'
+        for count, word in (
+            (of.invalid, 'INVALID'),
+            (of.broken_off, f'broken off{bench}'),
+            (of.skipped, 'skipped'),
+        )
+        if count
+    ]
+    if not lost:
+        return ''
+    tests = 'test' if of.extra_tests == 1 else 'tests'
+    return f'{", ".join(lost)}: cost {of.extra_tests} {tests}, {of.lost_time / 60:.1f} min'
+
 
 class ProgressLines:
-    """Puts tests and estimates into lines.
+    """Puts tests and estimates into lines."""
 
-    :param names: of the dimensions of a case
-    """
-
-    def __init__(self, names: tuple[str, ...]) -> None:
-        self._names = names
+    def __init__(self) -> None:
         self._first: tuple[int, float] | None = None  # (tests, [s]) when the first one was heard
 
     def line(self, counted: Counted, now: float) -> str:
-        """Return the line of one attempt.
+        """Return the line of one attempt, which fits into 120 columns.
 
         :param now: [s], steady
         """
-        record, estimate = counted.record, counted.estimate
-        return f'{self._attempt(record)} | {self.standing(estimate, now)}'
-
-    def _attempt(self, record: TestRecord) -> str:
-        case = ', '.join(
-            f'{name} {value:.3g}' for name, value in zip(self._names, record.x, strict=False)
-        )
+        record = counted.record
         again = f', attempt {record.attempt}' if record.attempt else ''
-        return f'test {record.index}{again} ({case}): {self._outcome(record)}'
+        line = f'test {record.index}{again}: {self._outcome(record)}'
+        if record.valid:
+            line = f'{line} | {self.standing(counted.estimate, now)}'
+        return line if len(line) <= LONGEST else f'{line[: LONGEST - 3]}...'
 
     @staticmethod
     def _outcome(record: TestRecord) -> str:
         if record.valid:
-            weight = '' if record.weight == 1.0 else f', weight {record.weight:.4g}'
-            return f'psi {record.psi:.6g}{weight}'
+            weight = '' if record.weight == 1.0 else f', weight {record.weight:.3g}'
+            return f'psi {record.psi:.4g}{weight}'
         word = 'INVALID'
         if record.skipped:
             word = 'skipped'
@@ -65,18 +108,14 @@ class ProgressLines:
         if self._first is None:
             self._first = (estimate.n, now)
         expected = f' of about {estimate.expected_n}' if estimate.expected_n else ''
-        counts = (
-            (estimate.invalid, 'INVALID'),
-            (estimate.broken_off, 'broken off'),
-            (estimate.skipped, 'skipped'),
+        parts = (
+            f'tests {estimate.n}{expected}',
+            f'{estimate.mean:.4f} +- {estimate.half_width:.4f}, to reach {estimate.gamma:g}',
+            self._left(estimate, now),
+            price_text(estimate),
+            estimate.note,
         )
-        note = f' | {estimate.note}' if estimate.note else ''
-        lost = ', '.join(f'{count} {word}' for count, word in counts if count)
-        return (
-            f'tests {estimate.n}{expected}{f" ({lost})" if lost else ""} | estimate '
-            f'{estimate.mean:.4f} | half-width {estimate.half_width:.4f}, to reach '
-            f'{estimate.gamma:g} | {self._left(estimate, now)}{note}'
-        )
+        return ' | '.join(part for part in parts if part)
 
     def _left(self, estimate: EstimateRecord, now: float) -> str:
         first_n, began = self._first or (0, now)

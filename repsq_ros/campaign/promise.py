@@ -30,12 +30,19 @@ from repsq_ros.specification.model import Specification
 from repsq_ros.specification.partition_section import PartitionChoice
 
 ROUNDING = 1.0 - 1e-12  # 2 gamma by another way may be a digit more
+INDEPENDENT = 'lost whatever psi would have been, which is assumed and not proven'
 STATIONARY = 'robot and set-up did not change during the tests'
 
 
 def lost_text(lost: int) -> str:
     """Return a number of lost attempts and cases in words."""
     return 'the 1 attempt or case' if lost == 1 else f'the {lost} attempts and cases'
+
+
+def bench_text(lost: int) -> str:
+    """Return a number of attempts that the bench broke off in words."""
+    attempts = 'the 1 attempt' if lost == 1 else f'the {lost} attempts'
+    return f'{attempts} that the bench broke off (stall, lost node, disk or clock)'
 
 
 def plug_in_text(p_same: float) -> str:
@@ -82,6 +89,8 @@ class Facts:
     half_width: float = math.nan
     violations: int = 0  # tests with a value outside its bounds
     lost: int | None = None  # attempts and cases; None: not known yet
+    independent: int | None = None  # of these: assumed to be lost whatever psi would have been
+    bench: int = 0  # of these: by the bench itself
 
     @property
     def cell_decides(self) -> bool:
@@ -194,10 +203,12 @@ def _provisos(facts: Facts) -> tuple[str, ...]:
         found.append(f'no weight exceeds {facts.weight_bound:g}, which is declared and not proven')
     if facts.external:
         found.append('the other program drew each case from the q of its weight')
-    if facts.accuracy.selection == 'assume_independent' and facts.lost != 0:
-        what = 'tests' if facts.lost is None else lost_text(facts.lost)
-        what += ' was' if facts.lost == 1 else ' were'
-        found.append(f'{what} lost whatever psi would have been, which is assumed and not proven')
+    lost = facts.independent
+    if lost is None and facts.accuracy.selection == 'assume_independent':
+        found.append(f'tests were {INDEPENDENT}')
+    elif lost:
+        what = bench_text(lost) if facts.bench == lost else lost_text(lost)
+        found.append(f'{what} {"was" if lost == 1 else "were"} {INDEPENDENT}')
     return tuple(found)
 
 

@@ -21,7 +21,10 @@ from dataclasses import dataclass
 
 from repsq_ros.measurement.measure import Evaluation
 from repsq_ros.measurement.recorder import Key, Window
+from repsq_ros.protocols.phases import Cause
 from repsq_ros.sampling.proposals import Draw
+
+CAUSES = {cause.value: cause for cause in Cause}
 
 
 @dataclass(frozen=True)
@@ -55,6 +58,16 @@ class TestRecord:
     code: str = (
         ''  # of the reason, for programs: measurement.reasons.Code.key; '' where there is none
     )
+    cause: str = ''  # Cause, where it was broken off; '': an earlier version did not say
+
+    @property
+    def loss(self) -> Cause | None:
+        """Return where the cause lies that this attempt gave nothing; None: it gave psi."""
+        if self.skipped:
+            return Cause.OPERATOR
+        if self.broken_off:
+            return CAUSES.get(self.cause, Cause.OPERATOR)
+        return None if self.valid else Cause.INSTRUMENT
 
     @property
     def follower(self) -> Key:
@@ -110,6 +123,9 @@ class EstimateRecord:
     largest_weight: float
     stopped: bool
     note: str = ''  # what stands between the campaign and the accuracy that was asked for
+    bench: int = 0  # of broken_off: by the bench itself
+    extra_tests: int = 0  # that losses cost; while the campaign runs: expected
+    lost_time: float = 0.0  # [s] that lost attempts and their pauses took
 
 
 @dataclass(frozen=True)

@@ -12,43 +12,58 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Whether a campaign that was held resumes by itself: not too often, and not for ever."""
+"""When a campaign that was held by a suspicion goes on by itself: later each time."""
 
 from __future__ import annotations
 
 from collections import deque
 
+STEP = 0.5  # [s] by which each suspicion makes it wait longer than the one before
+LONGEST = 30.0  # [s]
+SPAN = 600.0  # [s] without one after which it waits no longer than the first time
+SAY = 30.0  # [s] between two reports of what it waits for
+
 
 class Recovery:
-    """Counts interruptions, and decides when a person has to be asked. Times are steady [s].
+    """Decides when to go on after a suspicion. None ends a campaign. Times are steady [s]."""
 
-    :param limit: interruptions within the span after which the campaign still resumes by itself
-    :param span: [s]
-    :param patience: [s] that what was lost may take to come back
-    """
-
-    def __init__(self, limit: int, span: float, patience: float) -> None:
-        self._limit, self._span, self._patience = limit, span, patience
-        self._at: deque[float] = deque()
+    def __init__(self) -> None:
+        self._at: deque[float] = deque(maxlen=round(LONGEST / STEP) + 1)
+        self._told = 0.0
         self.under_way = False
 
-    def begin(self, now: float) -> str:
-        """Note an interruption.
+    def begin(self, now: float) -> float:
+        """Note a suspicion.
 
-        :returns: why a person has to be asked this time, or ''
+        :returns: [s] to wait at least before going on
         """
-        while self._at and now - self._at[0] >= self._span:
+        while self._at and now - self._at[0] >= SPAN:
             self._at.popleft()
         self._at.append(now)
-        self.under_way = len(self._at) <= self._limit
-        if self.under_way:
-            return ''
-        return f'this was number {len(self._at)} of its kind within {self._span:g} s'
+        self._told = now
+        self.under_way = True
+        return self.wait
 
-    def overdue(self, now: float) -> str:
-        """Return for how long what was lost has been missing, if that is too long; else ''."""
-        lasts = self.under_way and now - self._at[-1] > self._patience
-        return f'for {self._patience:g} s now' if lasts else ''
+    @property
+    def count(self) -> int:
+        """How many suspicions there were lately."""
+        return len(self._at)
+
+    @property
+    def wait(self) -> float:
+        """How long the last suspicion makes it wait at least [s]."""
+        return min(STEP * max(self.count - 1, 0), LONGEST)
+
+    def may_go_on(self, now: float) -> bool:
+        """Tell whether it has waited long enough."""
+        return self.under_way and now - self._at[-1] >= self.wait
+
+    def lasts(self, now: float) -> float:
+        """Return for how long it has waited [s], if that is to be told again; else 0."""
+        if not self.under_way or now - self._told < SAY:
+            return 0.0
+        self._told = now
+        return now - self._at[-1]
 
     def end(self) -> None:
         """Note that the campaign goes on, or that somebody takes over."""

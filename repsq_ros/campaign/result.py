@@ -71,6 +71,9 @@ class Result:
     violations: int = 0
     objection: str = ''
     provisos: tuple[str, ...] = ()
+    bench: int = 0
+    extra_tests: int = 0
+    lost_time: float = 0.0  # [s]
 
     def as_initiator(self, specification: Specification) -> Initiator:
         """Return what replicators have to know of this campaign: the accuracy that it aimed at."""

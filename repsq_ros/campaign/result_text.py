@@ -18,17 +18,20 @@ from __future__ import annotations
 
 import math
 
+from repsq_ros.campaign.progress import price_text
 from repsq_ros.campaign.promise import plug_in_text
 from repsq_ros.campaign.result import Result
 
 
 def result_text(result: Result) -> str:
     """Return a result in words: value, estimate, promise, agreement, events; a line each."""
+    price = price_text(result)
     lines = [
         f'result    {result.value:.6g}  (cell {result.cell}: {result.cell_lower:.6g} to '
         f'{result.cell_upper:.6g})',
         f'estimate  {result.estimate:.6g} +- {result.half_width:.4g} from {result.n} tests, '
         f'{result.invalid} INVALID, {result.broken_off} broken off, {result.skipped} skipped',
+        *([f'losses    {price}'] * bool(price)),
         f'promise   {result.guarantee}',
         f'agreement {result.agreement}',
     ]

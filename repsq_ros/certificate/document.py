@@ -40,6 +40,7 @@ FORMAT = 1  # of the certificate
 TYPE = 'repsq_ros campaign certificate'
 PROMISE = ('accurate', 'guarantee', 'agreement', 'objection', 'provisos', 'p_same')
 IDENTITY = ('campaign_id', 'specification_digest', 'replication_digest')  # said elsewhere
+PRICE = ('bench', 'extra_tests', 'lost_time')  # what losses cost: no part of the promise
 ISSUED = ('issued', 'software', 'bags', 'topics', 'lab')  # what no journal says
 
 
@@ -121,7 +122,9 @@ def counted_content(recounted: Recount) -> dict[str, object]:
         },
         'promise': {name: told[name] for name in PROMISE},
         'result': {
-            name: value for name, value in told.items() if name not in (*PROMISE, *IDENTITY)
+            name: value
+            for name, value in told.items()
+            if name not in (*PROMISE, *IDENTITY, *PRICE)
         },
         'mean': asdict(mean_interval(specification, history.tests, accuracy.c)),
         'sessions': [

@@ -42,6 +42,7 @@ from repsq_ros.certificate.differences import Checked, close, differences
 from repsq_ros.certificate.document import (
     CERTIFICATE,
     ISSUED,
+    PRICE,
     bag_files,
     certified_files,
     make_document,
@@ -192,7 +193,7 @@ def _of_campaign(folder: Path, certificate: dict[str, Any] | None) -> list[Check
         return [*checks, Checked(COUNTED, problems, f'{text}: not at its end yet')]
     document = recounted.result.document(recounted.specification)
     document['sessions'] = list(recounted.history.sessions)
-    checks.append(_of_yaml(folder / RESULT, yaml.safe_dump(document), ('software',)))
+    checks.append(_of_yaml(folder / RESULT, yaml.safe_dump(document), ('software', *PRICE)))
     if recounted.specification.partition is None:
         with TemporaryDirectory() as temporary:
             again = Path(temporary) / REPLICATION

@@ -23,6 +23,7 @@ from pathlib import Path
 
 from repsq_ros.campaign.comparison import paper_count
 from repsq_ros.campaign.drift import DriftFinding, drift_between
+from repsq_ros.campaign.progress import price_text
 from repsq_ros.campaign.promise import confidence_text, plug_in_text, probability_text
 from repsq_ros.certificate.lab import LabResult, drift_between_labs, read_lab
 from repsq_ros.console.round_robin import round_robin
@@ -66,6 +67,9 @@ def run(arguments: argparse.Namespace) -> int:
     width = max(len(str(path)) for path in paths)
     for lab in labs:
         print(f'{lab.path!s:{width}}  {_line(lab)}')
+        price = '' if lab.campaign is None else price_text(lab.campaign.result)
+        if price:
+            print(f'{"":{width}}  lost: {price}')
     if len({lab.digest for lab in labs}) > 1:
         # The same was measured, on partitions of their own: values cannot be held together.
         _tell_means(labs)

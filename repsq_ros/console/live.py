@@ -32,7 +32,7 @@ class LiveLine:
         self._terminal = out.isatty()
         self._interval = 0.2 if self._terminal else interval
         self._shown = -self._interval
-        self._progress = ProgressLines(())
+        self._progress = ProgressLines()
         self._used = False
 
     def show(self, estimate: EstimateRecord) -> None:

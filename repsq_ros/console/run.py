@@ -52,7 +52,7 @@ from repsq_ros.launching.campaign_nodes import (
     new_launch_id,
 )
 from repsq_ros.simulation.build import SUBJECTS, make_subject, usual_subject
-from repsq_ros.simulation.in_process import require_fit
+from repsq_ros.simulation.in_process import require_fit, run_into_folder
 from repsq_ros.specification.copies import copy_specification
 from repsq_ros.specification.load import load
 from repsq_ros.specification.model import Specification
@@ -86,6 +86,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=float,
         default=0.0,
         help='simulated s in each real s; 0 (default): as fast as the machine allows',
+    )
+    parser.add_argument(
+        '--in-process',
+        action='store_true',
+        help='simulate in this process alone, as is done where ROS 2 is missing',
     )
     parser.add_argument(
         '--tester',
@@ -131,24 +136,28 @@ def run(arguments: argparse.Namespace) -> int:
         raise ParameterError('parameters', f'{arguments.parameters}', 'a file that is there')
     if arguments.seed is not None and arguments.seed < 0:
         raise ParameterError('seed', f'{arguments.seed}', 'a whole number >= 0')
+    if arguments.in_process:
+        return _run_in_process(arguments, specification)
     try:
         from repsq_ros.nodes.observer import Observer
         from repsq_ros.nodes.runtime import run_node
     except ImportError as error:
+        if arguments.simulate and arguments.resume is None:
+            print('without ROS 2: simulated in this process, as with --in-process', flush=True)
+            return _run_in_process(arguments, specification)
         raise MissingError(
-            f'repsq run needs ROS 2 and the built messages of this package ({error}). Without '
-            'ROS: make demo sets everything up. With ROS: colcon build, . install/setup.bash'
+            f'repsq run needs ROS 2 and the built messages of this package ({error}). '
+            'Without ROS: repsq run --simulate. With ROS: colcon build, . install/setup.bash'
         ) from None
     if arguments.simulate:
         # A simulated robot is nobody else's business on the network.
         os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
-    campaign_id = f'{specification.name}-{time.strftime("%Y%m%d-%H%M%S")}'
+    campaign_id = _campaign_id(specification)
     if arguments.resume is not None:
         folder = arguments.resume
         campaign_id, arguments.seed = _journal_of(folder)
     else:
-        folder = _new_folder(arguments.output or Path('campaigns') / campaign_id)
-        copy_specification(arguments.specification, folder / SPECIFICATION, arguments.tester)
+        folder = _folder_for(arguments, campaign_id)
     print(f'campaign {campaign_id} in {folder}/', flush=True)
     line = LiveLine(sys.stdout)
     group = ProcessGroup(folder)
@@ -183,9 +192,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     code = run_node('repsq', watch)
     if results:
-        print()
-        print(result_text(results[0]))
-        print(f'files     {folder / RESULT}, {folder / TESTS}, {_certify(folder)}')
+        _say_result(results[0], folder)
         return code
     kept = folder / TESTS
     if kept.exists():
@@ -195,6 +202,50 @@ def run(arguments: argparse.Namespace) -> int:
             file=sys.stderr,
         )
     return code or INTERRUPTED
+
+
+def _campaign_id(specification: Specification) -> str:
+    return f'{specification.name}-{time.strftime("%Y%m%d-%H%M%S")}'
+
+
+def _folder_for(arguments: argparse.Namespace, campaign_id: str) -> Path:
+    """Make the folder of a new campaign, with its specification."""
+    folder = _new_folder(arguments.output or Path('campaigns') / campaign_id)
+    copy_specification(arguments.specification, folder / SPECIFICATION, arguments.tester)
+    return folder
+
+
+def _say_result(result: Result, folder: Path) -> None:
+    print()
+    print(result_text(result))
+    print(f'files     {folder / RESULT}, {folder / TESTS}, {_certify(folder)}')
+
+
+def _run_in_process(arguments: argparse.Namespace, specification: Specification) -> int:
+    """Simulate a campaign without nodes; its folder and its digits are those of the nodes."""
+    if not arguments.simulate or arguments.resume is not None:
+        raise ParameterError('in-process', 'a campaign on a robot', '--simulate, a new campaign')
+    for name in ('parameters', 'remap', 'monitor', 'speed'):
+        if getattr(arguments, name):
+            raise ParameterError(
+                name, f'{getattr(arguments, name)}', 'none: without ROS 2 there are no nodes'
+            )
+    campaign_id, seed = _campaign_id(specification), _seed(arguments, specification)
+    folder = _folder_for(arguments, campaign_id)
+    print(f'campaign {campaign_id} in {folder}/', flush=True)
+    line = LiveLine(sys.stdout)
+    result = run_into_folder(
+        load(folder / SPECIFICATION),
+        make_subject(arguments.subject, arguments.model),
+        seed,
+        folder,
+        campaign_id,
+        {'subject': arguments.subject, 'model': arguments.model},
+        lambda _, estimate: line.show(estimate),
+    )
+    line.end()
+    _say_result(result, folder)
+    return 0
 
 
 def _certify(folder: Path) -> str:
@@ -245,22 +296,27 @@ def _new_folder(folder: Path) -> Path:
     return folder
 
 
+def _seed(arguments: argparse.Namespace, specification: Specification) -> int:
+    """Return the seed that was asked for, that of the specification, or a new one."""
+    seed: int | None = arguments.seed
+    if seed is None:
+        seed = specification.tester.seed
+    if seed is None:
+        seed = secrets.randbelow(LARGEST_SEED)
+        print(f'seed      {seed}, drawn now: the specification gives none', flush=True)
+    return seed
+
+
 def _nodes(
     arguments: argparse.Namespace, specification: Specification, campaign_id: str, folder: Path
 ) -> list[NodeDescription]:
     """List the nodes in the order of their start."""
     from repsq_ros.nodes.commands.robot_command import TYPES
 
-    seed = arguments.seed
-    if seed is None:
-        seed = specification.tester.seed
-    if seed is None:
-        seed = secrets.randbelow(LARGEST_SEED)
-        print(f'seed      {seed}, drawn now: the specification gives none', flush=True)
     settings: dict[str, object] = {
         'specification': str(folder / SPECIFICATION),
         'campaign_id': campaign_id,
-        'seed': seed,
+        'seed': _seed(arguments, specification),
         'output': str(folder),
         'resume': arguments.resume is not None,
         'session_note': arguments.session_note,

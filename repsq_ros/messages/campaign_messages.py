@@ -51,7 +51,7 @@ def span_of(message: Any) -> Span:
     window_end_ns = from_time(message.window_end)
     window = (from_time(message.window_start), window_end_ns) if window_end_ns else None
     end_ns, command_ns = (from_time(each) or None for each in (message.end, message.command_start))
-    if not hasattr(message, 'alarm'):  # of an earlier version: what it lacks is as usual
+    if not hasattr(message, 'cause'):  # of an earlier version: what it lacks is as usual
         given = {'phase': phase, 'index': test.index, 'attempt': test.attempt, 'end_ns': end_ns}
         return Span(**_values(Span, message, **given, window=window, command_ns=command_ns))
     return Span(  # field by field: there are many phases
@@ -66,6 +66,7 @@ def span_of(message: Any) -> Span:
         command_ns,
         message.step,
         message.broken_off,
+        message.cause,
         message.goes_on,
         message.alarm,
     )

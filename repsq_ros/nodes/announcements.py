@@ -22,16 +22,13 @@ from rclpy.node import Node
 
 from repsq_ros import topics
 from repsq_ros.campaign.conductor import Action
-from repsq_ros.campaign.history import ABORT, DONE, PAUSE, SKIP
-from repsq_ros.campaign.logbook import Logbook
-from repsq_ros.campaign.records import Case, Counted
+from repsq_ros.campaign.logbook import STOPS, Logbook
+from repsq_ros.campaign.records import Case
 from repsq_ros.errors import OutputError
 from repsq_ros.msg import TestCommand, TestPhase
 from repsq_ros.nodes import qos, translate
-from repsq_ros.protocols.phases import Phase, Span
+from repsq_ros.protocols.phases import Span
 from repsq_ros.specification.model import Specification
-
-STOPS = {Phase.PAUSED: PAUSE, Phase.SKIPPED: SKIP, Phase.ABORTED: ABORT}  # events of the journal
 
 
 class Announcements:
@@ -64,18 +61,12 @@ class Announcements:
 
         :raises OutputError: the disk is full; the action has to wait until it is written
         """
-        logbook = self._logbook
-        if isinstance(action, Counted):
-            logbook.write_test(action.record)
-        elif isinstance(action, Case):
-            logbook.write_case(action)
-        elif action.phase is Phase.DONE:
-            logbook.write(DONE, {})
-        elif action.phase in STOPS:
-            try:
-                logbook.write_stop(STOPS[action.phase], action)
-            except OutputError as error:
-                self._node.get_logger().error(str(error))
+        try:
+            self._logbook.write_action(action)
+        except OutputError as error:
+            if not (isinstance(action, Span) and action.phase in STOPS):
+                raise
+            self._node.get_logger().error(str(error))
 
     def publish(self, action: Action) -> None:
         """Publish a case or a phase."""

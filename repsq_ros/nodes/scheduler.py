@@ -25,7 +25,7 @@ from rclpy.clock import Clock, ClockType
 from repsq_ros import topics
 from repsq_ros.campaign.conductor import Action, Conductor
 from repsq_ros.campaign.history import RESUME
-from repsq_ros.campaign.logbook import PATIENCE, Logbook
+from repsq_ros.campaign.logbook import PATIENCE, STOPS, Logbook
 from repsq_ros.campaign.obedience import ObedienceCheck
 from repsq_ros.campaign.progress import ProgressLines, pause_text
 from repsq_ros.campaign.records import Counted
@@ -34,7 +34,7 @@ from repsq_ros.measurement.samples import Samples
 from repsq_ros.messages import campaign_messages
 from repsq_ros.msg import Estimate, TestMeasurement
 from repsq_ros.nodes import qos
-from repsq_ros.nodes.announcements import STOPS, Announcements
+from repsq_ros.nodes.announcements import Announcements
 from repsq_ros.nodes.campaign_clock import CampaignClock
 from repsq_ros.nodes.commands.robot_command import make_robot_command
 from repsq_ros.nodes.commands.verified_stop import VerifiedStop, read_stop_settings
@@ -49,7 +49,7 @@ from repsq_ros.nodes.scheduler_settings import SchedulerSettings
 from repsq_ros.nodes.self_diagnosis import SelfDiagnosis
 from repsq_ros.nodes.supervisor import Supervisor
 from repsq_ros.nodes.watches.readiness import Readiness
-from repsq_ros.protocols.phases import Phase, Span
+from repsq_ros.protocols.phases import Cause, Phase, Span
 from repsq_ros.timebase import whole_second_after
 from repsq_ros.views.health import Level, scheduler_health
 
@@ -95,7 +95,7 @@ class Scheduler(CampaignNode):
         self._logbook.begin_session(settings.session_note, parameters.in_force)
         if self._logbook.recovered:
             self.get_logger().warning(self._logbook.recovered)
-        self._progress = ProgressLines(specification.box.names)
+        self._progress = ProgressLines()
         self._external = listen_for_cases(self, proposal, specification, self._campaign_id)
         self._announcements = Announcements(self, specification, self._logbook, self._time.now_ns)
         stopped_by = command_type if settings.guard else ''
@@ -104,8 +104,8 @@ class Scheduler(CampaignNode):
             settings.sensor_timeout, settings.other_publishers, settings.lockstep,
         )  # fmt: skip
         self._supervisor = Supervisor(
-            self._readiness, settings.recovery, self._conductor, self._time, self._hold, self._ask,
-            self._resume, self._wait if settings.lockstep else None,
+            self._readiness, self._conductor, self._time, self._hold, self._ask,
+            self.get_logger().warning, self._resume, self._wait if settings.lockstep else None,
         )  # fmt: skip
         for kind, topic, hear in (
             (TestMeasurement, topics.TEST_MEASUREMENT, self._hear_measurement),
@@ -144,7 +144,7 @@ class Scheduler(CampaignNode):
         self.exit_code = CampaignError.exit_code
         if not self._conductor.finished:
             self._supervisor.take_over()
-            actions = self._conductor.ask(self._latest_ns(), alarm)
+            actions = self._conductor.ask(self._latest_ns(), alarm, Cause.INSTRUMENT)
             self._carry_out([replace(a, alarm=True) for a in actions if isinstance(a, Span)])
 
     def _notice_disobedience(self) -> None:
@@ -157,7 +157,8 @@ class Scheduler(CampaignNode):
             self._supervisor.take_over()
             self._ask(
                 f'the robot did not move in {self._settings.obeys} attempts in a row, although '
-                'it was commanded to: is it in the mode in which it takes commands?'
+                'it was commanded to: is it in the mode in which it takes commands?',
+                Cause.INSTRUMENT,
             )
 
     def _hear_measurement(self, message: TestMeasurement) -> None:
@@ -226,7 +227,7 @@ class Scheduler(CampaignNode):
         if self._fault:
             self._carry_out(self._conductor.abort(self._last_ns, self._fault))
         elif self._answer_is_due and waited > self._settings.measurement_timeout:
-            self._ask(self._no_answer())
+            self._ask(self._no_answer(), Cause.BENCH)
         else:
             self._carry_out(self._conductor.advance(self._last_ns))
             self._ask_again()
@@ -268,11 +269,12 @@ class Scheduler(CampaignNode):
         self._supervisor.take_over()
         return self._hold(reason)
 
-    def _hold(self, reason: str, goes_on: bool = False) -> bool:
-        return self._carry_out(self._conductor.pause(self._latest_ns(), reason, goes_on))
+    def _hold(self, reason: str, goes_on: bool = False, cause: Cause = Cause.OPERATOR) -> bool:
+        actions = self._conductor.pause(self._latest_ns(), reason, goes_on, cause)
+        return self._carry_out(actions)
 
-    def _ask(self, reason: str) -> None:
-        self._carry_out(self._conductor.ask(self._latest_ns(), reason))
+    def _ask(self, reason: str, cause: Cause) -> None:
+        self._carry_out(self._conductor.ask(self._latest_ns(), reason, cause))
 
     def _resume(self) -> str:
         """Go on after a pause; returns what is against it, or ''."""
@@ -283,7 +285,9 @@ class Scheduler(CampaignNode):
         if against:
             return f'still {against}'
         try:
-            self._logbook.write(RESUME, {})
+            self._logbook.flush()
+            # The next case waits for this line; nothing else does.
+            self._logbook.write(RESUME, {}, patience=0.0)
         except OutputError as error:
             return str(error)
         self._supervisor.take_over()
@@ -332,7 +336,8 @@ class Scheduler(CampaignNode):
             self._supervisor.suspect(str(error))
             return
         self.get_logger().error(str(error))
-        self._pause(str(error))
+        self._supervisor.take_over()
+        self._hold(str(error), cause=Cause.BENCH)
 
     def _tell(self, action: Action) -> None:
         """Let people read what happens."""

@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import time
 
-from repsq_ros.campaign.recovery import Recovery
 from repsq_ros.nodes.parameters import Parameters
 from repsq_ros.specification.model import Specification
 from repsq_ros.timebase import to_nanoseconds
@@ -63,11 +62,6 @@ class SchedulerSettings:
             'look_around', DISCOVERY, 's to look for another scheduler', at_least=0
         )
         self.peer_timeout = parameters.number('peer_timeout', 30.0, 's for peers', above=0)
-        self.recovery = Recovery(
-            parameters.whole('retries', 20, 'times it goes on by itself', at_least=0),
-            parameters.number('retry_span', 600.0, 's within which', above=0),
-            self.peer_timeout,
-        )
         self.obeys = parameters.whole(
             'obeys',
             2,

@@ -20,10 +20,12 @@ import time
 from collections.abc import Callable
 
 from repsq_ros.campaign.conductor import Conductor
+from repsq_ros.campaign.machine_load import machine_text
 from repsq_ros.campaign.recovery import Recovery
 from repsq_ros.nodes.campaign_clock import CampaignClock
 from repsq_ros.nodes.watches.peers import SILENT
 from repsq_ros.nodes.watches.readiness import Readiness
+from repsq_ros.protocols.phases import Cause
 from repsq_ros.timebase import to_seconds
 
 STILL = 1.0  # [s] of simulated time that stands still in a test, which is out of the ordinary
@@ -34,10 +36,11 @@ class Supervisor:
 
     What is lost, or only seems to be, costs the attempt under way but not the campaign.
 
-    :param hold: stops the robot and holds the campaign; takes the reason, and whether the campaign
-        will go on by itself
+    :param hold: stops the robot and holds the campaign; takes the reason, whether the campaign
+        will go on by itself, and where the cause lies
     :param ask: stops the robot and holds the campaign until somebody resumes it; ends the campaign
         if nobody attends it
+    :param say: lets people read why the campaign still waits
     :param resume: resumes the campaign; returns what speaks against that, or ''
     :param wait: called with what simulated time waits for while it stands still in a test; None:
         time waits for nobody
@@ -46,16 +49,16 @@ class Supervisor:
     def __init__(
         self,
         readiness: Readiness,
-        recovery: Recovery,
         conductor: Conductor,
         clock: CampaignClock,
-        hold: Callable[[str, bool], object],
-        ask: Callable[[str], None],
+        hold: Callable[[str, bool, Cause], object],
+        ask: Callable[[str, Cause], None],
+        say: Callable[[str], None],
         resume: Callable[[], str],
         wait: Callable[[str], None] | None = None,
     ) -> None:
         self._wait = wait
-        self._readiness, self._recovery = readiness, recovery
+        self._readiness, self._recovery, self._say = readiness, Recovery(), say
         self._conductor, self._clock = conductor, clock
         self._hold, self._ask, self._resume = hold, ask, resume
 
@@ -74,11 +77,12 @@ class Supervisor:
         if conductor.span is None or conductor.finished or self._notice_stall(seconds):
             return
         if not conductor.paused:
-            lost, trouble = self._readiness.lost(), self._readiness.trouble()
+            lost, cause = self._readiness.lost()
+            trouble = self._readiness.trouble()
             if lost:
-                self.suspect('; '.join(lost))
+                self.suspect('; '.join(lost), cause)
             elif trouble:
-                self._ask('; '.join(trouble))
+                self._ask('; '.join(trouble), Cause.INSTRUMENT)
         elif self.recovers:
             self._recover()
         if self._wait is not None and conductor.walking and self._clock.stands_still > STILL:
@@ -105,19 +109,21 @@ class Supervisor:
             self.suspect(f'the clock was set by {to_seconds(stepped_ns):+.3f} s')
         return stepped_ns != 0
 
-    def suspect(self, reason: str) -> None:
+    def suspect(self, reason: str, cause: Cause = Cause.BENCH) -> None:
         """Hold the campaign until all is there again, unless a person holds it already."""
         if self._conductor.paused and not self.recovers:
             return
-        why = self._recovery.begin(time.monotonic())
-        if why:
-            self._ask(f'{reason}; {why}')
-        else:
-            self._hold(reason, True)
+        wait, machine = self._recovery.begin(time.monotonic()), machine_text()
+        reasons = [reason, *([machine] * bool(machine and cause is Cause.BENCH))]
+        if wait:
+            number = self._recovery.count
+            reasons.append(f'number {number} of its kind lately, so it waits for {wait:g} s')
+        self._hold('; '.join(reasons), True, cause)
 
     def _recover(self) -> None:
-        against = self._resume()
-        overdue = self._recovery.overdue(time.monotonic())
-        if against and overdue:
-            self._recovery.end()
-            self._ask(f'{against}, {overdue}')
+        now = time.monotonic()
+        against = self._resume() if self._recovery.may_go_on(now) else ''
+        lasts = self._recovery.lasts(now)
+        if against and lasts:
+            machine = machine_text()
+            self._say(f'waits for {lasts:.0f} s now: {against}{machine and f"; {machine}"}')

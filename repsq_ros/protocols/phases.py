@@ -38,6 +38,14 @@ class Phase(enum.IntEnum):
     SKIPPED = 10
 
 
+class Cause(enum.Enum):
+    """Where the cause of a lost attempt lies."""
+
+    BENCH = 'bench'  # stall, lost node, disk, clock: told from beats alone, before psi is known
+    INSTRUMENT = 'instrument'  # sensor, robot, condition: may depend on what the robot did
+    OPERATOR = 'operator'  # somebody who may have seen what the robot did
+
+
 MOVING = (Phase.COMMAND, Phase.MOVE, Phase.RETURN)  # in which a robot is sent somewhere
 BEGUN = (Phase.COMMAND, Phase.MOVE)  # in which the case itself is commanded
 
@@ -61,6 +69,7 @@ class Span:
     command_ns: int | None = None  # when the case took effect; None: with this phase
     step: int = 0  # place in the test, from 0; negative: on the way to where the test begins
     broken_off: bool = False  # it ended the attempt after its command had begun
+    cause: str = ''  # Cause, where it was broken off
     goes_on: bool = False  # a pause that ends by itself, once what its reason names is over
     alarm: bool = False  # the robot was not seen at rest after it had been stopped
 

@@ -20,6 +20,7 @@ import math
 from collections.abc import Sequence
 
 from repsq_ros.campaign.folder import REPLICATION, SPECIFICATION
+from repsq_ros.campaign.progress import price_text
 from repsq_ros.campaign.promise import plug_in_text
 from repsq_ros.report.campaign_data import CampaignData
 
@@ -209,6 +210,7 @@ def counts(campaign: CampaignData) -> list[Row]:
         rows += [
             ('distance to the nearest edge', number(result.edge_distance, 4)),
             ('what lost tests can hide', number(result.selection_bound, 4)),
+            ('what they cost', price_text(result) or 'nothing'),
         ]
     return rows
 

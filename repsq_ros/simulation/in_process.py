@@ -18,9 +18,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
+from pathlib import Path
 
 from repsq_ros.campaign.campaign import Campaign
 from repsq_ros.campaign.conductor import Action, Conductor
+from repsq_ros.campaign.folder import CampaignFolder
+from repsq_ros.campaign.logbook import LAST_PATIENCE, Logbook
 from repsq_ros.campaign.records import EstimateRecord, TestRecord, record_of
 from repsq_ros.campaign.result import Result
 from repsq_ros.campaign.windows import window_of
@@ -62,11 +65,13 @@ def run_in_process(
     rates: Mapping[str, float] | None = None,
     campaign_id: str = 'in_process',
     on_test: Callable[[TestRecord, EstimateRecord], None] | None = None,
+    before: Callable[[Action], None] | None = None,
 ) -> Result:
     """Run a campaign on a simulated subject.
 
     :param rates: [Hz] of simulated sensors that report at another rate than the usual one
     :param on_test: called after each test with its record and the estimate
+    :param before: called with each case, phase and counted test before it is carried out
     :raises CampaignError: a test stayed INVALID, or a phase did not end
     :raises ParameterError: the subject does not fit the specification
     """
@@ -77,10 +82,14 @@ def run_in_process(
     campaign = Campaign(specification, forecasts=on_test is not None)
     world = _World(specification, Simulation(subject, seed, 0, rates), conductor)
     actions: list[Action] = conductor.start(0)
-    while not conductor.finished:
+    while True:
         for action in actions:
+            if before is not None:
+                before(action)
             if isinstance(action, Span):
                 world.live_through(action)
+        if conductor.finished:
+            break
         span, case = conductor.span, conductor.case
         if span is None or span.end_ns is None or case is None:
             break
@@ -98,6 +107,42 @@ def run_in_process(
     if not campaign.stopped:
         raise CampaignError(conductor.span.reason if conductor.span else 'not begun')
     return campaign.result(campaign_id)
+
+
+def run_into_folder(
+    specification: Specification,
+    subject: Subject,
+    seed: int,
+    folder: Path,
+    campaign_id: str,
+    parameters: dict[str, object],
+    on_test: Callable[[TestRecord, EstimateRecord], None],
+) -> Result:
+    """Run a campaign on a simulated subject, and keep it as the nodes do.
+
+    :param folder: new, for journal, tests and result
+    :param parameters: what the journal says of this run
+    :raises CampaignError: a test stayed INVALID, or a phase did not end
+    :raises OutputError: the folder cannot be written, or holds another campaign
+    """
+    kept = CampaignFolder(folder, specification)
+    logbook = Logbook(folder, specification, campaign_id, seed, patience=LAST_PATIENCE)
+
+    def count(record: TestRecord, estimate: EstimateRecord) -> None:
+        kept.add(record, estimate)
+        on_test(record, estimate)
+
+    try:
+        logbook.begin_session('', parameters)
+        result = run_in_process(
+            specification, subject, seed, campaign_id=campaign_id, on_test=count,
+            before=logbook.write_action,
+        )  # fmt: skip
+        kept.finish(result)
+    finally:
+        kept.close()
+        logbook.close()
+    return result
 
 
 class _World:

@@ -19,6 +19,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from repsq_ros.keys import key
+from repsq_ros.protocols.phases import Cause
 from repsq_ros.specification.reader import Section, read_keys
 
 SELECTIONS = ('widen', 'assume_independent')
@@ -45,6 +46,41 @@ class RequiredAccuracy:
             choices=SELECTIONS,
         ),
     )
+    selection_bench: str = field(
+        default='assume_independent',
+        metadata=key(
+            'the same for attempts that the bench broke off (stall, lost node, disk, clock)',
+            choices=SELECTIONS,
+            later=True,
+        ),
+    )
+    selection_instrument: str | None = field(
+        default=None,
+        metadata=key(
+            'the same for attempts that instruments lost',
+            choices=SELECTIONS,
+            later=True,
+            default_text='selection',
+        ),
+    )
+    selection_operator: str | None = field(
+        default=None,
+        metadata=key(
+            'the same for attempts and cases that somebody ended',
+            choices=SELECTIONS,
+            later=True,
+            default_text='selection',
+        ),
+    )
+
+    def widens(self, cause: Cause) -> bool:
+        """Tell whether the interval is widened by what such a loss may hide."""
+        chosen = {
+            Cause.BENCH: self.selection_bench,
+            Cause.INSTRUMENT: self.selection_instrument,
+            Cause.OPERATOR: self.selection_operator,
+        }[cause]
+        return (chosen or self.selection) == 'widen'
 
 
 def read_accuracy(section: Section, psi_range: float) -> RequiredAccuracy:

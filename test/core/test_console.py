@@ -17,6 +17,7 @@
 import io
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
@@ -45,13 +46,16 @@ def test_check_says_what_a_specification_promises(content, write, capsys):
 
 
 def test_the_live_line_tells_progress_and_time_left():
-    progress = ProgressLines(('v_x', 'yaw'))
+    progress = ProgressLines()
     assert progress.standing(estimate(1, float('inf'), 0), 10.0) == (
-        'tests 1 | estimate 0.4571 | half-width inf, to reach 0.04 | time left unknown'
+        'tests 1 | 0.4571 +- inf, to reach 0.04 | time left unknown'
     )
-    assert progress.standing(estimate(101, invalid=2), 60.0) == (
-        'tests 101 of about 245 (2 INVALID) | estimate 0.4571 | half-width 0.2000, to reach 0.04 '
-        '| about 1:12 min left'
+    lossy = replace(
+        estimate(101, invalid=2), broken_off=3, bench=1, extra_tests=12, lost_time=84.0
+    )
+    assert progress.standing(lossy, 60.0) == (
+        'tests 101 of about 245 | 0.4571 +- 0.2000, to reach 0.04 | about 1:12 min left | '
+        '2 INVALID, 3 broken off (1 by the bench): cost 12 tests, 1.4 min'
     )
     for late in (estimate(250), estimate(200, stopped=True)):
         assert progress.standing(late, 60.0).endswith('about 0:00 min left')
@@ -60,20 +64,22 @@ def test_the_live_line_tells_progress_and_time_left():
 @pytest.mark.parametrize(
     ('record', 'told'),
     [
-        (TestRecord(3, 0, 0.25, 1.0, True, x=(0.1, -0.2)), 'test 3 (v_x 0.1, yaw -0.2): psi 0.25'),
-        (TestRecord(3, 2, 0.25, 0.5, True, x=(0.1, -0.2)),
-         'test 3, attempt 2 (v_x 0.1, yaw -0.2): psi 0.25, weight 0.5'),
-        (TestRecord(0, 0, 0.0, 1.0, False, 'silent: no sample', x=(0.0, 0.0)),
-         'test 0 (v_x 0, yaw 0): INVALID: silent: no sample'),
-        (TestRecord(0, 0, 0.0, 1.0, False, 'a cable', x=(0.0, 0.0), broken_off=True),
-         'test 0 (v_x 0, yaw 0): broken off: a cable'),
-        (TestRecord(0, 0, 0.0, 1.0, False, 'by us', x=(0.0, 0.0), skipped=True, broken_off=True),
-         'test 0 (v_x 0, yaw 0): skipped: by us'),
+        (TestRecord(3, 0, 0.25, 1.0, True), 'test 3: psi 0.25 | tests 4'),
+        (TestRecord(3, 2, 0.25, 0.5, True), 'test 3, attempt 2: psi 0.25, weight 0.5 | tests 4'),
+        (TestRecord(0, 0, 0.0, 1.0, False, 'silent: no sample'),
+         'test 0: INVALID: silent: no sample'),
+        (TestRecord(0, 0, 0.0, 1.0, False, 'a cable', broken_off=True),
+         'test 0: broken off: a cable'),
+        (TestRecord(0, 0, 0.0, 1.0, False, 'by us', skipped=True, broken_off=True),
+         'test 0: skipped: by us'),
+        (TestRecord(0, 0, 0.0, 1.0, False, 'gap ' * 50), 'test 0: INVALID: gap gap'),
+        (TestRecord(10**9, 10**6, 0.123456789e-99, 0.123456789e-99, True), 'test 1000000000, '),
     ],
 )  # fmt: skip
-def test_each_attempt_has_its_line(record, told):
-    line = ProgressLines(('v_x', 'yaw')).line(Counted(record, estimate(4)), 0.0)
-    assert line == f'{told} | {ProgressLines(()).standing(estimate(4), 0.0)}'
+def test_each_attempt_has_a_line_that_fits_a_terminal(record, told):
+    line = ProgressLines().line(Counted(record, estimate(4)), 0.0)
+    assert line.startswith(told)
+    assert len(line) < 120
 
 
 def test_off_a_terminal_the_live_line_speaks_rarely_and_says_the_end():

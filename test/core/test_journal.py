@@ -34,7 +34,7 @@ from repsq_ros.campaign.contract import check_contract
 from repsq_ros.campaign.history import FORMAT, beginning, fold, line_of_test, record_of_line
 from repsq_ros.campaign.journal import JOURNAL, Entry, Journal, read_journal
 from repsq_ros.campaign.logbook import Logbook
-from repsq_ros.campaign.records import TestRecord
+from repsq_ros.campaign.records import Counted, TestRecord
 from repsq_ros.errors import JournalError, OutputError, OutputLateError
 from repsq_ros.protocols.phases import Phase, Span
 from repsq_ros.specification.load import load
@@ -185,7 +185,7 @@ def test_a_campaign_goes_on_from_its_journal(specification, tmp_path):
     logbook = Logbook(tmp_path, specification, 'lab', 1)
     logbook.begin_session('new gauge', {'rate': 20.0})
     for index in range(3):
-        logbook.write_test(record(index))
+        logbook.write_action(Counted(record(index), None))
     logbook.close()
     again = Logbook(tmp_path, specification, 'ignored', 1, resume=True)
     assert again.campaign_id == 'lab'
@@ -240,9 +240,9 @@ def test_lines_that_could_not_be_written_come_first_later(specification, tmp_pat
     monkeypatch.setattr(journal, 'append', append)
     for index in range(2):
         with pytest.raises(OutputError, match='no room'):
-            logbook.write_test(record(index))
+            logbook.write_action(Counted(record(index), None))
     full = False
-    logbook.write_test(record(2))
+    logbook.write_action(Counted(record(2), None))
     logbook.close()
     tests = fold('', read_journal(tmp_path / JOURNAL)[0]).tests
     assert [test.index for test in tests] == [0, 1, 2]
@@ -255,7 +255,7 @@ def test_folding_a_journal_gives_the_result_of_the_campaign(specification, tmp_p
     while not straight.stopped:
         each = record(index, psi=0.4 + 0.1 * math.sin(index))
         straight.add(each)
-        logbook.write_test(each)
+        logbook.write_action(Counted(each, None))
         index += 1
     logbook.close()
     again = Campaign(specification)
@@ -399,10 +399,10 @@ def test_a_slow_disk_is_told_and_what_stops_the_robot_does_not_wait_for_it(
     logbook = Logbook(tmp_path, specification, 'lab', 1)
     logbook._journal = SlowJournal(logbook._journal, 0.4)
     began = time.monotonic()
-    logbook.write_stop('pause', Span(Phase.PAUSED, 0, 0, 0, None, (), reason='a cable'))
+    logbook.write_action(Span(Phase.PAUSED, 0, 0, 0, None, (), reason='a cable'))
     assert time.monotonic() - began < 0.1
     with pytest.raises(OutputLateError, match=r'is being written for more than 0\.1 s'):
-        logbook.write_test(record(0))
+        logbook.write_action(Counted(record(0), None))
     logbook.flush(5.0)
     assert [e.event for e in read_journal(tmp_path / JOURNAL)[0]] == ['begin', 'pause', 'test']
     logbook.close()

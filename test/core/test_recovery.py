@@ -18,7 +18,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from repsq_ros.campaign.recovery import Recovery
+from repsq_ros.campaign.recovery import LONGEST, SAY, SPAN, Recovery
 from repsq_ros.campaign.running_time import RunningTime
 
 STEP = 0.1
@@ -46,21 +46,30 @@ def test_it_never_runs_faster_than_time_nor_than_its_steps(steps):
         assert 0.0 <= running.now - before <= min(step, STEP) + 1e-9
 
 
-def test_so_many_suspicions_within_a_span_are_made_good_and_one_more_is_asked_about():
-    recovery = Recovery(limit=2, span=100.0, patience=30.0)
-    assert recovery.begin(0.0) == recovery.begin(50.0) == ''
-    assert recovery.under_way
-    assert recovery.begin(99.0) == 'this was number 3 of its kind within 100 s'
-    assert not recovery.under_way
-    # The first two are out of the span by then; the one that was asked about counts, too.
-    assert recovery.begin(150.0) == ''
+def test_no_number_of_suspicions_ends_a_campaign_but_each_waits_longer_than_the_one_before():
+    recovery, now, waits = Recovery(), 0.0, []
+    for _ in range(200):
+        waits.append(recovery.begin(now))
+        assert recovery.under_way
+        assert recovery.may_go_on(now + waits[-1])
+        assert not recovery.may_go_on(now + waits[-1] - 0.01)
+        recovery.end()
+        assert not recovery.may_go_on(now + 100.0)
+        now += 1.0
+    assert waits[:3] == [0.0, 0.5, 1.0]
+    assert waits == sorted(waits)
+    assert max(waits) == LONGEST
+    assert recovery.begin(now + SPAN) == 0.0, 'long ago'
 
 
-def test_what_stays_away_is_asked_about():
-    recovery = Recovery(limit=2, span=100.0, patience=30.0)
-    assert recovery.overdue(1000.0) == ''
+def test_what_stays_away_is_told_again_and_again_and_waited_for():
+    recovery = Recovery()
+    assert recovery.lasts(1000.0) == 0.0
     recovery.begin(1000.0)
-    assert recovery.overdue(1030.0) == ''
-    assert recovery.overdue(1030.1) == 'for 30 s now'
+    assert recovery.lasts(1000.0 + SAY - 0.1) == 0.0
+    assert recovery.lasts(1000.0 + SAY) == SAY
+    assert recovery.lasts(1001.0 + SAY) == 0.0
+    assert recovery.lasts(1000.0 + 2 * SAY) == 2 * SAY
+    assert recovery.under_way
     recovery.end()
-    assert recovery.overdue(2000.0) == ''
+    assert recovery.lasts(9000.0) == 0.0

@@ -78,6 +78,14 @@ class Peers:
         """Return the roles that give heartbeats now."""
         return {role for role, peer in self._peers.items() if peer.alive}
 
+    def waiting(self) -> list[str]:
+        """Return the roles that live and say that they wait for something."""
+        return [
+            role
+            for role, peer in self._peers.items()
+            if peer.alive and peer.message is not None and not peer.message.ready
+        ]
+
     def session(self, role: str) -> int:
         """Return the session of a peer that was heard last; 0: none was."""
         message = self._peers[role].message

@@ -30,6 +30,7 @@ from repsq_ros.nodes.watches.interventions import GuardWatch
 from repsq_ros.nodes.watches.peers import Peers
 from repsq_ros.nodes.watches.publishers import PublisherCheck
 from repsq_ros.nodes.watches.sensors import SensorWatch
+from repsq_ros.protocols.phases import Cause
 from repsq_ros.specification.model import Specification
 
 
@@ -111,11 +112,21 @@ class Readiness:
                 'Stop it, or use another namespace or ROS_DOMAIN_ID'
             )
 
-    def lost(self) -> list[str]:
-        """Return what breaks an attempt off and may come back by itself."""
+    def lost(self) -> tuple[list[str], Cause]:
+        """Return what breaks an attempt off and may come back by itself, and its cause.
+
+        Beats alone tell of the bench: what a sensor or the robot has part in may depend on psi.
+        """
         if self._lockstep:
-            return [*self.peers.restarted(), *self.publishers.against()]
-        return self.missing()
+            missing = [*self.peers.restarted(), *self.publishers.against()]
+        else:
+            missing = self.missing()
+        if not missing:
+            return [], Cause.BENCH
+        if self.publishers.against():
+            return missing, Cause.OPERATOR
+        instruments = self._command.missing() or self._bodies.against() or self.peers.waiting()
+        return missing, Cause.INSTRUMENT if instruments else Cause.BENCH
 
     def missing(self) -> list[str]:
         """Return what a test needs and is not there."""
