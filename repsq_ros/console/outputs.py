@@ -20,7 +20,6 @@ import argparse
 from pathlib import Path
 
 from repsq_ros.campaign.journal import JOURNAL
-from repsq_ros.certificate.document import CERTIFICATE
 from repsq_ros.errors import OutputError
 
 
@@ -43,6 +42,8 @@ def refuse_others_file(file: Path | None, mark: str, force: bool = False) -> Non
     """
     if file is None or not file.exists():
         return
+    from repsq_ros.certificate.document import CERTIFICATE  # most verbs need it for nothing else
+
     evidence = any((file.parent / name).exists() for name in (JOURNAL, CERTIFICATE))
     if file.is_file():
         try:
