@@ -29,7 +29,7 @@ from repsq_ros.specification.accuracy_section import RequiredAccuracy
 from repsq_ros.specification.model import Specification
 from repsq_ros.specification.partition_section import PartitionChoice
 
-ROUNDING = 1.0 - 1e-12  # 2 gamma by another way may be a digit more
+ROUNDING = 1.0 - 1e-12  # tolerance for rounding when 2 gamma is computed differently
 INDEPENDENT = 'lost whatever psi would have been, which is assumed and not proven'
 STATIONARY = 'robot and set-up did not change during the tests'
 
@@ -244,19 +244,21 @@ def _what_holds(facts: Facts, provisos: tuple[str, ...]) -> str:
 
 
 def _guarantee(facts: Facts, provisos: tuple[str, ...]) -> str:
-    gamma, given = facts.reach, _given(provisos)
+    gamma, given, why = facts.reach, _given(provisos), _sentence(facts.rule.statement)
     if facts.cell_decides:
-        return (
-            f'{_confidence(facts)} the true mean lies in this cell{given}: {facts.rule.statement}.'
-        )
+        return f'{_confidence(facts)} the true mean lies in this cell{given}. {why}'
     total = gamma + facts.cells.half_width
     if facts.cells.kind == 'anchored' and facts.cells.partition is None:
         total = gamma  # the initiator's value is its estimate
     return (
         f'{_confidence(facts)} the true mean is within {total:.4g} of this result, and within '
-        f'{gamma:g} of the estimate{given}: {facts.rule.statement}. The probability counts all '
-        'campaigns, those that end at max_tests included.'
+        f'{gamma:g} of the estimate{given}. {why} The probability '
+        'counts all campaigns, those that end at max_tests included.'
     )
+
+
+def _sentence(words: str) -> str:
+    return f'{words[0].upper()}{words[1:]}.'
 
 
 def _agreement(facts: Facts, objection: str, provisos: tuple[str, ...]) -> str:
@@ -267,11 +269,11 @@ def _agreement(facts: Facts, objection: str, provisos: tuple[str, ...]) -> str:
         return 'No agreement is promised: the accuracy that it would follow from is not.'
     given = _given(provisos)
     if cells.kind == 'anchored':
-        return _of_anchored(facts, runs, provisos)
+        return _of_anchored(facts, provisos)
     if facts.cell_decides:
         return (
-            f'With probability {probability_text(kept)} at least no two of {runs} return '
-            f'different cells, whatever their algorithms{given}.'
+            f'With probability at least {probability_text(kept)}, no two of {runs} return '
+            f'different cells, whichever algorithms they use{given}.'
         )
     if cells.alpha_rule == 'query':
         # Runs that are all so near agree with 1 - beta (estimation/reproducible_query.py).
@@ -297,7 +299,7 @@ def _agreement(facts: Facts, objection: str, provisos: tuple[str, ...]) -> str:
     return 'Nothing is proved for a fixed partition; see p_same and edge_distance.'
 
 
-def _of_anchored(facts: Facts, runs: str, provisos: tuple[str, ...]) -> str:
+def _of_anchored(facts: Facts, provisos: tuple[str, ...]) -> str:
     """Say what the initiator and its replicators may expect: it follows from all of them."""
     accuracy, cells = facts.accuracy, facts.cells
     first, own, c_first = accuracy.gamma, accuracy.gamma, accuracy.c
@@ -332,9 +334,10 @@ def _of_anchored(facts: Facts, runs: str, provisos: tuple[str, ...]) -> str:
             f'{first:.4g} + {own:.4g} that two labs may differ by.'
         )
     kept = (1 - written(c_first)) * (1 - written(accuracy.c)) ** (accuracy.runs - 1)
+    others = accuracy.runs - 1
+    repeat = 'one lab that repeats' if others == 1 else f'{others} labs that repeat'
     within = '' if own in (0.0, first) else f' (each replicator within {own:.4g} of the true mean)'
     return (
-        f'With probability {probability_text(kept)} at least all of {runs}, one of them the '
-        f'initiator, return the same value, whatever their algorithms{within}{_given(provisos)}; '
-        'two initiators share no partition.'
+        f'With probability at least {probability_text(kept)}, the first lab and {repeat} its test '
+        f'return the same value, whichever algorithms they use{within}{_given(provisos)}.'
     )

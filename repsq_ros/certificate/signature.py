@@ -93,7 +93,9 @@ def read_private(file: Path) -> Ed25519PrivateKey:
     except (ValueError, TypeError):
         key = None
     if not isinstance(key, Ed25519PrivateKey):
-        raise ParameterError('key', f'{file}, which is none', 'a private key of repsq keygen')
+        raise ParameterError(
+            'key', f'{file}, which is none', 'a private key of repsq certify --keygen'
+        )
     return key
 
 

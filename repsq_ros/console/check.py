@@ -20,6 +20,7 @@ import argparse
 from pathlib import Path
 
 from repsq_ros.campaign.campaign import Campaign
+from repsq_ros.console.json_answer import add_json, print_json
 from repsq_ros.errors import SpecificationError
 from repsq_ros.estimation.forecast import expected_tests
 from repsq_ros.specification.advice import hints, phase_lines, warnings
@@ -40,6 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action='store_true',
         help='run the classes that the specification names (module:Class): for files you trust',
     )
+    add_json(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -48,7 +50,10 @@ def run(arguments: argparse.Namespace) -> int:
     if not arguments.allow_code:
         _refuse_code(file)
     specification = load(file)
-    print(report(specification))
+    if arguments.json:
+        print_json(answer(specification))
+    else:
+        print(report(specification))
     return 0
 
 
@@ -98,6 +103,37 @@ def report(specification: Specification) -> str:
         *(f'hint        {each}' for each in hints(specification)),
     ]
     return '\n'.join(lines)
+
+
+def answer(specification: Specification) -> dict[str, object]:
+    """Return what a specification says, promises and lacks, for programs."""
+    accuracy, proposal = specification.accuracy, specification.make_proposal()
+    foretold, counts = foretell(specification), tests_of_equal_psi(specification)
+    return {
+        'file': specification.file,
+        'valid': True,
+        'name': specification.name,
+        'digest': specification.digest,
+        'about': specification.about,
+        'gamma': accuracy.gamma,
+        'c': accuracy.c,
+        'beta': accuracy.beta,
+        'alpha': specification.alpha,
+        'cells': None
+        if specification.partition is None
+        else len(specification.partition.edges) - 1,
+        'proposal': specification.tester.proposal.kind,
+        'weight_bound': proposal.largest_weight_bound,
+        'weight_bound_proven': proposal.proven,
+        'rule': specification.tester.stopping.name,
+        'guarantee': foretold.guarantee,
+        'agreement': foretold.agreement,
+        'tests_of_equal_psi': max(counts, default=None),
+        'seconds_per_test': to_seconds(specification.protocol.duration_ns(specification.box)),
+        'phases': phase_lines(specification),
+        'warnings': list(warnings(specification, min(counts, default=0))),
+        'hints': hints(specification),
+    }
 
 
 def tests_of_equal_psi(specification: Specification) -> list[int]:

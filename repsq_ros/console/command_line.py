@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from repsq_ros import __version__
-from repsq_ros.console.verbs import VERBS, Group, Verb
+from repsq_ros.console.verbs import FORMER, VERBS, Group, Verb
 from repsq_ros.errors import EXIT_CODES, MissingError
 
 EVERY_VERB = (0, 2)  # exit codes
@@ -98,6 +98,8 @@ def make_parser(chosen: Iterable[str] = VERBS) -> Parser:
 
 def parse(arguments: Sequence[str]) -> argparse.Namespace:
     """Parse a command line; only the module of its verb is imported."""
+    if arguments and arguments[0] in FORMER:
+        arguments = [*FORMER[arguments[0]], *arguments[1:]]
     word = next((each for each in arguments if not each.startswith('-')), '')
     parser = make_parser([word] if word in VERBS else [])
     if word and word == arguments[0] and word not in VERBS:

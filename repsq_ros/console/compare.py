@@ -26,7 +26,13 @@ from repsq_ros.campaign.drift import DriftFinding, drift_between
 from repsq_ros.campaign.progress import price_text
 from repsq_ros.campaign.promise import confidence_text, plug_in_text, probability_text
 from repsq_ros.certificate.lab import LabResult, drift_between_labs, read_lab
-from repsq_ros.console.round_robin import round_robin
+from repsq_ros.console.compare_subjects import (
+    add_subject_arguments,
+    asks_for_subjects,
+    compare_subjects,
+)
+from repsq_ros.console.json_answer import add_json, print_json
+from repsq_ros.console.round_robin import compare_labs, round_robin
 from repsq_ros.errors import ParameterError
 from repsq_ros.estimation.alpha import written
 from repsq_ros.estimation.precision import welch_p
@@ -50,6 +56,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action='store_true',
         help='the table of a round robin, as by default from three labs on',
     )
+    add_subject_arguments(parser)
+    add_json(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -58,13 +66,32 @@ def run(arguments: argparse.Namespace) -> int:
     :returns: 0: the same value; 8: different ones; 12: the same, but labs share a seed
     """
     paths: list[Path] = arguments.campaigns
+    if asks_for_subjects(arguments):
+        return compare_subjects(arguments)
     if len(paths) < 2:
         raise ParameterError('campaigns', f'{len(paths)}', 'two folders at least')
     labs = [read_lab(path) for path in paths]
     _require_different_campaigns(labs)
     if any(lab.measured != labs[0].measured for lab in labs):
         _require_one_contract(labs)
-    width = max(len(str(path)) for path in paths)
+    if arguments.json:
+        _require_one_contract(labs)
+        print_json(_answer(labs))
+    else:
+        _show(labs, arguments.table)
+    if not _agree(labs):
+        return DIFFERENT
+    return NOT_INDEPENDENT if _labs_of_one_seed(labs) else 0
+
+
+def _agree(labs: Sequence[LabResult]) -> bool:
+    values = [lab.result['value'] for lab in labs]
+    # An earlier version rounded the middle of a cell twice.
+    return math.isclose(min(values), max(values), rel_tol=1e-15)
+
+
+def _show(labs: Sequence[LabResult], table: bool) -> None:
+    width = max(len(str(lab.path)) for lab in labs)
     for lab in labs:
         print(f'{lab.path!s:{width}}  {_line(lab)}')
         price = '' if lab.campaign is None else price_text(lab.campaign.result)
@@ -75,9 +102,7 @@ def run(arguments: argparse.Namespace) -> int:
         _tell_means(labs)
         _require_one_contract(labs)
     values = {lab.result['value'] for lab in labs}
-    # An earlier version rounded the middle of a cell twice.
-    same = math.isclose(min(values), max(values), rel_tol=1e-15)
-    if same:
+    if _agree(labs):
         print(f'same      {values.pop()!r}, to the last digit')
     else:
         print(f'DIFFERENT {" and ".join(map(repr, sorted(values)))}')
@@ -87,12 +112,34 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         _tell_promise(labs)
     _tell_means(labs)
-    if arguments.table or len(labs) > 2:
+    if table or len(labs) > 2:
         print(round_robin(labs))
     print(f'paper     {_paper(labs)}')
-    if not same:
-        return DIFFERENT
-    return NOT_INDEPENDENT if shared else 0
+
+
+def _answer(labs: Sequence[LabResult]) -> dict[str, object]:
+    """Return what is printed as an object for programs."""
+    drift = drift_between_labs(labs)
+    return {
+        'same': _agree(labs),
+        'independent': not _labs_of_one_seed(labs),
+        'labs': [
+            {
+                'path': lab.path,
+                'value': lab.result['value'],
+                'tests': lab.result['n'],
+                'seed': lab.seed,
+                'mean': lab.mean,
+                'p_same': float(lab.content['promise']['p_same']),
+            }
+            for lab in labs
+        ],
+        'promise': list(dict.fromkeys(each.content['promise']['agreement'] for each in labs)),
+        'drift': drift,
+        'welch_p': welch_p([lab.summary for lab in labs]),
+        'round_robin': compare_labs(labs),
+        'paper': _paper(labs),
+    }
 
 
 def _require_different_campaigns(labs: Sequence[LabResult]) -> None:
@@ -125,7 +172,8 @@ def _tell_promise(labs: Sequence[LabResult]) -> None:
     plug_in = [float(lab.content['promise']['p_same']) for lab in labs]
     if not all(map(math.isnan, plug_in)):
         told = ', '.join('not told' if math.isnan(p) else plug_in_text(p) for p in plug_in)
-        print(f'p_same    {told} (of each: another run returns its cell; plug-in, no guarantee)')
+        why = 'chance that another run returns the same value: estimated, not guaranteed'
+        print(f'p_same    {told} ({why})')
 
 
 def _line(lab: LabResult) -> str:
@@ -190,7 +238,7 @@ def _difference(a: LabResult, b: LabResult) -> str:
             return (
                 f'in [{found.lower:.4g}, {found.upper:.4g}] with probability '
                 f'{confidence_text(c)}, by {found.pairs} pairs of the same cases (repsq '
-                'compare-subjects says more)'
+                'compare --subjects says more)'
             )
     one, other = a.mean, b.mean
     lower, upper = one.lower - other.upper, one.upper - other.lower
@@ -205,17 +253,13 @@ def _paper(labs: Sequence[LabResult]) -> str:
     taken = ' + '.join(str(lab.result['n']) for lab in labs)
     counts = [paper_count(lab.campaign) for lab in labs if lab.campaign is not None]
     if len(counts) < len(labs):
-        return f'How many tests its rule takes in place of {taken}, a certificate does not say.'
+        return "A certificate is not enough to tell how many tests the paper's rule would need."
     if not all(count.tests for count in counts):
-        return f'How many tests its rule takes in place of {taken} is not known.'
+        return "How many tests the paper's rule would need is not known."
     reached = all(count.reached for count in counts)
     paper = ' + '.join(str(count.tests) for count in counts)
-    why = (
-        'counted on the same tests'
-        if reached
-        else 'expected from mean and spread of these tests, within which it does not stop'
-    )
+    about, why = ('', '') if reached else ('about ', ' (extrapolated)')
     return (
-        f'Its rule (empirical Bernstein, the same gamma and c) takes {"" if reached else "about "}'
-        f'{paper} tests in place of {taken}: {why}.'
+        f"The paper's rule would have needed {about}{paper} tests instead of {taken}, with the "
+        f'same gamma and c{why}.'
     )

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""repsq compare-subjects: which of two subjects does better, from their campaigns, in pairs."""
+"""repsq compare --subjects: which of two subjects does better, from their campaigns, in pairs."""
 
 from __future__ import annotations
 
@@ -20,72 +20,111 @@ import argparse
 import math
 from pathlib import Path
 
-from repsq_ros.campaign.folder import read_tests
+from repsq_ros.campaign.folder import SPECIFICATION, read_tests
 from repsq_ros.campaign.promise import confidence_text
+from repsq_ros.console.json_answer import print_json
 from repsq_ros.errors import BagError, ParameterError
 from repsq_ros.estimation.difference import Verdict
+from repsq_ros.sampling.proposals import Dependence
 from repsq_ros.specification.load import load
 from repsq_ros.specification.model import Specification
 from repsq_ros.studies.pairs import Compared, check_comparable, paired_difference
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Describe the command line."""
-    parser.add_argument('a', type=Path, help='folder of the campaign of subject A')
-    parser.add_argument('b', type=Path, help='folder of that of B, with the same tester.seed')
+def add_subject_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the options of a comparison of two subjects."""
+    parser.add_argument(
+        '--subjects',
+        action='store_true',
+        help='two subjects on the same cases: confidence interval of the difference and verdict '
+        '(default where two campaigns have one seed and name different robots)',
+    )
     parser.add_argument(
         '--margin',
         type=float,
-        default=0.0,
         help='a difference of at most so much does not matter (unit of psi; default: any does)',
     )
     parser.add_argument('--c', type=float, help='probability of a miss (default: accuracy.c of A)')
     parser.add_argument(
         '--better',
         choices=('lower', 'higher'),
-        default='lower',
-        help='which psi is the better one (default: lower, as for every error)',
+        help='which psi is the better one (default: as measure.direction, else lower)',
     )
     parser.add_argument(
         '--assume-independent',
         action='store_true',
-        help='attempts were lost whatever psi would have been; else they count at their worst',
+        help='assume that lost tests are unrelated to the score (default: worst case)',
     )
 
 
-def run(arguments: argparse.Namespace) -> int:
+def asks_for_subjects(arguments: argparse.Namespace) -> bool:
+    """Tell whether two subjects are to be compared: asked for, or one seed and two robots."""
+    if arguments.subjects or arguments.margin is not None or arguments.better is not None:
+        return True
+    files = [path / SPECIFICATION for path in arguments.campaigns]
+    if len(files) != 2 or not all(file.is_file() for file in files):
+        return False
+    first, second = map(load, files)
+    robots = {first.about.robot, second.about.robot}
+    one_seed = first.tester.seed == second.tester.seed
+    return len(robots) == 2 and '' not in robots and one_seed and _on_the_same_cases(first, second)
+
+
+def _on_the_same_cases(first: Specification, second: Specification) -> bool:
+    try:
+        check_comparable(first, second)
+    except ParameterError:
+        return False
+    kinds = {each.make_proposal().dependence for each in (first, second)}
+    return Dependence.ADAPTIVE not in kinds
+
+
+def compare_subjects(arguments: argparse.Namespace) -> int:
     """Print the interval of the difference, and the verdict."""
-    first, second = (load(folder / 'specification.yaml') for folder in (arguments.a, arguments.b))
+    folders: list[Path] = arguments.campaigns
+    if len(folders) != 2:
+        raise ParameterError('campaigns', f'{len(folders)}', 'two: subject A and subject B')
+    first, second = (load(folder / SPECIFICATION) for folder in folders)
     check_comparable(first, second)
     c = first.accuracy.c if arguments.c is None else arguments.c
+    margin = 0.0 if arguments.margin is None else arguments.margin
     if not 0.0 < c < 1.0:
         raise ParameterError('c', f'{c:g}', 'a number in (0, 1)')
-    if not (math.isfinite(arguments.margin) and arguments.margin >= 0.0):
-        raise ParameterError('margin', f'{arguments.margin:g}', 'a finite number >= 0')
-    names = first.box.names
-    a, b = (read_tests(folder, names) for folder in (arguments.a, arguments.b))
-    found = paired_difference(first, a, b, c, arguments.margin, arguments.assume_independent)
+    if not (math.isfinite(margin) and margin >= 0.0):
+        raise ParameterError('margin', f'{margin:g}', 'a finite number >= 0')
+    a, b = (read_tests(folder, first.box.names) for folder in folders)
+    found = paired_difference(first, a, b, c, margin, arguments.assume_independent)
     if found is None:
         raise BagError(
-            f'{arguments.a}, {arguments.b}: found no case that both are over with, expected one '
-            'at least'
+            f'{folders[0]}, {folders[1]}: found no case that both are over with, expected one at '
+            'least'
         )
-    _show(arguments, first, found, c)
+    better = arguments.better or first.about.direction.partition('_')[0] or 'lower'
+    verdict = 'none' if found.broken else verdict_in_words(found.verdict, better, margin)
+    if arguments.json:
+        print_json({'a': folders[0], 'b': folders[1], 'c': c, 'difference': found,
+                    'better': better, 'verdict': verdict})  # fmt: skip
+    else:
+        _show(arguments, first, found, c, verdict)
     return 0
 
 
 def _show(
-    arguments: argparse.Namespace, specification: Specification, found: Compared, c: float
+    arguments: argparse.Namespace,
+    specification: Specification,
+    found: Compared,
+    c: float,
+    verdict: str,
 ) -> None:
     lost = f', {found.lost} of them counted at their worst' if found.lost else ''
     given = ''
     if arguments.assume_independent:
-        given = ', provided that attempts were lost whatever psi would have been'
+        given = ', provided that lost tests are unrelated to the score'
     if not specification.make_proposal().proven:
         given += ', provided that the declared bound of the weights holds'
     print(
-        f'A           {arguments.a}\n'
-        f'B           {arguments.b}\n'
+        f'A           {arguments.campaigns[0]}\n'
+        f'B           {arguments.campaigns[1]}\n'
         f'pairs       {found.pairs}{lost}\n'
         f'A - B       {found.mean:.4g} (mean of the pairs)'
     )
@@ -97,7 +136,7 @@ def _show(
         f'interval    [{found.lower:.4g}, {found.upper:.4g}]: with probability '
         f'{confidence_text(c)} the mean of A less that of B lies in it, at this and at every '
         f'number of pairs{given}\n'
-        f'verdict     {verdict_in_words(found.verdict, arguments.better, arguments.margin)}{when}'
+        f'verdict     {verdict}{when}'
     )
 
 

@@ -22,7 +22,8 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from repsq_ros.console.check import report
+from repsq_ros.console.check import answer, report
+from repsq_ros.console.json_answer import add_json, print_json
 from repsq_ros.errors import OutputError, ParameterError
 from repsq_ros.measurement.inputs import LENGTHS
 from repsq_ros.specification.load import load
@@ -154,6 +155,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         '--accuracy', type=float, metavar='GAMMA',
         help='the mean shall be known within this: a share of 1, or mm of a displacement',
     )  # fmt: skip
+    add_json(parser)
     parser.add_argument('--budget', type=float, metavar='HOURS', help='time for one campaign')
 
 
@@ -167,7 +169,10 @@ def run(arguments: argparse.Namespace) -> int:
         file.write_text(specification_text(answers, _name(file)), encoding='utf-8')
     except OSError as error:
         raise OutputError.unwritable(file.parent, error) from None
-    print(report(load(file)))
+    if arguments.json:
+        print_json(answer(load(file)))
+    else:
+        print(report(load(file)))
     return 0
 
 

@@ -20,6 +20,7 @@ import argparse
 from pathlib import Path
 
 from repsq_ros.auditing.stream_audit import APART
+from repsq_ros.console.json_answer import add_json, print_json
 from repsq_ros.console.recorded_inputs import add_recover, tell_digests, tell_losses
 from repsq_ros.errors import BagError
 from repsq_ros.recordings.audits import AuditOfTopic, audits_of
@@ -38,6 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--rate', type=float, default=0.0, help='Hz nominal; default: from the median gap'
     )
+    add_json(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -51,16 +53,31 @@ def run(arguments: argparse.Namespace) -> int:
                     f'{", ".join(sorted(there)) or "nothing"}'
                 )
         audits = audits_of(bag, arguments.topic or there, arguments.rate)
-        for each in audits:
-            print(each.title)
-            for name, value in each.lines():
-                print(f'  {name:34s}  {value}'.rstrip())
-            print()
-        _show_clocks(audits)
-        tell_digests(bag.digests.items())
+        if arguments.json:
+            print_json(
+                {
+                    'topics': [
+                        {'topic': each.topic, 'type': each.type, 'found': dict(each.lines())}
+                        for each in audits
+                    ],
+                    'digests': bag.digests,
+                }
+            )
+        else:
+            _show(audits)
+            tell_digests(bag.digests.items())
         damage = [each.damage for each in audits if each.damage]
         tell_losses([*damage, *bag.losses])
     return BagError.exit_code if damage else 0
+
+
+def _show(audits: list[AuditOfTopic]) -> None:
+    for each in audits:
+        print(each.title)
+        for name, value in each.lines():
+            print(f'  {name:34s}  {value}'.rstrip())
+        print()
+    _show_clocks(audits)
 
 
 def _show_clocks(audits: list[AuditOfTopic]) -> None:

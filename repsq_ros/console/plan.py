@@ -18,9 +18,13 @@ from __future__ import annotations
 
 import argparse
 import math
+import sys
+import textwrap
+from dataclasses import fields
 from pathlib import Path
 
 from repsq_ros.campaign.folder import read_tests
+from repsq_ros.console.json_answer import add_json, print_json
 from repsq_ros.errors import BagError, ParameterError
 from repsq_ros.estimation.anytime import Anytime
 from repsq_ros.estimation.binomial import Binomial
@@ -50,6 +54,15 @@ from repsq_ros.studies.spread import (
     starting_bounds,
 )
 
+WIDTH = 80  # columns of a terminal
+SHORTER = {  # partitions, in the table
+    'anchored, each lab within': 'anchored/3',
+    'random offset, iid': 'iid',
+    'random offset, distinct': 'distinct',
+    'any fixed': 'any',
+    'as specified': 'own',
+}
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the command line."""
@@ -67,6 +80,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--change-minutes', type=float, default=0.0, help='minutes to change it (default 0)'
     )
+    add_json(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -82,59 +96,113 @@ def run(arguments: argparse.Namespace) -> int:
             f'{arguments.battery_minutes:g}',
             f'enough for one test of {budget.test_seconds:g} s',
         )
-    spread, bounds, controlled = _spread(arguments, specification)
+    notes: list[str] = []
+    spread, bounds, controlled = _spread(arguments, specification, notes)
+    known = spread, bounds
     if arguments.tests is not None:
-        _show_gammas(specification, (spread, bounds), controlled, arguments.tests, budget)
+        gammas = _gammas(specification, known, controlled, arguments.tests)
+        if arguments.json:
+            print_json({'tests': arguments.tests, 'expected': spread, 'rules': gammas})
+        else:
+            _show_gammas(arguments.tests, spread, gammas, specification.accuracy.c, budget)
+        _say(notes, arguments.json)
         return 0
-    accuracy = specification.accuracy
-    print(
-        f'asked for   a value within {asked_for(specification):.4g} of the true mean (c '
-        f'{accuracy.c:g}), the same in {accuracy.runs} labs with probability '
-        f'{1 - accuracy.beta:g}\n'
-        f'expected    mean {spread.mean:.4g}, standard deviation {spread.sd:.4g}, each value in '
-        f'[{bounds.lower:.4g}, {bounds.upper:.4g}]; {budget.test_seconds:g} s a test\n'
-    )
     found = offers(specification, spread, bounds, controlled)
-    _recommend(specification, found, budget)
+    if arguments.json:
+        best = cheapest(found)
+        print_json(
+            {
+                'asked_for': asked_for(specification),
+                'expected': spread,
+                'cheapest': None if best is None else _row(best, budget),
+                'offers': [_row(offer, budget) for offer in found],
+            }
+        )
+    else:
+        _recommend(specification, found, budget)
+        _show(specification, found, known, budget)
+    _say(notes, arguments.json)
+    return 0
+
+
+def _say(notes: list[str], json: bool) -> None:
+    """Print what the numbers rest on; beside JSON on standard error."""
+    for each in notes:
+        print(_wrapped(each), file=sys.stderr if json else sys.stdout)
+
+
+def _row(offer: Offer, budget: Budget) -> dict[str, object]:
+    """Return an offer for programs; of no known number of tests, no hours."""
+    hours = budget.hours(offer.tests) if offer.tests else None
+    return {
+        **{each.name: getattr(offer, each.name) for each in fields(offer)},
+        'hours': hours,
+        'battery_changes': budget.battery_changes(offer.tests) if offer.tests else None,
+    }
+
+
+def _wrapped(text: str, indent: str = ' ' * 12) -> str:
+    """Return text in lines of a terminal of 80 columns."""
+    return textwrap.fill(text, WIDTH, subsequent_indent=indent, break_long_words=False)
+
+
+def _show(specification: Specification, found: list[Offer], known: Known, budget: Budget) -> None:
+    """Print what each way costs."""
+    accuracy, (spread, bounds) = specification.accuracy, known
     print(
-        'tests: mean, 50 %, 95 %     hours  changes  accuracy  agreement  P(same)  gamma     c'
-        '        partition, rule'
+        _wrapped(
+            f'asked for   a value within {asked_for(specification):.4g} of the true mean (c '
+            f'{accuracy.c:g}), the same in {accuracy.runs} labs with probability '
+            f'{1 - accuracy.beta:g}'
+        )
     )
+    print(
+        _wrapped(
+            f'expected    mean {spread.mean:.4g}, standard deviation {spread.sd:.4g}, each value '
+            f'in [{bounds.lower:.4g}, {bounds.upper:.4g}]; {budget.test_seconds:g} s a test'
+        )
+    )
+    print('\n  tests   95 %   hours  accurate agree       P gamma  partition, rule')
     for offer in found:
+        name = f'{SHORTER.get(offer.partition, offer.partition)}, {offer.rule}'
         print(
             f'{_tests(offer.count)} {_hours(offer.tests, budget)}  '
-            f'{_promised(offer.accurate, offer)}  {_promised(offer.agreed, offer)}   '
-            f'{_known(offer.p_same, ".2f"):>7}  {_known(offer.gamma, ".4g"):<8}  {offer.c:<7.3g}  '
-            f'{offer.partition}, {offer.rule}'
+            f'{_promised(offer.accurate, offer)}  {_promised(offer.agreed, offer)}  '
+            f'{_known(offer.p_same, ".2f"):>4} {_known(offer.gamma, ".2g"):<6} {name}'
         )
     print(
-        '\nP(same) is a plug-in for two runs, over all places of the mean in its cell; certified_'
-        'cell: median and 95 % over the same places.'
+        '\ntests: expected; 95 %: of campaigns need at most so many; certified_cell: median.\n'
+        'P: chance that two labs return the same value, estimated, not guaranteed.\n'
+        'anchored/3: each lab within a third; iid, distinct: a random offset.'
     )
-    return 0
 
 
 def _recommend(specification: Specification, found: list[Offer], budget: Budget) -> None:
     """Print the cheapest way that promises what is asked for, and whether it is affordable."""
     best = cheapest(found)
     if best is None:
-        print('No rule promises all that was asked for with this proposal.\n')
+        print('advice      No rule promises all that was asked for with this proposal.\n')
         return
+    changes = budget.battery_changes(best.tests)
+    battery = f', {changes} battery changes' if changes else ''
     print(
-        f'cheapest that promises it: {best.partition}, {best.rule}: about {best.tests} '
-        f'tests, {budget.hours(best.tests):.2f} h, {budget.battery_changes(best.tests)} '
-        f'battery changes; its result will say:\n  {best.foretold.guarantee}\n  '
-        f'{best.foretold.agreement}'
+        _wrapped(
+            f'advice      {best.partition}, {best.rule}: about {best.tests} tests, '
+            f'{budget.hours(best.tests):.2f} h{battery}. No other way that promises it is cheaper.'
+        )
     )
     limit = specification.tester.max_tests
     short = best.count.share_beyond(limit)
     if short > 0.0 or best.tests > limit:
         likely = '' if math.isnan(short) else f' with probability {short:.2f}'
         print(
-            f'warning     max_tests = {limit} ends such a campaign first{likely}; it then '
-            'promises an interval, and not gamma'
+            _wrapped(
+                f'warning     max_tests = {limit} ends such a campaign first{likely}; it then '
+                'promises an interval, and not gamma'
+            )
         )
-    print()
+    print(_wrapped(f'promised    {best.foretold.guarantee}'))
+    print(_wrapped(f'agreement   {best.foretold.agreement}') + '\n')
 
 
 def _known(value: float, form: str) -> str:
@@ -153,30 +221,27 @@ def _check(arguments: argparse.Namespace) -> None:
 
 def _promised(promised: bool, offer: Offer) -> str:
     if not promised:
-        return 'no proof'
+        return 'no      '
     return 'assumed ' if offer.foretold.provisos else 'proven  '
 
 
 def _tests(count: Count) -> str:
     if not count.mean:
-        return f'{"> 10^6":>23}'
-    median, most = (f'{each}' if each else '-' for each in (count.median, count.most))
-    return f'{count.mean:>7} {median:>7} {most:>7}'
+        return f'{"> 10^6":>14}'
+    return f'{count.mean:>7}{count.most or "-":>7}'
 
 
 def _hours(tests: int, budget: Budget) -> str:
-    if not tests:
-        return '       -        -'
-    return f'{budget.hours(tests):8.2f}  {budget.battery_changes(tests):7d}'
+    return f'{budget.hours(tests):8.2f}' if tests else '       -'
 
 
 def _spread(
-    arguments: argparse.Namespace, specification: Specification
+    arguments: argparse.Namespace, specification: Specification, notes: list[str]
 ) -> tuple[Spread, Bounds, Known | None]:
     measure, kind = specification.measure, specification.tester.proposal.kind
     bounds = starting_bounds(specification)
     if arguments.pilot is not None:
-        return _of_pilot(arguments.pilot, specification)
+        return _of_pilot(arguments.pilot, specification, notes)
     middle = (measure.lower + measure.upper) / 2
     mean = middle if arguments.mean is None else arguments.mean
     if not measure.lower <= mean <= measure.upper:
@@ -192,16 +257,18 @@ def _spread(
             f'[{bounds.lower:g}, {bounds.upper:.4g}] can have with a mean of {mean:g}',
         )
     if kind == 'adaptive':
-        print(
+        notes.append(
             'note        the proposal is taken as it begins: what it learns, and the bounds that '
             'go with it, only a --pilot can tell'
         )
     if specification.tester.control is not None:
-        print('note        what the control variate saves only a --pilot can tell')
+        notes.append('note        what the control variate saves only a --pilot can tell')
     return Spread(mean, min(arguments.sd, largest)), bounds, None
 
 
-def _of_pilot(folder: Path, specification: Specification) -> tuple[Spread, Bounds, Known | None]:
+def _of_pilot(
+    folder: Path, specification: Specification, notes: list[str]
+) -> tuple[Spread, Bounds, Known | None]:
     pilot = Pilot(specification, read_tests(folder, specification.box.names))
     count = len(pilot.tests)
     if count < 2:
@@ -213,12 +280,12 @@ def _of_pilot(folder: Path, specification: Specification) -> tuple[Spread, Bound
         question = question_of(specification, bounds, specification.gamma, c)
         tests = count_tests(Anytime(), question, spread).mean or tests
     low, high = pilot.sd_interval()
-    print(
+    notes.append(
         f'pilot       {count} tests; their standard deviation is between {low:.4g} and {high:.4g} '
         f'(95 %, resampled); worth {size:.0f} of the proposal that is planned'
     )
     if size < FEW:
-        print(
+        notes.append(
             f'warning     fewer than {FEW}: the spread is hardly known, and rare large values may '
             'not have been seen at all'
         )
@@ -228,30 +295,35 @@ def _of_pilot(folder: Path, specification: Specification) -> tuple[Spread, Bound
         told += f'{AT_LEAST_FOR_CONTROL} tests'
         if controlled is not None:
             told = f'with the control variate the standard deviation is {controlled[0].sd:.4g}'
-        print(f'note        {told}')
+        notes.append(f'note        {told}')
     return spread, bounds, controlled
 
 
-def _show_gammas(
-    specification: Specification,
-    known: Known,
-    controlled: Known | None,
-    tests: int,
-    budget: Budget,
-) -> None:
-    """Answer which gamma a number of tests is good for."""
-    c, spread = specification.accuracy.c, known[0]
-    print(
-        f'{tests} tests, {budget.hours(tests):.2f} h, {budget.battery_changes(tests)} battery '
-        f'changes; expected mean {spread.mean:.4g}, standard deviation {spread.sd:.4g}\n'
-        f'gamma that 95 % of campaigns reach with them (c {c:g}):'
-    )
-    for rule in reversed(rules_of(specification, spread)):
+def _gammas(
+    specification: Specification, known: Known, controlled: Known | None, tests: int
+) -> list[dict[str, object]]:
+    """Return which gamma a number of tests is good for, by rule."""
+    found: list[dict[str, object]] = []
+    for rule in reversed(rules_of(specification, known[0])):
         if isinstance(rule, Binomial):
-            gamma = Binomial(tests).half_width(round(tests * spread.mean), c)
+            successes = round(tests * known[0].mean)
+            gamma = Binomial(tests).half_width(successes, specification.accuracy.c)
         else:
             gamma = reachable_gamma(specification, rule, tests, known, controlled)
-        told = foretell(altered(specification, rule, gamma))
-        said = 'proven' if told.accurate else 'no proof'
+        proven = foretell(altered(specification, rule, gamma)).accurate
+        found.append({'gamma': gamma, 'proven': proven, 'rule': rule.name})
+    return found
+
+
+def _show_gammas(
+    tests: int, spread: Spread, gammas: list[dict[str, object]], c: float, budget: Budget
+) -> None:
+    print(
+        f'{tests} tests, {budget.hours(tests):.2f} h, {budget.battery_changes(tests)} battery '
+        f'changes; expected mean {spread.mean:.4g}, sd {spread.sd:.4g}\n'
+        f'gamma that 95 % of campaigns reach with them (c {c:g}):'
+    )
+    for each in gammas:
+        gamma = float(str(each['gamma']))
         shown = f'{gamma:.4g}' if math.isfinite(gamma) else '-'
-        print(f'{shown:>9}  {said:8}  {rule.name}')
+        print(f'{shown:>9}  {"proven" if each["proven"] else "no proof":8}  {each["rule"]}')

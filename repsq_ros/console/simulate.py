@@ -22,6 +22,7 @@ from pathlib import Path
 
 from repsq_ros.campaign.result import Outcome
 from repsq_ros.console.command_line import add_executor_arguments
+from repsq_ros.console.json_answer import add_json, print_json
 from repsq_ros.console.outputs import add_force, refuse_others_file
 from repsq_ros.errors import ParameterError
 from repsq_ros.simulation.build import SUBJECTS, make_subject
@@ -49,6 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument('--seed', type=int, default=1, help='of the whole study (default 1)')
     parser.add_argument('--truth', type=float, help='r*, where the law does not say it')
     add_executor_arguments(parser)
+    add_json(parser)
     parser.add_argument('--figure', type=Path, help='draw estimates and tests (.svg, .png, .pdf)')
     add_force(parser)
 
@@ -75,11 +77,15 @@ def run(arguments: argparse.Namespace) -> int:
     gammas = initiator.gamma, replicator.gamma
     by_cell = initiator.tester.stopping.name == 'certified_cell'
     summary = summarize(runs, gammas, truth, by_cell)
-    _show(summary, initiator, by_cell)
-    _warn_of_budget(summary, initiator)
+    if arguments.json:
+        print_json({'summary': summary, 'promised': foretell(initiator)})
+    else:
+        _show(summary, initiator, by_cell)
+        _warn_of_budget(summary, initiator)
     if arguments.figure:
         draw_runs(arguments.figure, runs, initiator, summary)
-        print(f'figure     {arguments.figure}')
+        if not arguments.json:
+            print(f'figure     {arguments.figure}')
     return 0
 
 

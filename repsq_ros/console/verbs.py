@@ -169,20 +169,22 @@ VERBS = {
     ),
     'compare': Verb(
         Group.BETWEEN_LABS,
-        'compare the results of two or more campaigns or certificates',
-        ('repsq compare first second', 'repsq compare lab_a.json lab_b.json lab_c.json --table'),
+        'compare the results of labs, or two robots on the same cases (--subjects)',
+        (
+            'repsq compare first second',
+            'repsq compare lab_a.json lab_b.json lab_c.json --table',
+            'repsq compare old_gait new_gait --subjects --margin 0.05',
+        ),
         (4, 7, 8, 9, 12),
-    ),
-    'compare-subjects': Verb(
-        Group.BETWEEN_LABS,
-        'find the better of two subjects from two campaigns on the same cases',
-        ('repsq compare-subjects old_gait new_gait --margin 0.05',),
-        (4, 7),
     ),
     'certify': Verb(
         Group.BETWEEN_LABS,
-        'write the certificate of a campaign, signed where a key is given',
-        ('repsq certify first --bag recordings/first --key lab.key --lab "Our lab"',),
+        "make a lab's keys, certify a campaign, publish the folder that a replicator needs",
+        (
+            'repsq certify --keygen lab.key',
+            'repsq certify first --bag recordings/first --key lab.key --lab "Our lab"',
+            'repsq certify first --publish --evidence --zip',
+        ),
         (4, 5, 6, 7, 9),
     ),
     'verify': Verb(
@@ -191,16 +193,11 @@ VERBS = {
         ('repsq verify first', 'repsq verify first-published --key lab.key.pub'),
         (4, 5, 7, 9, 10, 11),
     ),
-    'publish': Verb(
-        Group.BETWEEN_LABS,
-        'write the folder that a replicator needs, with the certificate',
-        ('repsq publish first --evidence --zip',),
-        (5, 6, 7, 9),
-    ),
-    'keygen': Verb(
-        Group.BETWEEN_LABS,
-        'make the pair of keys with which a lab signs its certificates',
-        ('repsq keygen lab.key',),
-        (5, 6),
-    ),
+}
+
+# Words of earlier versions, and what they mean now.
+FORMER = {
+    'keygen': ('certify', '--keygen'),
+    'publish': ('certify', '--publish'),
+    'compare-subjects': ('compare', '--subjects'),
 }

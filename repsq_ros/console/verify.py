@@ -27,6 +27,7 @@ from repsq_ros.certificate.document import CERTIFICATE
 from repsq_ros.certificate.issuing import read_certificate
 from repsq_ros.certificate.signature import read_public
 from repsq_ros.certificate.verification import SIGNATURE, verify
+from repsq_ros.console.json_answer import add_json, print_json
 from repsq_ros.console.recorded_inputs import add_recover
 from repsq_ros.console.recorded_journal import (
     RecordedTopics,
@@ -46,7 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         'target',
         type=Path,
         metavar='CAMPAIGN|CERTIFICATE',
-        help='folder of a campaign, or one that repsq publish made, or a certificate',
+        help='folder of a campaign, or a published one, or a certificate',
     )
     parser.add_argument(
         '--bag',
@@ -66,31 +67,39 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_topics(parser)
     add_recover(parser)
+    add_json(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print every check; see the exit codes at the top."""
     key = None if arguments.key is None else read_public(arguments.key)
     checks = verify(arguments.target, arguments.bag, key)
-    show_checks(checks)
+    show = _stay_silent if arguments.json else show_checks
+    show(checks)
     folder: Path = arguments.target if arguments.target.is_dir() else arguments.target.parent
     if (folder / JOURNAL).exists() and not any(check.problems for check in checks):
         # Where something was changed, the recordings are not read.
         of_bags = _of_recordings(folder, arguments)
-        show_checks(of_bags)
+        show(of_bags)
         checks += of_bags
     failed = dict.fromkeys(check.what for check in checks if check.problems)
     unknown = dict.fromkeys(check.what for check in checks if check.not_checked)
-    if failed:
+    if arguments.json:
+        print_json({'target': arguments.target, 'valid': not failed, 'checks': checks})
+    elif failed:
         print(f'CHANGED   {arguments.target}: {len(failed)} of {len(checks)} checks fail: '
               f'{", ".join(failed)}')  # fmt: skip
+    if failed:
         return NOT_SIGNED_SO if set(failed) == {SIGNATURE} else CHANGED
     passed = f'{len(checks) - len(unknown)} checks passed'
-    if unknown:
-        print(f'valid     {arguments.target}: {passed}; not checked: {", ".join(unknown)}')
-        return NOT_ALL_CHECKED if arguments.strict else 0
-    print(f'valid     {arguments.target}: {passed}')
-    return 0
+    if not arguments.json:
+        not_checked = f'; not checked: {", ".join(unknown)}' if unknown else ''
+        print(f'valid     {arguments.target}: {passed}{not_checked}')
+    return NOT_ALL_CHECKED if unknown and arguments.strict else 0
+
+
+def _stay_silent(checks: Sequence[Checked]) -> None:
+    """Print nothing: the answer is JSON."""
 
 
 def _of_recordings(folder: Path, arguments: argparse.Namespace) -> list[Checked]:

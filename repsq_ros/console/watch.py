@@ -25,6 +25,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from repsq_ros.console.json_answer import print_json
 from repsq_ros.console.outputs import add_force, refuse_others_file
 from repsq_ros.errors import MissingError, OutputError, ParameterError
 from repsq_ros.studies.costs import Budget
@@ -58,6 +59,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--once', action='store_true', help='show it once: of nodes, what is heard within 4 s'
     )
+    parser.add_argument(
+        '--json', action='store_true', help='with --once: print JSON in place of the board'
+    )
     parser.add_argument('--svg', type=Path, metavar='FILE', help='write what is shown last, too')
     add_force(parser)
 
@@ -68,6 +72,8 @@ def run(arguments: argparse.Namespace) -> int:
     if battery is not None and not (math.isfinite(battery) and battery > 0):
         raise ParameterError('battery-minutes', f'{battery:g}', 'a finite number > 0')
     refuse_others_file(arguments.svg, BY_RICH, arguments.force)
+    if arguments.json and not arguments.once:
+        raise ParameterError('json', 'a board that changes', '--once beside it')
     console = _console(record=arguments.svg is not None)
     with _source(arguments.folder) as look:
 
@@ -77,7 +83,11 @@ def run(arguments: argparse.Namespace) -> int:
         if arguments.once:
             if arguments.folder is None:
                 _wait(board, 4.0)
-            console.print(render(board(), console))
+            shown = board()
+            if arguments.json:
+                print_json(shown)
+            else:
+                console.print(render(shown, console))
         else:
             _follow(console, board)
     if arguments.svg is not None:
@@ -155,9 +165,8 @@ def _source(folder: Path | None) -> Iterator[Callable[[Changes | None, int], Wat
     try:
         from repsq_ros.nodes.campaign_listener import listening
     except ImportError as error:
-        raise MissingError(
-            f'repsq watch without a folder needs ROS 2 and the built messages of this package '
-            f'({error}). Without ROS: repsq watch FOLDER'
+        raise MissingError.of_ros(
+            'repsq watch without a folder', error, 'repsq watch FOLDER'
         ) from None
     with listening() as heard:
 

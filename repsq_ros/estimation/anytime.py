@@ -31,8 +31,8 @@ from repsq_ros.estimation.stopping import C_BELOW, Bounds, Question, Validity
 from repsq_ros.keys import key
 
 STATEMENT = (
-    'the betting confidence sequence holds at every number of tests and for adaptive proposals, '
-    'as long as each weighted value stays within the bounds known before its draw'
+    'this holds whenever the campaign stops, as long as no weighted value lies outside the bounds '
+    'declared for it'
 )
 
 

@@ -41,8 +41,8 @@ class CertifiedCell:
     sides = ''
     validity = Validity.ANY_N
     statement = (
-        'the cell holds the true mean, by a betting confidence sequence at every edge that holds '
-        'at every number of tests and for adaptive proposals'
+        'this holds whenever the campaign stops, as long as no weighted value lies outside the '
+        'bounds declared for it'
     )
 
     def begin(self, question: Question) -> CertifiedCellProgress:

@@ -17,34 +17,39 @@
 from __future__ import annotations
 
 import itertools
-import math
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from repsq_ros.report.campaign_data import Array, CampaignData
 from repsq_ros.report.charts import unit_of_psi
-from repsq_ros.report.figure_style import BLACK, GREY, RED, SHADES, WIDTH, figure
+from repsq_ros.report.figure_style import BLACK, GREY, RED, SHADES, figure
 
 SMALLEST, LARGEST = 6.0, 42.0  # [points^2] of a mark: it grows with psi as its shade does
 MANY = 1500  # marks from which on they are pixels, not lines
+SMALL, BAR = (2.9, 3.3), (0.9, 3.3)  # [inches] height and width: stacked on a phone
+AXIS_WORDS = {
+    'linear_x': 'forward velocity',
+    'linear_y': 'velocity to the left',
+    'angular_z': 'turning rate',
+}
 
 
-def chart_of_cases(campaign: CampaignData) -> str:
-    """Draw psi over the one dimension, or the cases in each pair of two or more."""
+def charts_of_cases(campaign: CampaignData) -> list[str]:
+    """Draw psi over the one dimension; of more, the cases in each pair, and what shades mean."""
     dimensions = campaign.specification.box.dimensions
-    labels = [f'{d.name} [{d.unit}]' for d in dimensions]
+    labels = [f'{AXIS_WORDS.get(d.name, d.name)} [{d.unit}]' for d in dimensions]
     if len(dimensions) == 1:
-        return figure(lambda made: _one(made, campaign, labels[0]))
+        return [figure(lambda made: _one(made, campaign, labels[0]))]
     pairs = list(itertools.combinations(range(len(dimensions)), 2))
-    columns = min(len(pairs), 3)
-    rows = math.ceil(len(pairs) / columns)
-    width = max(WIDTH, 3.1 * columns)
-    return figure(
-        lambda made: _pairs(made, campaign, labels, pairs, (rows, columns)),
-        2.7 * rows + 0.4,
-        width,
-    )
+    found = [
+        figure(partial(_pair, campaign=campaign, labels=labels, pair=pair), *SMALL)
+        for pair in pairs
+    ]
+    if campaign.psi.size:
+        found.append(figure(lambda made: _shades(made, campaign), *BAR))
+    return found
 
 
 def _one(made: Any, campaign: CampaignData, label: str) -> None:
@@ -69,68 +74,59 @@ def _one(made: Any, campaign: CampaignData, label: str) -> None:
         axes.set_title(f'strokes below: {len(campaign.x_lost)} attempts lost', loc='right')
 
 
-def _pairs(
-    made: Any,
-    campaign: CampaignData,
-    labels: list[str],
-    pairs: list[tuple[int, int]],
-    shape: tuple[int, int],
-) -> None:
-    panels = np.atleast_1d(made.subplots(*shape, squeeze=False)).ravel()
-    psi, marks = campaign.psi, None
-    order = np.argsort(psi, kind='stable')  # what is large is not hidden
-    low, high = (float(psi.min()), float(psi.max())) if psi.size else (0.0, 1.0)
-    if high <= low:
-        low, high = low - 0.5, high + 0.5
-    for axes, (i, j) in zip(panels, pairs, strict=False):
-        if psi.size:
-            marks = axes.scatter(
-                campaign.x[order, i],
-                campaign.x[order, j],
-                c=psi[order],
-                s=_sizes(psi[order]),
-                cmap=SHADES,
-                vmin=low,
-                vmax=high,
-                edgecolors=BLACK,
-                linewidths=0.25 if psi.size < MANY else 0.0,
-                rasterized=psi.size * len(pairs) > MANY,
-            )
-        if len(campaign.x_lost):
-            axes.scatter(
-                campaign.x_lost[:, i],
-                campaign.x_lost[:, j],
-                marker='x',
-                color=RED,
-                s=22,
-                linewidths=1.2,
-            )
-        for k, setter in ((i, axes.set_xlim), (j, axes.set_ylim)):
-            dimension = campaign.specification.box.dimensions[k]
-            setter(*_room(dimension.lower, dimension.upper))
-        axes.set_xlabel(labels[i])
-        axes.set_ylabel(labels[j])
-    for axes in panels[len(pairs) :]:
-        axes.axis('off')
-    if marks is not None:
-        used = list(panels[: len(pairs)])
-        made.colorbar(
-            marks,
-            ax=used,
-            label=f'{unit_of_psi(campaign)}: larger marks are higher',
-            shrink=1.0 / shape[0],
-            aspect=15,
-            anchor=(0.0, 1.0),
+def _pair(made: Any, campaign: CampaignData, labels: list[str], pair: tuple[int, int]) -> None:
+    axes, psi = made.subplots(), campaign.psi
+    if psi.size:
+        order = np.argsort(psi, kind='stable')  # large values lie on top
+        low, high = _span(psi)
+        axes.scatter(
+            campaign.x[order, pair[0]],
+            campaign.x[order, pair[1]],
+            c=psi[order],
+            s=_sizes(psi[order]),
+            cmap=SHADES,
+            vmin=low,
+            vmax=high,
+            edgecolors=BLACK,
+            linewidths=0.25 if psi.size < MANY else 0.0,
+            rasterized=psi.size > MANY / 3,
         )
     else:
-        panels[0].text(
-            0.5,
-            0.5,
-            'no test has been counted',
-            ha='center',
-            color=GREY,
-            transform=panels[0].transAxes,
+        axes.text(
+            0.5, 0.5, 'no test has been counted', ha='center', color=GREY, transform=axes.transAxes
         )
+    if len(campaign.x_lost):
+        lost = campaign.x_lost[:, list(pair)].T
+        axes.scatter(*lost, marker='x', color=RED, s=22, linewidths=1.2)
+    for k, setter in zip(pair, (axes.set_xlim, axes.set_ylim), strict=True):
+        dimension = campaign.specification.box.dimensions[k]
+        setter(*_room(dimension.lower, dimension.upper))
+    axes.set_xlabel(labels[pair[0]])
+    axes.set_ylabel(labels[pair[1]])
+
+
+def _shades(made: Any, campaign: CampaignData) -> None:
+    """Draw the scale of shades and sizes."""
+    low, high = _span(campaign.psi)
+    axes, psi = made.subplots(), np.linspace(low, high, 9, dtype=np.float64)
+    axes.scatter(
+        psi,
+        np.zeros(9),
+        c=psi,
+        s=2 * _sizes(psi),
+        cmap=SHADES,
+        edgecolors=BLACK,
+        linewidths=0.3,
+        clip_on=False,
+    )
+    axes.set_yticks([])
+    axes.spines['left'].set_visible(False)
+    axes.set_xlabel(f'{unit_of_psi(campaign)}: larger marks are higher')
+
+
+def _span(psi: Array) -> tuple[float, float]:
+    low, high = float(psi.min()), float(psi.max())
+    return (low, high) if high > low else (low - 0.5, high + 0.5)
 
 
 def _sizes(psi: Array) -> Array:

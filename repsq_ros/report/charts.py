@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -30,9 +31,10 @@ CELLS_BESIDE = 2.5  # cells that are shown on either side of the result
 
 
 def unit_of_psi(campaign: CampaignData) -> str:
-    """Return how psi is named on an axis."""
+    """Return how psi is named on an axis: in the specification's words, with its unit."""
     unit = campaign.specification.measure.unit
-    return 'psi' if unit in ('', '1') else f'psi [{unit}]'
+    name = campaign.specification.about.measure or 'psi'
+    return name if unit in ('', '1') else f'{name} [{unit}]'
 
 
 def _limits(values: Array, least: float) -> tuple[float, float]:
@@ -49,8 +51,11 @@ def _nothing(axes: Any, text: str) -> None:
     axes.set_yticks([])
 
 
-def chart_of_estimate(campaign: CampaignData) -> str:
-    """Draw the estimate with its interval over the tests, and where it stopped."""
+def chart_of_estimate(campaign: CampaignData, beside: Sequence[CampaignData] = ()) -> str:
+    """Draw the estimate with its interval over the tests, and where it stopped.
+
+    :param beside: all campaigns of the page, which share the axis of the mean
+    """
 
     def draw(made: Any) -> None:
         axes = made.subplots()
@@ -79,19 +84,39 @@ def chart_of_estimate(campaign: CampaignData) -> str:
             linewidth=1.6,
             marker='s',
             markersize=4,
-            label=f'+- gamma = {gamma:g}',
+            label=f'\u00b1 gamma = {gamma:g}',
         )
-        text = f'stopped after {last.n}' if last.stopped else f'so far {last.n}'
         axes.axvline(last.n, color=BLACK, linestyle=':', linewidth=1.0)
-        axes.set_title(text, loc='right')
-        late = slice(len(kept) // 3, None)  # early intervals are as wide as the range
-        axes.set_ylim(*_limits(np.concatenate([low[late], high[late], mean]), 4 * gamma))
+        axes.set_ylim(*_span_of_estimates(beside or [campaign]))
         axes.set_xlim(min(n[0], last.n - 1), last.n + max(0.03 * last.n, 0.5))
-        axes.set_xlabel('tests')
+        axes.set_xlabel('tests, stopped here' if last.stopped else 'tests so far')
         axes.set_ylabel('mean of ' + unit_of_psi(campaign))
-        axes.legend(loc='upper right')
+        beside_the_data(axes, 3)
 
     return figure(draw)
+
+
+def _span_of_estimates(campaigns: Sequence[CampaignData]) -> tuple[float, float]:
+    """Return the ends of an axis for estimates; early intervals are as wide as the range."""
+    shown: list[float] = []
+    for each in campaigns:
+        kept = [one for one in each.estimates if one.n]
+        shown += [one.mean for one in kept]
+        for one in kept[len(kept) // 3 :]:
+            shown += [max(one.lower, each.specification.measure.lower)]
+            shown += [min(one.upper, _highest(each))]
+    gamma = max(each.specification.gamma for each in campaigns)
+    return _limits(np.array(shown), 4 * gamma)
+
+
+def beside_the_data(axes: Any, columns: int) -> None:
+    """Put the legend above the axes, where it covers no data."""
+    axes.legend(loc='lower left', bbox_to_anchor=(0.0, 1.0), ncols=columns, columnspacing=1.2)
+
+
+def whole_numbers(axis: Any) -> None:
+    """Let the ticks of an axis of counts be whole numbers."""
+    axis.get_major_locator().set_params(integer=True)
 
 
 def _highest(campaign: CampaignData) -> float:
@@ -117,7 +142,7 @@ def chart_of_psi(campaign: CampaignData) -> str:
         axes.set_title(f'mean {mean:.4g}{plain}, n = {psi.size}{same}', loc='right')
         axes.set_xlabel(unit_of_psi(campaign))
         axes.set_ylabel('tests')
-        axes.yaxis.get_major_locator().set_params(integer=True)
+        whole_numbers(axes.yaxis)
 
     return figure(draw, 2.8)
 
@@ -182,7 +207,7 @@ def chart_of_sessions(campaign: CampaignData) -> str:
         axes.set_ylim(*_limits(psi, 2 * campaign.specification.gamma))
         axes.set_xlabel('test')
         axes.set_ylabel(unit_of_psi(campaign))
-        axes.legend(loc='lower center', bbox_to_anchor=(0.45, 1.0), ncols=2)
+        beside_the_data(axes, 2)
 
     return figure(draw)
 
@@ -202,11 +227,10 @@ def chart_of_weights(campaign: CampaignData) -> str:
         axes.axvline(
             float(weight.max()), color=BLACK, linestyle=':', label=f'largest {weight.max():.4g}'
         )
-        ess = float(weight.sum() ** 2 / (weight**2).sum()) if weight.any() else 0.0
-        axes.set_title(f'{weight.size} tests are worth {ess:.1f} of equal weight', loc='right')
-        axes.set_xlabel('weight w = p/q')
+        axes.set_xlabel('importance weight w = p/q')
         axes.set_ylabel('tests')
-        axes.legend(loc='best')
+        whole_numbers(axes.yaxis)
+        beside_the_data(axes, 2)
 
     return figure(draw, 2.8)
 
@@ -241,7 +265,7 @@ def chart_of_partition(campaign: CampaignData) -> str:
             )
             place = max(left, low) + 0.06 * width
             axes.text(place, 0.92, f'{cell}', color=BLACK, fontsize=9, clip_on=True)
-        axes.axvline(result.value, color=BLACK, linewidth=2.0, label=f'result {result.value:.6g}')
+        axes.axvline(result.value, color=BLACK, linewidth=2.0, label=f'result {result.value:.4g}')
         lower, upper = max(result.lower, low), min(result.upper, high)
         if lower <= upper:
             axes.plot([lower, upper], [0.3, 0.3], color=BLUE, linewidth=3.0, label='interval')
@@ -251,7 +275,7 @@ def chart_of_partition(campaign: CampaignData) -> str:
             'D',
             color=RED,
             markersize=7,
-            label=f'estimate {result.estimate:.6g}',
+            label=f'estimate {result.estimate:.4g}',
         )
         axes.set_xlim(low, high)
         axes.set_ylim(0.0, 1.05)

@@ -21,10 +21,11 @@ from collections.abc import Sequence
 
 from repsq_ros.campaign.folder import REPLICATION, SPECIFICATION
 from repsq_ros.campaign.progress import price_text
-from repsq_ros.campaign.promise import plug_in_text
+from repsq_ros.campaign.promise import confidence_text, plug_in_text
 from repsq_ros.report.campaign_data import CampaignData
 
 Row = tuple[str, ...]
+ROUNDED_UP = 1.1  # an error keeps one digit where rounding it up adds no more than this factor
 
 
 def number(value: float, digits: int = 6) -> str:
@@ -39,15 +40,22 @@ def number(value: float, digits: int = 6) -> str:
 def rounded(value: float, error: float) -> tuple[str, str]:
     """Return a value and its error with as many digits as the error warrants.
 
-    The error is rounded up to two digits, the value to the same decimal place.
+    The error is rounded up to one digit, or to two where one would add more than a tenth; the
+    value is rounded to the same decimal place.
     """
     if not (math.isfinite(error) and error > 0.0):
         return number(value), number(error)
-    decimals = 1 - math.floor(math.log10(error))
-    scale = 10.0**decimals
-    shown = math.ceil(error * scale - 1e-9) / scale
+    decimals = -math.floor(math.log10(error))
+    if _up(error, decimals) > ROUNDED_UP * error:
+        decimals += 1
     places = max(decimals, 0)
-    return f'{round(value, decimals):.{places}f}', f'{shown:.{places}f}'
+    return f'{round(value, decimals):.{places}f}', f'{_up(error, decimals):.{places}f}'
+
+
+def _up(error: float, decimals: int) -> float:
+    """Return an error rounded up, but for the last bit of a computed one."""
+    scale = 10.0**decimals
+    return math.ceil(error * scale - 1e-9) / scale
 
 
 def unit_text(campaign: CampaignData) -> str:
@@ -64,75 +72,6 @@ def error_of_value(campaign: CampaignData) -> float:
     return max(result.upper - result.value, result.value - result.lower)
 
 
-def summary(campaign: CampaignData) -> str:
-    """Return what was measured and found, in one sentence."""
-    specification = campaign.specification
-    measure, latest = specification.measure, campaign.latest
-    what = specification.name
-    span = f'{number(measure.lower)} to {number(measure.upper)}{unit_text(campaign)}'
-    if latest is None or not latest.n:
-        return f'{what} ({span}): no test has been counted.'
-    result = campaign.result
-    value = latest.mean if result is None else result.value
-    error = latest.half_width if result is None else error_of_value(campaign)
-    found, plus_minus = rounded(value, error)
-    so_far = '' if result is not None else ' so far'
-    return (
-        f'{what} ({span}): {found} \u00b1 {plus_minus}{unit_text(campaign)}{so_far} from '
-        f'{latest.n} tests{_duration(campaign)}.'
-    )
-
-
-def _duration(campaign: CampaignData) -> str:
-    """Return the time from the first to the last window of each session, in words."""
-    seconds = 0.0
-    for session in campaign.sessions:
-        ends = [test.window_end_ns for test in session.tests if test.window_end_ns]
-        starts = [test.window_start_ns for test in session.tests if test.window_start_ns]
-        if ends and starts:
-            seconds += (max(ends) - min(starts)) / 1e9
-    if seconds <= 0.0:
-        return ''
-    if seconds < 90.0:
-        return f' in {seconds:.0f} s'
-    return f' in {seconds / 60.0:.0f} min' if seconds < 5400.0 else f' in {seconds / 3600.0:.1f} h'
-
-
-def badge(campaign: CampaignData) -> str:
-    """Return whether the accuracy is promised, and which."""
-    result = campaign.result
-    if result is None:
-        return 'not finished'
-    _, error = rounded(result.value, error_of_value(campaign))
-    within = f'within {error}{unit_text(campaign)}'
-    return f'accuracy promised: {within}' if result.accurate else 'accuracy NOT promised'
-
-
-# Steady faults that no check of a single campaign can find.
-UNSEEN = (
-    'a sensor whose scale is off by a few per cent, or a clock that runs a few per cent fast',
-    'a low pass in the sensor (0.15 s), a wheel or foot that slips evenly',
-    'a lever arm between the tracked point and the point that was meant',
-    'whether the robot, the floor or the set-up is another one tomorrow',
-)
-
-
-def unseen(campaign: CampaignData) -> list[str]:
-    """Return what this campaign could not see, the particular things first."""
-    result = campaign.result
-    found = [] if result is None else [str(each) for each in result.provisos]
-    lost = len(campaign.lost)
-    if lost and result is not None:
-        hidden = number(result.selection_bound, 3)
-        tests = '1 attempt was' if lost == 1 else f'{lost} attempts were'
-        found.append(f'{tests} lost: they can have shifted the mean by at most {hidden}')
-    elif lost:
-        found.append(f'what the {lost} lost attempts would have given')
-    if len(campaign.sessions) < 2:
-        found.append('drift from day to day: all tests are of one session')
-    return [*found, *UNSEEN]
-
-
 def headline(campaign: CampaignData) -> tuple[str, str]:
     """Return the value, large, and one line below it."""
     result, latest = campaign.result, campaign.latest
@@ -140,16 +79,16 @@ def headline(campaign: CampaignData) -> tuple[str, str]:
     if result is not None:
         return (
             f'{rounded(result.value, error_of_value(campaign))[0]}{unit}',
-            f'cell {result.cell}, from {result.cell_lower:.6g} to {result.cell_upper:.6g}; '
+            f'cell {result.cell}, from {result.cell_lower:.4g} to {result.cell_upper:.4g}; '
             f'{result.n} tests, outcome: {result.outcome}',
         )
     if latest is None or not latest.n:
         lost = len(campaign.lost)
         return 'no result', f'no test has been counted; {lost} attempts were lost'
+    found = rounded(latest.mean, latest.half_width)
     return (
         'no result yet',
-        f'the estimate stands at {latest.mean:.6g}{unit} +- {number(latest.half_width, 4)} after '
-        f'{latest.n} tests',
+        f'the estimate stands at {found[0]}{unit} \u00b1 {found[1]} after {latest.n} tests',
     )
 
 
@@ -158,25 +97,20 @@ def promise(campaign: CampaignData) -> list[str]:
     result = campaign.result
     if result is None:
         return ['Nothing is promised: the campaign has not come to its end.']
-    told = [result.guarantee, result.agreement]
+    told = [f'Promised before the campaign: {result.guarantee}', result.agreement]
+    if result.accurate:
+        _, error = rounded(result.value, error_of_value(campaign))
+        told.insert(
+            0,
+            f'With probability {confidence_text(campaign.specification.accuracy.c)} the true mean '
+            f'lies in [{result.lower:.4g}, {result.upper:.4g}], within {error} of this value.',
+        )
     if not math.isnan(result.p_same):
         told.append(
             f'A second lab would return the same value with probability '
             f'{plug_in_text(result.p_same)}: an estimate from these tests, no guarantee.'
         )
     return told
-
-
-def spread(campaign: CampaignData) -> str:
-    """Return how psi is distributed, in one sentence."""
-    psi = campaign.psi
-    if not psi.size:
-        return 'No test has been counted.'
-    deviation = float(psi.std(ddof=1)) if psi.size > 1 else math.nan
-    return (
-        f'psi from {number(psi.min(), 3)} to {number(psi.max(), 3)}{unit_text(campaign)}, '
-        f'standard deviation {number(deviation, 2)}.'
-    )
 
 
 def counts(campaign: CampaignData) -> list[Row]:
@@ -190,8 +124,8 @@ def counts(campaign: CampaignData) -> list[Row]:
                 'INVALID, broken off, skipped',
                 f'{latest.invalid}, {latest.broken_off}, {latest.skipped}',
             ),
-            ('estimate', number(latest.mean)),
-            ('interval', f'{number(latest.lower)} to {number(latest.upper)}'),
+            ('estimate', rounded(latest.mean, latest.half_width)[0]),
+            ('interval', f'{number(latest.lower, 3)} to {number(latest.upper, 3)}'),
             ('half-width, asked for', f'{number(latest.half_width, 4)}, {latest.gamma:g}'),
             ('rule', latest.rule),
         ]
@@ -252,17 +186,6 @@ def sessions(campaign: CampaignData) -> list[Row]:
     return rows
 
 
-def drift(campaign: CampaignData) -> str:
-    """Say whether sessions differ."""
-    if len(campaign.sessions) < 2:
-        return ''
-    found = campaign.drift
-    if found.apart:
-        pairs = ', '.join(f'{i + 1} and {j + 1}' for i, j in found.apart)
-        return f'Drift: sessions {pairs} have different means (tested at level {found.level:.3g}).'
-    return f'No drift was found between sessions (tested at level {found.level:.3g}).'
-
-
 def events(campaign: CampaignData) -> Sequence[str]:
     """Return everything out of the ordinary that stands on the result."""
     return campaign.result.events if campaign.result is not None else ()
@@ -275,7 +198,10 @@ def needed(campaign: CampaignData) -> list[Row]:
     file = REPLICATION if (folder / REPLICATION).exists() else SPECIFICATION
     digest = result.replication_digest if result is not None else specification.digest
     return [
-        ('specification', f'{file} in {campaign.name}/, or the folder that repsq publish makes'),
+        (
+            'specification',
+            f'{file} in {campaign.name}/, or the folder that repsq certify --publish makes',
+        ),
         ('its digest', digest),
         ('journal', f'{len(campaign.recounted.entries)} lines, head {campaign.recounted.head}'),
         ('the second lab', f'repsq run {file} --tester tester.yaml --output second'),
@@ -297,5 +223,5 @@ def cells(campaign: CampaignData) -> list[Row]:
     for cell in range(max(result.cell - 1, 0), min(result.cell + 2, len(edges) - 1)):
         value = partition.quantize((edges[cell] + edges[cell + 1]) / 2).value
         word = 'result' if cell == result.cell else 'neighbour'
-        rows.append((str(cell), number(edges[cell]), number(edges[cell + 1]), repr(value), word))
+        rows.append((str(cell), *map(number, (edges[cell], edges[cell + 1], value)), word))
     return rows

@@ -22,7 +22,7 @@ from typing import Any
 
 from repsq_ros.campaign.drift import MeanInterval
 from repsq_ros.report.campaign_data import CampaignData
-from repsq_ros.report.charts import unit_of_psi
+from repsq_ros.report.charts import beside_the_data, unit_of_psi
 from repsq_ros.report.figure_style import BLACK, BLUE, GREY, RED, figure
 
 
@@ -33,6 +33,7 @@ def chart_of_campaigns(
 
     :param intervals: where the mean of each campaign lies
     """
+    trend = len({each.specification.about.robot for each in campaigns}) > 1  # of versions
 
     def draw(made: Any) -> None:
         axes = made.subplots()
@@ -69,18 +70,32 @@ def chart_of_campaigns(
                     [-place],
                     '|',
                     color=BLACK,
-                    markersize=22,
+                    markersize=18,
                     markeredgewidth=2.0,
                     label='result' if place == 0 else '',
                 )
+        if trend:
+            axes.plot(
+                [interval.mean for interval in intervals],
+                [-place for place in range(len(intervals))],
+                color=RED,
+                linewidth=0.8,
+                label='trend',
+            )
         axes.set_xlim(low, high)
         axes.set_ylim(-len(campaigns) + 0.4, 0.6)
         axes.set_yticks([-k for k in range(len(campaigns))])
-        axes.set_yticklabels([each.name[:24] for each in campaigns])
-        axes.set_xlabel(unit_of_psi(campaigns[0]))
-        axes.legend(loc='upper center', bbox_to_anchor=(0.4, -0.25), ncols=2)
+        axes.set_yticklabels([_label(each, trend) for each in campaigns])
+        axes.set_xlabel(f'mean of {unit_of_psi(campaigns[0])}')
+        beside_the_data(axes, 4)
 
-    return figure(draw, 1.8 + 0.4 * len(campaigns), 6.0)
+    return figure(draw, 1.3 + 0.5 * len(campaigns), 6.0)
+
+
+def _label(campaign: CampaignData, with_robot: bool) -> str:
+    """Return the name of a campaign, and below it that of the robot and its software."""
+    lines = [campaign.name, campaign.specification.about.robot] if with_robot else [campaign.name]
+    return '\n'.join(each[:24] for each in lines)
 
 
 def _edges(campaign: CampaignData) -> tuple[float, ...]:

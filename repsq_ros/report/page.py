@@ -23,9 +23,9 @@ from pathlib import Path
 from repsq_ros import __version__
 from repsq_ros.campaign.drift import MeanInterval, drift_between, mean_interval
 from repsq_ros.errors import MissingError
-from repsq_ros.report import facts
+from repsq_ros.report import facts, findings
 from repsq_ros.report.campaign_data import CampaignData
-from repsq_ros.report.case_charts import chart_of_cases
+from repsq_ros.report.case_charts import charts_of_cases
 from repsq_ros.report.charts import (
     chart_of_estimate,
     chart_of_partition,
@@ -53,7 +53,8 @@ def render(campaigns: Sequence[CampaignData]) -> str:
     )
     template = environment.from_string(TEMPLATE.read_text(encoding='utf-8'))
     return template.render(
-        cards=[_card(each) for each in campaigns],
+        cards=[_card(each, campaigns) for each in campaigns],
+        summary=findings.summary_of_all(campaigns) if len(campaigns) > 1 else '',
         side=_side_by_side(campaigns) if len(campaigns) > 1 else None,
         made=time.strftime('%Y-%m-%d %H:%M'),
         version=__version__,
@@ -61,19 +62,20 @@ def render(campaigns: Sequence[CampaignData]) -> str:
     )
 
 
-def _card(campaign: CampaignData) -> dict[str, object]:
+def _card(campaign: CampaignData, beside: Sequence[CampaignData]) -> dict[str, object]:
     value, below = facts.headline(campaign)
     specification = campaign.specification
     return {
         'name': campaign.name,
         'campaign': campaign.recounted.history.campaign_id,
         'specification': specification.name,
+        'title': specification.about.description or specification.name,
         'finished': campaign.result is not None,
         'accurate': campaign.result is not None and campaign.result.accurate,
-        'summary': facts.summary(campaign),
-        'badge': facts.badge(campaign),
+        'summary': findings.summary(campaign),
+        'badge': findings.badge(campaign),
         'exact': '' if campaign.result is None else repr(campaign.result.value),
-        'unseen': facts.unseen(campaign),
+        'unseen': findings.unseen(campaign),
         'value': value,
         'below': below,
         'promise': facts.promise(campaign),
@@ -81,7 +83,6 @@ def _card(campaign: CampaignData) -> dict[str, object]:
         'cells': facts.cells(campaign),
         'weights': facts.weights(campaign),
         'sessions': facts.sessions(campaign),
-        'drift': facts.drift(campaign),
         'reasons': campaign.reasons(),
         'events': facts.events(campaign),
         'stops': campaign.stops(),
@@ -91,12 +92,18 @@ def _card(campaign: CampaignData) -> dict[str, object]:
         'needed': facts.needed(campaign),
         'torn': campaign.recounted.torn,
         'digest': specification.digest,
-        'spread': facts.spread(campaign),
-        'dimensions': len(specification.box.names),
-        'estimate': chart_of_estimate(campaign),
+        'said': {
+            'estimate': findings.of_estimate(campaign),
+            'partition': findings.of_partition(campaign),
+            'psi': findings.of_psi(campaign),
+            'sessions': findings.of_sessions(campaign),
+            'cases': findings.of_cases(campaign),
+            'weights': findings.of_weights(campaign),
+        },
+        'estimate': chart_of_estimate(campaign, beside),
         'psi': chart_of_psi(campaign),
         'over_tests': chart_of_sessions(campaign),
-        'cases': chart_of_cases(campaign),
+        'cases': charts_of_cases(campaign),
         'weight': chart_of_weights(campaign),
         'partition': chart_of_partition(campaign),
     }
@@ -112,21 +119,11 @@ def _side_by_side(campaigns: Sequence[CampaignData]) -> dict[str, object]:
         )
         for each in campaigns
     ]
-    digests = {
-        each.result.replication_digest if each.result else each.specification.digest
-        for each in campaigns
-    }
+    digests = set(map(findings.contract, campaigns))
     rows = [[name, *(cell for cell in values)] for name, values in _rows(campaigns, intervals)]
-    found = drift_between(intervals)
-    apart = ', '.join(f'{campaigns[i].name} and {campaigns[j].name}' for i, j in found.apart)
-    level = f'tested at level {found.level:.3g}'
     return {
         'verdict': _verdict(campaigns, digests),
-        'drift': (
-            f'Different means: {apart} ({level}).'
-            if apart
-            else f'No difference between the means was found ({level}).'
-        ),
+        'drift': findings.of_all(campaigns, intervals, drift_between(intervals)),
         'rows': rows,
         'chart': chart_of_campaigns(campaigns, intervals),
     }
@@ -153,10 +150,15 @@ def _rows(
     return [
         ('result', [repr(r.value) if r else '-' for r in results]),
         ('tests', [str(len(each.counted)) for each in campaigns]),
-        ('mean of psi w', [facts.number(each.mean) for each in intervals]),
+        ('robot', [each.specification.about.robot or '-' for each in campaigns]),
+        ('mean of psi w', [facts.number(each.mean, 3) for each in intervals]),
         (
             'interval of the mean',
-            [f'{facts.number(i.lower, 4)} to {facts.number(i.upper, 4)}' for i in intervals],
+            [f'{facts.number(i.lower, 3)} to {facts.number(i.upper, 3)}' for i in intervals],
+        ),
+        (
+            'change of the mean',
+            ['-', *(findings.change(intervals[0], each) for each in intervals[1:])],
         ),
         ('outcome', [r.outcome if r else 'not ended' for r in results]),
         ('rule', [each.specification.tester.stopping.name for each in campaigns]),

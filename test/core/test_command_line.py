@@ -35,11 +35,11 @@ OPTIONAL = {
     'rich', 'rosbags', 'tqdm',
 }  # fmt: skip
 LOADED_BY = {
-    'repsq_ros.certificate': {'compare', 'certify', 'verify', 'publish', 'keygen', 'run'},
+    'repsq_ros.certificate': {'compare', 'certify', 'verify', 'run'},
     'repsq_ros.launching': {'run'},
     'repsq_ros.nodes': set(),
     'repsq_ros.recordings': {
-        'inspect', 'record', 'reevaluate', 'report', 'doctor', 'certify', 'verify', 'publish',
+        'inspect', 'record', 'reevaluate', 'report', 'doctor', 'certify', 'verify',
     },
     'repsq_ros.report': {'report'},
     'repsq_ros.simulation': {'simulate', 'study', 'run'},
@@ -113,13 +113,6 @@ def test_a_verb_imports_what_it_needs_and_no_more(verb, loaded_by_verb):
     assert not [room for room, verbs in LOADED_BY.items() if room in loaded and verb not in verbs]
 
 
-def test_keys_are_made_without_numpy():
-    loaded = modules_after(
-        "from repsq_ros.console.verbs import VERBS\nVERBS['keygen'].load('keygen')"
-    )
-    assert not loaded & (NUMERIC | OPTIONAL)
-
-
 def test_the_verbs_stand_in_four_groups(capsys):
     with pytest.raises(SystemExit):
         main(['--help'])
@@ -172,6 +165,31 @@ def test_the_page_of_the_console_lists_every_verb():
 
 
 @pytest.mark.parametrize(
+    ('former', 'now'),
+    [
+        ('keygen k', 'certify --keygen k'),
+        ('publish c --zip', 'certify --publish c --zip'),
+        ('compare-subjects a b --margin 1', 'compare --subjects a b --margin 1'),
+    ],
+)
+def test_a_word_of_an_earlier_version_still_works(former, now):
+    assert command_line.parse(former.split()) == command_line.parse(now.split())
+
+
+# Verbs whose answer is a file, or YAML that goes into a specification.
+ANSWER_IN_A_FILE = {'fit', 'import-poses', 'iso9283', 'record', 'reevaluate', 'report', 'run',
+                    'study'}  # fmt: skip
+
+
+def test_every_verb_that_says_something_says_it_as_json():
+    parsers = command_line.make_parser()._subparsers._group_actions[0].choices
+    without = {
+        name for name, each in parsers.items() if '--json' not in each._option_string_actions
+    }
+    assert without <= ANSWER_IN_A_FILE
+
+
+@pytest.mark.parametrize(
     ('arguments', 'said'),
     [
         (['comapre', 'a', 'b'], "no command 'comapre'; did you mean compare?"),
@@ -206,7 +224,7 @@ def completed(line, tmp_path):
 
 def test_a_shell_completes_verbs_and_their_options(tmp_path):
     pytest.importorskip('argcomplete')
-    assert {'compare', 'compare-subjects'} <= completed('repsq comp', tmp_path)
+    assert {'compare', '--completion'} & completed('repsq comp', tmp_path) == {'compare'}
     assert {'--seed', '--session-note'} <= completed('repsq run --se', tmp_path)
     assert '--seed' not in completed('repsq check --se', tmp_path)
     assert {'surrogate', 'arm'} <= completed('repsq run --subject ', tmp_path)

@@ -14,7 +14,9 @@
 
 """Two subjects on the same cases: an interval of the difference, and a verdict that is kept."""
 
+import json
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -267,6 +269,23 @@ def test_repsq_compare_subjects_tells_who_is_better(campaigns, capsys):
     assert 'verdict     open: go on with both' in capsys.readouterr().out
 
 
+def test_one_seed_and_two_robots_are_two_subjects(campaigns, capsys):
+    folders = campaigns(1.3)
+    for folder, robot in zip(folders, ('gait 1', 'gait 2'), strict=True):
+        file = Path(folder) / 'specification.yaml'
+        content = yaml.safe_load(file.read_text())
+        content['robot'] = robot
+        content['measure']['direction'] = 'higher_is_better'
+        file.write_text(yaml.safe_dump(content))
+    assert main(['compare', *folders, '--json']) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told['better'] == 'higher'
+    assert told['verdict'].startswith('B better (A lower')
+    assert (
+        told['difference']['lower'] < told['difference']['mean'] < told['difference']['upper'] < 0
+    )
+
+
 def test_what_cannot_be_compared_is_told(campaigns, content, tmp_path, capsys):
     folders = campaigns(1.3, 5, seed=2)
     for words, told, code in (
@@ -278,7 +297,7 @@ def test_what_cannot_be_compared_is_told(campaigns, content, tmp_path, capsys):
         line = capsys.readouterr().err
         assert told in line
         assert line.count('\n') == 1
-    assert main(['compare-subjects', folders[0], str(tmp_path / 'nowhere')]) == 2
+    assert main(['compare', folders[0], str(tmp_path / 'nowhere'), '--subjects']) == 2
     capsys.readouterr()
     content['measure']['gain'] = 5.0
     (tmp_path / 'b' / 'specification.yaml').write_text(yaml.safe_dump(content))

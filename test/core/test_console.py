@@ -15,6 +15,7 @@
 """The repsq command: what a test engineer reads."""
 
 import io
+import json
 import subprocess
 import sys
 from dataclasses import replace
@@ -24,7 +25,9 @@ import pytest
 from repsq_ros.campaign.progress import ProgressLines
 from repsq_ros.campaign.records import Counted, EstimateRecord, TestRecord
 from repsq_ros.cli import main
+from repsq_ros.console.json_answer import plain
 from repsq_ros.console.live import LiveLine
+from repsq_ros.protocols.phases import Phase
 
 
 def estimate(n, half_width=0.2, expected_n=245, invalid=0, stopped=False):
@@ -43,6 +46,24 @@ def test_check_says_what_a_specification_promises(content, write, capsys):
     content['tester']['stopping'] = {'rule': 'anytime'}
     assert main(['check', str(write(content))]) == 0
     assert 'the true mean is within 0.07789 of this result' in capsys.readouterr().out
+
+
+def test_check_answers_in_json(content, write, capsys):
+    content['robot'] = 'walker'
+    assert main(['check', str(write(content)), '--json']) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told['valid'] and told['gamma'] == content['accuracy']['gamma']
+    assert told['about']['robot'] == 'walker'
+    assert any(each.startswith('measure.name') for each in told['hints'])
+    assert 'command' in told['phases'][1]
+
+
+def test_json_has_no_nan_and_no_infinity():
+    assert plain({'a': (float('nan'), float('inf'), 1.5), 'b': Phase.COMMAND}) == {
+        'a': [None, None, 1.5], 'b': 'command'
+    }  # fmt: skip
+    with pytest.raises(TypeError):
+        plain(object())
 
 
 def test_the_live_line_tells_progress_and_time_left():

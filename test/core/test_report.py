@@ -14,6 +14,7 @@
 
 """The report of a campaign: whatever the campaign is like, a page that says so."""
 
+import json
 import math
 import re
 import shutil
@@ -31,9 +32,9 @@ from repsq_ros.campaign.logbook import Logbook
 from repsq_ros.campaign.records import TestRecord
 from repsq_ros.cli import main
 from repsq_ros.errors import MissingError
-from repsq_ros.report import browser, facts
+from repsq_ros.report import browser, facts, figure_style, findings
 from repsq_ros.report.campaign_data import gather
-from repsq_ros.report.page import render
+from repsq_ros.report.page import TEMPLATE, render
 from repsq_ros.specification.load import load
 
 pytest.importorskip('jinja2')
@@ -125,7 +126,9 @@ def test_a_page_for_every_campaign(name, write, tmp_path, recwarn):
     )
     text = render([gather(folder)])
     page = Page(text)
-    assert len(page.pictures) == (5 if count > 1 else 4)
+    pairs = dimensions * (dimensions - 1) // 2
+    cases = pairs + (count > 0) if pairs else 1
+    assert len(page.pictures) == (4 if count > 1 else 3) + cases
     assert all(each['src'].startswith('data:image/svg+xml;base64,') for each in page.pictures)
     assert all(each['alt'] for each in page.pictures)
     assert len(text) < 6_000_000
@@ -134,7 +137,7 @@ def test_a_page_for_every_campaign(name, write, tmp_path, recwarn):
     assert f'tests counted {count} ' in page.text
     if count > 1:
         result = yaml.safe_load((folder / RESULT).read_text())
-        assert f'{result["value"]:.6g}' in page.text
+        assert repr(result['value']) in page.text
         assert result['guarantee'] in page.text
         assert result['agreement'] in page.text
         assert result['replication_digest'] in page.text
@@ -146,11 +149,12 @@ def test_a_page_for_every_campaign(name, write, tmp_path, recwarn):
 @pytest.mark.parametrize(
     ('value', 'error', 'expected'),
     [
-        (0.497008292, 0.03976, ('0.497', '0.040')),
-        (0.497008292, 0.0397, ('0.497', '0.040')),
-        (0.497008292, 0.3, ('0.50', '0.30')),
+        (0.497008292, 0.03976, ('0.50', '0.04')),
+        (0.497008292, 0.0431, ('0.497', '0.044')),
+        (0.497008292, 0.3, ('0.5', '0.3')),
         (36.98765, 0.0123, ('36.988', '0.013')),
-        (1234.5, 100.0, ('1230', '100')),
+        (0.5, 0.0951, ('0.50', '0.10')),
+        (1234.5, 100.0, ('1200', '100')),
         (0.5, math.inf, ('0.5', 'no bound')),
     ],
 )
@@ -168,10 +172,12 @@ def test_the_page_answers_in_its_first_sentence_and_says_what_it_could_not_see(w
     error = max(campaign.result.upper - campaign.result.value,
                 campaign.result.value - campaign.result.lower)  # fmt: skip
     value, plus_minus = facts.rounded(campaign.result.value, error)
-    assert f'g1_locomotion (0 to 1): {value} ± {plus_minus} from {campaign.result.n} tests' in (
-        page.text
+    assert (
+        f'Velocity tracking loss of the Unitree G1, 0 to 1, lower is better: {value} ± '
+        f'{plus_minus} from {campaign.result.n} tests; accuracy promised.' in page.text
     )
-    assert f'accuracy promised: within {plus_minus}' in page.text
+    assert f'accuracy promised: within {plus_minus} with probability 0.95' in page.text
+    assert f', within {plus_minus} of this value.' in page.text
     assert float(plus_minus) >= error  # never rounded down
     assert f'exact value {campaign.result.value!r}' in page.text
     assert 'What this run could not see drift from day to day' in page.text
@@ -221,22 +227,30 @@ def test_sessions_their_clocks_and_drift(content, write, tmp_path):
     assert page.text.count('repsq_ros 0.') >= 3
 
 
-def test_weights_and_their_worth(tmp_path):
-    first = simulate_folder(tmp_path / 'a', DEMO)
-    second = simulate_folder(
-        tmp_path / 'b', first / REPLICATION, ROOT / 'config' / 'replicator.yaml'
-    )
+@pytest.fixture(scope='module')
+def labs(tmp_path_factory):
+    """The folders of an initiator and of a replicator."""
+    folder = tmp_path_factory.mktemp('labs')
+    first = simulate_folder(folder / 'a', DEMO)
+    tester = ROOT / 'config' / 'replicator.yaml'
+    return first, simulate_folder(folder / 'b', first / REPLICATION, tester)
+
+
+def test_weights_and_their_worth(labs):
+    first, second = labs
     page = shown(second)
     result = yaml.safe_load((second / RESULT).read_text())
     assert f'effective sample size {result["effective_sample_size"]:.1f} of {result["n"]}' in (
         page.text
     )
     assert f'bound {result["weight_bound"]:.4g} (computed from p and q)' in page.text
-    assert len(page.pictures) == 6
+    assert len(page.pictures) == 5 + 4
     together = shown(first, second)
+    assert 'Velocity tracking loss of the Unitree G1, 0 to 1, lower is better: ' in together.text
+    assert 'tests in 17 minutes; two labs agree.' in together.text
     assert 'The same value to the last digit: 0.497008292188575.' in together.text
     assert 'No difference between the means was found (tested at level 0.05).' in together.text
-    assert len(together.pictures) == 5 + 6 + 1
+    assert len(together.pictures) == 8 + 9 + 1
     main(['report', str(first), str(second)])
     assert Page((first / 'report.html').read_text()).text.replace('Made', '')
 
@@ -258,6 +272,76 @@ def test_campaigns_side_by_side_are_told_apart(psi, partition, told, content, wr
             leave_folder(tmp_path / f'lab{place}', write(content), records_of([value] * 4))
         )
     assert told in shown(*folders).text
+
+
+def test_versions_of_a_robot_are_told_as_a_change_from_the_first(content, write, tmp_path):
+    content['tester'].update(stopping={'rule': 'fixed', 'tests': 200})
+    folders = []
+    for version, centre in (('1.0', 0.3), ('1.1', 0.3), ('2.0', 0.7)):
+        content['robot'] = f'walker, software {version}'
+        psi = centre + 0.1 * np.random.default_rng(3).random(200)
+        file = write(content)
+        folders.append(leave_folder(tmp_path / version, file, records_of(psi), seed=len(folders)))
+    page = shown(*folders)
+    assert 'Different means: 1.0 and 2.0, 1.1 and 2.0' in page.text
+    assert 'From walker, software 1.0 to walker, software 2.0 the mean changed by +0.4 (' in (
+        page.text
+    )
+    assert re.search(r'change of the mean - \+0 \(-0\.\d+ to \+0\.\d+\) \+0\.4 \(', page.text)
+    assert 'three labs' in page.text
+
+
+def test_campaigns_of_one_seed_are_no_independent_labs(content, write, tmp_path):
+    content['tester'].update(stopping={'rule': 'fixed', 'tests': 4})
+    content['partition'] = {'alpha': 0.1}
+    folders = [
+        leave_folder(tmp_path / name, write(content), records_of([0.5] * 4)) for name in 'ab'
+    ]
+    assert 'no independent replication' in shown(*folders).text
+
+
+def test_captions_and_alternative_texts_tell_the_finding(content, write, tmp_path):
+    content['tester'].update(stopping={'rule': 'fixed', 'tests': 40})
+    psi = 0.2 + 0.4 * np.random.default_rng(1).random(40)
+    folder = leave_folder(tmp_path / 'lab', write(content), records_of(psi))
+    campaign, page = gather(folder), shown(folder)
+    told = {each['alt'] for each in page.pictures}
+    assert {findings.of_estimate(campaign), findings.of_partition(campaign),
+            findings.of_psi(campaign), findings.of_cases(campaign)} <= told  # fmt: skip
+    assert f'highest ({psi.max():.3g}) at linear_x' in findings.of_cases(campaign)
+    assert f'psi lies between {psi.min():.3g} and {psi.max():.3g};' in findings.of_psi(campaign)
+    means = [each.mean for each in campaign.estimates]
+    moved = max(abs(mean - means[-1]) for mean in means[20:])
+    assert findings.of_estimate(campaign).endswith(f'stayed within {moved:.2g} of that.')
+
+
+# Contrast ----------------------------------------------------------------------------------------
+
+
+def luminance(colour):
+    """Return the relative luminance of #rgb or #rrggbb (WCAG 2.1)."""
+    digits = colour.lstrip('#')
+    digits = ''.join(2 * each for each in digits) if len(digits) == 3 else digits
+    channels = [int(digits[k : k + 2], 16) / 255 for k in (0, 2, 4)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one, other):
+    light, dark = sorted((luminance(one), luminance(other)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+def test_texts_and_lines_have_the_contrast_of_level_aa():
+    assert contrast('#000', '#fff') == pytest.approx(21.0)
+    themes = re.findall(r':root \{([^}]*--ink[^}]*)\}', TEMPLATE.read_text())
+    assert len(themes) == 2  # light, dark
+    for theme in themes:
+        colours = dict(re.findall(r'--(\w+): (#\w+)', theme))
+        for text in ('ink', 'soft'):
+            assert contrast(colours[text], colours['paper']) >= 4.5
+    for line in (figure_style.BLUE, figure_style.GREEN, figure_style.RED, figure_style.GREY):
+        assert contrast(line, '#fff') >= 3.0
 
 
 def test_two_folders_of_one_name_are_told_apart(content, write, tmp_path, capsys):
@@ -334,10 +418,10 @@ def test_without_a_browser_a_pdf_is_refused_before_the_work(tmp_path, monkeypatc
     assert 'apt install chromium' in capsys.readouterr().err
 
 
-def test_the_page_is_seen_in_a_browser_wide_and_narrow(chromium, tmp_path):
+def test_the_page_is_seen_in_a_browser_wide_and_narrow(chromium, labs, tmp_path):
     """The picture's parts are where they belong: nothing stands beyond the right edge."""
     matplotlib_image = pytest.importorskip('matplotlib.image')
-    folder = simulate_folder(tmp_path / 'lab', DEMO)
+    folder = labs[0]
     assert main(['report', str(folder)]) == 0
     for width in (500, 1200):
         picture = tmp_path / f'{width}.png'
@@ -358,8 +442,35 @@ def test_the_page_is_seen_in_a_browser_wide_and_narrow(chromium, tmp_path):
             assert (np.abs(pixels - colour).max(axis=2) < 0.02).sum() > 50
 
 
-def test_the_page_is_printed(chromium, tmp_path):
-    folder = simulate_folder(tmp_path / 'lab', DEMO)
+MEASURED = """<iframe id="phone" width="390" height="900"></iframe><script>
+const phone = document.getElementById("phone");
+phone.onload = () => {
+  const clipped = [...phone.contentDocument.querySelectorAll("body, .scroll, .scroll *")].filter(
+    each => each.scrollWidth > each.clientWidth + 1 && each.clientWidth > 0);
+  document.title = "clipped " + clipped.length + " of " +
+    phone.contentDocument.querySelectorAll(".scroll").length;
+};
+phone.srcdoc = PAGE;
+</script>"""
+
+
+def test_on_a_phone_no_table_and_no_command_is_clipped(chromium, labs, tmp_path):
+    for shown_folders in (labs[:1], labs):
+        text = json.dumps(render([gather(each) for each in shown_folders])).replace('</', '<\\/')
+        page = tmp_path / 'phone.html'
+        page.write_text(MEASURED.replace('PAGE', text), encoding='utf-8')
+        done = subprocess.run(
+            [chromium, '--headless=new', '--no-sandbox', '--disable-gpu', '--dump-dom',
+             f'--user-data-dir={tmp_path / "profile"}', page.as_uri()],
+            capture_output=True, text=True, check=True, timeout=browser.PATIENCE,
+        )  # fmt: skip
+        assert re.search(r'<title>clipped 0 of \d\d?</title>', done.stdout), re.findall(
+            '<title>.*</title>', done.stdout
+        )
+
+
+def test_the_page_is_printed(chromium, labs):
+    folder = labs[0]
     assert main(['report', str(folder), '--pdf']) == 0
     pdf = folder / 'report.pdf'
     assert pdf.read_bytes()[:5] == b'%PDF-'
@@ -368,6 +479,7 @@ def test_the_page_is_printed(chromium, tmp_path):
             ['pdftotext', '-layout', str(pdf), '-'], capture_output=True, text=True, check=True
         ).stdout
         result = yaml.safe_load((folder / RESULT).read_text())
-        assert f'{result["value"]:.6g}' in told
+        assert repr(result['value']) in told
+        assert re.search(r'g1_locomotion, digest [0-9a-f]{12} +1 ?/ ?\d', told)
         assert 'To repeat it' in told
         assert result['replication_digest'] in ''.join(told.split())

@@ -14,6 +14,7 @@
 
 """Studies without a robot: what a campaign costs, and how often two labs would agree."""
 
+import json
 import math
 import os
 import subprocess
@@ -156,8 +157,15 @@ def test_repsq_plan_prints_the_cheapest(content, write, capsys):
     words = ['plan', file, '--sd', '0.28', '--mean', '0.47', '--battery-minutes', '60']
     assert main(words) == 0
     printed = capsys.readouterr().out
-    assert 'a value within 0.07789 of the true mean (c 0.05)' in printed
-    assert 'cheapest that promises it: anchored, anytime: about' in printed
+    assert 'a value within 0.07789 of the true mean (c 0.05)' in ' '.join(printed.split())
+    assert printed.startswith('advice      anchored, anytime: about ')
+    assert max(map(len, printed.splitlines())) <= 80
+    main([*words, '--json'])
+    told = json.loads(capsys.readouterr().out)
+    assert told['cheapest']['rule'] == 'anytime'
+    assert told['cheapest']['count']['mean'] == min(
+        each['count']['mean'] for each in told['offers'] if each['foretold']['agreed']
+    )
     for word, told in (
         (['--sd', 'nan'], 'parameter sd: found nan'),
         (['--sd', '-1'], 'parameter sd: found -1.0'),
