@@ -35,7 +35,7 @@ from repsq_ros.measurement.window import UnmeasurableError, Window
 USUAL = Limits()
 
 
-class Run:
+class SampleRun:
     """Samples of an input, of one window or of many.
 
     What follows from one sample, or from two successive ones, does not depend on the window that
@@ -99,7 +99,7 @@ class Cut:
     The lead is looked at for the path to the window and for velocities, not for its coverage.
     """
 
-    run: Run
+    run: SampleRun
     rows: slice  # of the run, that may be looked at: those about the window
     window: Window  # from whose start instants are reported
     start_ns: int

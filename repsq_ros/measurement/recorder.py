@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from repsq_ros.measurement.cut import Cut, Run
+from repsq_ros.measurement.cut import Cut, SampleRun
 from repsq_ros.measurement.inputs import Input
 from repsq_ros.measurement.measure import Evaluation, Measure
 from repsq_ros.measurement.reasons import Code
@@ -174,7 +174,7 @@ class Recorder:
         """
         holds = needs == 'reading'
         end_ns = max(window.end_ns for window in windows)
-        run = Run(tail.between(min(since), end_ns, last_before=holds), source)
+        run = SampleRun(tail.between(min(since), end_ns, last_before=holds), source)
         stamps, cuts = run.raw.stamps, []
         for window, instant_ns in zip(windows, since, strict=True):
             first, after = stamps.searchsorted([instant_ns, window.end_ns]).tolist()
