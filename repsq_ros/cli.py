@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import os
 import sys
+from io import TextIOWrapper
 
 from repsq_ros.configurations import configuration_folder
 from repsq_ros.console import command_line
@@ -29,6 +30,8 @@ def main(arguments: list[str] | None = None) -> int:
     """Run repsq; returns the exit code (errors.EXIT_CODES)."""
     if '_ARGCOMPLETE' in os.environ:
         command_line.complete(os.environ.get('COMP_LINE', ''))
+    if isinstance(sys.stdout, TextIOWrapper):  # a locale without UTF-8 has no blocks to draw with
+        sys.stdout.reconfigure(errors='replace')
     parsed = command_line.parse(sys.argv[1:] if arguments is None else arguments)
     try:
         if parsed.configurations:

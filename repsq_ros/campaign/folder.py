@@ -34,21 +34,7 @@ SPECIFICATION = 'specification.yaml'  # a copy, so that the folder is complete
 TESTS = 'tests.csv'
 REPLICATION = 'replication.yaml'
 RESULT = 'result.yaml'
-VIEWS = {'.html', '.pdf', '.svg'}  # suffixes of what is made anew from a campaign at any time
 COLUMNS = 'psi,weight,weight_bound,samples,mean,half_width,reason'  # after those of the case
-
-
-def refuse_evidence(file: Path) -> None:
-    """Refuse to write a page, picture or table over what a campaign rests on.
-
-    A campaign's folder keeps pages and pictures, but its own files are written by the campaign.
-
-    :raises OutputError: the file is there, is none of those, and a journal lies beside it
-    """
-    if file.exists() and file.suffix not in VIEWS and (file.parent / JOURNAL).exists():
-        raise OutputError(
-            f'output {file}: found a file of a campaign, expected a new name or another folder'
-        )
 
 
 def read_tests(folder: Path, names: tuple[str, ...]) -> list[TestRecord]:

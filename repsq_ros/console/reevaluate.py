@@ -22,8 +22,16 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from repsq_ros.console.command_line import add_executor_arguments
+from repsq_ros.console.outputs import add_force, refuse_others_file
 from repsq_ros.console.recorded_inputs import add_recover
-from repsq_ros.console.reevaluation_files import write_json, write_results, write_tests
+from repsq_ros.console.reevaluation_files import (
+    REEVALUATIONS,
+    RESULTS_HEADER,
+    TESTS_HEADER,
+    write_json,
+    write_results,
+    write_tests,
+)
 from repsq_ros.console.reevaluation_text import show, show_all
 from repsq_ros.errors import ParameterError
 from repsq_ros.replay.bag_folders import bags_in
@@ -156,6 +164,7 @@ def _add_what_if(group: argparse._ArgumentGroup) -> None:
     group.add_argument('--csv', type=Path, metavar='FILE', help='write the table of results')
     group.add_argument('--tests', type=Path, metavar='FILE', help='write psi of all tests (CSV)')
     group.add_argument('--json', type=Path, metavar='FILE', help='write everything')
+    add_force(group)
 
 
 def _texts(text: str) -> tuple[str, ...]:
@@ -170,6 +179,12 @@ def run(arguments: argparse.Namespace) -> int:
     """Print psi of each test, and the result where a bag holds a whole campaign."""
     tasks = _tasks(arguments)
     first = tasks[0]
+    for file, mark in (
+        (arguments.csv, ','.join(RESULTS_HEADER)),
+        (arguments.tests, ','.join(TESTS_HEADER)),
+        (arguments.json, f'"{REEVALUATIONS}"'),
+    ):
+        refuse_others_file(file, mark, arguments.force)
     if len(tasks) == 1:
         done = [reevaluate(first)]
         show(done[0])

@@ -23,7 +23,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from repsq_ros import __version__
-from repsq_ros.campaign.folder import refuse_evidence
 from repsq_ros.console.reevaluation_text import spread_of
 from repsq_ros.errors import OutputError
 from repsq_ros.replay.evaluation import Evaluated
@@ -48,6 +47,21 @@ OF_TEST = (
     'reason',
 )
 OF_RESULT = ('value', 'cell', 'outcome', 'accurate', 'specification_digest')
+RESULTS_HEADER = (
+    'bag',
+    'campaign',
+    'measure',
+    *OF_TESTS,
+    'gamma',
+    'rule',
+    *OF_ESTIMATE,
+    *OF_RESULT,
+    'changed',
+    'unfinished',
+    'sha256',
+)
+TESTS_HEADER = ('bag', 'measure', *OF_TEST, 'sha256')
+REEVALUATIONS = 'reevaluations'  # key of the JSON
 
 
 def write_results(file: Path, done: Sequence[Reevaluation]) -> None:
@@ -55,20 +69,7 @@ def write_results(file: Path, done: Sequence[Reevaluation]) -> None:
 
     :raises OutputError: it cannot be written
     """
-    header = (
-        'bag',
-        'campaign',
-        'measure',
-        *OF_TESTS,
-        'gamma',
-        'rule',
-        *OF_ESTIMATE,
-        *OF_RESULT,
-        'changed',
-        'unfinished',
-        'sha256',
-    )
-    _write_rows(file, header, (line for each in done for line in _results_of(each)))
+    _write_rows(file, RESULTS_HEADER, (line for each in done for line in _results_of(each)))
 
 
 def _results_of(done: Reevaluation) -> Iterator[tuple[object, ...]]:
@@ -107,14 +108,13 @@ def write_tests(file: Path, done: Sequence[Reevaluation]) -> None:
 
     :raises OutputError: it cannot be written
     """
-    header = ('bag', 'measure', *OF_TEST, 'sha256')
     lines = (
         (each.bag, row.variant.measure or '', *map(_cell, line), _digests_of(each))
         for each in done
         for row in _one_of_each_measure(each)
         for line in _tests_of(row)
     )
-    _write_rows(file, header, lines)
+    _write_rows(file, TESTS_HEADER, lines)
 
 
 def _digests_of(done: Reevaluation) -> str:
@@ -157,10 +157,9 @@ def write_json(file: Path, done: Sequence[Reevaluation]) -> None:
 
     :raises OutputError: it cannot be written
     """
-    refuse_evidence(file)
     content = {
         'software': f'repsq_ros {__version__}',
-        'reevaluations': [_document(each) for each in done],
+        REEVALUATIONS: [_document(each) for each in done],
     }
     try:
         file.write_text(json.dumps(_finite(content), indent=1, allow_nan=False), 'utf-8')
@@ -216,7 +215,6 @@ def _finite(value: object) -> object:
 
 
 def _write_rows(file: Path, header: Sequence[str], lines: Iterator[tuple[object, ...]]) -> None:
-    refuse_evidence(file)
     try:
         with file.open('w', encoding='utf-8', newline='') as opened:
             writer = csv.writer(opened)

@@ -20,7 +20,7 @@ import argparse
 from dataclasses import replace
 from pathlib import Path
 
-from repsq_ros.campaign.folder import refuse_evidence
+from repsq_ros.console.outputs import add_force, refuse_others_file
 from repsq_ros.console.recorded_inputs import tell_losses
 from repsq_ros.errors import OutputError, ParameterError
 from repsq_ros.iso9283.pose_criteria import lines_of_table
@@ -31,6 +31,8 @@ from repsq_ros.report.campaign_data import AuditedTopic, gather
 from repsq_ros.report.page import render
 
 NAME = 'report.html'
+GENERATOR = 'content="repsq report"'  # of every page
+PRINTED = 'Skia/PDF'  # by the browser that prints the page
 OWN = ('repsq_ros/', 'rcl_interfaces/', 'rosgraph_msgs/')  # types of no sensor
 
 
@@ -47,8 +49,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         '--output',
         type=Path,
         metavar='FILE',
-        help=f'the page (default: {NAME} in the first folder); one that is there is replaced',
+        help=f'the page (default: {NAME} in the first folder); an earlier page is replaced',
     )
+    add_force(parser)
     parser.add_argument('--pdf', action='store_true', help='print it to a PDF beside it as well')
     parser.add_argument(
         '--bag', type=Path, help='a recording of the first campaign: its sensors are audited'
@@ -65,8 +68,9 @@ def run(arguments: argparse.Namespace) -> int:
     """Write the page."""
     folders: list[Path] = arguments.campaigns
     file: Path = arguments.output or folders[0] / NAME
-    refuse_evidence(file)
+    refuse_others_file(file, GENERATOR, arguments.force)
     if arguments.pdf:
+        refuse_others_file(file.with_suffix('.pdf'), PRINTED, arguments.force)
         find_browser()  # what is missing is said before the work
         if file.suffix == '.pdf':
             raise ParameterError('output', f'{file}', 'the name of the page; the PDF is beside it')

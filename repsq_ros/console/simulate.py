@@ -23,12 +23,13 @@ from pathlib import Path
 from repsq_ros.campaign.result import Outcome
 from repsq_ros.console.command_line import add_executor_arguments
 from repsq_ros.console.json_answer import add_json, print_json
+from repsq_ros.console.outputs import add_force, refuse_others_file
 from repsq_ros.errors import ParameterError
 from repsq_ros.simulation.build import SUBJECTS, make_subject
 from repsq_ros.specification.load import load
 from repsq_ros.specification.model import Specification
 from repsq_ros.studies.executor import open_executor
-from repsq_ros.studies.figures import draw_runs, require_writable
+from repsq_ros.studies.figures import FIGURE_BY, draw_runs, require_writable
 from repsq_ros.studies.foretold import foretell
 from repsq_ros.studies.laws import EXPECTED, read_law
 from repsq_ros.studies.repeated_campaigns import Plan, run_plan
@@ -51,6 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_executor_arguments(parser)
     add_json(parser)
     parser.add_argument('--figure', type=Path, help='draw estimates and tests (.svg, .png, .pdf)')
+    add_force(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -98,6 +100,7 @@ def _check(
         raise ParameterError('truth', f'{arguments.truth}', 'a finite number')
     if arguments.figure:
         require_writable(arguments.figure)
+        refuse_others_file(arguments.figure, FIGURE_BY, arguments.force)
     if arguments.law:
         read_law(arguments.law, initiator.measure.lower, initiator.measure.upper)
     else:

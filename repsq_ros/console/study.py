@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from repsq_ros.console.command_line import add_executor_arguments
+from repsq_ros.console.outputs import add_force, refuse_others_file
 from repsq_ros.errors import MissingError, OutputError, ParameterError
 from repsq_ros.paper.all_studies import STUDIES, specification_of
 from repsq_ros.paper.drawing import draw_study
@@ -30,6 +31,7 @@ from repsq_ros.paper.weighted_table import judge, read_weighted
 from repsq_ros.paper.written import markdown, write_table
 from repsq_ros.specification.yaml_file import read
 from repsq_ros.studies.executor import open_executor
+from repsq_ros.studies.figures import FIGURE_BY
 
 OUTPUT = Path('campaigns/studies')
 
@@ -54,6 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--output', type=Path, default=OUTPUT, help=f'folder for CSV and PNG (default {OUTPUT})'
     )
+    add_force(parser)
     add_executor_arguments(parser)
 
 
@@ -106,6 +109,7 @@ def _run(study: Study, arguments: argparse.Namespace) -> None:
     print(f'# {study.name}: {study.summary}\n')
     for end, rows in found.tables.items():
         file = arguments.output / f'{study.name}{end}.csv'
+        refuse_others_file(file, ','.join(rows[0]), arguments.force)
         write_table(file, rows)
         if end in study.columns:
             print(markdown(rows, study.columns[end]))
@@ -113,6 +117,7 @@ def _run(study: Study, arguments: argparse.Namespace) -> None:
     for finding in found.findings:
         print(f'{"found" if finding.holds else "NOT FOUND"}: {finding.text}')
     figure = arguments.output / f'{study.name}.png'
+    refuse_others_file(figure, FIGURE_BY, arguments.force)
     try:
         draw_study(figure, study, setting, found)
         print(f'figure: {figure}\n')

@@ -25,8 +25,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from repsq_ros.campaign.folder import refuse_evidence
 from repsq_ros.console.json_answer import print_json
+from repsq_ros.console.outputs import add_force, refuse_others_file
 from repsq_ros.errors import MissingError, OutputError, ParameterError
 from repsq_ros.studies.costs import Budget
 from repsq_ros.views.folder_state import FolderState
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 Changes = Callable[[int, float], int]  # of the battery, for tests that take so many s each
 
+BY_RICH = 'rich-terminal'  # a class in each picture
 PERIOD = 1.0  # [s] between two looks
 COLOURS = {Level.OK: 'green', Level.WARN: 'yellow', Level.ERROR: 'red', Level.STALE: 'magenta'}
 NARROW = 50  # columns that names, frames and scales take beside a line of blocks
@@ -62,6 +63,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         '--json', action='store_true', help='with --once: print JSON in place of the board'
     )
     parser.add_argument('--svg', type=Path, metavar='FILE', help='write what is shown last, too')
+    add_force(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -69,6 +71,7 @@ def run(arguments: argparse.Namespace) -> int:
     battery = arguments.battery_minutes
     if battery is not None and not (math.isfinite(battery) and battery > 0):
         raise ParameterError('battery-minutes', f'{battery:g}', 'a finite number > 0')
+    refuse_others_file(arguments.svg, BY_RICH, arguments.force)
     if arguments.json and not arguments.once:
         raise ParameterError('json', 'a board that changes', '--once beside it')
     console = _console(record=arguments.svg is not None)
@@ -88,7 +91,6 @@ def run(arguments: argparse.Namespace) -> int:
         else:
             _follow(console, board)
     if arguments.svg is not None:
-        refuse_evidence(arguments.svg)
         # Without rich's fonts: a picture loads nothing from elsewhere.
         picture = re.sub(
             r'@font-face \{.*?\}\s*', '', console.export_svg(title='repsq watch'), flags=re.DOTALL

@@ -33,7 +33,9 @@ AT_ONCE = 0.002  # [s] at most: where most messages are lost, two of them are no
 BELIEVED = 0.003  # [m/s, rad/s] root mean square of what that may do to the velocity
 
 
-def bunched_fault(steps: Steps, first: int, source: Input, window: Window) -> Fault | None:
+def bunched_fault(
+    steps: Steps, period: float, first: int, source: Input, window: Window
+) -> Fault | None:
     """Return whether arrivals that came together spoil the velocity.
 
     Put back onto an even rate, the stamps tell at which pace the clock of the stamps ran: a pace
@@ -41,8 +43,9 @@ def bunched_fault(steps: Steps, first: int, source: Input, window: Window) -> Fa
     no velocity that this could spoil.
 
     :param steps: of whole samples in SI units; of the window from `first` on
+    :param period: [s] between two samples
     """
-    samples, gaps, period = steps.samples, steps.seconds, steps.period
+    samples, gaps = steps.samples, steps.seconds
     if source.velocity == 'twist' or source.retime or len(samples) - first < 4:
         return None
     if not gaps.max() > HELD * period:

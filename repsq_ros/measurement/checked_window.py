@@ -52,8 +52,8 @@ def checked_window(wide: Cut, fall: Fall | None, history: bool) -> tuple[Cut, st
         return checked(wide), ''
     whole, first, source = wide.samples, wide.first, wide.source
     window, limits = wide.window, wide.limits
-    on_command = whole.since(int(whole.stamps.searchsorted(window.command_ns)))
     if fall is not None:
+        on_command = whole.since(int(whole.stamps.searchsorted(window.command_ns)))
         note = fallen(on_command, fall, wide.period, window, limits)
         if note:
             return wide, note

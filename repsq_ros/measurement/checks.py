@@ -33,9 +33,9 @@ from repsq_ros.measurement.coverage import gap_fault, silence
 from repsq_ros.measurement.cut import Cut
 from repsq_ros.measurement.frames import (
     UNIT_NORM,
+    leaning,
     leans_as_if_w_came_first,
     rotation_between,
-    up_of,
 )
 from repsq_ros.measurement.frozen import frozen_fault, part_frozen_fault
 from repsq_ros.measurement.readings import implausible_fault
@@ -75,7 +75,7 @@ def _present(cut: Cut) -> Fault | None:
 
 
 def _finite(cut: Cut) -> Fault | None:
-    bad = np.flatnonzero(cut.inside.broken)
+    bad = np.flatnonzero(cut.broken)
     if not len(bad):
         return None
     row = cut.inside.take(bad[:1])
@@ -91,13 +91,13 @@ def _finite(cut: Cut) -> Fault | None:
 
 def _norm(cut: Cut) -> Fault | None:
     assert cut.inside.orientation is not None
-    norms = np.linalg.norm(cut.inside.orientation, axis=1)
-    at = int(np.argmax(np.abs(norms - 1.0)))
-    if abs(norms[at] - 1.0) <= UNIT_NORM:
+    at = int(np.argmax(cut.off_norm))
+    if cut.off_norm[at] <= UNIT_NORM:
         return None
+    norm = float(np.linalg.norm(cut.inside.orientation[at]))
     return Fault(
         Code.QUATERNION,
-        f'quaternion of norm {norms[at]:.3f} at {cut.window.at(cut.inside.stamps[at])}, '
+        f'quaternion of norm {norm:.3f} at {cut.window.at(cut.inside.stamps[at])}, '
         'expected 1: are its numbers in the order x, y, z, w, and are they all there?',
     )
 
@@ -163,11 +163,10 @@ def _standing(cut: Cut) -> Fault | None:
     if cut.needs != 'velocity':
         return None
     end_ns = cut.window.command_ns - GUARD_NS
-    rest = cut.part(end_ns - BASELINE_NS, end_ns).samples
-    if not len(rest):
-        return None
-    assert rest.orientation is not None
-    tilt, axis = up_of(rest.orientation)
+    up = cut.part(end_ns - BASELINE_NS, end_ns).up
+    if not up.size or up[2].min() > math.cos(cut.limits.rest_tilt):
+        return None  # where no sample leans so far, their mean does not
+    tilt, axis = leaning(up)
     if tilt <= cut.limits.rest_tilt:
         return None
     return Fault(
@@ -234,13 +233,13 @@ def _dense(cut: Cut) -> Fault | None:
 def _smooth(cut: Cut) -> Fault | None:
     if cut.by_twist:  # a pose that is corrected now and then is not what is measured
         return None
-    return motion.outlier_fault(cut.steps, cut.window, cut.limits)
+    return motion.outlier_fault(cut.steps, cut.period, cut.window, cut.limits)
 
 
 def _even(cut: Cut) -> Fault | None:
     if cut.needs != 'velocity':
         return None
-    return bunched_fault(cut.steps, cut.first, cut.source, cut.window)
+    return bunched_fault(cut.steps, cut.period, cut.first, cut.source, cut.window)
 
 
 def _believed(cut: Cut) -> Fault | None:
@@ -273,7 +272,10 @@ CHECKS = (
     Check('standing', ('orientation',), False, _standing),
     Check('dense', POSE, False, _dense),
     Check(
-        'possible', POSE, False, lambda cut: motion.jump_fault(cut.steps, cut.window, cut.limits)
+        'possible',
+        POSE,
+        False,
+        lambda cut: motion.jump_fault(cut.steps, cut.period, cut.window, cut.limits),
     ),
     Check('smooth', POSE, False, _smooth),
     Check('alive in all parts', POSE, False, _alive_in_all_parts),

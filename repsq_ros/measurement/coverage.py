@@ -50,12 +50,24 @@ def period_of(stamps: Stamps, rate: float) -> float:
     """
     if rate > 0:
         return 1.0 / rate
-    gaps = np.diff(stamps)
+    gaps = stamps[1:] - stamps[:-1]
     if not len(gaps):
         return 0.0
-    mean = float(gaps.mean())
+    mean = float(stamps[-1] - stamps[0]) / len(gaps)
     apart = gaps[gaps > max(TOGETHER * mean, min(AT_ONCE, mean / 2.0))]
-    return float(np.median(apart)) * 1e-9 if len(apart) else math.nan
+    return _median(apart) * 1e-9 if len(apart) else math.nan
+
+
+def _median(values: Stamps) -> float:
+    """Return the median, several times faster than numpy for some hundred numbers.
+
+    :param values: (n,), n > 0
+    """
+    half = len(values) // 2
+    if len(values) % 2:
+        return float(np.partition(values, half)[half])
+    parted = np.partition(values, (half - 1, half))
+    return float(parted[half - 1] + parted[half]) / 2.0
 
 
 def is_stream(samples: Samples, stamped: bool) -> bool:
@@ -89,6 +101,14 @@ def gap_fault(
     :param stamps: (n,) [ns], n >= 1, within [start, end)
     :param rate: [Hz] nominal; 0: the median gap stands for it
     """
+    longest_ns = max(
+        int((stamps[1:] - stamps[:-1]).max(initial=0)),
+        int(stamps[0]) - start_ns,
+        end_ns - int(stamps[-1]),
+    )
+    period_ns = period_of(stamps, rate) * 1e9
+    if longest_ns <= min(limits.largest_gap_ns, 2.0 * period_ns):
+        return None
     ends = np.concatenate([[start_ns], stamps, [end_ns]])
     steps = np.diff(ends)
     at = len(steps) - 1 - int(np.argmax(steps[::-1]))  # of equally long gaps the last
@@ -100,7 +120,6 @@ def gap_fault(
             f'{window.at(ends[at])} on, at most '
             f'{to_seconds(limits.largest_gap_ns):g} s allowed',
         )
-    period_ns = period_of(stamps, rate) * 1e9
     if period_ns > 0:
         missed = float(np.sum(np.maximum(steps - 2.0 * period_ns, 0.0)))
         coverage = 1.0 - missed / (end_ns - start_ns)

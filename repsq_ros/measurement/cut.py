@@ -24,7 +24,7 @@ import numpy as np
 
 from repsq_ros.measurement import velocity
 from repsq_ros.measurement.coverage import is_stream, period_of
-from repsq_ros.measurement.frames import conditioned
+from repsq_ros.measurement.frames import conditioned, lengths, up_in_body
 from repsq_ros.measurement.inputs import Input
 from repsq_ros.measurement.limits import Commanded, Limits
 from repsq_ros.measurement.reasons import Code, Doubt
@@ -35,6 +35,63 @@ from repsq_ros.measurement.window import UnmeasurableError, Window
 USUAL = Limits()
 
 
+class SampleRun:
+    """Samples of an input, of one window or of many.
+
+    What follows from one sample, or from two successive ones, does not depend on the window that
+    is cut out. It is computed here, once; a `Cut` takes slices of it.
+
+    :param raw: in order, as they came: the first one of each stamp
+    """
+
+    def __init__(self, raw: Samples, source: Input) -> None:
+        self.raw, self.source = raw, source
+
+    @cached_property
+    def broken(self) -> Flags:
+        """Tell which samples hold NaN, infinity or a quaternion of norm zero, (n,)."""
+        return self.raw.broken
+
+    @cached_property
+    def off_norm(self) -> Array:
+        """Return by how much the norms of the quaternions differ from 1, (n,)."""
+        assert self.raw.orientation is not None
+        found: Array = np.abs(lengths(self.raw.orientation) - 1.0)
+        return found
+
+    @cached_property
+    def _unbroken(self) -> np.ndarray | None:  # type: ignore[type-arg]
+        """Return the rows that are not broken; None: all."""
+        return np.flatnonzero(~self.broken) if self.broken.any() else None
+
+    @cached_property
+    def samples(self) -> Samples:
+        """Return the unbroken samples in SI units, z up.
+
+        :raises UnmeasurableError: a velocity in the world frame without an orientation
+        """
+        rows = self._unbroken
+        try:
+            return conditioned(self.raw if rows is None else self.raw.take(rows), self.source)
+        except ValueError as error:
+            raise UnmeasurableError(str(error), Code.ORIENTATION) from None
+
+    def place(self, row: int) -> int:
+        """Return where in `samples` the first one from a row on is."""
+        return row if self._unbroken is None else int(self._unbroken.searchsorted(row))
+
+    @cached_property
+    def up(self) -> Array:
+        """Return the direction that points up, in the body's frame, (3, n) of `samples`."""
+        assert self.samples.orientation is not None
+        return up_in_body(self.samples.orientation)
+
+    @cached_property
+    def steps(self) -> Steps:
+        """Return what lies between successive unbroken samples."""
+        return Steps(self.samples)
+
+
 @dataclass(eq=False)
 class Cut:
     """Samples of [start - lead, end), which are to enter a number.
@@ -42,8 +99,8 @@ class Cut:
     The lead is looked at for the path to the window and for velocities, not for its coverage.
     """
 
-    around: Samples  # all that there are, in order, as they came: the first one of each stamp
-    source: Input
+    run: SampleRun
+    rows: slice  # of the run, that may be looked at: those about the window
     window: Window  # from whose start instants are reported
     start_ns: int
     end_ns: int
@@ -67,28 +124,58 @@ class Cut:
         )
         return self.part(self.start_ns, self.end_ns, lead_ns)
 
+    @property
+    def source(self) -> Input:
+        """What the samples are of, and how they are read."""
+        return self.run.source
+
     # As they came --------------------------------------------------------------------------------
+
+    @cached_property
+    def around(self) -> Samples:
+        """Return all samples that may be looked at, as they came: the first one of each stamp."""
+        return self.run.raw.take(self.rows)
+
+    @cached_property
+    def _edges(self) -> tuple[int, int, int]:
+        """Return the rows of the run at which lead and time itself begin, and where they end."""
+        instants = [self.start_ns - self.lead_ns, self.start_ns, self.end_ns]
+        lead, first, after = self.run.raw.stamps.searchsorted(instants).tolist()
+        lead = min(max(lead, self.rows.start), self.rows.stop)
+        first = min(max(first, lead), self.rows.stop)
+        return lead, first, min(max(after, first), self.rows.stop)
 
     @cached_property
     def raw(self) -> Samples:
         """Return the samples of [start - lead, end) as they came."""
-        low, high = self.around.stamps.searchsorted([self.start_ns - self.lead_ns, self.end_ns])
-        return self.around.take(slice(int(low), int(high)))
+        lead, _, after = self._edges
+        return self.run.raw.take(slice(lead, after))
 
     @cached_property
     def inside(self) -> Samples:
         """Return the samples of [start, end) as they came."""
-        return self.raw.since(int(self.raw.stamps.searchsorted(self.start_ns)))
+        return self.run.raw.take(self._inside)
+
+    @property
+    def _inside(self) -> slice:
+        _, first, after = self._edges
+        return slice(first, after)
 
     @property
     def count(self) -> int:
         """Return the number of samples in [start, end)."""
-        return len(self.inside)
+        _, first, after = self._edges
+        return after - first
 
-    @cached_property
+    @property
     def broken(self) -> Flags:
-        """Tell which samples of [start - lead, end) hold NaN, or a quaternion of norm zero."""
-        return self.raw.broken
+        """Tell which samples of [start, end) hold NaN, or a quaternion of norm zero."""
+        return self.run.broken[self._inside]
+
+    @property
+    def off_norm(self) -> Array:
+        """Return by how much the norms of quaternions of [start, end) differ from 1, (n,)."""
+        return self.run.off_norm[self._inside]
 
     @property
     def by_twist(self) -> bool:
@@ -107,16 +194,18 @@ class Cut:
     @cached_property
     def samples(self) -> Samples:
         """Return the unbroken samples of [start - lead, end), in SI units, z up."""
-        raw = self.raw if not self.broken.any() else self.raw.take(~self.broken)
-        try:
-            return conditioned(raw, self.source)
-        except ValueError as error:
-            raise UnmeasurableError(str(error), Code.ORIENTATION) from None
+        return self.run.samples.take(self._unbroken)
 
-    @cached_property
+    @property
+    def _unbroken(self) -> slice:
+        lead, _, after = self._edges
+        return slice(self.run.place(lead), self.run.place(after))
+
+    @property
     def first(self) -> int:
         """Return the index in `samples` of the first one of [start, end)."""
-        return int(self.samples.stamps.searchsorted(self.start_ns))
+        lead, first, _ = self._edges
+        return self.run.place(first) - self.run.place(lead)
 
     @cached_property
     def measured(self) -> Samples:
@@ -134,10 +223,16 @@ class Cut:
         """Return the time between two samples [s]."""
         return period_of(self.samples.stamps, self.source.rate)
 
+    @property
+    def up(self) -> Array:
+        """Return the direction that points up, in the body's frame, (3, n) of `samples`."""
+        return self.run.up[:, self._unbroken]
+
     @cached_property
     def steps(self) -> Steps:
         """Return what lies between successive samples."""
-        return Steps(self.samples, self.period)
+        rows = self._unbroken
+        return self.run.steps.between(rows.start, self.samples)
 
     @property
     def timed(self) -> Samples:

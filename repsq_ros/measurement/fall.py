@@ -44,6 +44,8 @@ def fallen(samples: Samples, fall: Fall, period: float, window: Window, limits: 
     :param period: [s] between two samples
     """
     down = _down(samples, fall)
+    if not down.any():
+        return ''
     began: int | None = None
     for place, (stamp, is_down) in enumerate(
         zip(samples.stamps.tolist(), down.tolist(), strict=True)
@@ -54,7 +56,7 @@ def fallen(samples: Samples, fall: Fall, period: float, window: Window, limits: 
         began = place if began is None else began
         if (stamp - samples.stamps[began]) * 1e-9 >= fall.hold:
             way = samples.take(slice(max(began - 1, 0), place + 1))
-            jumped = jump_fault(Steps(way, period), window, limits)
+            jumped = jump_fault(Steps(way), period, window, limits)
             return '' if jumped else _told(samples)
     return ''
 

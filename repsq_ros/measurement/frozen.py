@@ -129,8 +129,8 @@ def part_frozen_fault(samples: Samples, window: Window, limits: Limits) -> Fault
         ('y', y[:, None], [x], False),
         ('orientation', samples.orientation, [x, y], True),
     ):
-        if (part[1:, 0] != part[:-1, 0]).all():
-            continue
+        if any((part[1:, k] != part[:-1, k]).all() for k in range(part.shape[1])):
+            continue  # it changes with each sample
         moved = np.flatnonzero((part[1:] != part[:-1]).any(axis=1)) + 1
         starts, ends = np.append(0, moved), np.append(moved - 1, len(samples) - 1)
         spans = (samples.stamps[ends] - samples.stamps[starts]).astype(np.float64) * 1e-9

@@ -33,6 +33,16 @@ def yaw_of(orientation: Array) -> Array:
     return found
 
 
+def unwrapped(heading: Array) -> Array:
+    """Return headings without jumps at 180 degrees.
+
+    :param heading: (n,) [rad]
+    """
+    if (np.abs(heading[1:] - heading[:-1]) < np.pi).all():
+        return heading
+    return np.asarray(np.unwrap(heading), dtype=np.float64)
+
+
 def into_body(velocity: Array, heading: Array) -> Array:
     """Turn velocities of the world frame into the body's by its heading.
 

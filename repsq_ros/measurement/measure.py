@@ -117,6 +117,11 @@ class Measure:
         """Tell whether its input is a number over time."""
         return self.quantity.needs == 'reading'
 
+    @property
+    def own(self) -> bool:
+        """Tell whether the quantity is the user's own, which may look at all before the window."""
+        return isinstance(getattr(self.quantity, 'inner', self.quantity), OwnQuantity)
+
     def describe(self) -> dict[str, object]:
         """Return all that two labs have to share."""
         return {
@@ -143,7 +148,7 @@ class Measure:
     def _evaluate(self, cut: Cut, conditions: Sequence[Cut]) -> Evaluation:
         objection, count = self._objection(conditions), cut.count
         try:
-            ready, note = checked_window(cut, self.fall, self._history)
+            ready, note = checked_window(cut, self.fall, history=self.own)
             if note:
                 return Evaluation(self.upper, True, '', count, note)
             if objection:
@@ -165,11 +170,6 @@ class Measure:
             f'psi {psi:g} is outside its range, {self.lower:g} to {self.upper:g} {self.unit}: '
             'a wrong range, unit or baseline?'
         )
-
-    @property
-    def _history(self) -> bool:
-        """Tell whether the quantity is the user's own, which may look at all before the window."""
-        return isinstance(getattr(self.quantity, 'inner', self.quantity), OwnQuantity)
 
     def _objection(self, cuts: Sequence[Cut]) -> Fault | None:
         """Return what the first condition objects to: it names the cause, not its trace."""

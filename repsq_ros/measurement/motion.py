@@ -18,10 +18,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from repsq_ros.measurement.frames import lengths
 from repsq_ros.measurement.limits import Limits
 from repsq_ros.measurement.reasons import Code, Fault
 from repsq_ros.measurement.samples import Array
-from repsq_ros.measurement.steps import Steps
+from repsq_ros.measurement.steps import FEWEST, Steps, off_neighbours
 from repsq_ros.measurement.window import Window
 
 # Times what nine of ten steps stay within. On walks of two humanoids, wheels and a body at rest no
@@ -31,16 +32,18 @@ MOST_NOISE = (0.02, 0.15)  # [m], [rad]: more than that is never taken for noise
 SHAKEN = (10.0, 20.0)  # [m/s^2], [rad/s^2] times the square of a period: what it may bend a path
 
 
-def jump_fault(steps: Steps, window: Window, limits: Limits) -> Fault | None:
+def jump_fault(steps: Steps, period: float, window: Window, limits: Limits) -> Fault | None:
     """Return where the body moves or turns faster than anything can.
 
     Two messages that came together are given a whole period for their step.
+
+    :param period: [s] between two samples
     """
     if not len(steps):
         return None
-    stamps, time = steps.samples.stamps, np.maximum(steps.seconds, steps.period)
-    if steps.moves is not None:
-        moved = np.linalg.norm(steps.moves, axis=1)
+    stamps, moved, angle = steps.samples.stamps, steps.move_lengths, steps.turn_lengths
+    if moved is not None and not moved.max() <= limits.step:
+        time = np.maximum(steps.seconds, period)
         at = worst(moved - np.maximum(limits.fastest * time, limits.step))
         if at is not None:
             return Fault(
@@ -48,8 +51,8 @@ def jump_fault(steps: Steps, window: Window, limits: Limits) -> Fault | None:
                 f'jump: {moved[at]:.3f} m within {steps.seconds[at]:.4f} s at '
                 f'{window.at(stamps[at + 1])}, at most {limits.fastest:g} m/s is believed',
             )
-    if steps.turns is not None:
-        angle = np.linalg.norm(steps.turns, axis=1)
+    if angle is not None and not angle.max() <= limits.fastest_turn * period:
+        time = np.maximum(steps.seconds, period)
         at = worst(angle - limits.fastest_turn * time)
         if at is not None:
             return Fault(
@@ -67,18 +70,21 @@ def worst(excess: Array) -> int | None:
     return at if excess[at] > 0 else None
 
 
-def outlier_fault(steps: Steps, window: Window, limits: Limits) -> Fault | None:
+def outlier_fault(steps: Steps, period: float, window: Window, limits: Limits) -> Fault | None:
     """Return where a step leaves the path that its neighbours are on: another body, a wrong frame.
 
     A step is compared with the median of the two before and the two after it. It may differ
     by the noise of the path, by the bend that a shaken body makes within a period, and by the
     distance covered in the deviation from one period.
+
+    :param period: [s] between two samples
     """
-    period, stamps = steps.period, steps.samples.stamps
-    if not steps.comparable:
+    stamps = steps.samples.stamps
+    if len(steps) < FEWEST or not period > 0:
         return None
-    for each, least, most, shaken, word, unit in zip(
+    for each, sizes, least, most, shaken, word, unit in zip(
         (steps.moves, steps.turns),
+        (steps.move_lengths, steps.turn_lengths),
         (limits.outlier, limits.outlier_turn),
         MOST_NOISE,
         SHAKEN,
@@ -86,13 +92,13 @@ def outlier_fault(steps: Steps, window: Window, limits: Limits) -> Fault | None:
         ('m', 'rad'),
         strict=True,
     ):
-        if each is None:
+        if each is None or sizes is None:
             continue
-        off = np.linalg.norm(steps.off_neighbours(each), axis=1)
+        off = lengths(off_neighbours(each, steps.seconds, period))
         if off.max() <= least + shaken * period**2:
             continue  # the noise is never less than `least`, and more is only added
         noise = max(least, min(FAR * float(np.percentile(off, 90)), most))
-        pace = 1.5 * float(np.percentile(np.linalg.norm(each, axis=1), 90)) / period
+        pace = 1.5 * float(np.percentile(sizes, 90)) / period
         uneven = np.abs(steps.seconds - period)
         excess = off - (noise + shaken * period**2 + pace * uneven)
         at = worst(excess)

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from repsq_ros.measurement.cut import Cut
+from repsq_ros.measurement.cut import Cut, SampleRun
 from repsq_ros.measurement.inputs import Input
 from repsq_ros.measurement.measure import Evaluation, Measure
 from repsq_ros.measurement.reasons import Code
@@ -121,43 +121,76 @@ class Recorder:
 
         :param set_back: how often the sensor's clock had been set back before the window's time
         """
-        measure = self._measure
-        conditions = [
-            self._cut(
-                self.conditions[condition.name], source, 'reading', window, window.command_ns
-            )
-            for condition, source in zip(measure.conditions, measure.condition_inputs, strict=True)
-        ]
-        needs = measure.quantity.needs
-        cut = self._cut(self.tail, measure.input, needs, window, window.reach_ns, set_back)
-        return measure.evaluate(cut, conditions)
+        return self._measured([window], set_back)[0]
 
     def measure_all(self, windows: Sequence[Window]) -> list[Evaluation]:
-        """Measure several windows, each as `measure` does."""
-        return [self.measure(window) for window in windows]
+        """Measure several windows, each as `measure` does.
 
-    def _cut(
+        What does not depend on the window is computed once for all of them. A user's own quantity
+        may change what it is given, and the last of several readings with one stamp holds until
+        the next: there each window gets samples of its own.
+        """
+        if len(windows) > 1 and (self._measure.own or self._repeats(windows)):
+            return [self.measure(window) for window in windows]
+        return self._measured(windows)
+
+    def _repeats(self, windows: Sequence[Window]) -> bool:
+        """Tell whether one of the numbers that hold until the next repeats a stamp."""
+        start_ns = min(window.reach_ns for window in windows)
+        end_ns = max(window.end_ns for window in windows)
+        tails = [*self.conditions.values()]
+        if self._measure.of_readings:
+            tails.append(self.tail)
+        return any(tail.repeats(start_ns, end_ns) for tail in tails)
+
+    def _measured(self, windows: Sequence[Window], set_back: int = 0) -> list[Evaluation]:
+        if not windows:
+            return []
+        measure = self._measure
+        needs, reach = measure.quantity.needs, [window.reach_ns for window in windows]
+        cuts = self._cuts(self.tail, measure.input, needs, windows, reach, set_back)
+        began = [window.command_ns for window in windows]
+        of_conditions = [
+            self._cuts(self.conditions[condition.name], source, 'reading', windows, began)
+            for condition, source in zip(measure.conditions, measure.condition_inputs, strict=True)
+        ]
+        return [
+            measure.evaluate(cut, [of_one[k] for of_one in of_conditions])
+            for k, cut in enumerate(cuts)
+        ]
+
+    def _cuts(
         self,
         tail: Tail,
         source: Input,
         needs: str,
-        window: Window,
-        since_ns: int,
+        windows: Sequence[Window],
+        since: Sequence[int],
         set_back: int = 0,
-    ) -> Cut:
-        """Return the samples of an input from an instant to the end of a window."""
-        around = tail.between(since_ns, window.end_ns, last_before=needs == 'reading')
-        if len(around):
-            since_ns = min(since_ns, int(around.stamps[0]))
-        return Cut(
-            around,
-            source,
-            window,
-            window.start_ns,
-            window.end_ns,
-            needs,
-            lead_ns=window.start_ns - since_ns,
-            limits=self._measure.limits,
-            doubts=tail.doubts(min(since_ns, window.reach_ns), window.end_ns, set_back),
-            commanded=self._measure.commanded,
-        )
+    ) -> list[Cut]:
+        """Return the samples of an input for each window, from an instant to the window's end.
+
+        :param since: [ns] of each window, the instant
+        """
+        holds = needs == 'reading'
+        end_ns = max(window.end_ns for window in windows)
+        run = SampleRun(tail.between(min(since), end_ns, last_before=holds), source)
+        stamps, cuts = run.raw.stamps, []
+        for window, instant_ns in zip(windows, since, strict=True):
+            first, after = stamps.searchsorted([instant_ns, window.end_ns]).tolist()
+            first = max(first - holds, 0)
+            since_ns = min(instant_ns, int(stamps[first])) if first < after else instant_ns
+            cut = Cut(
+                run,
+                slice(first, max(first, after)),
+                window,
+                window.start_ns,
+                window.end_ns,
+                needs,
+                lead_ns=window.start_ns - since_ns,
+                limits=self._measure.limits,
+                doubts=tail.doubts(min(since_ns, window.reach_ns), window.end_ns, set_back),
+                commanded=self._measure.commanded,
+            )
+            cuts.append(cut)
+        return cuts

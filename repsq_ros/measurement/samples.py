@@ -78,8 +78,7 @@ class Samples:
     @property
     def columns(self) -> dict[str, Array]:
         """Return the columns that are there, by name."""
-        found = {name: getattr(self, name) for name in COLUMNS}
-        return {name: column for name, column in found.items() if column is not None}
+        return {name: column for name in COLUMNS if (column := getattr(self, name)) is not None}
 
     def take(self, rows: Rows) -> Samples:
         """Return some of the rows."""

@@ -22,7 +22,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from repsq_ros.measurement.checks import checked
-from repsq_ros.measurement.cut import Cut
+from repsq_ros.measurement.cut import Cut, SampleRun
 from repsq_ros.measurement.inputs import Input
 from repsq_ros.measurement.limits import Limits
 from repsq_ros.measurement.pose import speed_of
@@ -71,8 +71,8 @@ class Settling:
         if not len(came):
             return 'no sample of the body'
         cut = Cut(
-            came,
-            self.source,
+            SampleRun(came, self.source),
+            slice(0, len(came)),
             Window(start_ns, end_ns, ()),
             start_ns,
             end_ns,

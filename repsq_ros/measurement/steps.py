@@ -20,7 +20,7 @@ from functools import cached_property
 
 import numpy as np
 
-from repsq_ros.measurement.frames import continuous
+from repsq_ros.measurement.frames import continuous, crossed, lengths
 from repsq_ros.measurement.samples import Array, Samples
 
 FEWEST = 5  # steps among which one can be compared with its neighbours
@@ -30,19 +30,13 @@ class Steps:
     """The n - 1 steps between n samples; several checks look at them.
 
     :param samples: unbroken, in SI units
-    :param period: [s] between two samples
     """
 
-    def __init__(self, samples: Samples, period: float) -> None:
-        self.samples, self.period = samples, period
+    def __init__(self, samples: Samples) -> None:
+        self.samples = samples
 
     def __len__(self) -> int:
         return max(len(self.samples) - 1, 0)
-
-    @property
-    def comparable(self) -> bool:
-        """Tell whether steps can be compared with their neighbours."""
-        return len(self) >= FEWEST and self.period > 0
 
     @cached_property
     def seconds(self) -> Array:
@@ -61,19 +55,46 @@ class Steps:
         orientation = self.samples.orientation
         return None if orientation is None else turns_of(orientation)
 
-    def off_neighbours(self, steps: Array) -> Array:
-        """Return from the median of the two steps before and the two after it to each, (n - 1, 3).
+    @cached_property
+    def move_lengths(self) -> Array | None:
+        """Return how far it moved [m], (n - 1,); None: it has no position."""
+        return None if self.moves is None else lengths(self.moves)
 
-        Neighbours that took longer than a period are scaled to one; at the ends they are mirrored.
+    @cached_property
+    def turn_lengths(self) -> Array | None:
+        """Return how far it turned [rad], (n - 1,); None: it has no orientation."""
+        return None if self.turns is None else lengths(self.turns)
+
+    def between(self, first: int, samples: Samples) -> Steps:
+        """Return the steps between samples of these, without computing them again.
+
+        :param first: where the samples begin
         """
-        scaled = steps * np.minimum(1.0, self.period / self.seconds)[:, None]
-        padded = np.concatenate([scaled[2:0:-1], scaled, scaled[-2:-4:-1]])
-        a, b, c, d = (padded[k : len(padded) - 4 + k] for k in (0, 1, 3, 4))
-        # The second and the third of four.
-        second = np.maximum(np.minimum(a, b), np.minimum(c, d))
-        third = np.minimum(np.maximum(a, b), np.maximum(c, d))
-        found: Array = steps - (second + third) / 2.0
-        return found
+        part = Steps(samples)
+        rows = slice(first, first + len(part))
+        for name in ('seconds', 'moves', 'turns', 'move_lengths', 'turn_lengths'):
+            column = getattr(self, name)
+            part.__dict__[name] = None if column is None else column[rows]
+        return part
+
+
+def off_neighbours(steps: Array, seconds: Array, period: float) -> Array:
+    """Return from the median of the two steps before and the two after it to each, (n, 3).
+
+    Neighbours that took longer than a period are scaled to one; at the ends they are mirrored.
+
+    :param steps: (n, 3), n >= 5
+    :param seconds: (n,) that each took [s]
+    :param period: [s] between two samples
+    """
+    scaled = steps * np.minimum(1.0, period / seconds)[:, None]
+    padded = np.concatenate([scaled[2:0:-1], scaled, scaled[-2:-4:-1]])
+    a, b, c, d = (padded[k : len(padded) - 4 + k] for k in (0, 1, 3, 4))
+    # The second and the third of four.
+    second = np.maximum(np.minimum(a, b), np.minimum(c, d))
+    third = np.minimum(np.maximum(a, b), np.maximum(c, d))
+    found: Array = steps - (second + third) / 2.0
+    return found
 
 
 def turns_of(orientation: Array) -> Array:
@@ -82,15 +103,15 @@ def turns_of(orientation: Array) -> Array:
     :param orientation: (n, 4) x, y, z, w, any norm but zero
     :returns: (n - 1, 3)
     """
-    unit = continuous(orientation / np.linalg.norm(orientation, axis=1)[:, None])
+    unit = continuous(orientation / lengths(orientation)[:, None])
     before, after = unit[:-1], unit[1:]
     # |a - b| = 2 sin(angle / 4): exact for small angles, where the inner product is not.
-    half = np.linalg.norm(after - before, axis=1) / 2.0
+    half = lengths(after - before) / 2.0
     angle = 4.0 * np.arcsin(np.minimum(half, 1.0))
     # The vector part of before^-1 * after: w v' - w' v - v x v'.
     axis = before[:, 3:] * after[:, :3] - after[:, 3:] * before[:, :3]
-    axis -= np.cross(before[:, :3], after[:, :3])
-    size = np.linalg.norm(axis, axis=1)
+    axis -= crossed(before[:, :3], after[:, :3])
+    size = lengths(axis)
     turns: Array = axis * (angle / np.where(size > 0, size, 1.0))[:, None]
     turns[size == 0] = np.column_stack([angle, 0 * angle, 0 * angle])[size == 0]
     return turns

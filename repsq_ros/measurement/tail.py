@@ -244,6 +244,12 @@ class Tail:
         fresh = np.append(True, found.stamps[1:] > found.stamps[:-1])
         return found if fresh.all() else found.take(fresh)
 
+    def repeats(self, start_ns: int, end_ns: int) -> bool:
+        """Tell whether a sample of [start, end), or the last one before, repeats a stamp."""
+        first = max(self._place(start_ns) - 2, self._begin)
+        stamps = self._stamps[first : self._place(end_ns)]
+        return bool((stamps[1:] == stamps[:-1]).any())
+
     def newest(self, span_ns: int) -> Samples:
         """Return the samples of the last `span_ns`."""
         newest_ns = self.newest_ns

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from repsq_ros.measurement.heading import into_body, yaw_of
+from repsq_ros.measurement.heading import into_body, unwrapped, yaw_of
 from repsq_ros.measurement.inputs import Input
 from repsq_ros.measurement.samples import Array, Flags, Samples, Stamps
 
@@ -44,8 +44,7 @@ def _poses(samples: Samples) -> tuple[Array, Array, Array]:
     if samples.position is None or samples.orientation is None:
         raise ValueError('a sample has no pose')
     seconds = (samples.stamps - samples.stamps[0]).astype(np.float64) * 1e-9
-    heading = np.asarray(np.unwrap(yaw_of(samples.orientation)), dtype=np.float64)
-    return seconds, samples.position, heading
+    return seconds, samples.position, unwrapped(yaw_of(samples.orientation))
 
 
 def by_difference(samples: Samples) -> Array:
@@ -83,11 +82,12 @@ def by_slope(samples: Samples, span: float, first: int = 0) -> Array:
     """
     low, high = neighbours(samples.stamps, span, FEWEST, first)
     seconds, position, heading = _poses(samples)
-    values = np.stack([position[:, 0] - position[0, 0], position[:, 1] - position[0, 1], heading])
-    running = np.zeros((8, len(samples) + 1))  # sums of t, t^2, x, y, heading, and the last x t
-    np.cumsum(
-        np.vstack([seconds, seconds**2, values, values * seconds]), axis=1, out=running[:, 1:]
-    )
+    summed = np.empty((8, len(samples)))  # t, t^2, x, y, heading, and the last three times t
+    summed[0], summed[1], summed[4] = seconds, seconds * seconds, heading
+    summed[2:4] = (position[:, :2] - position[0, :2]).T
+    np.multiply(summed[2:5], seconds, out=summed[5:])
+    running = np.zeros((8, len(samples) + 1))
+    np.add.accumulate(summed, axis=1, out=running[:, 1:])
     sums = running.take(high, axis=1) - running.take(low, axis=1)
     # Moments about an instant near each window: t - middle is small, so little is cancelled.
     n = (high - low).astype(np.float64)

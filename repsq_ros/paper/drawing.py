@@ -69,7 +69,6 @@ def draw_study(file: Path, study: Study, setting: Any, found: Found) -> None:
     figure = pyplot.figure(figsize=(12.0, 4.0), layout='constrained')
     study.draw(setting, figure, found)
     try:
-        # Without the date and the version, so that the same numbers give the same file.
-        save_figure(figure, file, 'a .png file', dpi=110, metadata={'Software': None})
+        save_figure(figure, file, 'a .png file', dpi=110)
     finally:
         pyplot.close(figure)

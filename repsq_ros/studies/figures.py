@@ -30,6 +30,7 @@ from repsq_ros.studies.summary import Summary
 
 INITIATOR, REPLICATOR = '#0b6e99', '#e07b39'
 BINS = 30
+FIGURE_BY = 'repsq_ros'  # in the metadata of each figure: it may be drawn again
 
 
 def require_writable(file: Path) -> None:
@@ -68,7 +69,8 @@ def save_figure(figure: Any, file: Path, expected: str, **options: Any) -> None:
     :raises ParameterError: it is no such kind of file
     """
     try:
-        figure.savefig(file, **options)
+        name = 'Software' if file.suffix == '.png' else 'Creator'
+        figure.savefig(file, metadata={name: FIGURE_BY}, **options)
     except OSError as error:
         raise OutputError(f'figure {file}: {error.strerror}, expected a file to write') from None
     except ValueError as error:

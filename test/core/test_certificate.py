@@ -387,17 +387,48 @@ def test_a_recording_that_is_not_there_is_2(base, capsys):
         assert main([verb, str(base / 'lab'), '--bag', '/nowhere']) == 2
 
 
-@pytest.mark.parametrize('name', [JOURNAL, TESTS, RESULT, SPECIFICATION, CERTIFICATE])
-def test_what_a_campaign_rests_on_is_never_overwritten(name, base, capsys):
-    lab = base / 'lab'
+@pytest.mark.parametrize('name', [JOURNAL, TESTS, RESULT, SPECIFICATION, CERTIFICATE, 'my.html'])
+@pytest.mark.parametrize('force', [(), ('--force',)])
+def test_what_a_campaign_rests_on_is_never_overwritten(name, force, base, tmp_path, capsys):
+    lab = tmp_path / 'lab'
+    shutil.copytree(base / 'lab', lab)
+    (lab / 'my.html').write_text('notes of the lab')
     for words in (
         ('report', str(lab), '--output', str(lab / name)),
         ('watch', str(lab), '--once', '--svg', str(lab / name)),
     ):
         before = (lab / name).read_bytes()
-        assert main(list(words)) == 6
+        assert main([*words, *force]) == 6
         assert (lab / name).read_bytes() == before
     assert 'found a file of a campaign' in capsys.readouterr().err
+
+
+@pytest.mark.parametrize('verb', ['report', 'watch'])
+def test_an_output_is_replaced_where_it_is_the_commands_own_or_by_force(
+    verb, base, tmp_path, capsys
+):
+    words = {
+        'report': ['report', str(base / 'lab'), '--output'],
+        'watch': ['watch', str(base / 'lab'), '--once', '--svg'],
+    }[verb]
+    file = tmp_path / 'output'
+    assert main([*words, str(file)]) == 0
+    assert main([*words, str(file)]) == 0  # its own
+    file.write_text('a thesis')
+    assert main([*words, str(file)]) == 6
+    assert file.read_text() == 'a thesis'
+    assert 'that this command did not write' in capsys.readouterr().err
+    assert main([*words, str(file), '--force']) == 0
+    assert file.read_text() != 'a thesis'
+
+
+@pytest.mark.parametrize('option', ['--csv', '--tests', '--json'])
+def test_tables_are_not_written_over_other_files(option, base, tmp_path, capsys):
+    file = tmp_path / 'mine'
+    file.write_text('a thesis')
+    words = ['reevaluate', '/nowhere', '--specification', str(base / 'lab' / SPECIFICATION)]
+    assert main([*words, option, str(file)]) == 6  # before any work
+    assert file.read_text() == 'a thesis'
 
 
 # A stranger's certificate ------------------------------------------------------------------------

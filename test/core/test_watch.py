@@ -16,6 +16,9 @@
 
 import io
 import math
+import os
+import subprocess
+import sys
 
 import pytest
 import yaml
@@ -282,6 +285,17 @@ def test_once_prints_and_keeps_a_picture(folder, capsys, monkeypatch):
     assert 'https://cdn' not in picture.read_text()
     assert main(['watch', str(folder), '--once', '--battery-minutes', '0']) == 2
     assert main(['watch', str(folder), '--once', '--svg', str(folder / 'no' / 'x.svg')]) == 6
+
+
+def test_a_locale_without_utf_8_shows_the_board_all_the_same(folder):
+    done = subprocess.run(
+        [sys.executable, '-m', 'repsq_ros.cli', 'watch', str(folder), '--once'],
+        env={**os.environ, 'LC_ALL': 'C', 'PYTHONUTF8': '0', 'PYTHONCOERCECLOCALE': '0'},
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr.decode()
+    assert b'estimate' in done.stdout
 
 
 def test_hundreds_of_tests_of_a_folder_are_all_there(tmp_path, write):

@@ -1,0 +1,63 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Files that a command was asked to write: never over one that somebody else wrote."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from repsq_ros.campaign.journal import JOURNAL
+from repsq_ros.errors import OutputError
+
+
+def add_force(parser: argparse._ActionsContainer) -> None:
+    """Describe the option that goes with `refuse_others_file`."""
+    parser.add_argument(
+        '--force',
+        action='store_true',
+        help='write over a file that repsq did not write; never in the folder of a campaign',
+    )
+
+
+def refuse_others_file(file: Path | None, mark: str, force: bool = False) -> None:
+    """Refuse to write over a file that this command did not write before.
+
+    :param file: None: nothing is written
+    :param mark: what every file holds that the command writes
+    :param force: write over it outside of a campaign's folder
+    :raises OutputError: there is such a file, or a folder
+    """
+    if file is None or not file.exists():
+        return
+    from repsq_ros.certificate.document import CERTIFICATE  # most verbs need it for nothing else
+
+    evidence = any((file.parent / name).exists() for name in (JOURNAL, CERTIFICATE))
+    if file.is_file():
+        try:
+            if mark.encode() in file.read_bytes():
+                return
+        except OSError as error:
+            raise OutputError.unwritable(file, error) from None
+        if force and not evidence:
+            return
+    if evidence:
+        raise OutputError(
+            f'output {file}: found a file of a campaign, expected a new name or another folder'
+        )
+    raise OutputError(
+        f'output {file}: found a file that this command did not write, expected a new name, '
+        'or --force'
+    )
