@@ -134,10 +134,22 @@ def _draw_pairs(
     )
     axes.plot(truth, truth, '+', color='black', markersize=14, label='r*')
     if specification.partition is not None:
-        for edge in specification.partition.edges:
-            if low <= edge <= high:
-                axes.axvline(edge, color='0.4', linewidth=0.8, linestyle='--')
-                axes.axhline(edge, color='0.4', linewidth=0.8, linestyle='--')
+        shown = [edge for edge in specification.partition.edges if low <= edge <= high]
+        for place, edge in enumerate(shown):
+            label = None if place else 'edge of a cell'
+            axes.axvline(edge, color='0.4', linewidth=0.8, linestyle='--', label=label)
+            axes.axhline(edge, color='0.4', linewidth=0.8, linestyle='--')
+    else:
+        first_run = labs[0][0]
+        left, right = first_run.cell_lower, first_run.cell_upper
+        axes.plot(
+            (left, right, right, left, left),
+            (left, left, right, right, left),
+            color='0.4',
+            linewidth=0.8,
+            linestyle='--',
+            label="cell of the first pair's initiator",
+        )
     unit = specification.measure.unit
     name = (specification.about.measure or 'psi') + ('' if unit in ('', '1') else f' [{unit}]')
     axes.set(

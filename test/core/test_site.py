@@ -22,6 +22,7 @@ import subprocess
 import sys
 
 import pytest
+import yaml
 from conftest import ROOT
 
 from repsq_ros.console import command_line
@@ -74,6 +75,13 @@ def test_every_command_of_the_pages_is_one_of_the_parser():
                     assert command_line.parse(words[1:]).verb, (page.name, line)
                     seen += 1
     assert seen > 20
+
+
+def test_the_workflow_of_the_gate_is_yaml():
+    (text,) = re.findall(r'```yaml\n(.*?)```', (ROOT / 'docs' / 'gate.md').read_text(), re.S)
+    steps = yaml.safe_load(text)['jobs']['compare']['steps']
+    assert any('repsq compare' in step.get('run', '') for step in steps)
+    assert any('gh pr comment' in step.get('run', '') for step in steps)
 
 
 def test_every_page_is_in_the_menu():
