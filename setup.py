@@ -28,6 +28,7 @@ SETTINGS = {
     if folder.is_dir()
 }
 MAINTAINER = PACKAGE.find('maintainer')
+EMAIL = MAINTAINER.get('email')
 
 
 def text(tag: str) -> str:
@@ -40,13 +41,15 @@ setup(
     version=text('version'),
     description=text('description'),
     maintainer=MAINTAINER.text,
-    maintainer_email=MAINTAINER.get('email'),
+    author=text('author'),
+    # What package.xml does not know is left out: an address that reaches nobody, a web page.
+    maintainer_email=None if EMAIL.endswith('.invalid') else EMAIL,
     license=text('license'),
-    url=PACKAGE.findtext('url') or '',
+    url=PACKAGE.findtext('url'),
     packages=[*find_packages(include=['repsq_ros', 'repsq_ros.*']), *SETTINGS],
     package_dir=SETTINGS,
     package_data={
         'repsq_ros': ['py.typed', 'certificate/*.json', 'report/*.html', 'specification/*.json'],
-        **{package: ['*.yaml', '*.rviz', '*.json'] for package in SETTINGS},
+        **{package: ['*.yaml', '*.csv', '*.rviz', '*.json'] for package in SETTINGS},
     },
 )

@@ -16,6 +16,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import sys
 import sysconfig
@@ -119,11 +120,37 @@ class MissingError(RepsqError):
         """Make the error for an optional Python package: what needs it, how to install it here."""
         return cls(f'{need} needs {package}, not installed here: {install_command(package)}')
 
+    @classmethod
+    def of_ros(cls, need: str, error: ImportError, without: str = '') -> MissingError:
+        """Make the error for what needs nodes.
+
+        :param without: what goes without them, where something does
+        """
+        instead = f' Without ROS: {without}.' if without else ''
+        return cls(
+            f'{need} needs ROS 2 and the built messages of this package ({error}).{instead} To '
+            f'have them: {ros_command()}'
+        )
+
+
+def ros_command() -> str:
+    """Return the command that brings ROS 2 and the built messages to this installation."""
+    prefix = Path(sys.prefix)
+    if (prefix / '.set_up').is_dir():
+        return f'make -C {prefix.parent} environment'
+    if 'AMENT_PREFIX_PATH' in os.environ:
+        return 'colcon build --packages-select repsq_ros && . install/setup.bash'
+    return (
+        'make environment in a checkout of repsq_ros, or colcon build in a ROS 2 workspace: a '
+        'wheel has no nodes'
+    )
+
 
 def install_command(package: str) -> str:
     """Return the command that installs an optional Python package for this interpreter.
 
-    It depends on how repsq_ros came here: by `make`, into a ROS workspace, or as a wheel.
+    It depends on how repsq_ros came here: by `make`, into a ROS workspace, by pipx or uv, or as a
+    wheel by pip.
     """
     prefix = Path(sys.prefix)
     if (prefix / '.set_up').is_dir():
@@ -134,6 +161,10 @@ def install_command(package: str) -> str:
     managed = in_system and (Path(sysconfig.get_path('stdlib')) / 'EXTERNALLY-MANAGED').exists()
     if package in DEBIAN and (managed or (in_system and 'AMENT_PREFIX_PATH' in os.environ)):
         return f'apt install {DEBIAN[package]}'
+    if 'archive-v0' in prefix.parts:  # of uvx, which makes it anew for other packages
+        return f'uvx --with {package} --from WHEEL repsq ...'
+    if not managed and importlib.util.find_spec('pip') is None:  # an environment of uv
+        return f'uv pip install --python {sys.executable} {package}'
     options = ' --user --break-system-packages' if managed else ''
     return f'{sys.executable} -m pip install{options} {package}'
 

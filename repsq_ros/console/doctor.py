@@ -23,6 +23,7 @@ import os
 import shutil
 from pathlib import Path
 
+from repsq_ros import topics
 from repsq_ros.campaign.history import clock_state
 from repsq_ros.console.json_answer import add_json, print_json
 from repsq_ros.errors import MissingError, ParameterError
@@ -32,6 +33,8 @@ from repsq_ros.specification.model import Specification
 from repsq_ros.views.examination import (
     Diagnosis,
     Machine,
+    Middleware,
+    examine_command,
     examine_machine,
     examine_topic,
     verdict,
@@ -39,7 +42,14 @@ from repsq_ros.views.examination import (
 from repsq_ros.views.health import Level
 
 NOT_READY = 3
+# The usual topics of commands, by what a protocol commands; a push has none.
+COMMANDS = {
+    'velocity': (topics.COMMAND_VELOCITY,),
+    'pose': (topics.SCRIPT_COMMAND,),
+    'push': (),
+}
 CPUS = Path('/sys/devices/system/cpu')
+SHARED_MEMORY = Path('/dev/shm')
 RECEIVE_BUFFER = Path('/proc/sys/net/core/rmem_max')
 
 
@@ -103,6 +113,20 @@ def machine_state(folder: Path) -> Machine:
         int(buffer) if buffer.isdigit() else None,
         tuple(each for each in governors if each),
         synchronized if isinstance(synchronized, bool) else None,
+        _middleware(),
+    )
+
+
+def _middleware() -> Middleware:
+    variable = os.environ.get
+    alone = variable('ROS_LOCALHOST_ONLY') == '1' or variable(
+        'ROS_AUTOMATIC_DISCOVERY_RANGE', ''
+    ).upper() in ('LOCALHOST', 'OFF')
+    return Middleware(
+        variable('RMW_IMPLEMENTATION', ''),
+        variable('FASTDDS_BUILTIN_TRANSPORTS', ''),
+        alone,
+        shutil.disk_usage(SHARED_MEMORY).free if SHARED_MEMORY.is_dir() else None,
     )
 
 
@@ -119,20 +143,18 @@ def _listen(specification: Specification, names: TopicNames, seconds: float) -> 
         from repsq_ros.nodes.graph_survey import GraphSurvey, TopicToSurvey
         from repsq_ros.nodes.runtime import run_node
     except ImportError as error:
-        raise MissingError(
-            f'repsq doctor SPEC needs ROS 2 and the built messages of this package ({error}). '
-            'Without ROS: repsq doctor'
-        ) from None
+        raise MissingError.of_ros('repsq doctor SPEC', error, 'repsq doctor') from None
     measure = specification.measure
     wanted = [TopicToSurvey(names(measure.input.topic), measure.input, not measure.of_readings)]
     wanted += [TopicToSurvey(names(each.topic), each, False) for each in measure.condition_inputs]
     feedback = specification.feedback
     if feedback is not None and names(feedback.topic) not in {each.topic for each in wanted}:
         wanted.append(TopicToSurvey(names(feedback.topic), feedback, True))
+    commands = [names(each) for each in COMMANDS[specification.protocol.kind]]
     made: list[GraphSurvey] = []
 
     def make() -> GraphSurvey:
-        made.append(GraphSurvey(wanted, seconds))
+        made.append(GraphSurvey(wanted, commands, seconds))
         return made[0]
 
     code = run_node('repsq doctor', make)
@@ -141,4 +163,5 @@ def _listen(specification: Specification, names: TopicNames, seconds: float) -> 
     if not made[0].finished:
         raise KeyboardInterrupt
     missing = [Diagnosis('messages', Level.ERROR, each) for each in made[0].missing]
-    return missing + [examine_topic(each) for each in made[0].surveys]
+    heard = [examine_topic(each) for each in made[0].surveys]
+    return [*missing, *heard, *(examine_command(each) for each in made[0].command_surveys)]

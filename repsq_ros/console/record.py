@@ -59,10 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
         from repsq_ros.nodes.bag_recorder import BagRecorder
         from repsq_ros.nodes.runtime import run_node
     except ImportError as error:
-        raise MissingError(
-            f'repsq record needs ROS 2 and the built messages of this package ({error}). Without '
-            'ROS: make demo sets everything up. With ROS: colcon build, . install/setup.bash'
-        ) from None
+        raise MissingError.of_ros('repsq record', error) from None
     moment = time.strftime('%Y%m%d-%H%M%S')
     output = arguments.output or Path('recordings') / f'{specification.name}-{moment}'
     writer = BagWriter(output)

@@ -78,7 +78,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--subject',
         choices=SUBJECTS,
-        help='which robot (default: surrogate where velocities are commanded, arm for poses)',
+        help='which robot (default: surrogate for velocities, arm for poses, pushed for pushes)',
     )
     parser.add_argument('--model', default='', help="folder of the subject's model (g1)")
     parser.add_argument(
@@ -145,10 +145,7 @@ def run(arguments: argparse.Namespace) -> int:
         if arguments.simulate and arguments.resume is None:
             print('without ROS 2: simulated in this process, as with --in-process', flush=True)
             return _run_in_process(arguments, specification)
-        raise MissingError(
-            f'repsq run needs ROS 2 and the built messages of this package ({error}). '
-            'Without ROS: repsq run --simulate. With ROS: colcon build, . install/setup.bash'
-        ) from None
+        raise MissingError.of_ros('repsq run', error, 'repsq run --simulate') from None
     if arguments.simulate:
         # A simulated robot is nobody else's business on the network.
         os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')

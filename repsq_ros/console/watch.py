@@ -163,9 +163,8 @@ def _source(folder: Path | None) -> Iterator[Callable[[Changes | None, int], Wat
     try:
         from repsq_ros.nodes.campaign_listener import listening
     except ImportError as error:
-        raise MissingError(
-            f'repsq watch without a folder needs ROS 2 and the built messages of this package '
-            f'({error}). Without ROS: repsq watch FOLDER'
+        raise MissingError.of_ros(
+            'repsq watch without a folder', error, 'repsq watch FOLDER'
         ) from None
     with listening() as heard:
 

@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
+from transforms3d.euler import euler2quat
 
 from repsq_ros.keys import Declared, key
 from repsq_ros.measurement.checks import checked
@@ -190,7 +191,12 @@ class FinalPoseError(Declared, type='final_pose_error'):
     """Distance from a target pose at the end, in mm; a turn counts with a length per rad."""
 
     upper: float = field(metadata=UPPER)
-    target: Pose = field(metadata=key('the pose that is right'))
+    target: Pose | None = field(
+        metadata=key(
+            'the pose that is right; commanded: the one that the robot was sent to',
+            words={'commanded': None},
+        )
+    )
     per_radian: float = field(
         default=0.0,
         metadata=key('weight of the angle; 0: positions alone', 'mm/rad', at_least=0),
@@ -211,9 +217,22 @@ class FinalPoseError(Declared, type='final_pose_error'):
         inside = cut.measured
         require_rest(inside, self.settled_speed, self.settled_within)
         position, orientation = mean_pose(inside)
-        error = float(np.linalg.norm(position - np.array(self.target.position))) * MM
+        target = _commanded(cut) if self.target is None else self.target
+        error = float(np.linalg.norm(position - np.array(target.position))) * MM
         if self.per_radian > 0 and orientation is not None:
-            assert self.target.orientation is not None
-            turn = angle_between(orientation, np.array(self.target.orientation))
+            assert target.orientation is not None
+            turn = angle_between(orientation, np.array(target.orientation))
             error += self.per_radian * turn
         return error
+
+
+def _commanded(cut: Cut) -> Pose:
+    """Return the pose that the robot was sent to."""
+    command = cut.window.command
+    if len(command) != 6:
+        raise UnmeasurableError(
+            f'target: {len(command)} numbers were commanded, a pose has 6', Code.REFERENCE
+        )
+    x, y, z, *turn = command
+    qw, qx, qy, qz = map(float, euler2quat(*turn, 'sxyz'))
+    return Pose((x, y, z), (qx, qy, qz, qw))

@@ -30,7 +30,7 @@ from repsq_ros.nodes import qos
 from repsq_ros.nodes.message_classes import message_class
 from repsq_ros.nodes.runtime import CampaignNode
 from repsq_ros.timebase import NANOSECONDS
-from repsq_ros.views.examination import TopicSurvey
+from repsq_ros.views.examination import CommandSurvey, TopicSurvey
 
 KEPT = 500  # delays of a topic
 
@@ -48,16 +48,21 @@ class GraphSurvey(CampaignNode):
     """Counts messages and the delays of their stamps, and ends by itself.
 
     :param wanted: what to listen to
+    :param commands: full names of the topics by which the robot is commanded
     :param seconds: for how long
     """
 
-    def __init__(self, wanted: Sequence[TopicToSurvey], seconds: float) -> None:
+    def __init__(
+        self, wanted: Sequence[TopicToSurvey], commands: Sequence[str], seconds: float
+    ) -> None:
         super().__init__('repsq_doctor')
         self._wanted, self._seconds = tuple(wanted), seconds
         self._counts = dict.fromkeys((each.topic for each in wanted), 0)
         self._delays: dict[str, list[float]] = {each.topic: [] for each in wanted}
         self.missing: list[str] = []
         self.surveys: list[TopicSurvey] = []
+        self._commands = tuple(commands)
+        self.command_surveys: list[CommandSurvey] = []
         for each in self._wanted:
             try:
                 kind = message_class(each.source.type)
@@ -82,13 +87,13 @@ class GraphSurvey(CampaignNode):
         super().work(executor)
         if time.monotonic() >= self._until:
             self.surveys = [self._survey(each) for each in self._wanted]
+            self.command_surveys = [self._survey_command(each) for each in self._commands]
             self.finished = True
 
     def _survey(self, wanted: TopicToSurvey) -> TopicSurvey:
-        publishers = tuple(
-            (f'{each.node_namespace.rstrip("/")}/{each.node_name}', str(each.topic_type))
-            for each in self.get_publishers_info_by_topic(wanted.topic)
-        )
+        found = self.get_publishers_info_by_topic(wanted.topic)
+        publishers = tuple((_name(each), str(each.topic_type)) for each in found)
+        qualities = tuple(_quality(each.qos_profile) for each in found)
         by_header = wanted.source.stamp == 'header'
         return TopicSurvey(
             wanted.topic,
@@ -99,4 +104,23 @@ class GraphSurvey(CampaignNode):
             tuple(self._delays[wanted.topic]) if by_header else (),
             wanted.source.rate,
             wanted.must_speak,
+            qualities,
         )
+
+    def _survey_command(self, topic: str) -> CommandSurvey:
+        publishers = self.get_publishers_info_by_topic(topic)
+        takers = self.get_subscriptions_info_by_topic(topic)
+        return CommandSurvey(
+            topic,
+            tuple(_name(each) for each in publishers),
+            tuple((_name(each), str(each.topic_type)) for each in takers),
+        )
+
+
+def _name(endpoint: Any) -> str:
+    return f'{endpoint.node_namespace.rstrip("/")}/{endpoint.node_name}'
+
+
+def _quality(profile: Any) -> str:
+    words = (profile.reliability.name, profile.durability.name)
+    return ' and '.join(word.lower().replace('_', ' ') for word in words)

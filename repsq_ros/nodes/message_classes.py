@@ -17,6 +17,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 
 from repsq_ros.errors import MissingError
 
@@ -31,9 +32,10 @@ def message_class(name: str) -> type:
     try:
         module = importlib.import_module(f'{package}.msg')
     except ImportError:
+        debian = f'ros-{os.environ.get("ROS_DISTRO") or "jazzy"}-{package.replace("_", "-")}'
         raise MissingError(
-            f'the input is {name}, but {package} is not installed here: install '
-            f'ros-jazzy-{package.replace("_", "-")}, or build it and source its workspace'
+            f'the input is {name}, but {package} is not installed here: apt install {debian}, or '
+            'build it and source its workspace'
         ) from None
     found = getattr(module, kind, None)
     if found is None:

@@ -164,10 +164,25 @@ class ScriptInput:
         """Go on: a script that was sent is carried out."""
 
 
+class PhaseInput:
+    """A robot that is pushed: who pushes it does what the announced phase says, at its time."""
+
+    command: Command = REST['push']
+
+    def carries(self, command: Command) -> bool:
+        """Tell that it is done: nobody else pushes it."""
+        return True
+
+    def forget(self) -> None:
+        """Leave the robot alone."""
+
+
 def make_command_input(
     node: Node, parameters: Parameters, takes: str, by_system_clock: bool
 ) -> CommandInput:
-    """Return how a robot hears commands that takes velocities, or poses."""
+    """Return how a robot hears commands that takes velocities or poses, or is pushed."""
+    if takes == 'push':
+        return PhaseInput()
     if takes == 'pose':
         return ScriptInput(node)
     return VelocityInput(node, parameters, by_system_clock)

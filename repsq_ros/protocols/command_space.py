@@ -25,13 +25,17 @@ Command = tuple[float, ...]
 COMPONENTS = {
     'velocity': ('linear_x', 'linear_y', 'angular_z'),
     'pose': ('x', 'y', 'z', 'roll', 'pitch', 'yaw'),
+    # An impact by hand, hammer or pendulum. Azimuth: the way that the body is pushed, about its
+    # z axis; 0 is forward.
+    'push': ('impulse', 'azimuth'),
 }
 UNITS = {
     'velocity': ('m/s', 'm/s', 'rad/s'),
     'pose': ('m', 'm', 'm', 'rad', 'rad', 'rad'),
+    'push': ('N s', 'rad'),
 }
-# What holds the robot: zero, or for poses no target at all.
-REST: dict[str, Command] = {'velocity': (0.0, 0.0, 0.0), 'pose': ()}
+# What holds the robot: zero, no push, or for poses no target at all.
+REST: dict[str, Command] = {'velocity': (0.0, 0.0, 0.0), 'pose': (), 'push': (0.0, 0.0)}
 
 TOLERANCE = 1e-9  # of a component [its unit]: the rounding of sums exceeds no range
 
@@ -40,7 +44,7 @@ TOLERANCE = 1e-9  # of a component [its unit]: the rounding of sums exceeds no r
 class CommandSpace:
     """The commands that a campaign can reach, and how the tool gets to a pose."""
 
-    kind: str  # 'velocity' or 'pose'
+    kind: str  # 'velocity', 'pose' or 'push'
     ranges: tuple[tuple[float, float], ...]  # (lower, upper) of each component [its unit]
     frame: str = ''  # frame_id of poses; '' for velocities
     speed: float = 0.0  # [m/s] of the tool on its way to a pose

@@ -98,13 +98,16 @@ class Protocol:
     type: str
     steps: tuple[Step, ...]
     description: dict[str, object]
-    positions: Positions | None = None  # None: the robot takes velocities
+    positions: Positions | None = None  # of a robot that takes poses
     homing: tuple[Step, ...] = ()
+    by_hand: bool = False  # the robot is pushed; false, without positions: it takes velocities
 
     @property
     def kind(self) -> str:
-        """What the robot takes: velocity or pose."""
-        return 'velocity' if self.positions is None else 'pose'
+        """What the robot takes: velocity, pose or push."""
+        if self.positions is not None:
+            return 'pose'
+        return 'push' if self.by_hand else 'velocity'
 
     @property
     def command_names(self) -> tuple[str, ...]:
@@ -135,7 +138,7 @@ class Protocol:
     def target(self, names: tuple[str, ...], x: tuple[float, ...]) -> Command:
         """Return the command of a case; what is no dimension is zero, or as in the reference."""
         given = dict(zip(names, x, strict=True))
-        usual = (0.0,) * 3 if self.positions is None else self.positions.reference
+        usual = self.rest if self.positions is None else self.positions.reference
         return tuple(
             given.get(name, other) for name, other in zip(self.command_names, usual, strict=True)
         )
@@ -171,7 +174,7 @@ class Protocol:
         if self.positions is None:
             # The ramp has to be over when the window begins.
             ramps = [s.look_ns - s.window_ns for s in self.steps if s.phase is Phase.COMMAND]
-            return CommandSpace('velocity', ranges, longest_ramp=to_seconds(min(ramps)))
+            return CommandSpace(self.kind, ranges, longest_ramp=to_seconds(min(ramps)))
         positions = self.positions
         return CommandSpace(
             'pose', ranges, positions.frame, positions.speed, positions.acceleration

@@ -21,21 +21,23 @@ from pathlib import Path
 from repsq_ros.errors import ParameterError
 from repsq_ros.simulation.arm import Arm, ArmParameters
 from repsq_ros.simulation.g1_mujoco import G1Mujoco
+from repsq_ros.simulation.pushed import Pushed, PushedG1
 from repsq_ros.simulation.subject import Subject
 from repsq_ros.simulation.surrogate import Surrogate
 
-SUBJECTS = ('surrogate', 'g1', 'arm')
+SUBJECTS = ('surrogate', 'g1', 'arm', 'pushed', 'pushed_g1')
+USUAL = {'velocity': 'surrogate', 'pose': 'arm', 'push': 'pushed'}  # by what it takes
 
 
 def usual_subject(takes: str) -> str:
-    """Return the simulated robot that stands for any that takes velocities, or poses."""
-    return 'arm' if takes == 'pose' else 'surrogate'
+    """Return the simulated robot that stands for any that takes velocities, poses or pushes."""
+    return USUAL[takes]
 
 
 def make_subject(name: str, model: str, gauge: tuple[float, ...] = ()) -> Subject:
     """Return a subject at rest.
 
-    :param model: folder with the model, for g1
+    :param model: folder with the model, for g1 and pushed_g1
     :param gauge: x, y, z [m] of the gauge, for an arm; empty: where a test begins
     :raises ParameterError: g1 without a usable folder; MissingError: MuJoCo is not installed
     """
@@ -43,6 +45,9 @@ def make_subject(name: str, model: str, gauge: tuple[float, ...] = ()) -> Subjec
         return Surrogate()
     if name == 'arm':
         return Arm(ArmParameters(gauge=gauge))
+    if name == 'pushed':
+        return Pushed()
     if not model:
         raise ParameterError('model', 'nothing', 'the folder of the G1 model and its policy')
-    return G1Mujoco(Path(model).expanduser())
+    folder = Path(model).expanduser()
+    return G1Mujoco(folder) if name == 'g1' else PushedG1(folder)

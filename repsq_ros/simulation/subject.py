@@ -47,7 +47,8 @@ class Subject(Protocol):
         """Return what it takes.
 
         velocity: (v_x [m/s], v_y [m/s], yaw rate [rad/s]). pose: (x, y, z [m], roll, pitch, yaw
-        [rad]) of its tool, or nothing at all: stop.
+        [rad]) of its tool, or nothing at all: stop. push: (impulse [N s], azimuth [rad], 0 is
+        forward), once where it changes from rest.
         """
 
     @property

@@ -47,15 +47,18 @@ REACH = {
     'Panda': 0.855,
     'Gen3': 0.902,
 }
+AS_IT_STANDS = 'nothing: it stands'  # in place of a velocity, where the robot is pushed
 
 
 def phase_lines(specification: Specification) -> list[str]:
     """Return a line for each phase of a test: what is commanded, how it ends, what is measured."""
-    steps = specification.protocol.steps
-    return [f'{place:2} {_phase_line(step)}' for place, step in enumerate(steps, 1)]
+    protocol = specification.protocol
+    told = {**COMMANDS, Goal.REST: AS_IT_STANDS} if protocol.by_hand else COMMANDS
+    lines = (_phase_line(step, told[step.goal]) for step in protocol.steps)
+    return [f'{place:2} {line}' for place, line in enumerate(lines, 1)]
 
 
-def _phase_line(step: Step) -> str:
+def _phase_line(step: Step, command: str) -> str:
     ending = step.ending
     if isinstance(ending, Timed):
         ends = f'for {to_seconds(ending.duration_ns):g} s'
@@ -69,7 +72,7 @@ def _phase_line(step: Step) -> str:
         ends = 'until somebody confirms'
     measured = f'; the last {to_seconds(step.window_ns):g} s are measured'
     name = step.phase.name.lower()
-    line = f'{name:8} {COMMANDS[step.goal]}, {ends}'
+    line = f'{name:8} {command}, {ends}'
     return line + (measured if step.window_ns else '')
 
 

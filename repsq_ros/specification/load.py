@@ -24,8 +24,10 @@ from pathlib import Path
 from repsq_ros.estimation.binomial import Binomial
 from repsq_ros.estimation.certified_cell import CertifiedCell
 from repsq_ros.estimation.portfolio import takes_middle
+from repsq_ros.measurement.displacement import FinalPoseError
 from repsq_ros.measurement.indicator import Indicator
 from repsq_ros.measurement.limits import Commanded
+from repsq_ros.measurement.measure import Measure
 from repsq_ros.protocols.protocol import Protocol
 from repsq_ros.sampling.box import Box, Dimension
 from repsq_ros.sampling.distributions import Distribution
@@ -96,7 +98,12 @@ def _specification(file: str, top: Section, own: Section, measured: Section) -> 
         raise top.fail(
             'measure.type',
             'a measure of velocities',
-            f'one of positions or of a gauge: the protocol {protocol.type} commands poses',
+            f'one of positions or of a gauge: the protocol {protocol.type} commands '
+            f'{"pushes" if protocol.by_hand else "poses"}',
+        )
+    if _of_command(measure) and protocol.kind != 'pose':
+        raise top.fail(
+            'measure.target', "text 'commanded'", 'a pose: the protocol commands no poses'
         )
     measure = replace(measure, commanded=_commanded(target, protocol))
     accuracy = read_accuracy(top.section('accuracy'), measure.upper - measure.lower)
@@ -142,6 +149,13 @@ def _specification(file: str, top: Section, own: Section, measured: Section) -> 
     )
 
 
+def _of_command(measure: Measure) -> bool:
+    quantity: object = measure.quantity
+    if isinstance(quantity, Indicator):
+        quantity = quantity.inner
+    return isinstance(quantity, FinalPoseError) and quantity.target is None
+
+
 def _name(top: Section) -> str:
     """Return the name, which folders are called by."""
     name = top.text('name')
@@ -154,8 +168,13 @@ def _name(top: Section) -> str:
     return name
 
 
-def _commanded(target: Distribution, protocol: Protocol) -> Commanded:
-    """Return the fastest that is commanded: what is far beyond it is not believed of a sensor."""
+def _commanded(target: Distribution, protocol: Protocol) -> Commanded | None:
+    """Return the fastest that is commanded: what is far beyond it is not believed of a sensor.
+
+    None: it is pushed, and nobody knows how fast that makes it.
+    """
+    if protocol.by_hand:
+        return None
     if protocol.positions is not None:
         return Commanded(protocol.positions.speed, math.pi)
     largest = {d.name: max(abs(d.lower), abs(d.upper)) for d in target.box.dimensions}

@@ -37,6 +37,7 @@ from repsq_ros.measurement.measure import Measure, Quantity
 from repsq_ros.measurement.over_time import OverTime
 from repsq_ros.measurement.own import ATTRIBUTES, NEEDS, OwnQuantity
 from repsq_ros.measurement.pose import Pose
+from repsq_ros.measurement.pose_change import PoseChange
 from repsq_ros.measurement.tracking_loss import TrackingLoss
 from repsq_ros.specification.distribution_section import beside, load_class
 from repsq_ros.specification.input_section import SOURCES, input_of_source, read_input
@@ -48,6 +49,7 @@ TYPES: dict[str, tuple[type, ...]] = {
     'soft_linf': (TrackingLoss,),
     'displacement': (GaugeDisplacement, SpaceDisplacement),
     'final_pose_error': (FinalPoseError,),
+    'pose_change': (PoseChange,),
     'over_time': (OverTime,),
     'indicator': (Indicator,),
 }
@@ -121,6 +123,8 @@ def _quantity(section: Section, source: Input) -> Quantity:
         return _tracking_loss(section, source)
     if kind == 'over_time':
         return read_keys(section, OverTime)
+    if kind == 'pose_change':
+        return read_keys(section, PoseChange)
     if kind == 'indicator':
         inner = section.section('of')
         found = _quantity(inner, source)
@@ -128,9 +132,11 @@ def _quantity(section: Section, source: Input) -> Quantity:
         above = section.number('above', above=found.lower, below=found.upper)
         return Indicator(found, above)
     if kind == 'final_pose_error':
-        target = _pose(section, 'target')
+        commanded = section.content().get('target') == 'commanded'
+        section.has('target')
+        target = None if commanded else _pose(section, 'target')
         error = read_keys(section, FinalPoseError, {'target': target})
-        if error.per_radian > 0 and target.orientation is None:
+        if error.per_radian > 0 and target is not None and target.orientation is None:
             raise section.fail(
                 'target', 'a position alone', 'rotation or rpy as well: per_radian > 0'
             )

@@ -47,8 +47,13 @@ WINDOW = Key(
 
 # Phases that a free protocol may have, and what may be commanded in each.
 STILL = ('dwell', 'settle', 'record')
+OF_BODY: dict[str, tuple[Goal, ...]] = {
+    **dict.fromkeys(STILL, (Goal.REST,)),
+    'command': (Goal.TARGET,),
+}
 GOALS: dict[str, dict[str, tuple[Goal, ...]]] = {
-    'velocity': {**dict.fromkeys(STILL, (Goal.REST,)), 'command': (Goal.TARGET,)},
+    'velocity': OF_BODY,
+    'push': OF_BODY,
     'pose': {
         **dict.fromkeys(STILL, (Goal.STAY,)),
         'move': (Goal.TARGET, Goal.APPROACH),
@@ -200,8 +205,10 @@ def _free(section: Section) -> Protocol:
     if steps[0].phase in (Phase.COMMAND, Phase.MOVE, Phase.RETURN):
         raise section.fail('phases', f'{steps[0].phase.name.lower()} first', 'dwell first')
     description: dict[str, object] = {'steps': [step.describe() for step in steps]}
+    if kind == 'push':
+        description['commands'] = kind
     if positions is None:
-        return Protocol('free', steps, description)
+        return Protocol('free', steps, description, by_hand=kind == 'push')
     description['positions'] = asdict(positions)
     return Protocol('free', steps, description, positions, homing_to_reference(usual))
 
@@ -211,7 +218,7 @@ def _step(section: Section, kind: str, usual: Settled) -> Step:
     goals = tuple(goal.value for goal in GOALS[kind][phase])
     goal = Goal(section.choice('to', goals, goals[0]) if len(goals) > 1 else goals[0])
     ending = _ending(section, usual)
-    if kind == 'velocity' and phase == 'command' and ending.needs_body:
+    if phase == 'command' and ending.needs_body:
         raise section.fail('ends', "text 'settle'", 'time or confirm: it moves')
     window_ns = to_nanoseconds(section.take(WINDOW))
     if window_ns:

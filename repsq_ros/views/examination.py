@@ -28,6 +28,7 @@ LEAST_BUFFER = 2_097_152  # [bytes] net.core.rmem_max; less loses bursts of larg
 LATE = 0.05  # [s] between a stamp and the arrival of its message, beyond which clocks differ
 BUSY = 0.7  # of the cores, by the load of the last minute
 SLOW = 0.5  # of the declared rate
+LEAST_SHARED = 64e6  # [bytes] of shared memory, by which DDS sends within a computer
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,16 @@ class Diagnosis:
 
 
 @dataclass(frozen=True)
+class Middleware:
+    """How DDS sends, by the variables that are set; '': the default."""
+
+    implementation: str  # RMW_IMPLEMENTATION
+    transports: str  # FASTDDS_BUILTIN_TRANSPORTS
+    this_computer_alone: bool  # discovery reaches no other
+    shared_memory: int | None  # [bytes] free in /dev/shm
+
+
+@dataclass(frozen=True)
 class Machine:
     """What is known of this computer; None: it does not say."""
 
@@ -50,6 +61,7 @@ class Machine:
     receive_buffer: int | None  # [bytes] the largest that a socket may ask for
     governors: tuple[str, ...]  # of the cores; none where the kernel does not say
     synchronized: bool | None  # whether the kernel calls its clock synchronized
+    middleware: Middleware | None = None
 
 
 @dataclass(frozen=True)
@@ -64,6 +76,16 @@ class TopicSurvey:
     delays: tuple[float, ...] = ()  # arrival less header stamp [s]; none without a header
     rate: float = 0.0  # [Hz] that the specification declares; 0: none
     must_speak: bool = True  # False: it may be silent for long, as an event-driven gauge
+    offered: tuple[str, ...] = ()  # quality of service of each publisher, in words
+
+
+@dataclass(frozen=True)
+class CommandSurvey:
+    """Who is at a topic of commands before a campaign."""
+
+    topic: str
+    publishers: tuple[str, ...]  # full names of nodes
+    takers: tuple[tuple[str, str], ...]  # full name of the node, and the type it takes
 
 
 def examine_machine(machine: Machine) -> list[Diagnosis]:
@@ -96,7 +118,39 @@ def examine_machine(machine: Machine) -> list[Diagnosis]:
         else:
             remedy = 'start chrony or systemd-timesyncd, on the robot too'
             found.append(Diagnosis('clock', Level.WARN, 'NOT synchronized', remedy))
-    return found
+    return (
+        found if machine.middleware is None else [*found, _examine_middleware(machine.middleware)]
+    )
+
+
+def _examine_middleware(middleware: Middleware) -> Diagnosis:
+    text = (
+        f'{middleware.implementation or "the default of ROS 2"}, transports '
+        f'{middleware.transports or "by default"}'
+    )
+    free = middleware.shared_memory
+    if middleware.this_computer_alone:
+        text += '; other computers are not discovered'
+        remedy = 'unset ROS_LOCALHOST_ONLY and ROS_AUTOMATIC_DISCOVERY_RANGE, if the robot is one'
+        return Diagnosis('DDS', Level.WARN, text, remedy)
+    if free is not None and free < LEAST_SHARED and middleware.transports != 'UDPv4':
+        text += f'; {free / 1e6:.0f} MB of shared memory free'
+        remedy = 'fastdds shm clean, a larger /dev/shm, or FASTDDS_BUILTIN_TRANSPORTS=UDPv4'
+        return Diagnosis('DDS', Level.WARN, text, remedy)
+    return Diagnosis('DDS', Level.OK, text)
+
+
+def examine_command(survey: CommandSurvey) -> Diagnosis:
+    """Return what speaks for or against a topic of commands: only one program may command."""
+    name = survey.topic
+    if survey.publishers:
+        text = f'{", ".join(survey.publishers)} publishes commands, too'
+        return Diagnosis(name, Level.ERROR, text, 'end it, or take its commands off this topic')
+    if not survey.takers:
+        remedy = 'start the bridge or driver, --remap FROM:=TO, or see command_type'
+        return Diagnosis(name, Level.WARN, 'nobody takes commands on it', remedy)
+    takers = ', '.join(f'{node} takes {kind}' for node, kind in survey.takers)
+    return Diagnosis(name, Level.OK, takers)
 
 
 def examine_topic(survey: TopicSurvey) -> Diagnosis:
@@ -116,7 +170,8 @@ def examine_topic(survey: TopicSurvey) -> Diagnosis:
         text = f'{nodes}: no message in {survey.seconds:.0f} s'
         return Diagnosis(name, Level.ERROR, text, 'look whether the sensor is switched on')
     rate = survey.messages / survey.seconds
-    text = f'{nodes}: {rate:.0f} Hz'
+    quality = f', {"; ".join(sorted(set(survey.offered)))}' if survey.offered else ''
+    text = f'{nodes}: {rate:.0f} Hz{quality}'
     if len(survey.publishers) > 1:
         return Diagnosis(name, Level.ERROR, f'{text}, of {len(survey.publishers)} publishers',
                        'let one program alone publish on it')  # fmt: skip

@@ -114,10 +114,12 @@ def _largest_command(space: CommandSpace, unit: str) -> float:
 def _positions(trail: RecordedPath | None, space: CommandSpace) -> Iterator[Shape]:
     names, units = COMPONENTS['pose'], UNITS['pose']
     for k, row in enumerate(_rows(3)):
-        lower, upper = space.ranges[k]
+        # A robot that is pushed stays within a metre of where it stood, or has fallen.
+        lower, upper = space.ranges[k] if space.kind == 'pose' else (-1.0, 1.0)
         commanded = measured = None
         if trail is not None:
-            commanded = [c[k] if c else math.nan for c in trail.commanded]
+            to_poses = space.kind == 'pose'
+            commanded = [c[k] if c and to_poses else math.nan for c in trail.commanded]
             if trail.path is not None:
                 measured = trail.path[:, k]
         reach = max(0.1 * (upper - lower), 0.01)

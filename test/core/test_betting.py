@@ -28,7 +28,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from repsq_ros.estimation.accumulator import Accumulator
-from repsq_ros.estimation.anytime import Anytime
+from repsq_ros.estimation.anytime import Anytime, AnytimeBatch
 from repsq_ros.estimation.betting import Bet, log_mean_exp
 from repsq_ros.estimation.stopping import Bounds, Question
 
@@ -263,37 +263,30 @@ def test_at_most_c_of_the_campaigns_ever_miss(name):
     L never falls and U never rises: whoever ever missed r* still does at the end.
     """
     law, mean, bounds, gamma = LAWS[name]
-    z = law(np.random.default_rng(17), (300, 150))
+    runs = 300
+    batch = AnytimeBatch(Question(gamma, C, bounds), runs)
     missed = estimates = 0
-    for row in z:
-        progress, total = Anytime().begin(Question(gamma, C, bounds)), Accumulator()
-        for value in row.tolist():
-            total.add(value)
-            progress.add(total, value, bounds)
-            if progress.reached:
-                break
-        assert progress.lower <= progress.upper or progress.events
-        missed += not progress.lower <= mean <= progress.upper
-        estimates += progress.reached and abs(total.mean - mean) > gamma
-    assert missed <= most(C, 300)
-    assert estimates <= most(C, 300)
+    going = np.full(runs, True)  # among all campaigns
+    for z in law(np.random.default_rng(17), (150, runs)):
+        batch.add(z[going])
+        stops = batch.reached
+        missed += np.sum(stops & ~((batch.lower <= mean) & (mean <= batch.upper)))
+        estimates += np.sum(stops & (np.abs(batch.mean - mean) > gamma))
+        going[going] = ~stops
+        batch.keep(~stops)
+    missed += np.sum(~((batch.lower <= mean) & (mean <= batch.upper)))
+    assert missed <= most(C, runs)
+    assert estimates <= most(C, runs)
 
 
 @pytest.mark.parametrize(('low', 'high', 'mean'), [(0.0, 1.0, 0.5), (-1.0, 3.0, 0.2)])
 def test_who_never_stops_misses_nearly_as_often_as_may_be(low, high, mean):
     """The campaign never ended: so a rule that misses with 2 c would be found out."""
     bounds, c, runs = Bounds(low, high), OFTEN, 600
-    missed = 0
-    for row in two_values(np.random.default_rng(18), (runs, 100), low, high, mean):
-        progress = Anytime().begin(Question(0.35 * bounds.width, c, bounds))
-        total = Accumulator()
-        for value in row.tolist():
-            total.add(value)
-            progress.add(total, value, bounds)
-            progress.reached = False
-            if not progress.lower <= mean <= progress.upper:
-                missed += 1
-                break
+    batch = AnytimeBatch(Question(0.35 * bounds.width, c, bounds), runs)
+    for z in two_values(np.random.default_rng(18), (100, runs), low, high, mean):
+        batch.add(z)
+    missed = np.sum(~((batch.lower <= mean) & (mean <= batch.upper)))
     assert 0.6 * c * runs < missed <= most(c, runs)
 
 
@@ -325,7 +318,7 @@ def test_no_adaptive_adversary_makes_more_than_c_miss(adversary):
 
     The campaigns go on after their stop, so that a rule that misses with 2 c is found out.
     """
-    mean, whole, gamma, runs = 0.5, Bounds(0.0, 1.0), 0.15, 400
+    mean, whole, gamma, runs = 0.5, Bounds(0.0, 1.0), 0.15, 150
     missed = 0
     for seed in range(runs):
         rng = np.random.default_rng((29, seed))

@@ -21,16 +21,20 @@ import pytest
 
 from repsq_ros.cli import main
 from repsq_ros.views.examination import (
+    CommandSurvey,
     Diagnosis,
     Machine,
+    Middleware,
     TopicSurvey,
+    examine_command,
     examine_machine,
     examine_topic,
     verdict,
 )
 from repsq_ros.views.health import Level
 
-GOOD = Machine(50_000_000_000, 0.4, 4, 8_388_608, ('performance',) * 4, True)
+DDS = Middleware('', '', False, 8_000_000_000)
+GOOD = Machine(50_000_000_000, 0.4, 4, 8_388_608, ('performance',) * 4, True, DDS)
 ODOMETRY = TopicSurvey(
     '/odom', 'nav_msgs/msg/Odometry', (('/bridge', 'nav_msgs/msg/Odometry'),), 250, 5.0,
     (0.002,) * 100, rate=50.0,
@@ -40,7 +44,7 @@ ODOMETRY = TopicSurvey(
 def test_a_good_machine_has_nothing_against_it():
     found = examine_machine(GOOD)
     assert {each.name for each in found} == {
-        'disk', 'load', 'receive buffer', 'processor', 'clock'
+        'disk', 'load', 'receive buffer', 'processor', 'clock', 'DDS'
     }  # fmt: skip
     assert verdict(found) is Level.OK
     assert not any(each.remedy for each in found)
@@ -54,6 +58,8 @@ def test_a_good_machine_has_nothing_against_it():
         ({'receive_buffer': 212_992}, 'receive buffer', Level.WARN, '212992'),
         ({'governors': ('performance', 'powersave')}, 'processor', Level.WARN, 'powersave'),
         ({'synchronized': False}, 'clock', Level.WARN, 'NOT synchronized'),
+        ({'middleware': Middleware('rmw_x', '', True, None)}, 'DDS', Level.WARN, 'rmw_x'),
+        ({'middleware': replace(DDS, shared_memory=9_000_000)}, 'DDS', Level.WARN, '9 MB'),
     ],
 )
 def test_each_fault_of_a_machine_is_named_with_a_remedy(changes, name, level, text):
@@ -88,6 +94,22 @@ def test_each_fault_of_a_topic_is_named_with_a_remedy(changes, text):
     found = examine_topic(replace(ODOMETRY, **changes))
     assert found.level is Level.ERROR
     assert text in found.text
+    assert found.remedy
+
+
+def test_the_quality_of_service_of_publishers_is_told():
+    offered = ('best effort and volatile',) * 2
+    assert examine_topic(replace(ODOMETRY, offered=offered)).text == (
+        '/bridge: 50 Hz, best effort and volatile'
+    )
+
+
+def test_only_one_program_may_command_the_robot():
+    taken = (('/bridge', 'geometry_msgs/msg/Twist'),)
+    assert examine_command(CommandSurvey('/cmd_vel', (), taken)).level is Level.OK
+    assert examine_command(CommandSurvey('/cmd_vel', (), ())).level is Level.WARN
+    found = examine_command(CommandSurvey('/cmd_vel', ('/teleop',), taken))
+    assert (found.level, found.text) == (Level.ERROR, '/teleop publishes commands, too')
     assert found.remedy
 
 

@@ -190,7 +190,7 @@ def sensors(sensed, name, drawn):
     return found
 
 
-@settings(max_examples=30)
+@settings(max_examples=8)
 @given(
     ends=st.lists(ENDS, min_size=TESTS, max_size=TESTS),
     seed=st.integers(0, 2**16),

@@ -15,6 +15,8 @@
 """The package as pip and ROS install it: one source of each list, all files inside."""
 
 import configparser
+import importlib.util
+import json
 import os
 import re
 import shutil
@@ -26,8 +28,13 @@ import pytest
 from conftest import ROOT
 
 from repsq_ros import errors
-from repsq_ros.errors import DEBIAN, install_command
+from repsq_ros.errors import DEBIAN, MissingError, install_command
 
+spec = importlib.util.spec_from_file_location(
+    'message_hashes', ROOT / 'tools' / 'message_hashes.py'
+)
+message_hashes = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(message_hashes)
 PACKAGE = ElementTree.parse(ROOT / 'package.xml').getroot()
 SETUP = configparser.ConfigParser()
 SETUP.read(ROOT / 'setup.cfg')
@@ -60,8 +67,21 @@ def test_every_optional_package_with_a_debian_name_is_in_an_extra():
 
 
 def test_the_change_log_begins_with_the_version_or_what_is_forthcoming():
-    heads = re.findall(r'^(\S+)\n-+$', (ROOT / 'CHANGELOG.rst').read_text(), re.MULTILINE)
-    assert heads[0] in ('Forthcoming', PACKAGE.findtext('version'))
+    text = (ROOT / 'CHANGELOG.rst').read_text()
+    heads = re.findall(r'^(\S+)(?: \((\d{4}-\d\d-\d\d)\))?\n-+$', text, re.MULTILINE)
+    assert heads[0][0] in ('Forthcoming', PACKAGE.findtext('version'))
+    assert all(version == 'Forthcoming' or date for version, date in heads)
+
+
+def test_nothing_stands_in_the_metadata_that_is_not_true(installed):
+    about = next(installed.glob('repsq_ros-*.dist-info')) / 'METADATA'
+    fields = about.read_text().split('\n\n')[0]
+    assert 'example.org' not in (ROOT / 'package.xml').read_text() + fields
+    address = PACKAGE.find('maintainer').get('email')
+    assert ('@' in fields) == (not address.endswith('.invalid'))
+    assert ('Home-page' in fields) == (PACKAGE.find('url') is not None)
+    assert f'Version: {PACKAGE.findtext("version")}' in fields
+    assert 'License' in fields and 'Author: repsq_ros maintainers' in fields
 
 
 @pytest.fixture(scope='module')
@@ -127,6 +147,41 @@ def test_the_remedy_is_a_command_for_this_installation(monkeypatch, tmp_path):
     assert install_command('rich') == 'pipx inject repsq_ros rich'
 
 
+def test_in_an_environment_of_uv_the_remedy_is_a_command_of_uv(monkeypatch, tmp_path):
+    monkeypatch.delenv('AMENT_PREFIX_PATH', raising=False)
+    monkeypatch.setattr(errors.sys, 'prefix', str(tmp_path))
+    monkeypatch.setattr(errors.importlib.util, 'find_spec', lambda name: None)
+    assert install_command('rich') == f'uv pip install --python {sys.executable} rich'
+    monkeypatch.setattr(errors.sys, 'prefix', str(tmp_path / 'archive-v0' / 'x'))
+    assert install_command('rich') == 'uvx --with rich --from WHEEL repsq ...'
+
+
+def test_what_brings_ros_depends_on_where_the_user_is(monkeypatch, tmp_path):
+    monkeypatch.delenv('AMENT_PREFIX_PATH', raising=False)
+    monkeypatch.setattr(errors.sys, 'prefix', str(tmp_path / 'venv'))
+    told = str(MissingError.of_ros('repsq run', ImportError('no rclpy'), 'repsq run --simulate'))
+    assert 'Without ROS: repsq run --simulate.' in told and 'a wheel has no nodes' in told
+    monkeypatch.setenv('AMENT_PREFIX_PATH', '/opt/ros/jazzy')
+    assert 'colcon build' in str(MissingError.of_ros('repsq record', ImportError('no msg')))
+    (tmp_path / 'venv' / '.set_up').mkdir(parents=True)
+    assert str(MissingError.of_ros('x', ImportError('y'))).endswith(
+        f'make -C {tmp_path} environment'
+    )
+
+
+def test_every_remedy_names_a_package_of_an_extra_and_is_made_in_one_place():
+    extras = SETUP['options.extras_require']
+    known = {name for extra in extras.values() for name in names(extra)}
+    named = set()
+    for file in (ROOT / 'repsq_ros').rglob('*.py'):
+        text = file.read_text()
+        named |= set(re.findall(r"of_package\([^)]*?'([\w.-]+)'\)", text))
+        if file.name not in ('errors.py', '__init__.py'):
+            assert not re.search(r'pip install|make demo|colcon build', text), file
+    assert named >= {'cryptography', 'jinja2', 'matplotlib', 'mujoco', 'rich', 'rosbags'}
+    assert named <= known
+
+
 def test_in_a_ros_workspace_the_remedy_is_a_debian_package(monkeypatch):
     monkeypatch.setenv('AMENT_PREFIX_PATH', '/opt/ros/jazzy')
     monkeypatch.setattr(errors.sys, 'prefix', sys.base_prefix)
@@ -141,3 +196,30 @@ def test_every_dependency_has_its_reason():
     lists = [SETUP['options']['install_requires'], *SETUP['options.extras_require'].values()]
     for name in {each for requirements in lists for each in names(requirements)} - {'repsq_ros'}:
         assert re.search(rf'^\|[^|]*\b{re.escape(name)}\b', table, re.MULTILINE), name
+
+
+def test_a_released_message_changes_with_a_new_version_only():
+    record = json.loads((ROOT / 'msg' / 'type_hashes.json').read_text())
+    messages = {path.stem for path in (ROOT / 'msg').glob('*.msg')}
+    hashes = record.get(PACKAGE.findtext('version'), {})
+    assert set(hashes) == messages, 'tools/message_hashes.py writes those of a new version'
+    assert all(re.fullmatch('RIHS01_[0-9a-f]{64}', each) for each in hashes.values())
+    found = message_hashes.built()
+    if not found:
+        pytest.skip('no built messages that tell their hashes')
+    changed = sorted(name for name in messages if found.get(name) != hashes[name])
+    assert not changed, 'raise the version in package.xml, then tools/message_hashes.py'
+
+
+def test_hashes_of_a_released_version_are_not_written_again(monkeypatch, tmp_path):
+    record = tmp_path / 'type_hashes.json'
+    record.write_text('{"0.2.0": {"Estimate": "RIHS01_a"}}')
+    monkeypatch.setattr(message_hashes, 'RECORD', record)
+    monkeypatch.setattr(message_hashes, 'version', lambda: '0.2.0')
+    monkeypatch.setattr(message_hashes, 'built', lambda: {'Estimate': 'RIHS01_b'})
+    monkeypatch.setattr(message_hashes, 'released', lambda: {'0.2.0'})
+    with pytest.raises(SystemExit, match=r'0\.2\.0 is released: raise the version'):
+        message_hashes.main()
+    monkeypatch.setattr(message_hashes, 'released', set)
+    assert message_hashes.main() == 0
+    assert json.loads(record.read_text()) == {'0.2.0': {'Estimate': 'RIHS01_b'}}

@@ -106,7 +106,7 @@ def test_manipulator_the_figures_show_the_trials_of_the_tables(manipulator):
 
 @pytest.fixture(scope='module')
 def driving():
-    setting = replace(setting_of('driving'), pairs=10, truth=1_000_000, most_tests=20_000)
+    setting = replace(setting_of('driving'), pairs=10, truth=400_000, most_tests=20_000)
     return setting, run_study(STUDIES['driving'], setting)
 
 
@@ -286,7 +286,7 @@ def test_pairs_of_which_one_did_not_meet_its_rule_are_left_out():
 def test_the_same_seed_gives_the_same_numbers_on_any_number_of_processes():
     """In other processes, pieces end in another order; other seeds give other numbers."""
     study = STUDIES['manipulator']
-    setting = replace(setting_of('manipulator'), trials=30, most_tests=300)
+    setting = replace(setting_of('manipulator'), trials=8, most_tests=120)
     alone = run_study(study, setting)
     with ProcessPoolExecutor(2, mp_context=get_context('spawn')) as executor:
         beside = run_study(study, setting, executor)

@@ -103,7 +103,7 @@ CAMPAIGNS = {
     'no test': (3, 0, 0.5),
     'one test': (3, 1, 0.5),
     'three tests': (3, 3, 0.5),
-    '5000 tests': (3, 5000, 0.5),
+    '1000 tests': (3, 1000, 0.5),
     'psi is constant': (3, 40, 0.0),
     'one dimension': (1, 60, 0.5),
     'two dimensions': (2, 60, 0.5),

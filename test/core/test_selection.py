@@ -32,7 +32,7 @@ from repsq_ros.estimation.stopping import Bounds, Question
 from repsq_ros.specification.load import load
 
 UNIT = Bounds(0.0, 1.0)
-RUNS, C, MEAN = 60, 0.05, 0.3
+RUNS, C, MEAN = 30, 0.05, 0.3
 MISSES = C * RUNS + 2.33 * math.sqrt(RUNS * C * (1 - C))  # more in 1 % of trials; 2 c is above it
 WEIGHTED = {
     'type': 'importance',
@@ -310,7 +310,7 @@ def test_losses_that_the_budget_cannot_outweigh_are_told_early(content, write):
 @pytest.mark.parametrize('missing', [False, True])
 def test_whoever_loses_all_ones_makes_the_upper_end_miss_nearly_as_often_as_it_may(missing):
     """The end then counts what was drawn, no more: c / 2 is reached; 2 c would be found out."""
-    rng, c, runs, missed = np.random.default_rng(36), 0.2, 400, 0
+    rng, c, runs, missed = np.random.default_rng(36), 0.2, 200, 0
     for row in rng.random((runs, 120)) < 0.5:
         progress, total = Anytime().begin(Question(0.35, c, UNIT)), Accumulator()
         for one in row:

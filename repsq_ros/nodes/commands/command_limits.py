@@ -28,8 +28,22 @@ def check_limits(parameters: Parameters, space: CommandSpace) -> None:
     """
     if space.kind == 'velocity':
         _check_velocities(parameters, space)
-    else:
+    elif space.kind == 'pose':
         _check_workspace(parameters, space)
+    else:
+        _check_impulse(parameters, space)
+
+
+def _check_impulse(parameters: Parameters, space: CommandSpace) -> None:
+    limit = parameters.number(
+        'limit_impulse', 0.0, 'N s that no push exceeds; 0: the box alone', at_least=0
+    )
+    if 0.0 < limit < space.largest[0] - TOLERANCE:
+        raise ParameterError(
+            'limit_impulse',
+            f'{limit:g} N s, and a specification whose impulse reaches {space.largest[0]:g}',
+            f'a specification within it, or a limit of {space.largest[0]:g} at least',
+        )
 
 
 def _check_velocities(parameters: Parameters, space: CommandSpace) -> None:

@@ -35,6 +35,7 @@ from repsq_ros.protocols.command_space import COMPONENTS, CommandSpace
 TYPES = {
     'velocity': ('twist', 'twist_stamped', 'unitree_sport', 'manual'),
     'pose': ('urscript', 'pose_target', 'manual'),
+    'push': ('manual',),
 }
 
 

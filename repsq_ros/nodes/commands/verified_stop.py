@@ -29,7 +29,11 @@ from repsq_ros.nodes.parameters import Parameters
 from repsq_ros.nodes.polling import LatestPose
 from repsq_ros.nodes.rclpy_versions import publisher_count
 
-BOUNDS = {'velocity': RestBounds(0.05, 0.1, 1.0), 'pose': RestBounds(0.005, 0.02, 0.5)}
+BOUNDS = {
+    'velocity': RestBounds(0.05, 0.1, 1.0),
+    'pose': RestBounds(0.005, 0.02, 0.5),
+    'push': RestBounds(0.05, 0.1, 1.0),
+}
 # Programs on the robot's side, e.g. the UR driver's dashboard client.
 SERVICES = {'urscript': ('/dashboard_client/stop', '/dashboard_client/pause')}
 LATE = 5.0  # [s] after rest in which a delayed command may still set the robot in motion

@@ -1,0 +1,114 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""How far a body stands from where it stood before its command: after a push, or a walk."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from repsq_ros.keys import Declared, key
+from repsq_ros.measurement.checks import checked
+from repsq_ros.measurement.cut import Cut
+from repsq_ros.measurement.heading import yaw_of
+from repsq_ros.measurement.pose import gone_in, mean_pose
+from repsq_ros.measurement.reasons import Code
+from repsq_ros.measurement.samples import Samples
+from repsq_ros.measurement.window import GUARD_NS, REACH_NS, UnmeasurableError
+from repsq_ros.timebase import to_seconds
+
+MM = 1000.0
+LONGEST = to_seconds(REACH_NS - GUARD_NS)  # [s] that is kept of the time before a command
+FIELDS = {'position': 'mm', 'heading': 'rad'}  # what changes, and its unit
+
+
+@dataclass(frozen=True)
+class PoseChange(Declared, type='pose_change'):
+    """Distance [mm], or angle of heading [rad], between the mean poses before and after.
+
+    Poses are means over time, so that a robot that steps in place may sway: `stable` and the
+    window should be whole strides. A body that has not come to a stable pose by the end has
+    failed: that is a result, the worst there is, and no fault of the instruments.
+    """
+
+    upper: float = field(metadata=key('upper end of psi, mm or rad: the worst there is', above=0))
+    what: str = field(metadata=key('what changes', choices=tuple(FIELDS)))
+    stable: float = field(
+        default=0.8,
+        metadata=key(
+            'time before the command over which the pose is averaged',
+            's', above=0, at_most=LONGEST,
+        ),
+    )  # fmt: skip
+    creep: float = field(
+        default=50.0,
+        metadata=key('way within the window beyond which no pose is stable', 'mm', above=0),
+    )
+
+    lower = 0.0
+
+    @property
+    def needs(self) -> str:
+        """What it is computed from."""
+        return 'pose' if self.what == 'heading' else 'position'
+
+    @property
+    def unit(self) -> str:
+        """Unit of psi."""
+        return FIELDS[self.what]
+
+    def psi(self, cut: Cut) -> float:
+        """Return |p_after - p_before| [mm], or |yaw_after - yaw_before| [rad]; at most `upper`."""
+        before, after = self._before(cut), cut.measured
+        if self._creeps(after):
+            return self.upper
+        if self.what == 'heading':
+            turned = math.remainder(_heading(after) - _heading(before), math.tau)
+            return min(abs(turned), self.upper)
+        moved = mean_pose(after)[0] - mean_pose(before)[0]
+        return min(float(np.linalg.norm(moved)) * MM, self.upper)
+
+    def _before(self, cut: Cut) -> Samples:
+        """Return the samples before the command; the set-up is to blame where they creep."""
+        end_ns = cut.window.command_ns - GUARD_NS
+        try:
+            before = checked(cut.part(end_ns - round(self.stable * 1e9), end_ns)).measured
+        except UnmeasurableError as error:
+            if error.code is not Code.SILENT:
+                raise
+            raise UnmeasurableError(
+                f'reference: no pose within the {self.stable:g} s before the command',
+                Code.REFERENCE,
+            ) from None
+        if self._creeps(before):
+            raise UnmeasurableError(
+                f'reference: the body creeps by more than {self.creep:g} mm before the command',
+                Code.REFERENCE,
+            )
+        return before
+
+    def _creeps(self, samples: Samples) -> bool:
+        if len(samples) < 3:
+            return False
+        way, noise = gone_in(samples)
+        return way * MM > self.creep + noise * MM
+
+
+def _heading(samples: Samples) -> float:
+    """Return the mean direction of the body's x axis about z [rad]."""
+    assert samples.orientation is not None
+    yaw = yaw_of(samples.orientation)
+    return math.atan2(float(np.sin(yaw).mean()), float(np.cos(yaw).mean()))
