@@ -265,7 +265,7 @@ class Campaign:
         losses = self._losses
         expected = progress.expected_n(total) if self.forecasts else 0
         stopped = total.n > 0 and (
-            # Where one cell holds all of M it is certified from the start, without an estimate.
+            # With a single cell the rule is met before the first test; wait for one anyway.
             progress.reached or progress.void or total.n >= tester.max_tests
         )
         return EstimateRecord(

@@ -314,7 +314,7 @@ class Conductor:
             if not self._cases.ready(case.index + 1):
                 return actions
             return actions + self._issue(case.index + 1, 0, start_ns)
-        # What was broken off is no fault of the case, and does not count against it.
+        # A broken-off attempt does not count towards max_attempts.
         self._limit += measured.broken_off
         if case.attempt + 1 < self._limit:
             return actions + self._issue(case.index, case.attempt + 1, start_ns)

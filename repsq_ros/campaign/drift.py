@@ -45,7 +45,7 @@ class DriftFinding:
     """Whether several intervals can hold one and the same mean."""
 
     level: float  # probability, at most, of telling a drift where there is none
-    apart: tuple[tuple[int, int], ...]  # pairs of intervals that have no number in common
+    apart: tuple[tuple[int, int], ...]  # pairs of intervals that do not overlap
 
 
 def mean_interval(
@@ -109,7 +109,7 @@ def intervals_of_sessions(
 
 
 def drift_between(intervals: Sequence[MeanInterval]) -> DriftFinding:
-    """Tell which intervals have no number in common: their means differ.
+    """Tell which intervals do not overlap: their means differ.
 
     Were all means one, two intervals could be apart only where one of them misses it.
     """

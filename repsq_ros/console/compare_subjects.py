@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""repsq compare --subjects: which of two subjects does better, from their campaigns, in pairs."""
+"""repsq compare --subjects: two robots on the same cases, compared in pairs."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ from repsq_ros.studies.spread import (
 
 WIDTH = 80  # columns of a terminal
 SHORTER = {  # partitions, in the table
-    'anchored, each lab within': 'anchored/3',
+    'anchored, each lab within': 'third',
     'random offset, iid': 'iid',
     'random offset, distinct': 'distinct',
     'any fixed': 'any',
@@ -162,18 +162,19 @@ def _show(specification: Specification, found: list[Offer], known: Known, budget
             f'in [{bounds.lower:.4g}, {bounds.upper:.4g}]; {budget.test_seconds:g} s a test'
         )
     )
-    print('\n  tests   95 %   hours  accurate agree       P gamma  partition, rule')
+    print('\n  tests   95 %  hours near    agree      P gamma  partition, rule')
     for offer in found:
         name = f'{SHORTER.get(offer.partition, offer.partition)}, {offer.rule}'
         print(
-            f'{_tests(offer.count)} {_hours(offer.tests, budget)}  '
-            f'{_promised(offer.accurate, offer)}  {_promised(offer.agreed, offer)}  '
+            f'{_tests(offer.count)} {_hours(offer.tests, budget)} '
+            f'{_promised(offer.accurate, offer)} {_promised(offer.agreed, offer)} '
             f'{_known(offer.p_same, ".2f"):>4} {_known(offer.gamma, ".2g"):<6} {name}'
         )
     print(
-        '\ntests: expected; 95 %: of campaigns need at most so many; certified_cell: median.\n'
+        '\nnear, agree: whether accuracy and agreement are proven.\n'
+        'tests: expected; 95 %: of campaigns need at most that; certified_cell: median.\n'
         'P: chance that two labs return the same value, estimated, not guaranteed.\n'
-        'anchored/3: each lab within a third; iid, distinct: a random offset.'
+        'third: anchored, each lab within a third; iid, distinct: a random offset.'
     )
 
 
@@ -221,8 +222,8 @@ def _check(arguments: argparse.Namespace) -> None:
 
 def _promised(promised: bool, offer: Offer) -> str:
     if not promised:
-        return 'no      '
-    return 'assumed ' if offer.foretold.provisos else 'proven  '
+        return 'no     '
+    return 'assumed' if offer.foretold.provisos else 'proven '
 
 
 def _tests(count: Count) -> str:
@@ -232,7 +233,7 @@ def _tests(count: Count) -> str:
 
 
 def _hours(tests: int, budget: Budget) -> str:
-    return f'{budget.hours(tests):8.2f}' if tests else '       -'
+    return f'{budget.hours(tests):7.2f}' if tests else '      -'
 
 
 def _spread(

@@ -51,8 +51,8 @@ class RoundRobin:
 def compare_labs(labs: Sequence[LabResult]) -> RoundRobin | None:
     """Return the statistics of a round robin; None where a lab has less than two tests.
 
-    Mandel's k, repeatability and reproducibility speak of single tests: they are told where all
-    labs drew their cases alike, since a proposal of its own gives a lab a spread of its own.
+    Mandel's k, repeatability and reproducibility speak of single tests. They are given where all
+    labs drew their cases alike: under another proposal the spread cannot be compared.
     """
     summaries = tuple(lab.summary for lab in labs)
     if any(each.n < 2 for each in summaries):

@@ -270,7 +270,7 @@ class Hoeffding(MomentRule):
     def half_width_after_losses(self, n: Value, variance: Value, question: Question) -> Value:
         """Return a half-width that holds at every n, and at the planned one is Hoeffding's.
 
-        Losses may move the end to an n that suits them. With k fixed beforehand,
+        Lost tests may change n in a way that depends on the data. With k fixed beforehand,
         exp(k S_n - n k^2 R^2 / 8) is a supermartingale (S_n the sum of z - r*), so that S_n / n
         stays below ln(2/c) / (k n) + k R^2 / 8 at every n with probability 1 - c/2 (Ville's
         inequality). k is such that the line touches Hoeffding's half-width at the planned n.

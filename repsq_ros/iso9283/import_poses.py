@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""repsq import-poses: a measuring device's CSV of poses into SI units and quaternions."""
+"""repsq import-poses: convert a measuring device's CSV to metres and quaternions."""
 
 from __future__ import annotations
 

@@ -55,12 +55,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         '--commanded', nargs=3, type=float, metavar=('X', 'Y', 'Z'),
-        help='m; the one pose of a table without goals: without it no accuracy is told',
+        help='the commanded position in metres, if the table has no goal columns',
     )  # fmt: skip
     parser.add_argument(
         '--fit', action='store_true',
-        help='the goals are in another frame: lay them over the attained positions first. '
-        'Accuracy is then relative: what all poses are off by is taken out',
+        help='align goals to measured positions first (the common offset is removed)',
     )  # fmt: skip
     parser.add_argument(
         '--series', type=int, default=10, help='cycles of one series, for the drift (default 10)'
@@ -290,6 +289,10 @@ def _write(poses: list[Cycles], found: list[Quantities], folder: Path) -> None:
     largest = max(poses, key=lambda each: len(each.attained))
     goal = None if largest.commanded is None else largest.commanded * MM
     names = draw(
-        folder, largest.positions, goal, [t.accuracy.position for t in found if t.accuracy]
+        folder,
+        largest.positions,
+        goal,
+        [told.accuracy.position if told.accuracy else math.nan for told in found],
+        [told.repeatability.position if told.repeatability else math.nan for told in found],
     )
     print(f'written   {folder}: iso9283.csv, {", ".join(names)}')

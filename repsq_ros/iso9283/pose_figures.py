@@ -16,7 +16,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,13 +27,22 @@ from repsq_ros.errors import MissingError
 
 Array = NDArray[np.float64]
 
+BLUE, RED, BLACK = '#0072b2', '#d55e00', '#000000'  # of Okabe and Ito
 
-def draw(folder: Path, positions: Array, goal: Array | None, accuracy: list[float]) -> list[str]:
-    """Draw the cycles of one pose over time and from three sides, and the accuracy of all poses.
+
+def draw(
+    folder: Path,
+    positions: Array,
+    goal: Array | None,
+    accuracy: Sequence[float],
+    repeatability: Sequence[float],
+) -> list[str]:
+    """Draw the cycles of one pose from three sides and over time, and AP and RP of all poses.
 
     :param positions: (n, 3) [mm] of the pose with most cycles
     :param goal: (3,) [mm] commanded
-    :param accuracy: [mm] of each pose
+    :param accuracy: AP [mm] of each pose; NaN where it is not known
+    :param repeatability: RP [mm] of each pose, likewise
     :returns: names of the files
     :raises MissingError: matplotlib is not installed
     """
@@ -41,39 +52,66 @@ def draw(folder: Path, positions: Array, goal: Array | None, accuracy: list[floa
         raise MissingError.of_package('--output', 'matplotlib') from None
     centre = positions.mean(axis=0)
     off = positions - centre
-    figure = Figure(figsize=(9.0, 6.0), layout='constrained')
+    distance = np.linalg.norm(off, axis=1)
+    spread = float(distance.std(ddof=1)) if len(distance) > 1 else 0.0
+    radius = float(distance.mean()) + 3.0 * spread  # RP of this pose
+    figure = Figure(figsize=(9.0, 6.4), layout='constrained')
     axes = figure.subplots(2, 2)
     for panel, (a, b) in zip(axes.flat, ((0, 1), (0, 2), (1, 2)), strict=False):
-        panel.plot(off[:, a], off[:, b], '.', color='#0072b2', label='attained')
-        panel.plot(0.0, 0.0, '+', color='black', markersize=12, label='barycentre')
-        if goal is not None and np.linalg.norm(goal - centre) < 20.0 * max(
-            np.abs(off).max(), 1e-3
-        ):
-            panel.plot(
-                goal[a] - centre[a],
-                goal[b] - centre[b],
-                'x',
-                color='#d55e00',
-                markersize=10,
-                label='commanded',
-            )
+        _draw_side(panel, off[:, [a, b]], radius)
+        near = goal is not None and np.linalg.norm(goal - centre) < 20.0 * max(radius, 1e-3)
+        if goal is not None and near:
+            x, y = (goal - centre)[[a, b]]
+            panel.plot(x, y, 'x', color=RED, markersize=10, label='commanded')
         panel.set_xlabel(f'{"xyz"[a]} from the barycentre [mm]')
-        panel.set_ylabel(f'{"xyz"[b]} [mm]')
+        panel.set_ylabel(f'{"xyz"[b]} from the barycentre [mm]')
         panel.set_aspect('equal', 'datalim')
-    axes.flat[0].legend()
-    distance = np.linalg.norm(off, axis=1)
-    axes.flat[3].plot(np.arange(1, len(distance) + 1), distance, '.-', color='#0072b2')
-    axes.flat[3].set_xlabel('cycle')
-    axes.flat[3].set_ylabel('distance from the barycentre [mm]')
-    figure.suptitle(f'The pose with most cycles: {len(positions)}')
+    figure.legend(*axes.flat[0].get_legend_handles_labels(), loc='outside upper center', ncols=4)
+    last = axes.flat[3]
+    last.plot(np.arange(1, len(distance) + 1), distance, '.-', color=BLUE)
+    last.axhline(radius, color=BLACK, linestyle='--', linewidth=1.0)
+    last.set_ylim(bottom=0.0)
+    last.set_xlabel('cycle')
+    last.set_ylabel('distance from the barycentre [mm]')
+    last.xaxis.get_major_locator().set_params(integer=True)
     figure.savefig(folder / 'cycles.png', dpi=120)
-    names = ['cycles.png']
-    if len(accuracy) > 1:
-        figure = Figure(figsize=(7.0, 4.0), layout='constrained')
-        panel = figure.subplots()
-        panel.hist(accuracy, bins='auto', color='#0072b2')
-        panel.set_xlabel('pose accuracy AP [mm]')
-        panel.set_ylabel('poses')
-        figure.savefig(folder / 'accuracy.png', dpi=120)
-        names.append('accuracy.png')
-    return names
+    if len(accuracy) < 2:
+        return ['cycles.png']
+    figure = Figure(figsize=(max(5.0, 0.5 * len(accuracy) + 2.0), 3.6), layout='constrained')
+    draw_bars(figure.subplots(), accuracy, repeatability)
+    figure.savefig(folder / 'accuracy.png', dpi=120)
+    return ['cycles.png', 'accuracy.png']
+
+
+def _draw_side(panel: Any, off: Array, radius: float) -> None:
+    """Draw attained positions seen along one axis, with the circle of RP around their centre."""
+    turn = np.linspace(0.0, 2.0 * np.pi, 90)
+    panel.plot(off[:, 0], off[:, 1], '.', color=BLUE, label='attained')
+    panel.plot(0.0, 0.0, '+', color=BLACK, markersize=12, label='barycentre')
+    panel.plot(
+        radius * np.cos(turn),
+        radius * np.sin(turn),
+        '--',
+        color=BLACK,
+        linewidth=1.0,
+        label=f'RP = {radius:.3g} mm',
+    )
+
+
+def draw_bars(axes: Any, accuracy: Sequence[float], repeatability: Sequence[float]) -> None:
+    """Draw a pair of bars for each pose: AP and RP [mm]."""
+    places = np.arange(1, len(accuracy) + 1)
+    axes.bar(places - 0.2, accuracy, 0.4, color=BLUE, label='accuracy AP')
+    axes.bar(
+        places + 0.2,
+        repeatability,
+        0.4,
+        color='white',
+        edgecolor=BLACK,
+        hatch='//',
+        label='repeatability RP',
+    )
+    axes.set_xlabel('pose, in the order of the table')
+    axes.set_ylabel('AP, RP [mm]')
+    axes.xaxis.get_major_locator().set_params(integer=True)
+    axes.legend(loc='lower left', bbox_to_anchor=(0.0, 1.0), ncols=2, frameon=False)

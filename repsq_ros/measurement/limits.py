@@ -69,7 +69,7 @@ class Limits(Declared):
 
 @dataclass(frozen=True)
 class Commanded:
-    """The fastest that a campaign commands: what is far beyond it is not believed of a twist."""
+    """Highest commanded speed; reported twists far above it are rejected."""
 
     speed: float  # [m/s]
     turn: float  # [rad/s]

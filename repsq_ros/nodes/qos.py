@@ -39,7 +39,7 @@ WHOLE = QoSProfile(
     durability=DurabilityPolicy.TRANSIENT_LOCAL,
 )
 
-# Markers: RViz keeps what it was told; who joins late is told all of it anew.
+# Markers: everything is republished for late joiners.
 MARKERS = QoSProfile(
     depth=20,
     reliability=ReliabilityPolicy.RELIABLE,

@@ -23,7 +23,19 @@ from typing import Any
 from repsq_ros.campaign.drift import MeanInterval
 from repsq_ros.report.campaign_data import CampaignData
 from repsq_ros.report.charts import beside_the_data, unit_of_psi
-from repsq_ros.report.figure_style import BLACK, BLUE, GREY, RED, figure
+from repsq_ros.report.figure_style import (
+    BLACK,
+    BLUE,
+    GREEN,
+    GREY,
+    ORANGE,
+    PALE,
+    RED,
+    figure,
+)
+
+# Told apart in grey, too.
+LINES = ((BLUE, '-'), (RED, '--'), (GREEN, '-.'), (ORANGE, ':'), (GREY, '-'))
 
 
 def chart_of_campaigns(
@@ -90,6 +102,48 @@ def chart_of_campaigns(
         beside_the_data(axes, 4)
 
     return figure(draw, 1.3 + 0.5 * len(campaigns), 6.0)
+
+
+def chart_of_running_estimates(campaigns: Sequence[CampaignData]) -> str:
+    """Draw the estimates of all campaigns over their tests, the cells, and gamma + alpha/2."""
+
+    def draw(made: Any) -> None:
+        axes = made.subplots()
+        shown: list[float] = []
+        for place, each in enumerate(campaigns):
+            kept = [estimate for estimate in each.estimates if estimate.n]
+            means = [estimate.mean for estimate in kept]
+            shown += means[len(means) // 4 :]
+            colour, dashes = LINES[place % len(LINES)]
+            axes.plot(
+                [estimate.n for estimate in kept],
+                means,
+                color=colour,
+                linestyle=dashes,
+                label=each.name[:16],
+            )
+        first = campaigns[0]
+        result, alpha = first.result, first.specification.alpha
+        if result is not None:
+            reach = first.specification.gamma + alpha / 2
+            axes.axhline(result.value, color=BLACK, linewidth=1.4, label='result')
+            axes.axhspan(
+                result.value - reach,
+                result.value + reach,
+                facecolor=PALE,
+                alpha=0.5,
+                label='\u00b1 (gamma + alpha/2)',
+            )
+            shown += [result.value - 1.1 * reach, result.value + 1.1 * reach]
+        low, high = (min(shown), max(shown)) if shown else (0.0, 1.0)
+        for edge in {edge for each in campaigns for edge in _edges(each) if low <= edge <= high}:
+            axes.axhline(edge, color=GREY, linestyle='--', linewidth=0.8)
+        axes.set_ylim(low, high)
+        axes.set_xlabel('tests')
+        axes.set_ylabel(f'mean of {unit_of_psi(first)}')
+        beside_the_data(axes, 4)
+
+    return figure(draw, 3.2, 6.0)
 
 
 def _label(campaign: CampaignData, with_robot: bool) -> str:

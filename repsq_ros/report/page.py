@@ -33,7 +33,7 @@ from repsq_ros.report.charts import (
     chart_of_sessions,
     chart_of_weights,
 )
-from repsq_ros.report.forest import chart_of_campaigns
+from repsq_ros.report.forest import chart_of_campaigns, chart_of_running_estimates
 
 TEMPLATE = Path(__file__).with_name('report.html')
 SHOWN = 200  # lines of a list
@@ -126,6 +126,7 @@ def _side_by_side(campaigns: Sequence[CampaignData]) -> dict[str, object]:
         'drift': findings.of_all(campaigns, intervals, drift_between(intervals)),
         'rows': rows,
         'chart': chart_of_campaigns(campaigns, intervals),
+        'running': chart_of_running_estimates(campaigns),
     }
 
 

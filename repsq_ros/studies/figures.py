@@ -89,50 +89,9 @@ def draw_runs(
     :raises OutputError: the file cannot be written
     """
     pyplot = load_pyplot('--figure')
-    figure, (left, right) = pyplot.subplots(1, 2, figsize=(10, 3.8), layout='constrained')
+    figure, (left, right) = pyplot.subplots(1, 2, figsize=(10, 4.4), layout='constrained')
     labs = [[pair[lab] for pair in runs] for lab in (0, 1)]
-    estimates = [[run.estimate for run in lab] for lab in labs]
-    # The same bins for both, or their heights could not be compared.
-    bins = np.histogram_bin_edges(np.concatenate(estimates), BINS)
-    for values, colour, name in zip(
-        estimates, (INITIATOR, REPLICATOR), ('initiator', 'replicator'), strict=True
-    ):
-        left.hist(values, bins=bins, histtype='stepfilled', alpha=0.5, color=colour, label=name)
-    lowest, highest = left.get_xlim()
-    gamma, truth = specification.accuracy.gamma, summary.truth
-    if specification.tester.stopping.name != 'certified_cell':
-        left.axvspan(truth - gamma, truth + gamma, color='0.85', zorder=0, label='r* +- gamma')
-    if specification.partition is not None:
-        shown = [
-            edge
-            for edge in specification.partition.edges
-            if lowest - specification.alpha <= edge <= highest + specification.alpha
-        ]
-        for place, edge in enumerate(shown):
-            left.axvline(
-                edge,
-                color='0.4',
-                linewidth=1,
-                linestyle='--',
-                label='edge of a cell' if place == 0 else None,
-            )
-    else:
-        first = runs[0][0]
-        left.axvspan(
-            first.cell_lower,
-            first.cell_upper,
-            facecolor='none',
-            edgecolor='0.4',
-            linestyle='--',
-            label="cell of the first pair's initiator",
-        )
-    left.axvline(truth, color='black', linewidth=1.5, label='r*')
-    left.set(
-        xlabel='estimate [unit of psi]',
-        ylabel='campaigns',
-        title=f'same value in {summary.agreement.count} of {summary.agreement.of} pairs',
-    )
-    left.legend(fontsize='small')
+    _draw_pairs(left, labs, specification, summary)
     counts = [[run.n for run in lab] for lab in labs]
     bins = np.histogram_bin_edges(np.concatenate(counts), BINS)
     for tests, colour, name in zip(
@@ -146,8 +105,61 @@ def draw_runs(
     right.set(
         xlabel='tests to the stop', ylabel='campaigns', title=specification.tester.stopping.name
     )
-    right.legend(fontsize='small')
+    for axis in (right.xaxis, right.yaxis):
+        axis.get_major_locator().set_params(integer=True)
+    right.legend(fontsize='small', loc='upper left', bbox_to_anchor=(0.0, -0.14), ncols=2)
     try:
         save_figure(figure, file, 'a .svg, .png or .pdf file')
     finally:
         pyplot.close(figure)
+
+
+def _draw_pairs(
+    axes: Any, labs: Sequence[Sequence[Run]], specification: Specification, summary: Summary
+) -> None:
+    """Draw each pair of labs as a point, the cells, and how far gamma + alpha/2 reaches."""
+    first, second = (np.array([run.estimate for run in lab]) for lab in labs)
+    same = np.array([a.value == b.value for a, b in zip(*labs, strict=True)])
+    axes.plot(first[same], second[same], 'o', color=INITIATOR, markersize=4, label='same value')
+    axes.plot(first[~same], second[~same], 'x', color=REPLICATOR, label='different values')
+    reach = specification.accuracy.gamma + specification.alpha / 2
+    truth, everything = summary.truth, np.concatenate([first, second])
+    low = min(float(everything.min()), truth - 1.1 * reach)
+    high = max(float(everything.max()), truth + 1.1 * reach)
+    sides = (truth - reach, truth + reach, truth + reach, truth - reach, truth - reach)
+    axes.plot(
+        sides,
+        (sides[0], sides[0], sides[1], sides[1], sides[0]),
+        color='black',
+        linewidth=1.0,
+        label='r* \u00b1 (gamma + alpha/2)',
+    )
+    axes.plot(truth, truth, '+', color='black', markersize=14, label='r*')
+    if specification.partition is not None:
+        shown = [edge for edge in specification.partition.edges if low <= edge <= high]
+        for place, edge in enumerate(shown):
+            label = None if place else 'edge of a cell'
+            axes.axvline(edge, color='0.4', linewidth=0.8, linestyle='--', label=label)
+            axes.axhline(edge, color='0.4', linewidth=0.8, linestyle='--')
+    else:
+        first_run = labs[0][0]
+        left, right = first_run.cell_lower, first_run.cell_upper
+        axes.plot(
+            (left, right, right, left, left),
+            (left, left, right, right, left),
+            color='0.4',
+            linewidth=0.8,
+            linestyle='--',
+            label="cell of the first pair's initiator",
+        )
+    unit = specification.measure.unit
+    name = (specification.about.measure or 'psi') + ('' if unit in ('', '1') else f' [{unit}]')
+    axes.set(
+        xlabel=f'first lab: mean of {name}',
+        ylabel=f'second lab: mean of {name}',
+        title=f'same value in {summary.agreement.count} of {summary.agreement.of} pairs',
+        xlim=(low, high),
+        ylim=(low, high),
+        aspect='equal',
+    )
+    axes.legend(fontsize='small', loc='upper left', bbox_to_anchor=(0.0, -0.14), ncols=2)

@@ -85,7 +85,7 @@ def pair_up(
     it would give: then psi of that test counts as anything in its range, and so does a case that
     was skipped.
 
-    :param assume_independent: attempts were lost whatever psi would have been: a test that took
+    :param assume_independent: lost tests are unrelated to the score: a test that took
         several counts as it was measured, and skipped cases are left out
     :raises ParameterError: the cases are not the same
     """

@@ -60,7 +60,7 @@ def test_the_demos_two_labs_return_the_same_value(tmp_path, capsys):
     assert 'proposal adaptive, rule anytime, seed 2' in printed
     assert printed.count('promise   ') == 1
     assert f'promise   {results[1]["agreement"]}' in printed
-    assert 'With probability 0.9025 at least' in results[1]['agreement']
+    assert 'With probability at least 0.9025' in results[1]['agreement']
 
     # What the paper's rule takes, worked out anew: n at which its bound falls below gamma.
     told = re.search(r'takes about (\d+) \+ (\d+) tests in place of (\d+) \+ (\d+)', printed)

@@ -131,7 +131,7 @@ def test_without_ros_repsq_run_says_how_to_get_it(content, write):
     """In an interpreter that has the core alone, as after pip install."""
     code = (
         'import sys; sys.modules["rclpy"] = None; from repsq_ros.cli import main; '
-        f'sys.exit(main(["run", {str(write(content))!r}, "--simulate"]))'
+        f'sys.exit(main(["run", {str(write(content))!r}]))'
     )
     done = subprocess.run(
         [sys.executable, '-c', code], capture_output=True, text=True, check=False

@@ -238,9 +238,13 @@ def promised(content, write):
 
 
 def test_an_anchored_partition_promises_agreement(initiator, write):
-    assert promised(initiator, write).startswith('With probability 0.9025 at least all of two')
+    assert promised(initiator, write).startswith(
+        'With probability at least 0.9025, the first lab and one'
+    )
     initiator['accuracy'].update(runs=3, c=0.03)
-    assert promised(initiator, write).startswith('With probability 0.9126 at least all of 3 runs')
+    assert promised(initiator, write).startswith(
+        'With probability at least 0.9126, the first lab and 2'
+    )
 
 
 def test_cells_too_narrow_for_a_second_lab_promise_no_agreement(initiator, write):

@@ -22,6 +22,7 @@ import pytest
 from transforms3d.euler import euler2quat
 
 from repsq_ros.cli import main
+from repsq_ros.iso9283.pose_figures import draw_bars
 from repsq_ros.iso9283.rigid import turns_left
 from repsq_ros.iso9283.table_text import number_of
 
@@ -239,3 +240,15 @@ def test_the_real_arm_by_the_laser_tracker(recordings, tmp_path, capsys):
     said = printed(capsys, table, '--fit')
     assert said['AP  accuracy'].startswith('1.0480 mm on average, 2.2497 at most')
     assert main(['iso9283', str(recordings / TRACKER)]) == 4
+
+
+def test_each_pose_has_a_bar_of_accuracy_and_one_of_repeatability():
+    figure = pytest.importorskip('matplotlib.figure').Figure()
+    axes = figure.subplots()
+    draw_bars(axes, [0.1, 0.3, math.nan], [0.02, math.nan, 0.05])
+    heights = [bar.get_height() for bar in axes.patches]
+    assert heights == pytest.approx([0.1, 0.3, math.nan, 0.02, math.nan, 0.05], nan_ok=True)
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == [
+        'accuracy AP', 'repeatability RP',
+    ]  # fmt: skip
+    assert '[mm]' in axes.get_ylabel()

@@ -97,7 +97,7 @@ def test_two_sound_campaigns_promise_agreement(anchored, write, tmp_path):
     assert first.accurate
     assert second.accurate
     for told in (first.agreement, second.agreement):
-        assert told.startswith('With probability 0.9025 at least all of two runs')
+        assert told.startswith('With probability at least 0.9025, the first lab and one')
 
 
 def short(content):
@@ -151,7 +151,7 @@ def test_a_certified_cell_around_an_anchor_needs_the_initiators_accuracy_too(
 
     first, second = replicate(anchored, write, tmp_path / 'sound', change=certify)
     assert second.value == first.value
-    assert second.agreement.startswith('With probability 0.9025 at least all of two runs')
+    assert second.agreement.startswith('With probability at least 0.9025, the first lab and one')
     short(anchored)
     second = replicate(anchored, write, tmp_path / 'short', change=certify)[1]
     assert second.accurate
@@ -161,7 +161,7 @@ def test_a_certified_cell_around_an_anchor_needs_the_initiators_accuracy_too(
 def test_labs_whose_number_of_tests_is_fixed_promise_the_same(anchored, write, tmp_path):
     anchored['tester']['stopping'] = {'rule': 'fixed', 'tests': 400}
     for told in replicate(anchored, write, tmp_path):
-        assert told.agreement.startswith('With probability 0.9025 at least all of two runs')
+        assert told.agreement.startswith('With probability at least 0.9025, the first lab and one')
 
 
 def test_after_a_drift_the_replicator_promises_no_agreement(anchored, write, tmp_path):
@@ -179,7 +179,7 @@ def test_what_an_initiator_assumes_its_replicator_assumes_too(anchored, write, t
         'not proven',
     )
     for told in (first.agreement, second.agreement):
-        assert told.startswith('With probability 0.9025')
+        assert told.startswith('With probability at least 0.9025')
         assert 'and the 2 attempts and cases were lost whatever psi' in told
     assert second.provisos == ()  # of its own accuracy
 
@@ -191,7 +191,7 @@ def test_skips_that_a_wider_interval_paid_for_cost_the_replicator_nothing(
     assert first.accurate
     assert first.half_width <= 0.04
     assert first.selection_bound > 0.0
-    assert second.agreement.startswith('With probability 0.9025')
+    assert second.agreement.startswith('With probability at least 0.9025')
 
 
 def test_an_anchor_of_unknown_origin_promises_nothing(anchored, write, tmp_path):
@@ -222,7 +222,7 @@ def test_a_replicator_of_narrower_cells_is_asked_for_what_they_leave_it(anchored
     assert first.gamma == second.gamma == 0.04  # as the contract asks; the second aims at less
     assert second.half_width <= 0.02
     assert second.n > 1.5 * first.n
-    assert second.agreement.startswith('With probability 0.9025')
+    assert second.agreement.startswith('With probability at least 0.9025')
 
     def loosen(content):
         del content['tester']['gamma']
@@ -241,7 +241,9 @@ def test_the_agreement_of_unequal_labs_is_the_product_of_their_probabilities(
         content['partition']['initiator']['c'] = 0.1
 
     second = replicate(anchored, write, tmp_path, change=edit)[1]
-    assert second.agreement.startswith(f'With probability {0.9 * 0.97**2:.4g} at least all of 3')
+    assert second.agreement.startswith(
+        f'With probability at least {0.9 * 0.97**2:.4g}, the first lab and 2'
+    )
 
 
 @pytest.mark.parametrize(
@@ -294,7 +296,7 @@ def test_pairs_agree_as_often_as_the_replicator_says(cut, anchored, write):
     for _ in range(pairs):
         initiator = run(cut_short if cut else first, coin)
         replicator = run(initiator.published(first), coin)
-        promised = replicator.agreement.startswith('With probability 0.9025')
+        promised = replicator.agreement.startswith('With probability at least 0.9025')
         assert promised is not cut
         same += replicator.value == initiator.value
     bad = 0.9025 * pairs - 2.33 * math.sqrt(pairs * 0.9025 * 0.0975)

@@ -250,7 +250,7 @@ def test_weights_and_their_worth(labs):
     assert 'tests in 17 minutes; two labs agree.' in together.text
     assert 'The same value to the last digit: 0.497008292188575.' in together.text
     assert 'No difference between the means was found (tested at level 0.05).' in together.text
-    assert len(together.pictures) == 8 + 9 + 1
+    assert len(together.pictures) == 8 + 9 + 2
     main(['report', str(first), str(second)])
     assert Page((first / 'report.html').read_text()).text.replace('Made', '')
 

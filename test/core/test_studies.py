@@ -227,7 +227,7 @@ def test_repsq_simulate_prints_agreement_coverage_and_tests(quick, capsys, tmp_p
     assert 'pairs      6, campaigns: 12 reached' in printed
     assert 'agreement  ' in printed
     assert 'within gamma = 0.15 of r* = 0.47\n' in printed
-    for word in ('initiator', 'replicator', 'r* +- gamma', 'edge of a cell', 'median of both'):
+    for word in ('initiator', 'r* \u00b1 (gamma + alpha/2)', 'edge of a cell', 'median of both'):
         assert word in figure.read_text()
 
 
