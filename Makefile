@@ -5,6 +5,7 @@
 #   make demo SPECIFICATION=config/ur10e_positioning.yaml      a robot arm
 #   make test                              all checks and tests
 #   make test-long                         kills, stalls and damaged recordings at length
+#   make bench-load                        demos beside busy loops, and half an hour in real time each
 #   make mutants                           do the tests notice changed lines of the core?
 #   make ROS=kilted demo                   with ROS 2 Kilted, in .venv-kilted/
 #   make matrix                            the wheel with Python 3.10 to 3.14 and old libraries
@@ -23,7 +24,7 @@ DEMO := campaigns/demo-$(shell date +%Y%m%d-%H%M%S)
 CRASH := --max-worker-restart 0
 SIMULATED := --simulate $(if $(G1),--subject g1 --model $(G1))
 
-.PHONY: demo test test-long mutants lint man matrix walk environment site clean
+.PHONY: demo test test-long bench-load mutants lint man matrix walk environment site clean
 
 # An initiator's campaign, then a replicator's with another seed and proposal. On real robots, each
 # lab gives its own line without --simulate.
@@ -57,6 +58,11 @@ test-long: environment
 	REPSQ_FUZZ=10000 $(VENV)/bin/python -m pytest test/core/test_instrument_faults.py -k there_is_a_reason
 	REPSQ_KILLS=50 REPSQ_STALLS=24 $(VENV)/bin/with_repsq python3 -m pytest --capture no \
 		test/ros/test_resume.py test/ros/test_stalls.py
+
+# Simulated campaigns beside busy loops, with nodes that stand still: the numbers of one process.
+bench-load: environment
+	$(VENV)/bin/with_repsq python3 test/ros/bench_beside_load.py demo
+	$(VENV)/bin/with_repsq python3 test/ros/bench_beside_load.py soak
 
 # setup.cfg says of which files; $(VENV)/bin/mutmut results and $(VENV)/bin/mutmut show NAME say more.
 mutants: environment

@@ -66,9 +66,20 @@ def generate_launch_description() -> LaunchDescription:
             ),
             PushRosNamespace(actions.given(arguments.NAMESPACE)),
             *actions.remap(TOPICS),
+            actions.look_before(
+                *settings.values(), arguments.RECORD, arguments.MONITOR, arguments.RVIZ
+            ),
             # measurement, estimator, guard, scheduler
             *actions.start(
-                campaign_nodes({**settings, 'launch_id': new_launch_id()}), file=PARAMETERS
+                campaign_nodes(
+                    {
+                        **settings,
+                        'launch_id': new_launch_id(),
+                        'recorder': actions.recorder(arguments.RECORD),
+                    }
+                ),
+                output=arguments.OUTPUT,
+                file=PARAMETERS,
             ),
             actions.record(arguments.RECORD, arguments.OUTPUT, RECORDED.values()),
             actions.include_monitor(

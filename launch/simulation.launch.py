@@ -63,12 +63,14 @@ def generate_launch_description() -> LaunchDescription:
                 *settings.values(), arguments.EMERGENCY_STOP, arguments.MONITOR, arguments.RVIZ
             ),
             *actions.remap({'emergency_stop': arguments.EMERGENCY_STOP}),
+            actions.look_before(*settings.values(), arguments.MONITOR, arguments.RVIZ),
             # simulated_robot, measurement, estimator, guard, scheduler
             *actions.start(
                 campaign_nodes(
                     {**settings, 'command_type': stop_type, 'launch_id': new_launch_id()},
                     simulated=True,
-                )
+                ),
+                output=OUTPUT,
             ),
             actions.include_monitor(
                 arguments.MONITOR,

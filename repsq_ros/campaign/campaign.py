@@ -42,7 +42,7 @@ LISTED = 20  # values outside their bounds that are told one by one
 class Campaign:
     """Counts tests, in their order and each once, until the stopping rule is met.
 
-    :param forecasts: whether each estimate says how many tests to expect, which takes time
+    :ivar forecasts: whether each estimate says how many tests to expect, which takes time
     """
 
     def __init__(self, specification: Specification, forecasts: bool = True) -> None:
@@ -51,7 +51,7 @@ class Campaign:
         choice, tester = specification.tester.proposal, specification.tester
         self._truncation = math.inf if choice.truncation is None else choice.truncation
         self._bias = choice.truncation_bias
-        self._forecasts = forecasts
+        self.forecasts = forecasts
         accuracy, partition = specification.accuracy, specification.partition
         measure = specification.measure
         self._range = Bounds(measure.lower, measure.upper)
@@ -263,7 +263,7 @@ class Campaign:
         centre = centre_of(tester.stopping, lower, upper, total.mean)
         half_width = max(upper - centre, centre - lower) if total.n else math.inf
         losses = self._losses
-        expected = progress.expected_n(total) if self._forecasts else 0
+        expected = progress.expected_n(total) if self.forecasts else 0
         stopped = total.n > 0 and (
             # Where one cell holds all of M it is certified from the start, without an estimate.
             progress.reached or progress.void or total.n >= tester.max_tests
@@ -305,7 +305,7 @@ class Campaign:
         shift = self._widening.shift(self._total)
         if shift >= gamma:
             end = 'should as many go on being lost'
-        elif self._forecasts and not 0 < expected <= limit:
+        elif self.forecasts and not 0 < expected <= limit:
             end = f'within max_tests = {limit}'
         else:
             return ''

@@ -127,13 +127,13 @@ class CampaignFolder:
             raise OutputError.unwritable(folder, error) from None
         self._write_line(tests_header(specification))
 
-    def _write_line(self, line: str) -> None:
+    def _write_line(self, line: str, sync: bool = True) -> None:
         try:
             self._tests.write(line + '\n')
-            self._tests.flush()
-            os.fsync(self._tests.fileno())
         except OSError as error:
             raise self._full(error) from None
+        if sync:
+            self.sync()
 
     def _full(self, error: OSError) -> OutputError:
         return OutputError(
@@ -141,9 +141,20 @@ class CampaignFolder:
             f'are kept in {TESTS}'
         )
 
-    def add(self, record: TestRecord, estimate: EstimateRecord) -> None:
-        """Append one counted attempt to tests.csv, and have it on the disk before returning."""
-        self._write_line(tests_row(record, estimate))
+    def add(self, record: TestRecord, estimate: EstimateRecord, sync: bool = True) -> None:
+        """Append one counted attempt to tests.csv.
+
+        :param sync: have it on the disk before returning
+        """
+        self._write_line(tests_row(record, estimate), sync)
+
+    def sync(self) -> None:
+        """Have all that was added on the disk before returning."""
+        try:
+            self._tests.flush()
+            os.fsync(self._tests.fileno())
+        except OSError as error:
+            raise self._full(error) from None
 
     def finish(self, result: Result) -> Path:
         """Write the result and, for an anchored partition, the specification of replicators.

@@ -80,7 +80,7 @@ def _parse(line: bytes, previous: str) -> tuple[Entry, str]:
         raise ValueError('no event')
     digest, before = content.pop('digest', ''), content.pop('previous', '')
     head = f'{{"digest":"{digest}",'
-    if not text.startswith(head) or _digest('{' + text[len(head) :].rstrip('\n')) != digest:
+    if not text.startswith(head) or _digest('{' + text[len(head) :]) != digest:
         raise ValueError('a digest that does not fit: the line was changed')
     if before != previous:
         raise ValueError('a line that does not follow the one before it')
@@ -102,9 +102,8 @@ def read_journal(file: Path) -> tuple[list[Entry], str, int]:
         ) from None
     entries: list[Entry] = []
     digest, whole = START, 0
-    for number, line in enumerate(data.splitlines(keepends=True), start=1):
-        if not line.endswith(b'\n'):
-            break
+    lines = data.split(b'\n')  # alone: a flipped bit may make a carriage return
+    for number, line in enumerate(lines[:-1], start=1):
         try:
             entry, digest = _parse(line, digest)
         except ValueError as error:
@@ -113,7 +112,7 @@ def read_journal(file: Path) -> tuple[list[Entry], str, int]:
                 'was written'
             ) from None
         entries.append(entry)
-        whole += len(line)
+        whole += len(line) + 1
     return entries, digest, whole
 
 
@@ -127,6 +126,7 @@ class Journal:
     def __init__(self, file: Path) -> None:
         self.file = file
         self.recovered = ''  # what was cut off, for the user
+        self.entries: list[Entry] = []  # that were there when it was opened
         try:
             self._descriptor = os.open(file, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o644)
         except OSError as error:
@@ -184,7 +184,6 @@ class Journal:
             ) from None
         self._size += len(line)
         self._digest = json.loads(line)['digest']
-        self.entries.append(entry)
 
     def close(self) -> None:
         """Let go of the journal."""

@@ -97,6 +97,7 @@ class Logbook:
         self._journal = journal = Journal(file)
         self.recovered = journal.recovered
         self.history = fold(str(file), journal.entries)
+        journal.entries.clear()
         if self.history is None:
             self.write(BEGIN, beginning(specification, campaign_id, seed), LAST_PATIENCE)
             return
@@ -119,7 +120,7 @@ class Logbook:
         if isinstance(proposal, External):
             for case in self.history.cases:
                 proposal.offer(int(str(case['index'])), _draw_of(case))
-        campaign = Campaign(self._specification)
+        campaign = Campaign(self._specification, forecasts=False)
         for test in self.history.tests:
             campaign.add(test)
         conductor.restore(self.history.tests, campaign.stopped, self.history.cut_short)

@@ -31,7 +31,8 @@ import yaml
 
 from repsq_ros.launching.campaign_nodes import NodeDescription
 
-STOP_TIMEOUT = 5.0  # [s] before a process that does not stop is killed
+# [s] before a process that does not stop is killed: the alarm of a stop has other ways to try.
+STOP_TIMEOUT = 15.0
 PR_SET_PDEATHSIG = 1
 
 

@@ -30,11 +30,8 @@ from typing import Any
 from repsq_ros.campaign.folder import RESULT, SPECIFICATION, TESTS
 from repsq_ros.campaign.history import read_history
 from repsq_ros.campaign.journal import JOURNAL
-from repsq_ros.campaign.recount import recount
 from repsq_ros.campaign.result import Result
 from repsq_ros.campaign.result_text import result_text
-from repsq_ros.certificate.document import CERTIFICATE, make_document
-from repsq_ros.certificate.issuing import issue
 from repsq_ros.console.live import LiveLine
 from repsq_ros.console.processes import ProcessGroup
 from repsq_ros.errors import (
@@ -43,7 +40,6 @@ from repsq_ros.errors import (
     MissingError,
     OutputError,
     ParameterError,
-    RepsqError,
 )
 from repsq_ros.launching.campaign_nodes import (
     NodeDescription,
@@ -51,6 +47,7 @@ from repsq_ros.launching.campaign_nodes import (
     monitor_node,
     new_launch_id,
 )
+from repsq_ros.launching.first_look import certify
 from repsq_ros.simulation.build import SUBJECTS, make_subject, usual_subject
 from repsq_ros.simulation.in_process import require_fit, run_into_folder
 from repsq_ros.specification.copies import copy_specification
@@ -215,7 +212,7 @@ def _folder_for(arguments: argparse.Namespace, campaign_id: str) -> Path:
 def _say_result(result: Result, folder: Path) -> None:
     print()
     print(result_text(result))
-    print(f'files     {folder / RESULT}, {folder / TESTS}, {_certify(folder)}')
+    print(f'files     {folder / RESULT}, {folder / TESTS}, {certify(folder)}')
 
 
 def _run_in_process(arguments: argparse.Namespace, specification: Specification) -> int:
@@ -243,17 +240,6 @@ def _run_in_process(arguments: argparse.Namespace, specification: Specification)
     line.end()
     _say_result(result, folder)
     return 0
-
-
-def _certify(folder: Path) -> str:
-    """Write the certificate, not signed; returns its name, or why there is none."""
-    file = folder / CERTIFICATE
-    try:
-        if file.exists() and b'"signature"' in file.read_bytes():
-            return f'{file} (signed before: left as it is)'
-        return str(issue(make_document(recount(folder)), folder))
-    except (RepsqError, OSError) as error:
-        return f'no certificate ({error})'  # the result stands all the same
 
 
 def _as_before(arguments: argparse.Namespace) -> str:

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 from launch.actions import (
@@ -29,7 +30,11 @@ from launch.actions import (
 )
 from launch.conditions import IfCondition
 from launch.launch_description_sources import PythonLaunchDescriptionSource
-from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
+from launch.substitutions import (
+    LaunchConfiguration,
+    PathJoinSubstitution,
+    PythonExpression,
+)
 from launch_ros.actions import Node, SetRemap
 from launch_ros.parameter_descriptions import ParameterValue
 from launch_ros.substitutions import FindPackageShare
@@ -37,8 +42,11 @@ from launch_ros.substitutions import FindPackageShare
 from repsq_ros import topics
 from repsq_ros.launching.arguments import LaunchArgument, Shared
 from repsq_ros.launching.campaign_nodes import NodeDescription
+from repsq_ros.launching.first_look import check_ending, closing_text, look_first
 
 PACKAGE = 'repsq_ros'
+# [s] from SIGINT to SIGTERM: the alarm of a stop has other ways to try.
+STOP_TIMEOUT = 15.0
 
 
 def given(argument: LaunchArgument) -> Any:
@@ -86,14 +94,39 @@ def require(look: Callable[..., None], **arguments: LaunchArgument) -> OpaqueFun
     return OpaqueFunction(function=perform)
 
 
+def look_before(*arguments: LaunchArgument) -> OpaqueFunction:
+    """Look once at all arguments of a campaign before its nodes are started."""
+
+    def perform(context: Any) -> list[Any]:
+        look_first(arguments, {each.name: given(each).perform(context) for each in arguments})
+        return []
+
+    return OpaqueFunction(function=perform)
+
+
+def _close(output: LaunchArgument | None) -> Callable[[Any, Any], Any]:
+    """Say how the campaign has ended, and end the launch as it did."""
+
+    def ended(event: Any, context: Any) -> Any:
+        folder = '' if output is None else given(output).perform(context)
+        print(closing_text(Path(folder) if folder else None, event.returncode), flush=True)
+        if not context.is_shutdown:  # else somebody has ended it
+            check_ending(event.returncode)
+        return Shutdown(reason='the campaign has ended')
+
+    return ended
+
+
 def start(
     nodes: Iterable[NodeDescription],
     *,
+    output: LaunchArgument | None = None,
     file: LaunchArgument | None = None,
     remappings: Mapping[str, LaunchArgument] | None = None,
 ) -> list[Any]:
     """Start nodes; the launch ends when the scheduler has ended.
 
+    :param output: folder of the campaign
     :param file: of parameters; those of the nodes' descriptions count for more
     :param remappings: of these nodes alone; `remap` is for all
     """
@@ -105,9 +138,8 @@ def start(
             output='screen',
             parameters=_parameters(node, file),
             remappings=rules,
-            on_exit=(
-                Shutdown(reason='the campaign has ended') if node.name == 'scheduler' else None
-            ),
+            sigterm_timeout=str(STOP_TIMEOUT),
+            on_exit=_close(output) if node.name == 'scheduler' else None,
         )
         for node in nodes
     ]
@@ -136,6 +168,12 @@ def include_monitor(on: LaunchArgument, **arguments: LaunchArgument | str) -> An
         }.items(),
         condition=IfCondition(given(on)),
     )
+
+
+def recorder(on: LaunchArgument) -> Any:
+    """Return the name of the node that records, where an argument is true; else ''."""
+    name = PythonExpression(["'rosbag2_recorder' if '", given(on), "' == 'true' else ''"])
+    return ParameterValue(name, value_type=str)
 
 
 def record(

@@ -48,6 +48,7 @@ TAKES = {
         'session_note',
         'autostart',
         'launch_id',
+        'recorder',
     ),
 }
 

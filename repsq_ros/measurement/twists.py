@@ -38,6 +38,8 @@ MOST = ((0.15, 0.3), (0.5, 0.3))  # anywhere
 # [m/s] from which on it is asked whether a velocity is one of the world, and how much better that
 # has to fit.
 OF_WORLD = (0.003, 0.5)
+# [s] at least, of the window: in a shorter one a sway of the body may look like the other frame.
+OF_WORLD_WINDOW = 1.0
 FAR = 8.0  # times what nine of ten twists stay within: a spike
 SPIKE = ((0.04, 0.06), (0.4, 0.4))  # at least: a constant, and a share of the speed
 SPEEDS_UP = 5.0  # [m/s^2, rad/s^2]
@@ -200,7 +202,9 @@ def agreement_fault(samples: Samples, window: Window) -> Fault | None:
     world = replace(integrated(samples, of_world=True), orientation=samples.orientation)
     by_world = _rms((by_slope(world, SPAN) - by_pose)[:, :2])
     by_body = _rms(off[:, :2])
-    if by_body > OF_WORLD[0] and by_world < OF_WORLD[1] * by_body:
+    seconds = float(samples.stamps[-1] - samples.stamps[0]) * 1e-9
+    long = seconds > OF_WORLD_WINDOW - SPAN
+    if long and by_body > OF_WORLD[0] and by_world < OF_WORLD[1] * by_body:
         return Fault(
             Code.TWIST,
             f'twist disagrees with pose: linear by {by_body:.4f} m/s root mean square, but by '

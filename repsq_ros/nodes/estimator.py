@@ -17,9 +17,12 @@
 from __future__ import annotations
 
 import sys
+import time
+from collections.abc import Iterator
 from pathlib import Path
 
 from builtin_interfaces.msg import Time
+from rclpy.executors import SingleThreadedExecutor
 
 from repsq_ros import topics
 from repsq_ros.campaign.campaign import Campaign
@@ -27,7 +30,7 @@ from repsq_ros.campaign.contract import check_contract
 from repsq_ros.campaign.folder import CampaignFolder
 from repsq_ros.campaign.history import History, read_history
 from repsq_ros.campaign.journal import JOURNAL
-from repsq_ros.campaign.records import Counted
+from repsq_ros.campaign.records import Counted, TestRecord
 from repsq_ros.campaign.result_text import result_text
 from repsq_ros.messages import campaign_messages
 from repsq_ros.msg import CountedTest, Estimate, QuantizedResult, TestMeasurement
@@ -39,6 +42,8 @@ from repsq_ros.nodes.runtime import CampaignNode, run_node
 from repsq_ros.nodes.self_diagnosis import SelfDiagnosis
 from repsq_ros.nodes.watches.publishers import PublisherCheck
 from repsq_ros.views.health import estimator_health
+
+MOMENT = 0.02  # [s] of counting between two beats
 
 
 class Estimator(CampaignNode):
@@ -63,17 +68,33 @@ class Estimator(CampaignNode):
         self._results = self.create_publisher(
             QuantizedResult, topics.QUANTIZED_RESULT, qos.LATCHED
         )
-        if history is not None:
-            self._catch_up(history)
+        self._refused = 0  # measurements that were not counted
+        SelfDiagnosis(self, lambda: estimator_health(self._campaign.latest, self._refused))
+        self._pulse = Pulse(self, 'estimator')
+        self._uncounted: Iterator[TestRecord] | None = None  # of the journal
+        if history is None:
+            self._listen()
+        else:
+            self._campaign_id = history.campaign_id
+            self._uncounted = iter(history.tests)
+            self._of_journal = len(history.tests)
+
+    def _listen(self) -> None:
+        """Hear measurements from now on."""
         publishers = PublisherCheck(self, {topics.TEST_MEASUREMENT: ('measurement',)})
         deferred = DeferredMessages(self, publishers, topics.TEST_MEASUREMENT, self._hear)
         self.create_subscription(
             TestMeasurement, topics.TEST_MEASUREMENT, deferred.take, qos.RECORD
         )
-        self._refused = 0  # measurements that were not counted
-        SelfDiagnosis(self, lambda: estimator_health(self._campaign.latest, self._refused))
-        self._pulse = Pulse(self, 'estimator')
         self._pulse.say(True, '')
+
+    def work(self, executor: SingleThreadedExecutor) -> None:
+        """Count a long journal bit by bit, so that others hear that this node lives."""
+        if self._uncounted is None:
+            super().work(executor)
+            return
+        self._catch_up(self._uncounted)
+        executor.spin_once(timeout_sec=0)
 
     def _history(self, folder: Path | None) -> History | None:
         """Return what the journal of the folder says, if there is one."""
@@ -85,22 +106,31 @@ class Estimator(CampaignNode):
             check_contract(history, file, self._specification)
         return history
 
-    def _catch_up(self, history: History) -> None:
-        """Count the tests of the journal."""
-        self._campaign_id = history.campaign_id
-        for record in history.tests:
-            estimate = self._campaign.add(record)
+    def _catch_up(self, tests: Iterator[TestRecord]) -> None:
+        """Count tests of the journal for a moment; after the last one, say where it stands."""
+        campaign, until = self._campaign, time.monotonic() + MOMENT
+        campaign.forecasts = False
+        for record in tests:
+            estimate = campaign.add(record)
             if estimate is None:
                 continue
             if self._folder is not None:
-                self._folder.add(record, estimate)
+                self._folder.add(record, estimate, sync=False)
             self._tell_counted(Counted(record, estimate), Time())
-        latest = self._campaign.latest
+            if time.monotonic() > until:
+                counted = estimate.n + estimate.invalid + estimate.broken_off + estimate.skipped
+                self._pulse.say(False, f'its count of {counted} of {self._of_journal} tests')
+                return
+        campaign.forecasts, self._uncounted = True, None
+        if self._folder is not None:
+            self._folder.sync()
+        latest = campaign.latest
         if latest is not None:
-            self.get_logger().info(f'{len(history.tests)} tests counted from the journal')
+            self.get_logger().info(f'{self._of_journal} tests counted from the journal')
             self._estimates.publish(translate.estimate_of(latest, self._campaign_id, Time()))
             if latest.stopped:
                 self._finish(Time())
+        self._listen()
 
     def _hear(self, message: TestMeasurement) -> None:
         if message.specification_digest != self._specification.digest:

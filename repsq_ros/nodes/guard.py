@@ -29,7 +29,7 @@ from rclpy.clock import Clock, ClockType
 from repsq_ros.msg import TestCommand
 from repsq_ros.nodes.commands.robot_command import make_stop_command
 from repsq_ros.nodes.commands.verified_stop import VerifiedStop, read_stop_settings
-from repsq_ros.nodes.heartbeat import Pulse
+from repsq_ros.nodes.heartbeat import STOPPING, Pulse
 from repsq_ros.nodes.parameters import Parameters
 from repsq_ros.nodes.phase_subscription import subscribe_to_phases
 from repsq_ros.nodes.runtime import CampaignNode, run_node
@@ -88,7 +88,7 @@ class Guard(CampaignNode):
         if self._watched:
             self._stop_until = -math.inf  # it is back, and commands the robot again
             self._stops.release()
-        elif before and self._under_way:
+        elif before and (self._under_way or self._was_stopping):
             self._stop()
         self._say()
 
@@ -106,6 +106,12 @@ class Guard(CampaignNode):
     def _under_way(self) -> bool:
         """True from when the scheduler is heard of until it says that it has ended."""
         return self._phase not in (Phase.DONE, Phase.ABORTED)
+
+    @property
+    def _was_stopping(self) -> bool:
+        """True if the scheduler fell silent before it saw the robot at rest, whatever it said."""
+        last = self._peers.last('scheduler')
+        return last is not None and last.status == STOPPING
 
     def _stop(self) -> None:
         self._interventions += 1
@@ -132,11 +138,12 @@ class Guard(CampaignNode):
     @property
     def may_leave(self) -> bool:
         """True once the scheduler has announced that the robot is at rest."""
-        return self._phase in (None, *AT_REST) or self._stopping
+        at_rest = self._phase in (None, *AT_REST) and not self._was_stopping
+        return at_rest or self._stopping
 
     def shut_down(self, reason: str) -> None:
         """Leave the robot at rest, unless the scheduler has said that it is."""
-        if self._seen and self._phase not in AT_REST:
+        if self._seen and (self._phase not in AT_REST or self._was_stopping or self._stopping):
             self._stops.finish()
             self._command.wait_for_all_acked()
 

@@ -28,6 +28,7 @@ from repsq_ros.nodes import qos
 from repsq_ros.nodes.identity import launch_id, participant
 
 PERIOD = 0.05  # [s]
+STOPPING = 'stops the robot'  # status of a scheduler that has not seen it at rest yet
 ROLES = ('scheduler', 'guard', 'measurement', 'estimator')  # of a campaign
 
 
@@ -58,6 +59,10 @@ class Pulse:
         if new == (message.ready, message.status, message.interventions):
             return
         message.ready, message.status, message.interventions = new
+        self._publish()
+
+    def beat(self) -> None:
+        """Send one now: for a node whose executor does not run any more."""
         self._publish()
 
     def _beat(self) -> None:

@@ -32,9 +32,9 @@ RECORD = QoSProfile(
     durability=DurabilityPolicy.TRANSIENT_LOCAL,
 )
 
-# All that a campaign has counted, for who joins late: none has so many tests.
+# What a campaign has counted, for who joins late: its publisher keeps so many in memory.
 WHOLE = QoSProfile(
-    depth=20_000,
+    depth=2000,
     reliability=ReliabilityPolicy.RELIABLE,
     durability=DurabilityPolicy.TRANSIENT_LOCAL,
 )

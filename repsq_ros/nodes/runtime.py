@@ -16,6 +16,7 @@
 
 from __future__ import annotations
 
+import gc
 import signal
 import sys
 import time
@@ -79,7 +80,7 @@ def run_node(name: str, make: Callable[[], CampaignNode]) -> int:
     """
     signals = _Signals()
     node: CampaignNode | None = None
-    reason = 'an error in the node'
+    reason, code = 'an error in the node', 0
     try:
         try:
             rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
@@ -88,6 +89,9 @@ def run_node(name: str, make: Callable[[], CampaignNode]) -> int:
                 '--ros-args', ' '.join(str(error).split()), 'ROS arguments'
             ) from None
         node = make()
+        # What stays until the end need not be looked through in each collection of garbage.
+        gc.collect()
+        gc.freeze()
         executor = SingleThreadedExecutor()
         executor.add_node(node)
         while not (signals.name or node.finished):
@@ -98,13 +102,13 @@ def run_node(name: str, make: Callable[[], CampaignNode]) -> int:
             until = time.monotonic() + LEAVING
             while not node.may_leave and time.monotonic() < until:
                 node.work(executor)
-        return node.exit_code
     except RepsqError as error:
-        reason = str(error)
+        reason, code = str(error), error.exit_code
         print(f'{name}: {error}', file=sys.stderr, flush=True)
-        return error.exit_code
     finally:
         if node is not None:
             node.shut_down(reason)
+            code = code or node.exit_code  # what its last words have changed counts, too
             node.destroy_node()
         rclpy.try_shutdown()
+    return code

@@ -40,7 +40,7 @@ from repsq_ros.nodes.commands.robot_command import make_robot_command
 from repsq_ros.nodes.commands.verified_stop import VerifiedStop, read_stop_settings
 from repsq_ros.nodes.deferred_messages import DeferredMessages
 from repsq_ros.nodes.external_cases import listen_for_cases
-from repsq_ros.nodes.heartbeat import Pulse
+from repsq_ros.nodes.heartbeat import STOPPING, Pulse
 from repsq_ros.nodes.input_subscription import InputSubscription
 from repsq_ros.nodes.operator import Operator
 from repsq_ros.nodes.parameters import Parameters
@@ -81,6 +81,8 @@ class Scheduler(CampaignNode):
         self._alarmed = False  # the alarm of a stop is known
         self._obedience = ObedienceCheck(stops.bounds, settings.obeys)
         self._began = self._phase_since = time.monotonic()
+        self._against: list[str] = []  # what was against beginning, and since when [s]
+        self._unchanged = self._began
         self._asked = 0.0  # [s], steady: when an answer was asked for again
         self._last_ns = 0
         proposal = specification.make_proposal()
@@ -92,6 +94,7 @@ class Scheduler(CampaignNode):
         self._campaign_id = self._logbook.campaign_id
         self._conductor = Conductor(specification, proposal, settings.seed, settings.attended)
         self._logbook.restore(self._conductor, proposal)
+        self._logbook.history = None  # a long one takes memory
         self._logbook.begin_session(settings.session_note, parameters.in_force)
         if self._logbook.recovered:
             self.get_logger().warning(self._logbook.recovered)
@@ -102,6 +105,7 @@ class Scheduler(CampaignNode):
         self._readiness = Readiness(
             self, specification, self._command, self._time, self._conductor, stopped_by,
             settings.sensor_timeout, settings.other_publishers, settings.lockstep,
+            settings.recorder,
         )  # fmt: skip
         self._supervisor = Supervisor(
             self._readiness, self._conductor, self._time, self._hold, self._ask,
@@ -115,7 +119,8 @@ class Scheduler(CampaignNode):
             self.create_subscription(kind, topic, deferred.take, qos.RECORD)
         if specification.feedback is not None:
             self._body = InputSubscription(self, specification.feedback, self._hear_body, False)
-        Pulse(self, 'scheduler', self._beat).say(True, '')
+        self._pulse = Pulse(self, 'scheduler', self._beat)
+        self._pulse.say(True, '')
         SelfDiagnosis(self, self._health)
         period, steady = 1.0 / settings.command_rate, Clock(clock_type=ClockType.STEADY_TIME)
         self.create_timer(period, self._tick, clock=steady)
@@ -130,6 +135,7 @@ class Scheduler(CampaignNode):
     def _beat(self) -> None:
         """Look at what does not come by a message."""
         self._stops.look()
+        self._pulse.say(True, STOPPING if self._stops.pending else '')
         self._notice_alarm()
         self._notice_disobedience()
         self._operator.look()
@@ -202,6 +208,9 @@ class Scheduler(CampaignNode):
             self._carry_out(self._conductor.start(self._start_ns(now_ns)))
             return
         self.get_logger().info(f'not yet: {"; ".join(against)}', throttle_duration_sec=5.0)
+        if against != self._against:  # something is under way, as a count of a long journal
+            self._against, self._unchanged = against, time.monotonic()
+        waited = time.monotonic() - self._unchanged
         if waited > self._settings.peer_timeout and self._operator.autostart:
             raise CampaignError(
                 f'nothing was commanded: after {self._settings.peer_timeout:g} s still '
@@ -366,12 +375,17 @@ class Scheduler(CampaignNode):
         """Zero on every way out, whatever state the campaign is in."""
         self._stops.stop()
         if self._conductor.span is not None:
+            code = self.exit_code
             self._carry_out(self._conductor.abort(self._time.now_ns(), reason))
+            self.exit_code = code  # who was told to end, ends well
         for _ in range(3):
             self._command.stop()
             time.sleep(0.02)
         if self._conductor.span is not None:
-            self._stops.finish()
+            self._pulse.say(True, STOPPING if self._stops.pending else '')
+            if not self._stops.finish(self._pulse.beat):
+                self.exit_code = CampaignError.exit_code
+            self._pulse.say(True, '')
         self._command.wait_for_all_acked()
         self._announcements.wait_for_all_acked()
         self._logbook.close()

@@ -74,6 +74,9 @@ class SchedulerSettings:
         self.measurement_timeout = parameters.number(
             'measurement_timeout', 30.0, 's to wait for a measurement and its estimate', above=0
         )
+        self.recorder = parameters.text(
+            'recorder', '', 'node that records: without it nothing moves; empty: none'
+        )
         self.other_publishers = parameters.texts(
             'other_publishers', (), 'nodes that may publish on the command topic besides'
         )

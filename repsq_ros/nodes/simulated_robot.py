@@ -31,9 +31,11 @@ from rclpy.clock import ClockType
 from rclpy.executors import SingleThreadedExecutor
 from rosgraph_msgs.msg import Clock
 
+from repsq_ros import topics
 from repsq_ros.errors import ParameterError
-from repsq_ros.msg import TestCommand
-from repsq_ros.nodes import translate
+from repsq_ros.measurement.recorder import Key
+from repsq_ros.msg import CountedTest, TestCommand
+from repsq_ros.nodes import qos, translate
 from repsq_ros.nodes.heartbeat import PERIOD, ROLES
 from repsq_ros.nodes.parameters import Parameters
 from repsq_ros.nodes.phase_subscription import subscribe_to_phases
@@ -41,6 +43,7 @@ from repsq_ros.nodes.runtime import CampaignNode, run_node
 from repsq_ros.nodes.self_diagnosis import SelfDiagnosis
 from repsq_ros.nodes.simulated_interfaces import SensorTopics, make_command_input
 from repsq_ros.nodes.watches.peers import Peers
+from repsq_ros.protocols.command_space import Command
 from repsq_ros.protocols.phases import Span
 from repsq_ros.simulation.build import SUBJECTS, make_subject
 from repsq_ros.simulation.simulated_sensors import SENSORS
@@ -93,8 +96,11 @@ class SimulatedRobot(CampaignNode):
             raise ParameterError('speed', f'{self._speed:g}', "1.0 with clock 'system'")
         self._now_ns = time.time_ns() if self._system_clock else EPOCH_NS
         self._simulation = Simulation(subject, seed, self._now_ns, rates)
+        self._in_force = self._commanded.command  # clock: system
+        self._changes: deque[tuple[int, Command]] = deque()  # later ones, and when they came [ns]
         self._span: Span | None = None  # the phase being lived through
         self._upcoming: deque[Span] = deque()
+        self._broken_off: set[Key] = set()  # attempts of the test under way
         self._last_moved = time.monotonic()  # when now_ns was due in real time
         self._held_since: float | None = None
         self._scheduler = 0  # session of the scheduler that was heard last
@@ -112,6 +118,8 @@ class SimulatedRobot(CampaignNode):
         self._peers = Peers(self, *ROLES)
         self.create_timer(PERIOD, self._look, clock=RosClock(clock_type=ClockType.STEADY_TIME))
         subscribe_to_phases(self, self._hear_phase, of_anybody=True)
+        # A robot that was started again hears of what was broken off before.
+        self.create_subscription(CountedTest, topics.COUNTED_TEST, self._hear_counted, qos.WHOLE)
 
     def _health(self) -> tuple[Level, str]:
         held = self._held_since is not None and time.monotonic() - self._held_since > WAITED_LONG
@@ -123,11 +131,22 @@ class SimulatedRobot(CampaignNode):
 
     def _hear_phase(self, test: TestCommand, span: Span) -> None:
         self._orphaned = False
+        if span.broken_off:
+            self._note_broken_off((span.index, span.attempt))
         if span.end_ns is None:  # paused, done, aborted: at once, whatever was planned
             self._upcoming.clear()
             self._span = None
         else:
             self._upcoming.append(span)
+
+    def _hear_counted(self, counted: CountedTest) -> None:
+        test = counted.measurement
+        if test.broken_off:
+            self._note_broken_off((test.index, test.attempt))
+
+    def _note_broken_off(self, key: Key) -> None:
+        """Note an attempt that has no noise of its own: the next one has the same."""
+        self._broken_off = {each for each in self._broken_off if each[0] >= key[0]} | {key}
 
     def _look(self) -> None:
         self._peers.look()
@@ -195,7 +214,8 @@ class SimulatedRobot(CampaignNode):
         begins = span.begins_test(self._span)
         self._span = span
         if begins:
-            self._simulation.begin(span.index, self._now_ns)
+            broken_off = sum(key[0] == span.index for key in self._broken_off)
+            self._simulation.begin(span.index, self._now_ns, max(span.attempt - broken_off, 0))
 
     def _hold(self, executor: SingleThreadedExecutor) -> None:
         """Stand still in time until a message comes; say the time again for who missed it."""
@@ -233,8 +253,8 @@ class SimulatedRobot(CampaignNode):
             return True
         if self._system_clock:
             while (left := to_seconds(until_ns - time.time_ns())) > 0:
-                executor.spin_once(timeout_sec=left)
-            executor.spin_once(timeout_sec=0)
+                self._listen(executor, left)
+            self._listen(executor, 0.0)
             return True
         due = self._last_moved + to_seconds(until_ns - self._now_ns) / speed
         while (left := due - time.monotonic()) > 0:
@@ -246,12 +266,32 @@ class SimulatedRobot(CampaignNode):
         self._last_moved = due if left > -CATCH_UP else time.monotonic()
         return True
 
+    def _listen(self, executor: SingleThreadedExecutor, seconds: float) -> None:
+        """Take in a message, and note when a command came (clock: system)."""
+        executor.spin_once(timeout_sec=seconds)
+        last = self._changes[-1][1] if self._changes else self._in_force
+        if self._commanded.command != last:
+            self._changes.append((time.time_ns(), self._commanded.command))
+
+    def _take_effect(self, until_ns: int) -> None:
+        """Live up to each command that came before an instant: it takes effect no earlier."""
+        while self._changes and self._changes[0][0] < until_ns:
+            at_ns, command = self._changes.popleft()
+            self._publish_readings(at_ns, self._in_force)
+            self._in_force = command
+
     def _live_until(self, until_ns: int) -> None:
         # A message may round the last digits of a command; the phase has the exact ones.
         command = self._commanded.command if self._span is None else self._span.command
+        if self._system_clock:
+            self._take_effect(until_ns)
+            command = self._in_force
+        self._publish_readings(until_ns, command)
+        self._now_ns = until_ns
+
+    def _publish_readings(self, until_ns: int, command: Command) -> None:
         for reading in self._simulation.advance(until_ns, command):
             self._sensors.publish(reading)
-        self._now_ns = until_ns
 
     def _clock_is_due(self) -> bool:
         """Tell whether /clock is to be told amid a phase.

@@ -168,7 +168,7 @@ class _World:
 
     def live_through(self, span: Span) -> None:
         if span.begins_test(self._before):
-            self._simulation.begin(span.index, span.start_ns)
+            self._simulation.begin(span.index, span.start_ns, span.attempt)
         self._before = span
         window = window_of(span)
         if window is not None:

@@ -14,9 +14,10 @@
 
 """A subject with its sensors and its own time.
 
-What a test gives depends on the seed, the index and the command alone: each attempt starts at
-rest, and everything random is drawn from streams of its own. So an attempt that is made again,
-after a pause or because a peer was lost, gives what the first one would have given.
+What a test gives depends on the seed, the index, the command and how often it was INVALID before:
+each attempt starts at rest, and everything random is drawn from streams of its own. So an attempt
+that is made again after it was broken off gives what the first one would have given, and one that
+is made again because it was INVALID has noise of its own.
 """
 
 from __future__ import annotations
@@ -29,7 +30,6 @@ from repsq_ros.simulation.simulated_sensors import SENSORS, Reported, SensorRead
 from repsq_ros.simulation.subject import Command, Subject
 from repsq_ros.timebase import NANOSECONDS
 
-FIRST_ATTEMPT = 0  # part of the key of the streams
 BETWEEN_TESTS = 2**32 - 1  # stands for the index while no test is under way
 
 
@@ -74,11 +74,14 @@ class Simulation:
         """Return the instant up to which the subject has lived."""
         return self._start_ns + self._ticks * self._subject.tick_ns
 
-    def begin(self, index: int, start_ns: int) -> None:
-        """Put the subject at rest for a test that begins at the given instant."""
+    def begin(self, index: int, start_ns: int, repeat: int = 0) -> None:
+        """Put the subject at rest for a test that begins at the given instant.
+
+        :param repeat: how often the test was measured before, and was INVALID
+        """
         self._start_ns = start_ns
         self._ticks = 0
-        key = (index, FIRST_ATTEMPT)
+        key = (index, repeat)
         self._noise = {
             sensor: generator(self._seed, SENSORS[sensor].stream, *key) for sensor in self._sensors
         }

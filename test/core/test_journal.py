@@ -69,6 +69,21 @@ def test_what_was_written_is_read_again_to_the_last_bit(file):
     assert [entry.content['number'] for entry in read_journal(file)[0]] == [0, 1, 2, 3, 4, 5]
 
 
+def test_a_flipped_bit_that_makes_a_carriage_return_cuts_nothing_off(tmp_path):
+    file = tmp_path / JOURNAL
+    journal = Journal(file)
+    for index in range(20):
+        journal.append('test', index=index, reason='fine')
+    journal.close()
+    lines = file.read_bytes().split(b'\n')
+    lines[4] = lines[4].replace(b'fine', b'fi\re')
+    file.write_bytes(damaged := b'\n'.join(lines))
+    with pytest.raises(JournalError, match='line 5: found'):
+        Journal(file)
+    assert file.read_bytes() == damaged
+    assert not file.with_name('journal.jsonl.torn').exists()
+
+
 @given(cut=st.integers(1, 200))
 def test_a_torn_last_line_is_cut_off_kept_and_told(cut, tmp_path_factory):
     file = tmp_path_factory.mktemp('torn') / JOURNAL

@@ -23,6 +23,7 @@ import pytest
 from conftest import ROOT
 from support import house
 
+from repsq_ros.errors import CampaignError, OutputError, ParameterError, SpecificationError
 from repsq_ros.launching import arguments
 from repsq_ros.launching.campaign_nodes import (
     ORDER,
@@ -31,13 +32,14 @@ from repsq_ros.launching.campaign_nodes import (
     monitor_node,
     replay_nodes,
 )
+from repsq_ros.launching.first_look import check_ending, closing_text, look_first
 
 ACTIONS = ROOT / 'repsq_ros' / 'launching' / 'actions.py'
 LAUNCH_FILES = sorted((ROOT / 'launch').glob('*.launch.py'))
 SETTINGS = {
     name: f'the {name}'
     for name in ('specification', 'campaign_id', 'seed', 'output', 'resume', 'session_note',
-                 'autostart', 'command_type', 'subject', 'model', 'speed', 'launch_id')
+                 'autostart', 'command_type', 'subject', 'model', 'speed', 'launch_id', 'recorder')
 }  # fmt: skip
 
 
@@ -87,7 +89,7 @@ def test_each_node_is_given_what_it_takes_and_nothing_else():
     assert set(given['estimator']) == {'specification', 'campaign_id', 'output', 'launch_id'}
     assert set(given['scheduler']) == {
         'specification', 'campaign_id', 'seed', 'output', 'resume', 'session_note', 'autostart',
-        'launch_id',
+        'launch_id', 'recorder',
     }  # fmt: skip
     assert all(node[key] == f'the {key}' for node in given.values() for key in node)
 
@@ -196,3 +198,51 @@ def test_a_launch_file_names_only_installed_files(path):
     assert named
     for specification, other in named:
         assert (ROOT / (other or f'config/{specification}')).is_file()
+
+
+SEED = arguments.LaunchArgument('seed', 'of the cases', '1', kind=int)
+
+
+@pytest.mark.parametrize(
+    ('change', 'error', 'told'),
+    [
+        ({'seed': 'abc'}, ParameterError, "seed: found abc, expected a whole number"),
+        ({'specification': 'nowhere.yaml'}, SpecificationError, 'nowhere.yaml'),
+        ({'resume': 'true'}, OutputError, 'found no journal.jsonl, expected a campaign to resume'),
+    ],
+)  # fmt: skip
+def test_a_launch_looks_once_before_any_node_starts(change, error, told, content, write, tmp_path):
+    values = {'seed': '7', 'specification': str(write(content)), 'output': str(tmp_path / 'new')}
+    look_first([SEED], values)
+    with pytest.raises(error, match=told):
+        look_first([SEED], {**values, **change})
+
+
+def test_a_launch_does_not_begin_over_an_earlier_campaign(content, write, tmp_path):
+    values = {'specification': str(write(content)), 'output': str(tmp_path)}
+    (tmp_path / 'journal.jsonl').touch()
+    look_first([], {**values, 'resume': 'true'})
+    with pytest.raises(OutputError, match=r'found journal\.jsonl, expected a new folder'):
+        look_first([], values)
+
+
+def test_a_launch_ends_with_one_block_and_as_its_campaign_did(tmp_path):
+    assert 'nothing was kept' in closing_text(None, 0)
+    assert closing_text(tmp_path, 3) == (
+        f'campaign  was broken off (exit code 3): {tmp_path}\nresult    none: nothing was measured'
+    )
+    (tmp_path / 'journal.jsonl').touch()
+    (tmp_path / 'bag-1').mkdir()
+    told = closing_text(tmp_path, 3)
+    assert 'To go on: the same command with resume:=true' in told
+    assert told.endswith(f'recording {tmp_path / "bag-1"}')
+    (tmp_path / 'result.yaml').write_text(
+        'value: 0.5\nestimate: 0.49\nhalf_width: 0.04\nn: 67\noutcome: reached\n'
+    )
+    told = closing_text(tmp_path, 0)
+    assert told.startswith(
+        f'campaign  ended: {tmp_path}\nresult    0.5, estimate 0.49 +- 0.04 from'
+    )
+    check_ending(0)
+    with pytest.raises(CampaignError, match='the scheduler ended with 3'):
+        check_ending(3)

@@ -27,9 +27,9 @@ PACKAGE = ROOT / 'repsq_ros'
 FLOORS = [
     ['cli', 'api'],
     ['console'],
-    ['report', 'paper'],
+    ['report', 'paper', 'launching'],
     ['studies', 'certificate'],
-    ['nodes', 'replay', 'launching'],
+    ['nodes', 'replay'],
     ['simulation', 'recordings'],
     ['messages', 'views'],
     ['campaign'],
@@ -81,7 +81,7 @@ ROOMS = {
         | {'studies', 'configurations'}
     ),
     'iso9283': LEAVES | {'measurement'},
-    'launching': LEAVES | {'simulation'},
+    'launching': LEAVES | {'simulation', 'specification', 'campaign', 'certificate'},
     'replay': (
         LEAVES
         | {'sampling', 'measurement', 'protocols', 'specification', 'campaign', 'messages'}

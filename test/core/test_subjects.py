@@ -51,6 +51,17 @@ def simulation(seed=1, **rates):
     return Simulation(Surrogate(), seed, 0, rates)
 
 
+def test_a_repeat_has_noise_of_its_own_and_the_same_each_time_it_is_made():
+    first, again = simulation(), simulation()
+    first.begin(5, 0)
+    again.begin(5, 0, repeat=1)
+    seen, seen_again = (list(each.advance(SECOND, COMMAND)) for each in (first, again))
+    assert [each.state for each in seen] != [each.state for each in seen_again]
+    once_more = simulation()
+    once_more.begin(5, 0, repeat=1)
+    assert list(once_more.advance(SECOND, COMMAND)) == seen_again
+
+
 def test_a_test_is_the_same_whenever_and_however_it_runs():
     fresh = readings(simulation(), 5, 0)
     worn = simulation()

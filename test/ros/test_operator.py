@@ -93,11 +93,11 @@ def test_an_operator_who_pauses_cannot_better_the_number_in_silence(moving, tmp_
     assert moving.call('pause').success
     measurement = moving.listener.latest(topics.TEST_MEASUREMENT, lambda test: test.broken_off)
     assert (measurement.valid, measurement.broken_off) == (False, True)
-    assert measurement.reason == 'by the operator'
+    assert (measurement.reason, measurement.cause) == ('by the operator', 'operator')
     moving.listener.latest(topics.ESTIMATE, lambda estimate: estimate.broken_off == 1)
     moving.listener.until(lambda: journalled(tmp_path / 'campaign'))
     (kept,) = journalled(tmp_path / 'campaign')
-    assert (kept.broken_off, kept.reason) == (True, 'by the operator')
+    assert (kept.broken_off, kept.reason, kept.cause) == (True, 'by the operator', 'operator')
     moving.says('scheduler', 'broken off: by the operator')
 
 

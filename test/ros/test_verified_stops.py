@@ -36,6 +36,7 @@ from support.unitree import build_unitree_api
 from repsq_ros import topics
 from repsq_ros.msg import Heartbeat, TestPhase
 from repsq_ros.nodes import qos
+from repsq_ros.nodes.heartbeat import STOPPING
 
 DRIVER = Path(support.__file__).parent / 'lossy_driver.py'
 POSES = ('urscript', 'pose_target')
@@ -89,16 +90,16 @@ def robot_of(nodes, tmp_path, unitree_api):
 
 
 @contextmanager
-def lost_scheduler(nodes, kind, **parameters):
+def lost_scheduler(nodes, kind, phase=TestPhase.COMMAND, status='', **parameters):
     """Give a real guard whose scheduler falls silent in the middle of a test."""
     scheduler, watched = nodes.listener.speaker('scheduler'), []
     nodes.listener.node.create_subscription(
         Heartbeat, f'{topics.HEARTBEAT}/guard', watched.append, qos.HEARTBEAT
     )
     phases = scheduler.create_publisher(TestPhase, topics.TEST_PHASE, qos.RECORD)
-    phases.publish(TestPhase(phase=TestPhase.COMMAND))
+    phases.publish(TestPhase(phase=phase))
     beats = scheduler.create_publisher(Heartbeat, f'{topics.HEARTBEAT}/scheduler', qos.HEARTBEAT)
-    pulse = scheduler.create_timer(0.05, lambda: beats.publish(Heartbeat()))
+    pulse = scheduler.create_timer(0.05, lambda: beats.publish(Heartbeat(status=status)))
     name = 'ur10e_positioning' if kind in POSES else 'g1_locomotion'
     specification = str(ROOT / 'config' / f'{name}.yaml')
     nodes.start('guard', {'command_type': kind, 'specification': specification, **parameters})
@@ -156,6 +157,15 @@ def test_a_humanoid_is_damped_only_where_that_is_allowed(nodes, robot_of, allowe
             nodes.listener.listen(3.0)
             assert robot.is_moving()
             assert robot.output.read_text() == ''
+
+
+@pytest.mark.parametrize('phase', [TestPhase.ABORTED, TestPhase.PAUSED, TestPhase.DONE])
+def test_the_guard_stops_a_robot_whose_scheduler_dies_before_it_has_seen_it_at_rest(
+    nodes, robot_of, phase
+):
+    robot = robot_of('twist', '--drop', '2')
+    with lost_scheduler(nodes, 'twist', phase, STOPPING, hold=0.1, stop_timeout=20.0):
+        nodes.listener.until(robot.is_at_rest)
 
 
 def test_without_feedback_the_start_says_that_stops_cannot_be_verified(nodes):

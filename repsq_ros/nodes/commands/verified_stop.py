@@ -17,6 +17,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from rclpy.node import Node
@@ -220,17 +221,19 @@ class VerifiedStop:
         tried_all = bool(self.alarm) and self._next_way >= len(self._ways) and waited
         return not self.pending or tried_all
 
-    def finish(self) -> bool:
+    def finish(self, beat: Callable[[], None] = lambda: None) -> bool:
         """Stop and wait until the robot is at rest, or the alarm has tried all ways.
 
         For a node whose executor does not run any more.
 
+        :param beat: called in every round: who watches this node sees that it still stops
         :returns: whether the robot may be left alone
         """
         self.stop()
         while not self.over:
             self.look()
             self.stop()
+            beat()
             time.sleep(LOOK)
         if self._pose is not None and self._rested_at is None and not self.alarm:
             self._node.get_logger().warning(

@@ -105,6 +105,10 @@ class Peers:
         peer = self._peers[role]
         return peer.message if peer.alive else None
 
+    def last(self, role: str) -> Heartbeat | None:
+        """Return the last heartbeat of a peer, whether or not it lives."""
+        return self._peers[role].message
+
     def against(self) -> list[str]:
         """Return what speaks against relying on the peers."""
         return [

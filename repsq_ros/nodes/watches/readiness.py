@@ -29,6 +29,7 @@ from repsq_ros.nodes.watches.health_check import HealthCheck
 from repsq_ros.nodes.watches.interventions import GuardWatch
 from repsq_ros.nodes.watches.peers import Peers
 from repsq_ros.nodes.watches.publishers import PublisherCheck
+from repsq_ros.nodes.watches.recorder_node import RecorderWatch
 from repsq_ros.nodes.watches.sensors import SensorWatch
 from repsq_ros.protocols.phases import Cause
 from repsq_ros.specification.model import Specification
@@ -40,6 +41,7 @@ class Readiness:
     :param guarded_by: command_type by which the guard has to stop the robot; empty: no guard
     :param sensor_timeout: [s] of silence after which the sensor of a body is lost
     :param others: nodes that may publish on the command topic besides scheduler and guard
+    :param recorder: name of the node that records; empty: none
     :param lockstep: simulated time waits for each node, so that silence changes no test
     """
 
@@ -54,6 +56,7 @@ class Readiness:
         sensor_timeout: float,
         others: tuple[str, ...] = (),
         lockstep: bool = False,
+        recorder: str = '',
     ) -> None:
         self._lockstep = lockstep
         self._node, self._command, self._clock, self._conductor = node, command, clock, conductor
@@ -82,6 +85,7 @@ class Readiness:
         if specification.feedback is not None:
             bodies.append(specification.feedback)
         self._bodies = SensorWatch(node, bodies, clock.now_ns, sensor_timeout, self.peers.running)
+        self._recorder = RecorderWatch(node, recorder)
         self._gauges = [node.resolve_topic_name(measure.input.topic)] * measure.of_readings
 
     def look(self) -> float:
@@ -95,6 +99,7 @@ class Readiness:
             self.publishers,
             self._conditions,
             self._bodies,
+            self._recorder,
         )
         for watch in watches:
             watch.look()
@@ -130,7 +135,13 @@ class Readiness:
 
     def missing(self) -> list[str]:
         """Return what a test needs and is not there."""
-        losing: tuple[HealthCheck, ...] = (self.peers, self._guard, self.publishers, self._bodies)
+        losing: tuple[HealthCheck, ...] = (
+            self.peers,
+            self._guard,
+            self.publishers,
+            self._bodies,
+            self._recorder,
+        )
         robot = self._command.missing()
         return [
             *(why for watch in losing for why in watch.against()),

@@ -1,0 +1,116 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""One look before a launch starts its nodes, and what is said when its campaign has ended."""
+
+from __future__ import annotations
+
+import importlib.util
+import shutil
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import yaml
+
+from repsq_ros.campaign.folder import RESULT, TESTS
+from repsq_ros.campaign.journal import JOURNAL
+from repsq_ros.campaign.recount import recount
+from repsq_ros.certificate.document import CERTIFICATE, make_document
+from repsq_ros.certificate.issuing import issue
+from repsq_ros.errors import CampaignError, MissingError, OutputError, ParameterError, RepsqError
+from repsq_ros.launching.arguments import LaunchArgument
+from repsq_ros.specification.load import load
+
+NUMBERS = {int: 'a whole number', float: 'a number'}
+
+
+def look_first(arguments: Iterable[LaunchArgument], values: Mapping[str, str]) -> None:
+    """Refuse what could only fail after the nodes have started.
+
+    :param values: of the arguments, by name
+    :raises RepsqError: which argument, what was found, what was expected
+    """
+    for argument in arguments:
+        if argument.kind in NUMBERS:
+            try:
+                argument.kind(values[argument.name])
+            except ValueError:
+                raise ParameterError(
+                    argument.name, values[argument.name], NUMBERS[argument.kind]
+                ) from None
+    load(Path(values['specification']))
+    if values.get('output'):
+        _look_at(Path(values['output']), values.get('resume') == 'true')
+    if values.get('record') == 'true' and (
+        shutil.which('ros2') is None or importlib.util.find_spec('ros2bag') is None
+    ):
+        raise MissingError('record:=true: found no ros2 bag, expected rosbag2 to be installed')
+    if values.get('monitor') == values.get('rviz') == 'true' and shutil.which('rviz2') is None:
+        raise MissingError('rviz:=true: found no rviz2, expected RViz to be installed')
+
+
+def _look_at(folder: Path, resume: bool) -> None:
+    there = [name for name in (JOURNAL, TESTS, RESULT) if (folder / name).exists()]
+    if resume and JOURNAL not in there:
+        raise OutputError(f'output {folder}: found no {JOURNAL}, expected a campaign to resume')
+    if there and not resume:
+        raise OutputError(
+            f'output {folder}: found {there[0]}, expected a new folder (or resume:=true)'
+        )
+
+
+def closing_text(folder: Path | None, code: int) -> str:
+    """Return what is said when the scheduler of a launch has ended.
+
+    :param folder: of the campaign; None: it kept nothing
+    :param code: exit code of the scheduler
+    """
+    ended = 'ended' if code == 0 else f'was broken off (exit code {code})'
+    if folder is None:
+        return f'campaign  {ended}; nothing was kept: output was empty'
+    file, bags = folder / RESULT, sorted(folder.glob('bag-*'))
+    lines = [f'campaign  {ended}: {folder}']
+    if file.exists():
+        told = yaml.safe_load(file.read_text(encoding='utf-8'))
+        lines += [
+            f'result    {told["value"]:.6g}, estimate {told["estimate"]:.6g} +- '
+            f'{told["half_width"]:.4g} from {told["n"]} tests ({told["outcome"]})',
+            f'files     {file}, {folder / TESTS}, {certify(folder)}',
+        ]
+    elif (folder / JOURNAL).exists():
+        lines.append('result    none. To go on: the same command with resume:=true')
+    else:
+        lines.append('result    none: nothing was measured')
+    lines += [f'recording {bag}' for bag in bags]
+    return '\n'.join(lines)
+
+
+def check_ending(code: int) -> None:
+    """Refuse to end well after a campaign that did not.
+
+    :raises CampaignError: the scheduler ended with another exit code than 0
+    """
+    if code:
+        raise CampaignError(f'the campaign was broken off: the scheduler ended with {code}')
+
+
+def certify(folder: Path) -> str:
+    """Write the certificate, not signed; returns its name, or why there is none."""
+    file = folder / CERTIFICATE
+    try:
+        if file.exists() and b'"signature"' in file.read_bytes():
+            return f'{file} (signed before: left as it is)'
+        return str(issue(make_document(recount(folder)), folder))
+    except (RepsqError, OSError) as error:
+        return f'no certificate ({error})'  # the result stands all the same
