@@ -46,9 +46,8 @@ def test_a_robot_that_is_there_is_ready_and_one_that_is_not_is_named(nodes):
     assert line_of(shown, '/odom').startswith('OK')
     assert '/simulated_robot: ' in shown and ' Hz' in line_of(shown, '/odom')
     assert 'and volatile' in line_of(shown, '/odom')
-    assert line_of(shown, '/cmd_vel') == 'OK     /cmd_vel: /simulated_robot takes ' + (
-        'geometry_msgs/msg/Twist'
-    )
+    assert line_of(shown, '/cmd_vel').startswith('OK     /cmd_vel: ')
+    assert '/simulated_robot takes geometry_msgs/msg/Twist' in line_of(shown, '/cmd_vel')
     assert code == 0, shown
     code, shown = doctor('--remap', 'odom:=/state')
     assert code == 3

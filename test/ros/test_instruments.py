@@ -300,7 +300,7 @@ def test_a_condition_that_was_told_once_before_anybody_listened(lab):
     [
         ({'type': 'mocap4r2_msgs/RigidBodies', 'body': '7'},
          'the input is mocap4r2_msgs/msg/RigidBodies, but mocap4r2_msgs is not installed here: '
-         'install ros-jazzy-mocap4r2-msgs'),
+         'apt install ros-'),
         ({'type': 'unitree_go/SportModeState'}, 'but unitree_go is not installed here'),
         ({'type': 'geometry_msgs/Nothing', 'field': 'x', 'unit': 'm'},
          'geometry_msgs is installed, but has no message Nothing'),
