@@ -71,7 +71,7 @@ def phase(**changes):
     fields = {
         'test': SimpleNamespace(index=3, attempt=1), 'phase': 2, **at, 'command': [0.1, 0.2, 0.0],
         'command_start': ZERO, 'step': -1, 'reason': 'why', 'broken_off': True, 'goes_on': True,
-        'alarm': True,
+        'alarm': True, 'cause': 'bench',
     }  # fmt: skip
     return SimpleNamespace(**(fields | changes))
 
@@ -91,9 +91,10 @@ def test_a_phase_is_read_field_by_field():
         'why',
         None,
         -1,
-        True,
-        True,
-        True,
+        broken_off=True,
+        cause='bench',
+        goes_on=True,
+        alarm=True,
     )
     begun = campaign_messages.span_of(phase(command_start=SimpleNamespace(sec=0, nanosec=7)))
     assert begun.command_ns == 7
@@ -106,7 +107,7 @@ def test_times_of_0_are_none_at_all():
 
 def test_a_phase_of_0_1_0_names_its_test_itself_and_lacks_later_fields():
     old = phase(index=5, attempt=2)
-    for later in ('test', 'broken_off', 'goes_on', 'alarm'):
+    for later in ('test', 'broken_off', 'cause', 'goes_on', 'alarm'):
         delattr(old, later)
     span = campaign_messages.span_of(old)
     assert (span.index, span.attempt, span.broken_off, span.goes_on) == (5, 2, False, False)

@@ -79,7 +79,7 @@ class Script:
             command=self._array(command), step=step, window_start=time(first),
             window_end=time(last), command_start=time(None),
             broken_off=more.get('broken_off', False), goes_on=False, alarm=False,
-            reason=more.get('reason', ''),
+            cause='operator' if more.get('broken_off') else '', reason=more.get('reason', ''),
         )))  # fmt: skip
 
     def attempt(self, index, attempt=0, v=0.2, ends='measured', weight=1.0):
@@ -109,7 +109,7 @@ class Script:
             header=self._header(self.now), campaign_id=self.campaign_id,
             specification_digest=self.digest, index=index, attempt=attempt, psi=psi, weight=1.0,
             valid=valid, reason=reason, code=code, samples=50, window_start=time(self.now - 1),
-            window_end=time(self.now), skipped=skipped, broken_off=False,
+            window_end=time(self.now), skipped=skipped, broken_off=False, cause='',
             x=self._array([0.2, 0.0, 0.0]), weight_bound=1.0,
         )))  # fmt: skip
 
