@@ -180,7 +180,7 @@ def told(tests: int, commands: Any, digest: str) -> list[tuple[int, str, str, by
             message = TYPES['repsq_ros/msg/TestPhase'](
                 header(start), case, phase, time_of(start), time_of(end), [],
                 commands[k] if phase == 2 else np.zeros(3), min(phase, 1), time_of(measured[0]),
-                time_of(measured[1]), time_of(0), False, False, False, '',
+                time_of(measured[1]), time_of(0), False, False, False, '', '',
             )  # fmt: skip
             found.append((start, f'/{topics.TEST_PHASE}', 'repsq_ros/msg/TestPhase', message))
     return [(t, topic, kind, bytes(STORE.serialize_cdr(m, kind))) for t, topic, kind, m in found]

@@ -22,7 +22,7 @@ import sys
 import sysconfig
 from pathlib import Path
 
-LONGEST = 300  # characters of an error's line
+LONGEST = 300 - len('repsq: ')  # characters of an error's line, less what stands before it
 
 # The meaning of each exit code of repsq and of the nodes.
 EXIT_CODES = {

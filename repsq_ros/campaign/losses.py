@@ -18,8 +18,9 @@ from __future__ import annotations
 
 import copy
 import math
-import statistics
 from collections import Counter, deque
+
+import numpy as np
 
 from repsq_ros.campaign.records import TestRecord
 from repsq_ros.estimation.accumulator import Accumulator
@@ -97,7 +98,9 @@ class Losses:
     @property
     def seconds(self) -> float:
         """Return the time that losses took [s]."""
-        usual_ns = statistics.median(self._usual_ns) if self._usual_ns else 0
+        if not self._lost_ns:
+            return 0.0
+        usual_ns = float(np.median(self._usual_ns)) if self._usual_ns else 0.0
         return to_seconds(max(self._lost_ns - round(self._repeated * usual_ns), 0))
 
     def end_case(self) -> None:

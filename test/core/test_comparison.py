@@ -63,7 +63,7 @@ def test_the_demos_two_labs_return_the_same_value(tmp_path, capsys):
     assert 'With probability at least 0.9025' in results[1]['agreement']
 
     # What the paper's rule takes, worked out anew: n at which its bound falls below gamma.
-    told = re.search(r'takes about (\d+) \+ (\d+) tests in place of (\d+) \+ (\d+)', printed)
+    told = re.search(r'needed about (\d+) \+ (\d+) tests instead of (\d+) \+ (\d+)', printed)
     paper, taken = [int(n) for n in told.groups()[:2]], [int(n) for n in told.groups()[2:]]
     assert taken == [result['n'] for result in results]
     for count, folder, result in zip(paper, (first, second), results, strict=True):

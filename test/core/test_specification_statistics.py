@@ -527,7 +527,7 @@ def test_a_bound_above_the_largest_p_over_q_is_proven(content, write):
     change(content, STOP, RULES[0])
     result = run(load(write(content)))
     assert (result.bound_proven, result.weight_bound) == (True, 1.5)
-    assert 'declared' not in result.guarantee
+    assert 'declared and not proven' not in result.guarantee
 
 
 def test_a_weight_above_its_declared_bound_ends_the_promise(content, write):

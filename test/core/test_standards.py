@@ -22,7 +22,7 @@ import yaml
 from conftest import ROOT
 
 from repsq_ros.cli import main
-from repsq_ros.measurement.cut import Cut
+from repsq_ros.measurement.cut import Cut, SampleRun
 from repsq_ros.measurement.pose_change import PoseChange
 from repsq_ros.measurement.samples import body_sample, joined
 from repsq_ros.measurement.window import UnmeasurableError, Window
@@ -107,7 +107,8 @@ def psi(quantity, where, yaw=lambda t: 0.0):
         samples.append(body_sample(round(t * 1e9), (*where(t), 0.7 + 1e-5 * (k % 7)), turn))
     window = Window(4 * 10**9, 5 * 10**9, (10.0, 0.0), 2 * 10**9)
     source = input_of_source('mocap')
-    cut = Cut(joined(samples), source, window, window.start_ns, window.end_ns, quantity.needs)
+    run, rows = SampleRun(joined(samples), source), slice(0, len(samples))
+    cut = Cut(run, rows, window, window.start_ns, window.end_ns, quantity.needs)
     return quantity.psi(cut)
 
 

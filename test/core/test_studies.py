@@ -346,7 +346,7 @@ def test_an_anchored_replicator_returns_the_initiators_value(content, write, tmp
     assert second.estimate != first.estimate
     assert second.value == first.value
     assert second.specification_digest == second.replication_digest == first.replication_digest
-    assert 'With probability 0.9025 at least all of two runs' in second.agreement
+    assert 'With probability at least 0.9025, the first lab and one lab' in second.agreement
 
 
 def test_without_the_extra_the_core_still_simulates(quick):
