@@ -25,7 +25,6 @@ from dataclasses import MISSING, asdict, dataclass, fields
 from pathlib import Path
 
 import numpy
-import scipy
 
 from repsq_ros import __version__
 from repsq_ros.campaign.journal import Entry, read_journal
@@ -59,6 +58,8 @@ def session(note: str, parameters: dict[str, object]) -> dict[str, object]:
     :param note: of the operator: a calibration, a change of the battery, the day's weather
     :param parameters: those in force
     """
+    import scipy
+
     return {
         'note': note,
         'date': time.strftime('%Y-%m-%dT%H:%M:%S%z'),

@@ -24,7 +24,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy
-import scipy
 
 from repsq_ros import __version__
 from repsq_ros.campaign.drift import intervals_of_sessions, mean_interval
@@ -57,6 +56,8 @@ def make_document(
     :param topics: where the recordings have the topics; None: where the specification says
     :raises JournalError: the campaign has no result
     """
+    import scipy
+
     document = {
         'format': FORMAT,
         'type': TYPE,

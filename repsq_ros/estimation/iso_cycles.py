@@ -20,7 +20,6 @@ import math
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.special import stdtrit
 
 from repsq_ros.estimation.moments import Flags, MomentRule, Value
 from repsq_ros.estimation.stopping import Validity
@@ -49,6 +48,8 @@ class IsoCycles(MomentRule):
 
     def half_width(self, n: Value, variance: Value, z_range: float, c: float) -> Value:
         """Return the half-width (see MomentRule.half_width)."""
+        from scipy.special import stdtrit
+
         with np.errstate(divide='ignore', invalid='ignore'):
             student = stdtrit(n - 1.0, 1.0 - c / 2.0)
             half = student * np.sqrt(np.divide(variance, n - 1.0))

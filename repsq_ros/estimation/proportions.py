@@ -16,8 +16,6 @@
 
 from __future__ import annotations
 
-from scipy.special import betaincinv
-
 
 def clopper_pearson(
     successes: int, trials: int, below: float, above: float
@@ -31,6 +29,8 @@ def clopper_pearson(
     if not 0 <= successes <= trials:
         raise ValueError(f'{successes} successes in {trials} trials')
     rest = trials - successes
+    from scipy.special import betaincinv
+
     low = float(betaincinv(successes, rest + 1, below)) if successes else 0.0
     high = float(betaincinv(successes + 1, rest, 1.0 - above)) if rest else 1.0
     return low, high

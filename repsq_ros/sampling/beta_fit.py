@@ -21,7 +21,6 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import psi as digamma
 
 from repsq_ros.sampling.marginals import EDGE
 
@@ -95,6 +94,8 @@ def _likeliest(
 
     def miss(log_shapes: NDArray[np.float64]) -> NDArray[np.float64]:
         shapes = np.exp(np.clip(log_shapes, -20.0, 20.0))
+        from scipy.special import psi as digamma
+
         result: NDArray[np.float64] = digamma(shapes) - digamma(np.sum(shapes)) - wanted
         return result
 

@@ -25,7 +25,6 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
-from scipy.special import betaincinv, betaln, ndtr, ndtri
 
 from repsq_ros.keys import Declared, key
 
@@ -79,10 +78,14 @@ class Beta(Declared, type='beta'):
     @property
     def log_constant(self) -> float:
         """Return -ln B(a, b)."""
+        from scipy.special import betaln
+
         return -float(betaln(self.a, self.b))
 
     def inverse(self, v: float) -> float:
         """Return the quantile, at least 1e-12 from both ends."""
+        from scipy.special import betaincinv
+
         return min(max(float(betaincinv(self.a, self.b, v)), EDGE), 1.0 - EDGE)
 
 
@@ -116,11 +119,15 @@ class TruncatedNormal(Declared, type='truncated_normal'):
 
     def _ends(self) -> tuple[float, float]:
         # From the side of the tail: near 1, differences of the distribution function lose digits.
+        from scipy.special import ndtr
+
         a, b = -self.mean / self.sd, (1.0 - self.mean) / self.sd
         return (float(ndtr(a)), float(ndtr(b))) if a <= 0 else (float(ndtr(-b)), float(ndtr(-a)))
 
     def inverse(self, v: float) -> float:
         """Return the quantile."""
+        from scipy.special import ndtri
+
         low, high = self._ends()
         if self.mean >= 0.0:
             u = self.mean + self.sd * float(ndtri(low + v * (high - low)))

@@ -250,3 +250,16 @@ def test_the_man_page_is_made_of_the_parser(tmp_path):
     for name in VERBS:
         assert name.replace('-', '\\-') in text
     assert 'examples' in text
+
+
+def test_the_help_of_no_verb_imports_anything_heavy():
+    """The start of a verb is what it imports: numpy at most."""
+    heavy = 'scipy', 'matplotlib', 'rclpy', 'rosbags', 'mujoco', 'jinja2', 'distributed', 'rich'
+    code = (
+        'import sys\nfrom repsq_ros.console.command_line import make_parser\n'
+        f'for verb in {list(VERBS)}:\n'
+        '    make_parser([verb])\n'
+        f'    print(*[(verb, name) for name in {heavy!r} if name in sys.modules])'
+    )
+    done = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []
