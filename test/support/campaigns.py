@@ -43,8 +43,8 @@ def undisturbed(result):
     """
     events = tuple(event for event in result.events if 'broken off' not in event)
     return replace(
-        result, broken_off=0, selection_bound=0.0, events=events, provisos=(), guarantee='',
-        agreement='',
+        result, broken_off=0, bench=0, extra_tests=0, lost_time=0.0, selection_bound=0.0,
+        events=events, provisos=(), guarantee='', agreement='',
     )  # fmt: skip
 
 
