@@ -259,7 +259,7 @@ def test_a_full_disk_holds_the_campaign_and_loses_nothing(nodes, short, write, t
     subprocess.run(['prlimit', f'--pid={pid}', f'--fsize={size}:unlimited'], check=True)
     paused = nodes.listener.phase(TestPhase.PAUSED)
     assert 'File too large; nothing is lost' in paused.reason
-    assert 'File too large' in nodes.call('resume').message
+    nodes.listener.until(lambda: 'File too large' in nodes.call('resume').message)
     subprocess.run(['prlimit', f'--pid={pid}', '--fsize=unlimited'], check=True)
     resume(nodes)
     result = campaign_messages.result_of(nodes.result())
