@@ -48,9 +48,12 @@ site: environment
 	$(VENV)/bin/python -m mkdocs build --strict
 
 # Those of the nodes three at a time, since they wait more than they work; with four, one in some runs fails.
+# On a busy machine the middleware itself is deaf to a peer or dies in about one of 400 starts: what fails
+# is run once more, and both runs are shown. What fails twice fails.
+NODES := $(VENV)/bin/with_repsq python3 -m pytest --quiet test/ros --dist loadgroup --max-worker-restart 3
 test: lint
 	$(VENV)/bin/with_repsq python3 -m pytest --quiet test/core --numprocesses auto $(CRASH)
-	$(VENV)/bin/with_repsq python3 -m pytest --quiet test/ros --numprocesses 3 --dist loadgroup $(CRASH)
+	$(NODES) --numprocesses 3 || $(NODES) --numprocesses 2 --last-failed
 
 # Every node killed at 50 random instants and stalled 24 times, within make test it is 5 and 4;
 # 10,000 damaged recordings, within make test it is 300.
