@@ -48,7 +48,7 @@ site: environment
 	$(VENV)/bin/python -m mkdocs build --strict
 
 # Those of the nodes three at a time, since they wait more than they work; with four, one in some runs fails.
-# On a busy machine the middleware itself is deaf to a peer or dies in about one of 400 starts: what fails
+# The middleware itself is deaf to a peer or dies in a few of 500 tests (seen: four of 490): what fails
 # is run once more, and both runs are shown. What fails twice fails.
 NODES := $(VENV)/bin/with_repsq python3 -m pytest --quiet test/ros --dist loadgroup --max-worker-restart 3
 test: lint
