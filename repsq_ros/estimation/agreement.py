@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import math
 
+from repsq_ros import special
 from repsq_ros.estimation.partition import Partition
 
 
@@ -41,6 +42,5 @@ def probability_same(partition: Partition, estimate: float, standard_error: floa
     # The outer cells also take what lies outside the range.
     high = math.inf if cell == len(partition.edges) - 2 else partition.edges[cell + 1]
     low = -math.inf if cell == 0 else partition.edges[cell]
-    from scipy.special import ndtr
-
-    return float(ndtr((high - estimate) / both) - ndtr((low - estimate) / both))
+    above, below = (special.ndtr((edge - estimate) / both) for edge in (high, low))
+    return float(above - below)

@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from repsq_ros import special
 from repsq_ros.estimation.moments import Flags, MomentRule, Value
 from repsq_ros.estimation.stopping import Validity
 from repsq_ros.keys import key
@@ -48,10 +49,8 @@ class IsoCycles(MomentRule):
 
     def half_width(self, n: Value, variance: Value, z_range: float, c: float) -> Value:
         """Return the half-width (see MomentRule.half_width)."""
-        from scipy.special import stdtrit
-
         with np.errstate(divide='ignore', invalid='ignore'):
-            student = stdtrit(n - 1.0, 1.0 - c / 2.0)
+            student = special.stdtrit(n - 1.0, 1.0 - c / 2.0)
             half = student * np.sqrt(np.divide(variance, n - 1.0))
         return np.where(np.less(n, 2), math.inf, half)
 

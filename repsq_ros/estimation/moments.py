@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from repsq_ros import special
 from repsq_ros.estimation.accumulator import Accumulator
 from repsq_ros.estimation.anytime import STATEMENT, FixedProgress
 from repsq_ros.estimation.selection import Selection
@@ -352,9 +353,7 @@ class RelativeHalfWidth(MomentRule):
     def half_width(self, n: Value, variance: Value, z_range: float, c: float) -> Value:
         """Return the half-width (see MomentRule.half_width)."""
         with np.errstate(divide='ignore', invalid='ignore'):
-            from scipy.special import ndtri
-
-            half = float(ndtri(1.0 - c / 2.0)) * np.sqrt(np.divide(variance, n - 1.0))
+            half = float(special.ndtri(1.0 - c / 2.0)) * np.sqrt(np.divide(variance, n - 1.0))
         return np.where(np.less(n, 2), math.inf, half)
 
     def reached(self, n: Value, mean: Value, half_width: Value, gamma: float) -> Flags:

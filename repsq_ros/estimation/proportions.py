@@ -16,6 +16,8 @@
 
 from __future__ import annotations
 
+from repsq_ros import special
+
 
 def clopper_pearson(
     successes: int, trials: int, below: float, above: float
@@ -29,8 +31,6 @@ def clopper_pearson(
     if not 0 <= successes <= trials:
         raise ValueError(f'{successes} successes in {trials} trials')
     rest = trials - successes
-    from scipy.special import betaincinv
-
-    low = float(betaincinv(successes, rest + 1, below)) if successes else 0.0
-    high = float(betaincinv(successes + 1, rest, 1.0 - above)) if rest else 1.0
+    low = float(special.betaincinv(successes, rest + 1, below)) if successes else 0.0
+    high = float(special.betaincinv(successes + 1, rest, 1.0 - above)) if rest else 1.0
     return low, high

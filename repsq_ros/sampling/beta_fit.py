@@ -22,6 +22,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from repsq_ros import special
 from repsq_ros.sampling.marginals import EDGE
 
 FITS = ('moments', 'mle', 'unweighted')
@@ -94,9 +95,8 @@ def _likeliest(
 
     def miss(log_shapes: NDArray[np.float64]) -> NDArray[np.float64]:
         shapes = np.exp(np.clip(log_shapes, -20.0, 20.0))
-        from scipy.special import psi as digamma
-
-        result: NDArray[np.float64] = digamma(shapes) - digamma(np.sum(shapes)) - wanted
+        of_sum = special.digamma(np.sum(shapes))
+        result: NDArray[np.float64] = special.digamma(shapes) - of_sum - wanted
         return result
 
     # Imported here: a node that never fits starts sooner without it.

@@ -26,6 +26,7 @@ from typing import Protocol
 
 import numpy as np
 
+from repsq_ros import special
 from repsq_ros.keys import Declared, key
 
 EDGE = 1e-12  # u is kept so far from 0 and 1 where a density may be infinite there
@@ -78,15 +79,11 @@ class Beta(Declared, type='beta'):
     @property
     def log_constant(self) -> float:
         """Return -ln B(a, b)."""
-        from scipy.special import betaln
-
-        return -float(betaln(self.a, self.b))
+        return -float(special.betaln(self.a, self.b))
 
     def inverse(self, v: float) -> float:
         """Return the quantile, at least 1e-12 from both ends."""
-        from scipy.special import betaincinv
-
-        return min(max(float(betaincinv(self.a, self.b, v)), EDGE), 1.0 - EDGE)
+        return min(max(float(special.betaincinv(self.a, self.b, v)), EDGE), 1.0 - EDGE)
 
 
 @dataclass(frozen=True)
@@ -119,20 +116,17 @@ class TruncatedNormal(Declared, type='truncated_normal'):
 
     def _ends(self) -> tuple[float, float]:
         # From the side of the tail: near 1, differences of the distribution function lose digits.
-        from scipy.special import ndtr
-
         a, b = -self.mean / self.sd, (1.0 - self.mean) / self.sd
-        return (float(ndtr(a)), float(ndtr(b))) if a <= 0 else (float(ndtr(-b)), float(ndtr(-a)))
+        ends = (a, b) if a <= 0 else (-b, -a)
+        return float(special.ndtr(ends[0])), float(special.ndtr(ends[1]))
 
     def inverse(self, v: float) -> float:
         """Return the quantile."""
-        from scipy.special import ndtri
-
         low, high = self._ends()
         if self.mean >= 0.0:
-            u = self.mean + self.sd * float(ndtri(low + v * (high - low)))
+            u = self.mean + self.sd * float(special.ndtri(low + v * (high - low)))
         else:
-            u = self.mean - self.sd * float(ndtri(high - v * (high - low)))
+            u = self.mean - self.sd * float(special.ndtri(high - v * (high - low)))
         return min(max(u, 0.0), 1.0)
 
 
