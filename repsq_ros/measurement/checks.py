@@ -40,7 +40,7 @@ from repsq_ros.measurement.frames import (
 from repsq_ros.measurement.frozen import frozen_fault, part_frozen_fault
 from repsq_ros.measurement.readings import implausible_fault
 from repsq_ros.measurement.reasons import Code, Doubt, Fault
-from repsq_ros.measurement.samples import COLUMNS, POSE, TWIST
+from repsq_ros.measurement.samples import COLUMNS, POSE, TWIST, Samples
 from repsq_ros.measurement.velocity import FITS
 from repsq_ros.measurement.window import BASELINE_NS, GUARD_NS, UnmeasurableError, Window
 from repsq_ros.timebase import to_seconds
@@ -162,8 +162,7 @@ def _standing(cut: Cut) -> Fault | None:
     """Find a body that leans before its command: heading and body axes are not what they seem."""
     if cut.needs != 'velocity':
         return None
-    end_ns = cut.window.command_ns - GUARD_NS
-    up = cut.part(end_ns - BASELINE_NS, end_ns).up
+    up = cut.before_command().up
     if not up.size or up[2].min() > math.cos(cut.limits.rest_tilt):
         return None  # where no sample leans so far, their mean does not
     tilt, axis = leaning(up)
@@ -308,3 +307,20 @@ def checked(cut: Cut) -> Cut:
     if found is not None:
         raise UnmeasurableError(found.text, found.code)
     return cut
+
+
+def checked_reference(cut: Cut, what: str, span_ns: int = BASELINE_NS) -> Samples:
+    """Return the samples of a baseline, checked as those of the window are.
+
+    :param what: is compared with it, for the message where there is none
+    :raises UnmeasurableError: a check fails, or there is no sample
+    """
+    try:
+        return checked(cut.before_command(span_ns)).measured
+    except UnmeasurableError as error:
+        if error.code is not Code.SILENT:
+            raise
+        raise UnmeasurableError(
+            f'reference: no {what} within {to_seconds(span_ns + GUARD_NS):g} s before the command',
+            Code.REFERENCE,
+        ) from None

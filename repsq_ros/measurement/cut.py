@@ -30,7 +30,7 @@ from repsq_ros.measurement.limits import Commanded, Limits
 from repsq_ros.measurement.reasons import Code, Doubt
 from repsq_ros.measurement.samples import Array, Flags, Samples, Stamps
 from repsq_ros.measurement.steps import Steps
-from repsq_ros.measurement.window import UnmeasurableError, Window
+from repsq_ros.measurement.window import BASELINE_NS, GUARD_NS, UnmeasurableError, Window
 
 USUAL = Limits()
 
@@ -115,6 +115,11 @@ class Cut:
     def part(self, start_ns: int, end_ns: int, lead_ns: int = 0) -> Cut:
         """Return the samples of another time, unchecked: see `checks.checked`."""
         return replace(self, start_ns=start_ns, end_ns=end_ns, lead_ns=lead_ns)
+
+    def before_command(self, span_ns: int = BASELINE_NS) -> Cut:
+        """Return the samples of a baseline, unchecked."""
+        end_ns = self.window.command_ns - GUARD_NS
+        return self.part(end_ns - span_ns, end_ns)
 
     def with_lead(self, lead: int) -> Cut:
         """Return the same with so many unbroken samples before the start, or all there are."""

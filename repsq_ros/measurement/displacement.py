@@ -23,11 +23,11 @@ from numpy.typing import NDArray
 from transforms3d.euler import euler2quat
 
 from repsq_ros.keys import Declared, key
-from repsq_ros.measurement.checks import checked
+from repsq_ros.measurement.checks import checked, checked_reference
 from repsq_ros.measurement.cut import Cut
 from repsq_ros.measurement.pose import Pose, angle_between, mean_pose, require_rest
 from repsq_ros.measurement.reasons import Code
-from repsq_ros.measurement.window import BASELINE_NS, GUARD_NS, UnmeasurableError
+from repsq_ros.measurement.window import GUARD_NS, UnmeasurableError
 from repsq_ros.timebase import to_seconds
 
 TAKES = ('last', 'median', 'largest')
@@ -102,16 +102,15 @@ class GaugeDisplacement(Declared, type='displacement', of='gauge'):
 
         A gauge that speaks on change alone says nothing for minutes: its last reading stands then.
         """
-        end_ns = cut.window.command_ns - GUARD_NS
-        before = cut.around.stamps[cut.around.stamps < end_ns]
+        usual = cut.before_command()
+        before = cut.around.stamps[cut.around.stamps < usual.end_ns]
         if not len(before):
             raise UnmeasurableError(
                 f'tare: no reading until {to_seconds(GUARD_NS):g} s before the command took '
                 'effect',
                 Code.TARE,
             )
-        since_ns = min(end_ns - BASELINE_NS, int(before[-1]))
-        baseline = cut.part(since_ns, end_ns)
+        baseline = cut.part(min(usual.start_ns, int(before[-1])), usual.end_ns)
         readings = baseline.inside.value
         if readings is None or not np.isfinite(readings).all():
             raise UnmeasurableError('tare: a reading before the command is no number', Code.TARE)
@@ -169,17 +168,7 @@ class SpaceDisplacement(Declared, type='displacement', of='body'):
     def _reference(self, cut: Cut) -> NDArray[np.float64]:
         if self.reference is not None:
             return np.array(self.reference.position)
-        end_ns = cut.window.command_ns - GUARD_NS
-        try:
-            before = checked(cut.part(end_ns - BASELINE_NS, end_ns)).measured
-        except UnmeasurableError as error:
-            if error.code is not Code.SILENT:
-                raise
-            raise UnmeasurableError(
-                f'reference: no position within {to_seconds(BASELINE_NS + GUARD_NS):g} s before '
-                'the command',
-                Code.REFERENCE,
-            ) from None
+        before = checked_reference(cut, 'position')
         require_rest(before, self.settled_speed, self.settled_within, ' before the command')
         assert before.position is not None
         middle: NDArray[np.float64] = np.median(before.position, axis=0)

@@ -12,19 +12,6 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-# Copyright 2026 repsq_ros maintainers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
 """How far a body stands from where it stood before its command: after a push, or a walk."""
 
 from __future__ import annotations
@@ -35,14 +22,14 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from repsq_ros.keys import Declared, key
-from repsq_ros.measurement.checks import checked
+from repsq_ros.measurement.checks import checked_reference
 from repsq_ros.measurement.cut import Cut
 from repsq_ros.measurement.heading import yaw_of
 from repsq_ros.measurement.pose import gone_in, mean_pose
 from repsq_ros.measurement.reasons import Code
 from repsq_ros.measurement.samples import Samples
 from repsq_ros.measurement.window import GUARD_NS, REACH_NS, UnmeasurableError
-from repsq_ros.timebase import to_seconds
+from repsq_ros.timebase import to_nanoseconds, to_seconds
 
 MM = 1000.0
 LONGEST = to_seconds(REACH_NS - GUARD_NS)  # [s] that is kept of the time before a command
@@ -97,16 +84,7 @@ class PoseChange(Declared, type='pose_change'):
 
     def _before(self, cut: Cut) -> Samples:
         """Return the samples before the command; the set-up is to blame where they creep."""
-        end_ns = cut.window.command_ns - GUARD_NS
-        try:
-            before = checked(cut.part(end_ns - round(self.stable * 1e9), end_ns)).measured
-        except UnmeasurableError as error:
-            if error.code is not Code.SILENT:
-                raise
-            raise UnmeasurableError(
-                f'reference: no pose within the {self.stable:g} s before the command',
-                Code.REFERENCE,
-            ) from None
+        before = checked_reference(cut, 'pose', to_nanoseconds(self.stable))
         if self._creeps(before):
             raise UnmeasurableError(
                 f'reference: the body creeps by more than {self.creep:g} mm before the command',
