@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from repsq_ros.errors import MissingError
+from repsq_ros.iso9283.performance_criteria import pose_repeatability
 
 Array = NDArray[np.float64]
 
@@ -53,8 +54,7 @@ def draw(
     centre = positions.mean(axis=0)
     off = positions - centre
     distance = np.linalg.norm(off, axis=1)
-    spread = float(distance.std(ddof=1)) if len(distance) > 1 else 0.0
-    radius = float(distance.mean()) + 3.0 * spread  # RP of this pose
+    radius = pose_repeatability(positions).position if len(positions) > 1 else 0.0
     figure = Figure(figsize=(9.0, 6.4), layout='constrained')
     axes = figure.subplots(2, 2)
     for panel, (a, b) in zip(axes.flat, ((0, 1), (0, 2), (1, 2)), strict=False):

@@ -23,7 +23,6 @@ from typing import Any
 import numpy as np
 
 from repsq_ros.report.campaign_data import Array, CampaignData
-from repsq_ros.report.charts import unit_of_psi
 from repsq_ros.report.figure_style import BLACK, GREY, RED, SHADES, figure
 
 SMALLEST, LARGEST = 6.0, 42.0  # [points^2] of a mark: it grows with psi as its shade does
@@ -69,7 +68,7 @@ def _one(made: Any, campaign: CampaignData, label: str) -> None:
         axes.axvline(case[0], 0.0, 0.05, color=RED)
     axes.set_xlim(*_room(dimension.lower, dimension.upper))
     axes.set_xlabel(label)
-    axes.set_ylabel(unit_of_psi(campaign))
+    axes.set_ylabel(campaign.specification.axis_of_psi)
     if len(campaign.x_lost):
         axes.set_title(f'strokes below: {len(campaign.x_lost)} attempts lost', loc='right')
 
@@ -121,7 +120,7 @@ def _shades(made: Any, campaign: CampaignData) -> None:
     )
     axes.set_yticks([])
     axes.spines['left'].set_visible(False)
-    axes.set_xlabel(f'{unit_of_psi(campaign)}: larger marks are higher')
+    axes.set_xlabel(f'{campaign.specification.axis_of_psi}: larger marks are higher')
 
 
 def _span(psi: Array) -> tuple[float, float]:

@@ -30,13 +30,6 @@ MOST_BINS = 40
 CELLS_BESIDE = 2.5  # cells that are shown on either side of the result
 
 
-def unit_of_psi(campaign: CampaignData) -> str:
-    """Return how psi is named on an axis: in the specification's words, with its unit."""
-    unit = campaign.specification.measure.unit
-    name = campaign.specification.about.measure or 'psi'
-    return name if unit in ('', '1') else f'{name} [{unit}]'
-
-
 def _limits(values: Array, least: float) -> tuple[float, float]:
     """Return the ends of an axis that shows values, at least so long."""
     finite = values[np.isfinite(values)]
@@ -90,7 +83,7 @@ def chart_of_estimate(campaign: CampaignData, beside: Sequence[CampaignData] = (
         axes.set_ylim(*_span_of_estimates(beside or [campaign]))
         axes.set_xlim(min(n[0], last.n - 1), last.n + max(0.03 * last.n, 0.5))
         axes.set_xlabel('tests, stopped here' if last.stopped else 'tests so far')
-        axes.set_ylabel('mean of ' + unit_of_psi(campaign))
+        axes.set_ylabel('mean of ' + campaign.specification.axis_of_psi)
         beside_the_data(axes, 3)
 
     return figure(draw)
@@ -140,7 +133,7 @@ def chart_of_psi(campaign: CampaignData) -> str:
         same = ', all of them equal' if np.ptp(psi) == 0 else ''
         plain = '' if np.all(campaign.weight == 1.0) else ', not weighted'
         axes.set_title(f'mean {mean:.4g}{plain}, n = {psi.size}{same}', loc='right')
-        axes.set_xlabel(unit_of_psi(campaign))
+        axes.set_xlabel(campaign.specification.axis_of_psi)
         axes.set_ylabel('tests')
         whole_numbers(axes.yaxis)
 
@@ -206,7 +199,7 @@ def chart_of_sessions(campaign: CampaignData) -> str:
             start = end
         axes.set_ylim(*_limits(psi, 2 * campaign.specification.gamma))
         axes.set_xlabel('test')
-        axes.set_ylabel(unit_of_psi(campaign))
+        axes.set_ylabel(campaign.specification.axis_of_psi)
         beside_the_data(axes, 2)
 
     return figure(draw)
@@ -280,7 +273,7 @@ def chart_of_partition(campaign: CampaignData) -> str:
         axes.set_xlim(low, high)
         axes.set_ylim(0.0, 1.05)
         axes.set_yticks([])
-        axes.set_xlabel(unit_of_psi(campaign) + '; numbers: cells')
+        axes.set_xlabel(campaign.specification.axis_of_psi + '; numbers: cells')
         axes.legend(loc='upper center', bbox_to_anchor=(0.5, -0.28), ncols=3, fontsize=8.5)
 
     return figure(draw, 2.4)

@@ -241,9 +241,10 @@ def of_weights(campaign: CampaignData) -> str:
     weight = campaign.weight
     if not weight.size or not weight.any():
         return ''
-    worth = float(weight.sum() ** 2 / (weight**2).sum())
+    assert campaign.latest is not None
     return (
-        f'The {weight.size} weighted tests are worth {worth:.1f} tests of equal weight. '
+        f'The {weight.size} weighted tests are worth '
+        f'{campaign.latest.effective_sample_size:.1f} tests of equal weight. '
         f'The largest weight is {weight.max():.3g}.'
     )
 

@@ -22,7 +22,7 @@ from typing import Any
 
 from repsq_ros.campaign.drift import MeanInterval
 from repsq_ros.report.campaign_data import CampaignData
-from repsq_ros.report.charts import beside_the_data, unit_of_psi
+from repsq_ros.report.charts import beside_the_data
 from repsq_ros.report.figure_style import (
     BLACK,
     BLUE,
@@ -98,7 +98,7 @@ def chart_of_campaigns(
         axes.set_ylim(-len(campaigns) + 0.4, 0.6)
         axes.set_yticks([-k for k in range(len(campaigns))])
         axes.set_yticklabels([_label(each, trend) for each in campaigns])
-        axes.set_xlabel(f'mean of {unit_of_psi(campaigns[0])}')
+        axes.set_xlabel(f'mean of {campaigns[0].specification.axis_of_psi}')
         beside_the_data(axes, 4)
 
     return figure(draw, 1.3 + 0.5 * len(campaigns), 6.0)
@@ -140,7 +140,7 @@ def chart_of_running_estimates(campaigns: Sequence[CampaignData]) -> str:
             axes.axhline(edge, color=GREY, linestyle='--', linewidth=0.8)
         axes.set_ylim(low, high)
         axes.set_xlabel('tests')
-        axes.set_ylabel(f'mean of {unit_of_psi(first)}')
+        axes.set_ylabel(f'mean of {first.specification.axis_of_psi}')
         beside_the_data(axes, 4)
 
     return figure(draw, 3.2, 6.0)

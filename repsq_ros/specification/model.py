@@ -81,6 +81,12 @@ class Specification:
         return self.cells.partition
 
     @property
+    def axis_of_psi(self) -> str:
+        """How psi is named on an axis: in the specification's words, with its unit."""
+        name, unit = self.about.measure or 'psi', self.measure.unit
+        return name if unit in ('', '1') else f'{name} [{unit}]'
+
+    @property
     def body_input(self) -> Input | None:
         """The input that tells where the robot is; None where the specification names none."""
         if self.feedback is not None:

@@ -114,6 +114,11 @@ def draw_runs(
         pyplot.close(figure)
 
 
+def _draw_square(axes: Any, low: float, high: float, **style: Any) -> None:
+    """Draw the square of [low, high] of both labs."""
+    axes.plot((low, high, high, low, low), (low, low, high, high, low), **style)
+
+
 def _draw_pairs(
     axes: Any, labs: Sequence[Sequence[Run]], specification: Specification, summary: Summary
 ) -> None:
@@ -126,37 +131,23 @@ def _draw_pairs(
     truth, everything = summary.truth, np.concatenate([first, second])
     low = min(float(everything.min()), truth - 1.1 * reach)
     high = max(float(everything.max()), truth + 1.1 * reach)
-    sides = (truth - reach, truth + reach, truth + reach, truth - reach, truth - reach)
-    axes.plot(
-        sides,
-        (sides[0], sides[0], sides[1], sides[1], sides[0]),
-        color='black',
-        linewidth=1.0,
-        label='r* \u00b1 (gamma + alpha/2)',
-    )
+    label = 'r* \u00b1 (gamma + alpha/2)'
+    _draw_square(axes, truth - reach, truth + reach, color='black', linewidth=1.0, label=label)
     axes.plot(truth, truth, '+', color='black', markersize=14, label='r*')
     if specification.partition is not None:
         shown = [edge for edge in specification.partition.edges if low <= edge <= high]
         for place, edge in enumerate(shown):
-            label = None if place else 'edge of a cell'
-            axes.axvline(edge, color='0.4', linewidth=0.8, linestyle='--', label=label)
+            name = None if place else 'edge of a cell'
+            axes.axvline(edge, color='0.4', linewidth=0.8, linestyle='--', label=name)
             axes.axhline(edge, color='0.4', linewidth=0.8, linestyle='--')
     else:
         first_run = labs[0][0]
-        left, right = first_run.cell_lower, first_run.cell_upper
-        axes.plot(
-            (left, right, right, left, left),
-            (left, left, right, right, left),
-            color='0.4',
-            linewidth=0.8,
-            linestyle='--',
-            label="cell of the first pair's initiator",
-        )
-    unit = specification.measure.unit
-    name = (specification.about.measure or 'psi') + ('' if unit in ('', '1') else f' [{unit}]')
+        label = "cell of the first pair's initiator"
+        dashed = {'color': '0.4', 'linewidth': 0.8, 'linestyle': '--', 'label': label}
+        _draw_square(axes, first_run.cell_lower, first_run.cell_upper, **dashed)
     axes.set(
-        xlabel=f'first lab: mean of {name}',
-        ylabel=f'second lab: mean of {name}',
+        xlabel=f'first lab: mean of {specification.axis_of_psi}',
+        ylabel=f'second lab: mean of {specification.axis_of_psi}',
         title=f'same value in {summary.agreement.count} of {summary.agreement.of} pairs',
         xlim=(low, high),
         ylim=(low, high),
