@@ -115,20 +115,17 @@ class Campaign:
             self._events.append(self._event(record, f'skipped: {record.reason}'))
             self._miss(record)
         elif record.broken_off:
-            self._lose(record, f'broken off: {record.reason}')
+            self._events.append(self._event(record, f'broken off: {record.reason}'))
         elif not record.valid:
-            self._lose(record, f'INVALID: {record.reason}')
+            self._events.append(self._event(record, f'INVALID: {record.reason}'))
         elif not (math.isfinite(z) and self._weighs(record.weight)):
             self._losses.lose(Cause.INSTRUMENT)
-            self._lose(record, f'not counted: psi {record.psi}, weight {record.weight}')
+            event = f'not counted: psi {record.psi}, weight {record.weight}'
+            self._events.append(self._event(record, event))
         else:
             self._count(record, z)
         self.latest = self._estimate(record)
         return self.latest
-
-    def _lose(self, record: TestRecord, event: str) -> None:
-        """Take in an attempt that gave nothing: the same case is made again."""
-        self._events.append(self._event(record, event))
 
     def _miss(self, record: TestRecord) -> None:
         """Take in a case that gives nothing: it is not made again."""

@@ -261,11 +261,11 @@ class Conductor:
     ) -> Span:
         """Return the span that ends what is under way, and note whether that was an attempt."""
         begun = self.commanded
-        self.span = self._at_rest(phase, now_ns, reason)
+        span = self._at_rest(phase, now_ns, reason)
         if begun:
             self._answers.due, self._broken_off = True, (reason, cause)
-            self.span = replace(self.span, broken_off=True, cause=cause.value)
-        return self.span
+            self.span = span = replace(span, broken_off=True, cause=cause.value)
+        return span
 
     def _at_rest(self, phase: Phase, now_ns: int, reason: str = '') -> Span:
         self.span = Span(phase, *self._key, now_ns, None, self._protocol.rest, reason=reason)

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections import Counter, deque
+from collections import deque
 
 import numpy as np
 
@@ -45,7 +45,6 @@ class Losses:
 
     def __init__(self, accuracy: RequiredAccuracy) -> None:
         self._widens = {cause: accuracy.widens(cause) for cause in Cause}
-        self.by = Counter[Cause]()
         self.invalid = self.skipped = self.broken_off = self.bench = 0
         self.independent = 0  # lost attempts and cases that are assumed to be so whatever psi is
         self.in_test = False  # an attempt of the case under test was lost

@@ -16,43 +16,14 @@
 
 from __future__ import annotations
 
-from typing import Protocol
-
 from repsq_ros.campaign.records import Counted, EstimateRecord, TestRecord
+from repsq_ros.campaign.result import Result
 from repsq_ros.protocols.phases import Span
 
 LONGEST = 119  # characters of the line of an attempt
 
 
-class Lossy(Protocol):
-    """What an estimate and a result say of losses."""
-
-    @property
-    def invalid(self) -> int:
-        """INVALID attempts."""
-
-    @property
-    def skipped(self) -> int:
-        """Cases that the operator skipped."""
-
-    @property
-    def broken_off(self) -> int:
-        """Attempts that were broken off."""
-
-    @property
-    def bench(self) -> int:
-        """Of these: by the bench itself."""
-
-    @property
-    def extra_tests(self) -> int:
-        """Tests that losses cost."""
-
-    @property
-    def lost_time(self) -> float:
-        """Time that losses took [s]."""
-
-
-def price_text(of: Lossy) -> str:
+def price_text(of: EstimateRecord | Result) -> str:
     """Return what was lost and what that cost, in tests and minutes; '' without loss."""
     bench = f' ({of.bench} by the bench)' if of.bench else ''
     lost = [

@@ -20,7 +20,7 @@ import argparse
 import math
 import sys
 import textwrap
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 from repsq_ros.campaign.folder import read_tests
@@ -62,6 +62,15 @@ SHORTER = {  # partitions, in the table
     'any fixed': 'any',
     'as specified': 'own',
 }
+
+
+@dataclass(frozen=True)
+class GammaOfRule:
+    """The half-width that most campaigns reach with a number of tests."""
+
+    gamma: float  # [unit of psi]; infinite: none
+    proven: bool  # whether the rule promises it
+    rule: str
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -302,9 +311,9 @@ def _of_pilot(
 
 def _gammas(
     specification: Specification, known: Known, controlled: Known | None, tests: int
-) -> list[dict[str, object]]:
+) -> list[GammaOfRule]:
     """Return which gamma a number of tests is good for, by rule."""
-    found: list[dict[str, object]] = []
+    found = []
     for rule in reversed(rules_of(specification, known[0])):
         if isinstance(rule, Binomial):
             successes = round(tests * known[0].mean)
@@ -312,12 +321,12 @@ def _gammas(
         else:
             gamma = reachable_gamma(specification, rule, tests, known, controlled)
         proven = foretell(altered(specification, rule, gamma)).accurate
-        found.append({'gamma': gamma, 'proven': proven, 'rule': rule.name})
+        found.append(GammaOfRule(gamma, proven, rule.name))
     return found
 
 
 def _show_gammas(
-    tests: int, spread: Spread, gammas: list[dict[str, object]], c: float, budget: Budget
+    tests: int, spread: Spread, gammas: list[GammaOfRule], c: float, budget: Budget
 ) -> None:
     print(
         f'{tests} tests, {budget.hours(tests):.2f} h, {budget.battery_changes(tests)} battery '
@@ -325,6 +334,5 @@ def _show_gammas(
         f'gamma that 95 % of campaigns reach with them (c {c:g}):'
     )
     for each in gammas:
-        gamma = float(str(each['gamma']))
-        shown = f'{gamma:.4g}' if math.isfinite(gamma) else '-'
-        print(f'{shown:>9}  {"proven" if each["proven"] else "no proof":8}  {each["rule"]}')
+        shown = f'{each.gamma:.4g}' if math.isfinite(each.gamma) else '-'
+        print(f'{shown:>9}  {"proven" if each.proven else "no proof":8}  {each.rule}')

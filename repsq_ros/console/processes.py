@@ -29,10 +29,8 @@ from typing import BinaryIO
 
 import yaml
 
-from repsq_ros.launching.campaign_nodes import NodeDescription
+from repsq_ros.launching.campaign_nodes import STOP_TIMEOUT, NodeDescription
 
-# [s] before a process that does not stop is killed: the alarm of a stop has other ways to try.
-STOP_TIMEOUT = 15.0
 PR_SET_PDEATHSIG = 1
 
 

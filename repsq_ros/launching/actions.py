@@ -41,12 +41,10 @@ from launch_ros.substitutions import FindPackageShare
 
 from repsq_ros import topics
 from repsq_ros.launching.arguments import LaunchArgument, Shared
-from repsq_ros.launching.campaign_nodes import NodeDescription
+from repsq_ros.launching.campaign_nodes import STOP_TIMEOUT, NodeDescription
 from repsq_ros.launching.first_look import check_ending, closing_text, look_first
 
 PACKAGE = 'repsq_ros'
-# [s] from SIGINT to SIGTERM: the alarm of a stop has other ways to try.
-STOP_TIMEOUT = 15.0
 
 
 def given(argument: LaunchArgument) -> Any:

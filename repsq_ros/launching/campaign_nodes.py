@@ -29,6 +29,9 @@ from repsq_ros.simulation.simulated_sensors import SENSORS
 
 Settings = Mapping[str, object]
 
+# [s] before a node that does not end is killed: the alarm of a stop has other ways to try.
+STOP_TIMEOUT = 15.0
+
 # In the order of their start: who commands the robot comes last.
 ORDER = ('simulated_robot', 'measurement', 'estimator', 'guard', 'scheduler')
 

@@ -116,8 +116,7 @@ class Supervisor:
         wait, machine = self._recovery.begin(time.monotonic()), machine_text()
         reasons = [reason, *([machine] * bool(machine and cause is Cause.BENCH))]
         if wait:
-            number = self._recovery.count
-            reasons.append(f'number {number} of its kind lately, so it waits for {wait:g} s')
+            reasons.append(f'pause {self._recovery.count} of this kind: it waits {wait:g} s')
         self._hold('; '.join(reasons), True, cause)
 
     def _recover(self) -> None:
@@ -126,4 +125,4 @@ class Supervisor:
         lasts = self._recovery.lasts(now)
         if against and lasts:
             machine = machine_text()
-            self._say(f'waits for {lasts:.0f} s now: {against}{machine and f"; {machine}"}')
+            self._say(f'has waited {lasts:.0f} s: {against}{machine and f"; {machine}"}')

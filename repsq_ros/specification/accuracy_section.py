@@ -18,11 +18,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from repsq_ros.keys import key
+from repsq_ros.keys import Key, key
 from repsq_ros.protocols.phases import Cause
 from repsq_ros.specification.reader import Section, read_keys
 
 SELECTIONS = ('widen', 'assume_independent')
+
+
+def _the_same(lost: str, default: str = '') -> dict[str, Key]:
+    """Return the metadata of `selection` for what is lost by one cause."""
+    meaning = f'the same for {lost}'
+    return key(meaning, choices=SELECTIONS, later=True, default_text=default)
 
 
 @dataclass(frozen=True)
@@ -48,29 +54,13 @@ class RequiredAccuracy:
     )
     selection_bench: str = field(
         default='assume_independent',
-        metadata=key(
-            'the same for attempts that the bench broke off (stall, lost node, disk, clock)',
-            choices=SELECTIONS,
-            later=True,
-        ),
+        metadata=_the_same('attempts that the bench broke off (stall, lost node, disk, clock)'),
     )
     selection_instrument: str | None = field(
-        default=None,
-        metadata=key(
-            'the same for attempts that instruments lost',
-            choices=SELECTIONS,
-            later=True,
-            default_text='selection',
-        ),
+        default=None, metadata=_the_same('attempts that instruments lost', 'selection')
     )
     selection_operator: str | None = field(
-        default=None,
-        metadata=key(
-            'the same for attempts and cases that somebody ended',
-            choices=SELECTIONS,
-            later=True,
-            default_text='selection',
-        ),
+        default=None, metadata=_the_same('attempts and cases that somebody ended', 'selection')
     )
 
     def widens(self, cause: Cause) -> bool:
