@@ -72,13 +72,17 @@ def error_of_value(campaign: CampaignData) -> float:
     return max(result.upper - result.value, result.value - result.lower)
 
 
-def headline(campaign: CampaignData) -> tuple[str, str]:
-    """Return the value, large, and one line below it."""
+def headline(campaign: CampaignData, beside: Sequence[CampaignData]) -> tuple[str, str]:
+    """Return the value, large, and one line below it.
+
+    :param beside: all campaigns of the page: an equal value is shown with as many digits in each
+    """
     result, latest = campaign.result, campaign.latest
     unit = unit_text(campaign)
     if result is not None:
+        error = max(error_of_value(each) for each in beside if each.result is not None)
         return (
-            f'{rounded(result.value, error_of_value(campaign))[0]}{unit}',
+            f'{rounded(result.value, error)[0]}{unit}',
             f'cell {result.cell}, from {result.cell_lower:.4g} to {result.cell_upper:.4g}; '
             f'{result.n} tests, outcome: {result.outcome}',
         )

@@ -63,7 +63,7 @@ def render(campaigns: Sequence[CampaignData]) -> str:
 
 
 def _card(campaign: CampaignData, beside: Sequence[CampaignData]) -> dict[str, object]:
-    value, below = facts.headline(campaign)
+    value, below = facts.headline(campaign, beside)
     specification = campaign.specification
     return {
         'name': campaign.name,

@@ -252,7 +252,9 @@ def test_weights_and_their_worth(labs):
     assert 'No difference between the means was found (tested at level 0.05).' in together.text
     assert len(together.pictures) == 8 + 9 + 2
     main(['report', str(first), str(second)])
-    assert Page((first / 'report.html').read_text()).text.replace('Made', '')
+    html = (first / 'report.html').read_text()
+    assert Page(html).text.replace('Made', '')
+    assert re.findall('class="value">(.*?)<', html) == ['0.497', '0.497']
 
 
 @pytest.mark.parametrize(
