@@ -20,7 +20,7 @@ from launch_ros.parameter_descriptions import ParameterValue
 
 from launch import LaunchDescription
 from repsq_ros.launching import actions, arguments
-from repsq_ros.launching.arguments import LaunchArgument, Shared
+from repsq_ros.launching.arguments import LaunchArgument, PackageFile
 from repsq_ros.launching.campaign_nodes import monitor_node
 
 SPECIFICATION = arguments.specification(
@@ -49,7 +49,7 @@ def generate_launch_description() -> LaunchDescription:
             Node(
                 package='rviz2',
                 executable='rviz2',
-                arguments=['-d', actions.shared(Shared('config/repsq.rviz'))],
+                arguments=['-d', actions.shared(PackageFile('config/repsq.rviz'))],
                 parameters=[{'use_sim_time': sim_time}],
                 condition=IfCondition(actions.given(RVIZ)),
             ),

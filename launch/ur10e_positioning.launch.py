@@ -21,14 +21,14 @@ from launch_ros.actions import PushRosNamespace
 
 from launch import LaunchDescription
 from repsq_ros.launching import actions, arguments
-from repsq_ros.launching.arguments import LaunchArgument, Shared
+from repsq_ros.launching.arguments import LaunchArgument, PackageFile
 from repsq_ros.launching.campaign_nodes import campaign_nodes, new_launch_id
 
 SPECIFICATION = arguments.specification('ur10e_positioning.yaml')
 PARAMETERS = LaunchArgument(
     'parameters',
     'Parameters of the nodes: command type, workspace (YAML)',
-    Shared('config/ur10e_parameters.yaml'),
+    PackageFile('config/ur10e_parameters.yaml'),
 )
 # What the nodes call them, and the launch argument that tells their real names.
 TOPICS = {

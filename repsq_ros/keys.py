@@ -136,7 +136,7 @@ def _plain(item: object) -> object:
     return item
 
 
-class Declared:
+class KeyedDataclass:
     """A dataclass whose fields are keys; `tags` say in the digest which of several it is."""
 
     _tags: ClassVar[dict[str, str]] = {}

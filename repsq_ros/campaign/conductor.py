@@ -26,8 +26,8 @@ from dataclasses import replace
 from repsq_ros.campaign.answers import Answers
 from repsq_ros.campaign.cases import CaseSource
 from repsq_ros.campaign.losses import CUT_SHORT
-from repsq_ros.campaign.records import Case, Counted, EstimateRecord, TestRecord
-from repsq_ros.campaign.walk import OverdueError, Walk
+from repsq_ros.campaign.protocol_run import OverdueError, ProtocolRun
+from repsq_ros.campaign.records import Case, CountedAttempt, EstimateRecord, TestRecord
 from repsq_ros.measurement.recorder import Key
 from repsq_ros.measurement.samples import Samples
 from repsq_ros.measurement.settling import Settling
@@ -36,7 +36,7 @@ from repsq_ros.protocols.phases import Cause, Phase, Span
 from repsq_ros.sampling.proposals import Proposal
 from repsq_ros.specification.model import Specification
 
-Action = Case | Span | Counted
+Action = Case | Span | CountedAttempt
 
 
 class Conductor:
@@ -55,7 +55,7 @@ class Conductor:
         self._specification = specification
         self._protocol = specification.protocol
         feedback = specification.feedback
-        self._walk = Walk(self._protocol, None if feedback is None else Settling(feedback))
+        self._walk = ProtocolRun(self._protocol, None if feedback is None else Settling(feedback))
         self._at_home = False  # the robot is known to be where a test begins
         self._cases = CaseSource(specification, proposal, seed)
         self._attended = attended
@@ -302,7 +302,7 @@ class Conductor:
         actions: list[Action] = []
         if not answers.told:
             answers.told = True
-            actions.append(Counted(measured, estimated))
+            actions.append(CountedAttempt(measured, estimated))
             self._cases.learn(measured)
         if self.paused:
             return actions

@@ -19,24 +19,24 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
-from repsq_ros.campaign.history import FORMAT, History
+from repsq_ros.campaign.journal_contents import FORMAT, JournalContents
 from repsq_ros.errors import JournalError
 from repsq_ros.specification.model import Specification
 
 ROUNDING = 1e-12  # relative: edges that version 0.1.0 computed differ in their last bits
 
 
-def check_contract(history: History, file: Path, specification: Specification) -> None:
+def check_contract(contents: JournalContents, file: Path, specification: Specification) -> None:
     """Refuse to go on with another contract.
 
     :raises JournalError: with both digests
     """
-    if history.specification_digest == specification.digest:
+    if contents.specification_digest == specification.digest:
         return
-    if history.format < FORMAT and _same(history.shared, _as_before(specification)):
+    if contents.format < FORMAT and _same(contents.shared, _as_before(specification)):
         return
     raise JournalError(
-        f'{file}: found specification digest {history.specification_digest[:12]}, expected '
+        f'{file}: found specification digest {contents.specification_digest[:12]}, expected '
         f'{specification.digest[:12]} of {specification.file}'
     )
 

@@ -22,8 +22,8 @@ from pathlib import Path
 
 import yaml
 
-from repsq_ros.campaign.history import read_history
 from repsq_ros.campaign.journal import JOURNAL
+from repsq_ros.campaign.journal_contents import read_contents
 from repsq_ros.campaign.records import EstimateRecord, TestRecord
 from repsq_ros.campaign.result import Result
 from repsq_ros.errors import BagError, OutputError
@@ -166,8 +166,8 @@ class CampaignFolder:
         document = result.document(specification)
         journal = self._folder / JOURNAL
         if journal.exists():
-            history = read_history(journal)
-            document['sessions'] = list(history.sessions) if history else []
+            contents = read_contents(journal)
+            document['sessions'] = list(contents.sessions) if contents else []
         text = yaml.safe_dump(document, sort_keys=False, width=100)
         partial = path.with_suffix('.part')
         try:

@@ -24,7 +24,7 @@ import numpy as np
 
 from repsq_ros.campaign.records import TestRecord
 from repsq_ros.estimation.accumulator import Accumulator
-from repsq_ros.estimation.control import Controlled
+from repsq_ros.estimation.control import ControlledValue
 from repsq_ros.estimation.portfolio import ControlledProgress
 from repsq_ros.estimation.stopping import Bounds, Progress
 from repsq_ros.protocols.phases import Cause
@@ -46,11 +46,11 @@ class Losses:
     def __init__(self, accuracy: RequiredAccuracy) -> None:
         self._widens = {cause: accuracy.widens(cause) for cause in Cause}
         self.invalid = self.skipped = self.broken_off = self.bench = 0
-        self.independent = 0  # lost attempts and cases that are assumed to be so whatever psi is
+        self.independent = 0  # lost attempts and cases, assumed to be lost whatever psi is
         self.in_test = False  # an attempt of the case under test was lost
         self.widens_test = False  # ... and widens the interval
         self._without: Progress | None = None  # the rule, as if nothing had been lost
-        self._enough = 0  # n at which that one stopped; 0: it has not
+        self._enough = 0  # n at which that rule stopped; 0: not yet
         self._last_ns = 0  # end of the attempt before
         self._held = False  # the case before was skipped, which may have taken a while
         self._lost_ns = 0
@@ -114,7 +114,7 @@ class Losses:
             self._without = copy.deepcopy(progress)
 
     def count(
-        self, total: Accumulator, z: float, bounds: Bounds, beside: Controlled | None
+        self, total: Accumulator, z: float, bounds: Bounds, beside: ControlledValue | None
     ) -> None:
         """Take in a test as if nothing had been lost before it."""
         without = self._without

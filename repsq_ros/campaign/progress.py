@@ -16,7 +16,7 @@
 
 from __future__ import annotations
 
-from repsq_ros.campaign.records import Counted, EstimateRecord, TestRecord
+from repsq_ros.campaign.records import CountedAttempt, EstimateRecord, TestRecord
 from repsq_ros.campaign.result import Result
 from repsq_ros.protocols.phases import Span
 
@@ -47,7 +47,7 @@ class ProgressLines:
     def __init__(self) -> None:
         self._first: tuple[int, float] | None = None  # (tests, [s]) when the first one was heard
 
-    def line(self, counted: Counted, now: float) -> str:
+    def line(self, counted: CountedAttempt, now: float) -> str:
         """Return the line of one attempt, which fits into 120 columns.
 
         :param now: [s], steady

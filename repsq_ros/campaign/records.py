@@ -129,7 +129,7 @@ class EstimateRecord:
 
 
 @dataclass(frozen=True)
-class Counted:
+class CountedAttempt:
     """An attempt is over, and both its answers have come: it belongs into the journal."""
 
     record: TestRecord

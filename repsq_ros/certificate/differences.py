@@ -23,7 +23,7 @@ ROUNDING = 1e-9  # relative: logarithms of another machine may differ in their l
 
 
 @dataclass(frozen=True)
-class Checked:
+class CheckResult:
     """The outcome of one check."""
 
     what: str

@@ -29,7 +29,7 @@ from repsq_ros import __version__
 from repsq_ros.campaign.drift import intervals_of_sessions, mean_interval
 from repsq_ros.campaign.folder import REPLICATION, RESULT, SPECIFICATION, TESTS
 from repsq_ros.campaign.journal import JOURNAL
-from repsq_ros.campaign.recount import Recount
+from repsq_ros.campaign.recomputed_campaign import RecomputedCampaign
 from repsq_ros.certificate.canonical import plain, sha256_of
 from repsq_ros.errors import BagError, ParameterError
 from repsq_ros.specification.copies import companions
@@ -44,7 +44,7 @@ ISSUED = ('issued', 'software', 'bags', 'topics', 'lab')  # what no journal says
 
 
 def make_document(
-    recounted: Recount,
+    recomputed: RecomputedCampaign,
     bags: Sequence[dict[str, object]] = (),
     lab: str = '',
     topics: dict[str, object] | None = None,
@@ -61,8 +61,8 @@ def make_document(
     document = {
         'format': FORMAT,
         'type': TYPE,
-        **counted_content(recounted),
-        'files': file_digests(recounted),
+        **counted_content(recomputed),
+        'files': file_digests(recomputed),
         'bags': list(bags),
         'lab': lab,
         'issued': time.strftime('%Y-%m-%dT%H:%M:%S%z'),
@@ -80,23 +80,23 @@ def make_document(
     return made
 
 
-def counted_content(recounted: Recount) -> dict[str, object]:
+def counted_content(recomputed: RecomputedCampaign) -> dict[str, object]:
     """Return what follows from specification and journal alone.
 
     :raises JournalError: the campaign has no result
     """
-    specification, history = recounted.specification, recounted.history
-    result = recounted.finished()
+    specification, contents = recomputed.specification, recomputed.contents
+    result = recomputed.finished()
     published = result.published(specification)
     tester, accuracy = specification.tester, specification.accuracy
     told = asdict(result)
     partition = published.partition
-    sessions = recounted.sessions
+    sessions = recomputed.sessions
     of_sessions = intervals_of_sessions(specification, [each.tests for each in sessions])
     return {
         'campaign': {
-            'id': history.campaign_id,
-            'seed': history.seed,
+            'id': contents.campaign_id,
+            'seed': contents.seed,
             'proposal': tester.proposal.kind,
             'control': tester.control is not None,
             'max_tests': tester.max_tests,
@@ -127,15 +127,15 @@ def counted_content(recounted: Recount) -> dict[str, object]:
             for name, value in told.items()
             if name not in (*PROMISE, *IDENTITY, *PRICE)
         },
-        'mean': asdict(mean_interval(specification, history.tests, accuracy.c)),
+        'mean': asdict(mean_interval(specification, contents.tests, accuracy.c)),
         'sessions': [
             {**_session(each.content), 'mean': asdict(interval)}
             for each, interval in zip(sessions, of_sessions, strict=True)
         ],
         'journal': {
-            'format': history.format,
-            'lines': len(recounted.entries),
-            'head': recounted.head,
+            'format': contents.format,
+            'lines': len(recomputed.entries),
+            'head': recomputed.head,
         },
     }
 
@@ -159,9 +159,9 @@ def certified_files(folder: Path) -> list[str]:
     return [name for name in dict.fromkeys([*named, *beside]) if (folder / name).is_file()]
 
 
-def file_digests(recounted: Recount) -> dict[str, str]:
+def file_digests(recomputed: RecomputedCampaign) -> dict[str, str]:
     """Return the SHA-256 of each file that a certificate vouches for."""
-    folder = recounted.folder
+    folder = recomputed.folder
     return {name: sha256_of(folder / name) for name in certified_files(folder)}
 
 

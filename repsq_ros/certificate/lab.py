@@ -24,7 +24,7 @@ from typing import Any
 from repsq_ros.campaign.comparison import FinishedCampaign
 from repsq_ros.campaign.drift import DriftFinding, MeanInterval, drift_between, mean_interval
 from repsq_ros.campaign.journal import JOURNAL
-from repsq_ros.campaign.recount import recount
+from repsq_ros.campaign.recomputed_campaign import recompute
 from repsq_ros.certificate.canonical import plain
 from repsq_ros.certificate.document import CERTIFICATE, counted_content
 from repsq_ros.certificate.issuing import content_digest, read_certificate
@@ -96,11 +96,13 @@ def read_lab(path: Path) -> LabResult:
     """
     file = path if path.is_file() else path / CERTIFICATE
     if not path.is_file() and ((path / JOURNAL).exists() or not file.exists()):
-        found = recount(path)
-        history, result = found.history, found.finished()
+        found = recompute(path)
+        contents, result = found.contents, found.finished()
         content = plain(counted_content(found))
         assert isinstance(content, dict)
-        campaign = FinishedCampaign(path, found.specification, history.seed, history.tests, result)
+        campaign = FinishedCampaign(
+            path, found.specification, contents.seed, contents.tests, result
+        )
         return LabResult(path, content, campaign)
     content, _ = read_certificate(file)
     if content_digest(content) != content['digest']:

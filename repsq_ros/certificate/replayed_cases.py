@@ -20,10 +20,10 @@ import math
 from collections.abc import Iterator
 
 from repsq_ros.campaign.cases import CaseSource
-from repsq_ros.campaign.history import CASE, TEST
+from repsq_ros.campaign.journal_contents import CASE, TEST
+from repsq_ros.campaign.recomputed_campaign import RecomputedCampaign
 from repsq_ros.campaign.records import TestRecord
-from repsq_ros.campaign.recount import Recount
-from repsq_ros.certificate.differences import Checked, close, name_of
+from repsq_ros.certificate.differences import CheckResult, close, name_of
 from repsq_ros.errors import RepsqError
 from repsq_ros.sampling.external import MISMATCH
 from repsq_ros.sampling.proposals import Draw, Proposal
@@ -33,23 +33,23 @@ CASES = 'cases, drawn again from the seed'
 ORDER = 'order of cases and tests'
 
 
-def replay_cases(recounted: Recount) -> list[Checked]:
+def replay_cases(recomputed: RecomputedCampaign) -> list[CheckResult]:
     """Draw every case again and compare it with the journal's; check the order of its lines.
 
     An adaptive proposal learns again from the journal's tests, so each case is compared with the
     proposal that was in force.
     """
-    specification, history = recounted.specification, recounted.history
+    specification, contents = recomputed.specification, recomputed.contents
     proposal = specification.make_proposal()
-    replay = _Replay(specification, proposal, history.seed)
+    replay = _Replay(specification, proposal, contents.seed)
     cases: list[str] = []
-    for entry in recounted.entries:
+    for entry in recomputed.entries:
         if entry.event == CASE:
             cases += replay.compare_case(entry.content)
         elif entry.event == TEST:
-            cases += replay.compare_test(history.tests[replay.tests])
-    order = [*replay.out_of_order, *_after_the_end(recounted)]
-    found = f'{replay.drawn} cases, seed {history.seed}'
+            cases += replay.compare_test(contents.tests[replay.tests])
+    order = [*replay.out_of_order, *_after_the_end(recomputed)]
+    found = f'{replay.drawn} cases, seed {contents.seed}'
     not_checked = ''
     if not replay.from_seed and replay.tests:
         not_checked = (
@@ -57,15 +57,15 @@ def replay_cases(recounted: Recount) -> list[Checked]:
             'bounds and the target were checked'
         )
     return [
-        Checked(CASES, tuple(cases), found, not_checked),
-        Checked(ORDER, tuple(order), f'{replay.tests} attempts, none left out'),
+        CheckResult(CASES, tuple(cases), found, not_checked),
+        CheckResult(ORDER, tuple(order), f'{replay.tests} attempts, none left out'),
     ]
 
 
-def _after_the_end(recounted: Recount) -> Iterator[str]:
+def _after_the_end(recomputed: RecomputedCampaign) -> Iterator[str]:
     """Yield the attempts that no estimate counts: out of turn, or after the rule was met."""
-    counted = {(each.record.index, each.record.attempt) for each in recounted.counted}
-    for test in recounted.history.tests:
+    counted = {(each.record.index, each.record.attempt) for each in recomputed.counted}
+    for test in recomputed.contents.tests:
         if (test.index, test.attempt) not in counted:
             yield f'{name_of(test.index, test.attempt)}: not counted, it is out of turn'
 

@@ -36,9 +36,9 @@ from repsq_ros.campaign.folder import (
     tests_row,
 )
 from repsq_ros.campaign.journal import JOURNAL
-from repsq_ros.campaign.recount import Recount, recount
+from repsq_ros.campaign.recomputed_campaign import RecomputedCampaign, recompute
 from repsq_ros.certificate.canonical import sha256_of, written_form
-from repsq_ros.certificate.differences import Checked, close, differences
+from repsq_ros.certificate.differences import CheckResult, close, differences
 from repsq_ros.certificate.document import (
     CERTIFICATE,
     ISSUED,
@@ -71,7 +71,7 @@ COMPUTED = {'mean', 'half_width'}  # columns of tests.csv that the journal does 
 
 def verify(
     target: Path, bags: Sequence[Path] = (), key: Ed25519PublicKey | None = None
-) -> list[Checked]:
+) -> list[CheckResult]:
     """Check a campaign's folder, a published one, or a certificate.
 
     :param bags: recordings that the certificate names
@@ -86,17 +86,17 @@ def verify(
     if not file.exists() and not has_journal:
         found = f'neither {JOURNAL} nor {CERTIFICATE}' if target.is_dir() else 'nothing'
         raise ParameterError(str(target), found, 'a campaign or its certificate')
-    checks: list[Checked] = []
+    checks: list[CheckResult] = []
     certificate: dict[str, Any] | None = None
     if file.exists():
         try:
             certificate, data = read_certificate(file)
         except CertificateError as error:
-            return [Checked(file.name, (str(error),))]
+            return [CheckResult(file.name, (str(error),))]
         checks += _of_certificate(file, certificate, data, key)
         checks += list(_of_files(folder, certificate))
     elif key is not None or bags:
-        return [Checked(CERTIFICATE, ('is not there: no signature, and no recording named',))]
+        return [CheckResult(CERTIFICATE, ('is not there: no signature, and no recording named',))]
     if has_journal:
         checks += _of_campaign(folder, certificate)
     if certificate is not None and not (has_journal and REPLICATION in certificate['files']):
@@ -108,7 +108,7 @@ def verify(
 
 def _of_certificate(
     file: Path, certificate: dict[str, Any], data: bytes, key: Ed25519PublicKey | None
-) -> list[Checked]:
+) -> list[CheckResult]:
     """Check what a certificate says of itself."""
     checks = []
     problems: tuple[str, ...] = ()
@@ -116,36 +116,36 @@ def _of_certificate(
         problems = ('its content is not that of its digest: it was edited',)
     elif written_form(certificate) != data:
         problems = ('the bytes of the file are not as they were written: it was edited',)
-    checks.append(Checked(file.name, problems, f'digest {certificate["digest"][:12]}'))
+    checks.append(CheckResult(file.name, problems, f'digest {certificate["digest"][:12]}'))
     said = certificate['specification']
     shared = json.dumps(said['shared'], sort_keys=True, separators=(',', ':'))
     digest = hashlib.sha256(shared.encode()).hexdigest()
     problems = ()
     if digest != said['replication_digest']:
         problems = (f'is {digest[:12]}, the certificate says {said["replication_digest"][:12]}',)
-    checks.append(Checked('digest of the specification in it', problems, digest[:12]))
+    checks.append(CheckResult('digest of the specification in it', problems, digest[:12]))
     return [*checks, _of_signature(certificate, key)]
 
 
-def _of_signature(certificate: dict[str, Any], key: Ed25519PublicKey | None) -> Checked:
+def _of_signature(certificate: dict[str, Any], key: Ed25519PublicKey | None) -> CheckResult:
     signature = certificate.get('signature')
     if signature is None:
         if key is not None:
-            return Checked(SIGNATURE, ('there is none',))
-        return Checked(SIGNATURE, not_checked='there is none: anybody may have written this')
+            return CheckResult(SIGNATURE, ('there is none',))
+        return CheckResult(SIGNATURE, not_checked='there is none: anybody may have written this')
     unsigned = {name: value for name, value in certificate.items() if name != 'signature'}
     problem = signature_problem(unsigned, signature, key)
     if problem:
-        return Checked(SIGNATURE, (problem,))
+        return CheckResult(SIGNATURE, (problem,))
     named = f'by the key {signature["public_key"]}'
     if key is None:
-        return Checked(
+        return CheckResult(
             SIGNATURE, not_checked=f'{named}: signed by nobody you named; --key names the lab'
         )
-    return Checked(SIGNATURE, note=named)
+    return CheckResult(SIGNATURE, note=named)
 
 
-def _of_files(folder: Path, certificate: dict[str, Any]) -> Iterator[Checked]:
+def _of_files(folder: Path, certificate: dict[str, Any]) -> Iterator[CheckResult]:
     """Check the files beside a certificate that it vouches for."""
     # What was published without evidence has none of these, and is not expected to.
     is_campaign = any((folder / name).exists() for name in (JOURNAL, TESTS, RESULT))
@@ -153,7 +153,7 @@ def _of_files(folder: Path, certificate: dict[str, Any]) -> Iterator[Checked]:
         path = folder / name
         if not path.is_file():
             if is_campaign:
-                yield Checked(name, ('is gone',))
+                yield CheckResult(name, ('is gone',))
             continue
         found = sha256_of(path)
         problems: tuple[str, ...] = ()
@@ -161,68 +161,70 @@ def _of_files(folder: Path, certificate: dict[str, Any]) -> Iterator[Checked]:
             problems = (
                 f'SHA-256 is {found[:12]}, the certificate says {digest[:12]}: it changed',
             )
-        yield Checked(name, problems, f'SHA-256 {digest[:12]}')
+        yield CheckResult(name, problems, f'SHA-256 {digest[:12]}')
     try:
         there = certified_files(folder) if is_campaign else []
     except SpecificationError:
         return  # said where the campaign is counted
     for name in there:
         if name not in certificate['files'] and name != REPLICATION:
-            yield Checked(name, ('the certificate does not name it, so anybody may change it',))
+            yield CheckResult(
+                name, ('the certificate does not name it, so anybody may change it',)
+            )
 
 
-def _of_campaign(folder: Path, certificate: dict[str, Any] | None) -> list[Checked]:
+def _of_campaign(folder: Path, certificate: dict[str, Any] | None) -> list[CheckResult]:
     """Check what follows from a journal."""
     try:
-        recounted = recount(folder)
+        recomputed = recompute(folder)
     except RepsqError as error:
-        return [Checked(COUNTED, (str(error),))]
+        return [CheckResult(COUNTED, (str(error),))]
     torn: tuple[str, ...] = ()
-    if recounted.torn:
-        torn = (f'{recounted.torn} bytes behind the last whole line',)
-    lines = f'{len(recounted.entries)} lines, head {recounted.head[:12]}'
+    if recomputed.torn:
+        torn = (f'{recomputed.torn} bytes behind the last whole line',)
+    lines = f'{len(recomputed.entries)} lines, head {recomputed.head[:12]}'
     checks = [
-        Checked(f'{JOURNAL}, line by line', torn, lines),
-        *replay_cases(recounted),
-        _of_tests(folder / TESTS, recounted),
+        CheckResult(f'{JOURNAL}, line by line', torn, lines),
+        *replay_cases(recomputed),
+        _of_tests(folder / TESTS, recomputed),
     ]
-    if recounted.result is None:
+    if recomputed.result is None:
         ended = certificate is not None or (folder / RESULT).exists()
-        text = f'{len(recounted.history.tests)} tests without a result'
+        text = f'{len(recomputed.contents.tests)} tests without a result'
         problems = (text,) if ended else ()
-        return [*checks, Checked(COUNTED, problems, f'{text}: not at its end yet')]
-    document = recounted.result.document(recounted.specification)
-    document['sessions'] = list(recounted.history.sessions)
+        return [*checks, CheckResult(COUNTED, problems, f'{text}: not at its end yet')]
+    document = recomputed.result.document(recomputed.specification)
+    document['sessions'] = list(recomputed.contents.sessions)
     checks.append(_of_yaml(folder / RESULT, yaml.safe_dump(document), ('software', *PRICE)))
-    if recounted.specification.partition is None:
+    if recomputed.specification.partition is None:
         with TemporaryDirectory() as temporary:
             again = Path(temporary) / REPLICATION
-            leave_replication(recounted.specification, recounted.result, again)
+            leave_replication(recomputed.specification, recomputed.result, again)
             checks.append(_of_yaml(folder / REPLICATION, again.read_text(encoding='utf-8')))
     if certificate is not None:
-        checks.append(_held_against(certificate, recounted))
+        checks.append(_held_against(certificate, recomputed))
     return checks
 
 
-def _held_against(certificate: dict[str, Any], recounted: Recount) -> Checked:
+def _held_against(certificate: dict[str, Any], recomputed: RecomputedCampaign) -> CheckResult:
     """Hold every number and word of a certificate against what the journal gives."""
-    again = make_document(recounted)
+    again = make_document(recomputed)
     left_out = (*ISSUED, 'files', 'digest', 'signature')
     said = {key: value for key, value in certificate.items() if key not in left_out}
     expected = {key: value for key, value in again.items() if key not in left_out}
-    return Checked('certificate, counted anew', tuple(differences(said, expected)))
+    return CheckResult('certificate, counted anew', tuple(differences(said, expected)))
 
 
-def _of_tests(file: Path, recounted: Recount) -> Checked:
+def _of_tests(file: Path, recomputed: RecomputedCampaign) -> CheckResult:
     """Hold the table of the tests against the journal."""
     try:
         found = list(csv.reader(io.StringIO(file.read_text(encoding='utf-8'))))
     except FileNotFoundError:
-        return Checked(f'{TESTS}, counted anew', note=ABSENT)
+        return CheckResult(f'{TESTS}, counted anew', note=ABSENT)
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        return Checked(f'{TESTS}, counted anew', (f'cannot be read: {error}',))
-    lines = [tests_header(recounted.specification)]
-    lines += [tests_row(each.record, each.estimate) for each in recounted.counted]
+        return CheckResult(f'{TESTS}, counted anew', (f'cannot be read: {error}',))
+    lines = [tests_header(recomputed.specification)]
+    lines += [tests_row(each.record, each.estimate) for each in recomputed.counted]
     expected = list(csv.reader(lines))
     problems = []
     if len(found) != len(expected):
@@ -237,7 +239,7 @@ def _of_tests(file: Path, recounted: Recount) -> Checked:
             for name, one, two in zip(header, row, other, strict=True)
             if not (one == two or (name in COMPUTED and _near(one, two)))
         ]
-    return Checked(f'{TESTS}, counted anew', tuple(problems), f'{len(expected) - 1} rows')
+    return CheckResult(f'{TESTS}, counted anew', tuple(problems), f'{len(expected) - 1} rows')
 
 
 def _near(one: str, two: str) -> bool:
@@ -247,7 +249,7 @@ def _near(one: str, two: str) -> bool:
         return False
 
 
-def _of_yaml(file: Path, again: str, left_out: tuple[str, ...] = ()) -> Checked:
+def _of_yaml(file: Path, again: str, left_out: tuple[str, ...] = ()) -> CheckResult:
     """Hold a file against its content as it is computed anew.
 
     :param left_out: keys that the version of the software is in
@@ -258,18 +260,18 @@ def _of_yaml(file: Path, again: str, left_out: tuple[str, ...] = ()) -> Checked:
         read(file)  # refuses a key that appears twice
         found = yaml.safe_load(text)
     except FileNotFoundError:
-        return Checked(what, note=ABSENT)
+        return CheckResult(what, note=ABSENT)
     except (OSError, UnicodeDecodeError, yaml.YAMLError, SpecificationError) as error:
-        return Checked(what, (f'cannot be read: {" ".join(str(error).split())}',))
+        return CheckResult(what, (f'cannot be read: {" ".join(str(error).split())}',))
     expected = yaml.safe_load(again)
     if isinstance(found, dict):
         for each in (found, expected):
             for key in left_out:
                 each.pop(key, None)
-    return Checked(what, tuple(differences(found, expected)))
+    return CheckResult(what, tuple(differences(found, expected)))
 
 
-def _of_replication(folder: Path, certificate: dict[str, Any]) -> list[Checked]:
+def _of_replication(folder: Path, certificate: dict[str, Any]) -> list[CheckResult]:
     """Check that a published specification is the one whose digest the certificate names."""
     file = folder / REPLICATION
     if not file.exists():
@@ -277,24 +279,24 @@ def _of_replication(folder: Path, certificate: dict[str, Any]) -> list[Checked]:
     try:
         digest = load(file).digest
     except RepsqError as error:
-        return [Checked(REPLICATION, (str(error),))]
+        return [CheckResult(REPLICATION, (str(error),))]
     named = certificate['specification']['replication_digest']
     problems: tuple[str, ...] = ()
     if digest != named:
         problems = (f'digest is {digest[:12]}, the certificate says {named[:12]}',)
-    return [Checked(f'{REPLICATION}, its digest', problems, digest[:12])]
+    return [CheckResult(f'{REPLICATION}, its digest', problems, digest[:12])]
 
 
-def _of_bag(bag: Path, certificate: dict[str, Any]) -> Checked:
+def _of_bag(bag: Path, certificate: dict[str, Any]) -> CheckResult:
     """Check the files of a recording."""
     what = f'recording {bag.name}'
     named = {each['name']: each for each in certificate['bags']}
     if not named:
-        return Checked(what, ('the certificate names no recording',))
+        return CheckResult(what, ('the certificate names no recording',))
     # A recording may lie in a folder of another name by now, where there is only one.
     entry = named.get(bag.name) or (next(iter(named.values())) if len(named) == 1 else None)
     if entry is None:
-        return Checked(what, (f'the certificate names {", ".join(named)}',))
+        return CheckResult(what, (f'the certificate names {", ".join(named)}',))
     try:
         files = bag_files(bag)
         problems = [f'{each} is not in the certificate' for each in files.keys() - _names(entry)]
@@ -305,8 +307,8 @@ def _of_bag(bag: Path, certificate: dict[str, Any]) -> Checked:
             elif sha256_of(files[name]) != each['sha256']:
                 problems.append(f'{name}: its SHA-256 is another one, it changed')
     except BagError as error:
-        return Checked(what, (str(error),))
-    return Checked(what, tuple(problems), f'{len(entry["files"])} files, SHA-256 as certified')
+        return CheckResult(what, (str(error),))
+    return CheckResult(what, tuple(problems), f'{len(entry["files"])} files, SHA-256 as certified')
 
 
 def _names(entry: dict[str, Any]) -> set[str]:

@@ -21,7 +21,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from repsq_ros.campaign.recount import recount
+from repsq_ros.campaign.recomputed_campaign import recompute
 from repsq_ros.certificate.document import CERTIFICATE, bag_entry, make_document
 from repsq_ros.certificate.issuing import issue, read_certificate
 from repsq_ros.certificate.publication import pack, publish
@@ -65,7 +65,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         '--output', type=Path, help='new folder (default: that of the campaign, -published)'
     )
     folder.add_argument(
-        '--evidence', action='store_true', help='with the journal: strangers can recount all tests'
+        '--evidence',
+        action='store_true',
+        help='with the journal, from which others recompute the result',
     )
     folder.add_argument('--zip', action='store_true', help='pack the folder as well')
     add_json(parser)
@@ -105,7 +107,7 @@ def _certify(arguments: argparse.Namespace) -> list[tuple[str, str]]:
     topics = None if where == RecordedTopics() else asdict(where)
     anew = bool(bags or key or arguments.lab or topics)
     if anew or not arguments.publish or not (folder / CERTIFICATE).exists():
-        path = issue(make_document(recount(folder), bags, arguments.lab, topics), folder, key)
+        path = issue(make_document(recompute(folder), bags, arguments.lab, topics), folder, key)
         signed = 'not signed' if key is None else f'signed with {arguments.key}'
         said.append(('written', f'{path}, {signed}, {len(bags)} recordings'))
     return [*said, *(_publish(arguments, folder, target) if arguments.publish else [])]

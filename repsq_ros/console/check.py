@@ -27,7 +27,7 @@ from repsq_ros.specification.advice import hints, phase_lines, warnings
 from repsq_ros.specification.copies import own_classes
 from repsq_ros.specification.load import load
 from repsq_ros.specification.model import Specification
-from repsq_ros.studies.foretold import foretell
+from repsq_ros.studies.expected_promise import foretell
 from repsq_ros.timebase import to_seconds
 
 PLACES = 20  # of psi in its range that are tried

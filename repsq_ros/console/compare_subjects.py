@@ -28,7 +28,7 @@ from repsq_ros.estimation.difference import Verdict
 from repsq_ros.sampling.proposals import Dependence
 from repsq_ros.specification.load import load
 from repsq_ros.specification.model import Specification
-from repsq_ros.studies.pairs import Compared, check_comparable, paired_difference
+from repsq_ros.studies.pairs import PairComparison, check_comparable, paired_difference
 
 
 def add_subject_arguments(parser: argparse.ArgumentParser) -> None:
@@ -112,7 +112,7 @@ def compare_subjects(arguments: argparse.Namespace) -> int:
 def _show(
     arguments: argparse.Namespace,
     specification: Specification,
-    found: Compared,
+    found: PairComparison,
     c: float,
     verdict: str,
 ) -> None:

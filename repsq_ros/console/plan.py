@@ -44,7 +44,7 @@ from repsq_ros.studies.costs import (
     rules_of,
 )
 from repsq_ros.studies.counts import Count, count_tests
-from repsq_ros.studies.foretold import altered, foretell
+from repsq_ros.studies.expected_promise import altered, foretell
 from repsq_ros.studies.spread import (
     AT_LEAST_FOR_CONTROL,
     FEW,

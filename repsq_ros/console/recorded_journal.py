@@ -24,16 +24,16 @@ from typing import Any, NamedTuple
 
 from repsq_ros import topics
 from repsq_ros.campaign.folder import SPECIFICATION
-from repsq_ros.campaign.history import ABORT, CASE, DONE, PAUSE, SKIP
+from repsq_ros.campaign.journal_contents import ABORT, CASE, DONE, PAUSE, SKIP
+from repsq_ros.campaign.recomputed_campaign import RecomputedCampaign
 from repsq_ros.campaign.records import TestRecord
-from repsq_ros.campaign.recount import Recount
-from repsq_ros.certificate.differences import Checked, close, name_of
+from repsq_ros.certificate.differences import CheckResult, close, name_of
 from repsq_ros.measurement.recorder import Key
 from repsq_ros.messages import campaign_messages
 from repsq_ros.protocols.phases import Phase, Span
 from repsq_ros.recordings.recording import Recording
 from repsq_ros.replay.bag_topics import TopicNames
-from repsq_ros.replay.evaluation import Evaluated
+from repsq_ros.replay.evaluation import EvaluatedSegment
 from repsq_ros.replay.task import Task, reevaluate
 
 CASES, STOPS = 'cases in the recording', 'skips, pauses and the end'
@@ -110,12 +110,12 @@ class _Announced:
 
 
 def compare_with_recordings(
-    recounted: Recount,
+    recomputed: RecomputedCampaign,
     bags: Sequence[Path],
     where: RecordedTopics,
     incomplete: str = '',
     recover: bool = False,
-) -> list[Checked]:
+) -> list[CheckResult]:
     """Compare every line of a journal with recordings, which are read as one.
 
     :param incomplete: why attempts may be missing in these recordings; '': none may
@@ -123,12 +123,12 @@ def compare_with_recordings(
     :raises BagError: a recording cannot be read, or holds another campaign
     :raises MissingError: the reader of recordings is not installed
     """
-    campaign_id = recounted.history.campaign_id
+    campaign_id = recomputed.contents.campaign_id
     announced = _announced(bags, where, campaign_id, recover)
     done = reevaluate(
         Task(
             bags[0],
-            recounted.folder / SPECIFICATION,
+            recomputed.folder / SPECIFICATION,
             namespace=where.namespace,
             remap=where.remap,
             sensor_topic=where.sensor_topic,
@@ -140,10 +140,10 @@ def compare_with_recordings(
     incomplete = incomplete or '; '.join(done.losses)
     evaluated = {each.segment.key: each for each in done.rows[0].evaluated}
     return [
-        _compare_cases(recounted, announced, incomplete),
-        _compare_attempts(recounted, announced, evaluated, incomplete),
-        _compare_stops(recounted, announced, incomplete),
-        _compare_psi(recounted, evaluated),
+        _compare_cases(recomputed, announced, incomplete),
+        _compare_attempts(recomputed, announced, evaluated, incomplete),
+        _compare_stops(recomputed, announced, incomplete),
+        _compare_psi(recomputed, evaluated),
     ]
 
 
@@ -165,12 +165,14 @@ def _announced(
     return announced
 
 
-def _compare_cases(recounted: Recount, announced: _Announced, incomplete: str) -> Checked:
+def _compare_cases(
+    recomputed: RecomputedCampaign, announced: _Announced, incomplete: str
+) -> CheckResult:
     """Compare x, densities, weight and bound of every TestCommand with the journal's cases."""
     problems: list[str] = []
     missing: list[str] = []
     lines: dict[Key, dict[str, Any]] = {}
-    for entry in recounted.entries:
+    for entry in recomputed.entries:
         if entry.event == CASE:
             lines[entry.content['index'], entry.content['attempt']] = entry.content
     for key in sorted({*lines, *announced.cases}):
@@ -198,18 +200,18 @@ def _case_differences(line: dict[str, Any], message: Any) -> Iterator[str]:
 
 
 def _compare_attempts(
-    recounted: Recount,
+    recomputed: RecomputedCampaign,
     announced: _Announced,
-    evaluated: dict[Key, Evaluated],
+    evaluated: dict[Key, EvaluatedSegment],
     incomplete: str,
-) -> Checked:
+) -> CheckResult:
     """Compare which attempts there were, how each ended, and when it was measured."""
     problems: list[str] = []
     missing: list[str] = []
-    tests = {(test.index, test.attempt): test for test in recounted.history.tests}
-    under_way = max([*tests, *((c['index'], c['attempt']) for c in recounted.history.cases)])
+    tests = {(test.index, test.attempt): test for test in recomputed.contents.tests}
+    under_way = max([*tests, *((c['index'], c['attempt']) for c in recomputed.contents.cases)])
     for key in sorted({*evaluated, *announced.cases} - tests.keys()):
-        if recounted.result is not None or key != under_way:
+        if recomputed.result is not None or key != under_way:
             problems.append(f'{name_of(*key)}: {LATE}')
     for key, test in tests.items():
         name, each = name_of(*key), evaluated.get(key)
@@ -242,7 +244,7 @@ def _not_measured(name: str, key: Key, test: TestRecord, announced: _Announced) 
         yield f'{name}: {word} at another time than in the recording'
 
 
-def _window_differences(name: str, test: TestRecord, each: Evaluated) -> Iterator[str]:
+def _window_differences(name: str, test: TestRecord, each: EvaluatedSegment) -> Iterator[str]:
     window, draw = each.segment.window, each.segment.draw
     journal = (test.window_start_ns, test.window_end_ns)
     if journal != (window.start_ns, window.end_ns):
@@ -257,7 +259,9 @@ def _window_differences(name: str, test: TestRecord, each: Evaluated) -> Iterato
         )
 
 
-def _compare_stops(recounted: Recount, announced: _Announced, incomplete: str) -> Checked:
+def _compare_stops(
+    recomputed: RecomputedCampaign, announced: _Announced, incomplete: str
+) -> CheckResult:
     """Compare pauses, skips, aborts and the end."""
     events = set(EVENTS.values())
     said = {
@@ -267,7 +271,7 @@ def _compare_stops(recounted: Recount, announced: _Announced, incomplete: str) -
             str(entry.content.get('reason', '')),
             bool(entry.content.get('broken_off', False)),
         )
-        for entry in recounted.entries
+        for entry in recomputed.entries
         if entry.event in events and 'index' in entry.content
     }
     problems = [f'{_stop_name(each)} {LATE}' for each in sorted(announced.stops - said)]
@@ -277,7 +281,7 @@ def _compare_stops(recounted: Recount, announced: _Announced, incomplete: str) -
         for each in sorted(said - announced.stops)
         if each.event != ABORT
     ]
-    ended = recounted.result is not None or any(e.event == DONE for e in recounted.entries)
+    ended = recomputed.result is not None or any(e.event == DONE for e in recomputed.entries)
     if announced.done and not ended:
         problems.append('the campaign ended in the recording, not in the journal')
     if ended and not announced.done:
@@ -291,10 +295,12 @@ def _stop_name(stop: _Stop) -> str:
     return f'{name_of(*stop.key)}: a {stop.event} ({stop.reason or "no reason"})'
 
 
-def _compare_psi(recounted: Recount, evaluated: dict[Key, Evaluated]) -> Checked:
+def _compare_psi(
+    recomputed: RecomputedCampaign, evaluated: dict[Key, EvaluatedSegment]
+) -> CheckResult:
     """Compare psi, or the verdict INVALID, of every measured attempt."""
     problems, equal = [], 0
-    for test in recounted.history.tests:
+    for test in recomputed.contents.tests:
         each = evaluated.get((test.index, test.attempt))
         if test.skipped or test.broken_off or each is None or each.segment.ended is not None:
             continue
@@ -311,16 +317,16 @@ def _compare_psi(recounted: Recount, evaluated: dict[Key, Evaluated]) -> Checked
             )
         else:
             equal += 1
-    return Checked(PSI, tuple(problems), f'{equal} tests')
+    return CheckResult(PSI, tuple(problems), f'{equal} tests')
 
 
 def _checked(
     what: str, problems: list[str], missing: list[str], found: str, incomplete: str
-) -> Checked:
+) -> CheckResult:
     """Return the outcome of a check; what is missing is a problem where nothing excuses it."""
     if not incomplete:
         problems = problems + missing
     not_checked = ''
     if missing and incomplete:
         not_checked = f'{len(missing)} not found, {missing[0]}; {incomplete}'
-    return Checked(what, tuple(problems), found, not_checked)
+    return CheckResult(what, tuple(problems), found, not_checked)

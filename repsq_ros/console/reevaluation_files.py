@@ -25,7 +25,7 @@ from pathlib import Path
 from repsq_ros import __version__
 from repsq_ros.console.reevaluation_text import spread_of
 from repsq_ros.errors import OutputError
-from repsq_ros.replay.evaluation import Evaluated
+from repsq_ros.replay.evaluation import EvaluatedSegment
 from repsq_ros.replay.task import Reevaluation, VariantOutcome
 
 # Of the table of results, from the estimate after the last test and from the result.
@@ -97,7 +97,7 @@ def _results_of(done: Reevaluation) -> Iterator[tuple[object, ...]]:
         )
 
 
-def _tests_in_short(evaluated: Sequence[Evaluated]) -> tuple[object, ...]:
+def _tests_in_short(evaluated: Sequence[EvaluatedSegment]) -> tuple[object, ...]:
     total = spread_of(evaluated)
     some = (total.mean, total.variance**0.5) if total.n else ('', '')
     return (len(evaluated), total.n, *some)

@@ -24,7 +24,7 @@ from repsq_ros.campaign.result_text import result_text
 from repsq_ros.console.recorded_inputs import tell_digests, tell_losses
 from repsq_ros.errors import BagError
 from repsq_ros.estimation.accumulator import Accumulator
-from repsq_ros.replay.evaluation import Evaluated
+from repsq_ros.replay.evaluation import EvaluatedSegment
 from repsq_ros.replay.task import Reevaluation, VariantOutcome
 from repsq_ros.timebase import to_seconds
 
@@ -63,7 +63,7 @@ def show(done: Reevaluation) -> None:
     tell_digests(done.digests)
 
 
-def spread_of(evaluated: Sequence[Evaluated]) -> Accumulator:
+def spread_of(evaluated: Sequence[EvaluatedSegment]) -> Accumulator:
     """Return mean and spread of psi over the valid tests, whatever their weights."""
     total = Accumulator()
     for _, outcome in evaluated:
@@ -72,7 +72,7 @@ def spread_of(evaluated: Sequence[Evaluated]) -> Accumulator:
     return total
 
 
-def _show_tests(evaluated: Sequence[Evaluated]) -> None:
+def _show_tests(evaluated: Sequence[EvaluatedSegment]) -> None:
     """Print a line for each test."""
     print('test  attempt  window [s]  samples  psi       label')
     for segment, outcome in evaluated:

@@ -28,8 +28,8 @@ from pathlib import Path
 from typing import Any
 
 from repsq_ros.campaign.folder import RESULT, SPECIFICATION, TESTS
-from repsq_ros.campaign.history import read_history
 from repsq_ros.campaign.journal import JOURNAL
+from repsq_ros.campaign.journal_contents import read_contents
 from repsq_ros.campaign.result import Result
 from repsq_ros.campaign.result_text import result_text
 from repsq_ros.console.live import LiveLine
@@ -263,10 +263,10 @@ def _entered() -> bool:
 def _journal_of(folder: Path) -> tuple[str, int]:
     """Return name and seed of the campaign that a folder's journal tells of."""
     file = folder / JOURNAL
-    history = read_history(file)
-    if history is None:
+    contents = read_contents(file)
+    if contents is None:
         raise JournalError(f'{file}: found no line, expected the journal of a campaign')
-    return history.campaign_id, history.seed
+    return contents.campaign_id, contents.seed
 
 
 def _new_folder(folder: Path) -> Path:

@@ -29,8 +29,8 @@ from repsq_ros.simulation.build import SUBJECTS, make_subject
 from repsq_ros.specification.load import load
 from repsq_ros.specification.model import Specification
 from repsq_ros.studies.executor import open_executor
+from repsq_ros.studies.expected_promise import foretell
 from repsq_ros.studies.figures import FIGURE_BY, draw_runs, require_writable
-from repsq_ros.studies.foretold import foretell
 from repsq_ros.studies.laws import EXPECTED, read_law
 from repsq_ros.studies.repeated_campaigns import Plan, run_plan
 from repsq_ros.studies.summary import Summary, summarize

@@ -26,7 +26,7 @@ from repsq_ros.errors import MissingError, OutputError, ParameterError
 from repsq_ros.paper.all_studies import STUDIES, specification_of
 from repsq_ros.paper.drawing import draw_study
 from repsq_ros.paper.driving import DRIVING
-from repsq_ros.paper.face import Asked, Study, run_study
+from repsq_ros.paper.study_interface import Study, StudyRequest, run_study
 from repsq_ros.paper.weighted_table import judge, read_weighted
 from repsq_ros.paper.written import markdown, write_table
 from repsq_ros.specification.yaml_file import read
@@ -95,7 +95,7 @@ def _setting(study: Study, arguments: argparse.Namespace) -> Any:
     top = read(arguments.specification or specification_of(study.name))
     if top.text('study') != study.name:
         raise top.fail('study', repr(top.text('study')), repr(study.name))
-    setting = study.read(top, Asked(arguments.quick, arguments.seed, arguments.model))
+    setting = study.read(top, StudyRequest(arguments.quick, arguments.seed, arguments.model))
     top.finish()
     return setting
 

@@ -21,8 +21,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from repsq_ros.campaign.journal import JOURNAL
-from repsq_ros.campaign.recount import recount
-from repsq_ros.certificate.differences import Checked
+from repsq_ros.campaign.recomputed_campaign import recompute
+from repsq_ros.certificate.differences import CheckResult
 from repsq_ros.certificate.document import CERTIFICATE
 from repsq_ros.certificate.issuing import read_certificate
 from repsq_ros.certificate.signature import read_public
@@ -98,16 +98,16 @@ def run(arguments: argparse.Namespace) -> int:
     return NOT_ALL_CHECKED if unknown and arguments.strict else 0
 
 
-def _stay_silent(checks: Sequence[Checked]) -> None:
+def _stay_silent(checks: Sequence[CheckResult]) -> None:
     """Print nothing: the answer is JSON."""
 
 
-def _of_recordings(folder: Path, arguments: argparse.Namespace) -> list[Checked]:
+def _of_recordings(folder: Path, arguments: argparse.Namespace) -> list[CheckResult]:
     """Compare the journal with the recordings, and say which of them are not at hand."""
     bags: list[Path] = arguments.bag
     if not bags:
         return [
-            Checked(
+            CheckResult(
                 'recordings',
                 not_checked='none given (--bag): psi, times, skips, pauses and lost attempts are '
                 "the journal's word",
@@ -124,7 +124,7 @@ def _of_recordings(folder: Path, arguments: argparse.Namespace) -> list[Checked]
     if len(named) > len(bags):
         incomplete = f'the certificate names {len(named)} recordings, {len(bags)} were given'
     return compare_with_recordings(
-        recount(folder),
+        recompute(folder),
         bags,
         where if given == RecordedTopics() else given,
         incomplete,
@@ -132,7 +132,7 @@ def _of_recordings(folder: Path, arguments: argparse.Namespace) -> list[Checked]
     )
 
 
-def show_checks(checks: Sequence[Checked]) -> None:
+def show_checks(checks: Sequence[CheckResult]) -> None:
     """Print a line for each check, and for each difference where one fails."""
     for check in checks:
         for problem in check.problems:

@@ -20,7 +20,7 @@ from abc import ABC, abstractmethod
 
 from repsq_ros.estimation.accumulator import Accumulator
 from repsq_ros.estimation.betting import Bet
-from repsq_ros.estimation.forecast import Sparing
+from repsq_ros.estimation.forecast import ThrottledForecast
 from repsq_ros.estimation.stopping import Bounds, Question
 
 
@@ -38,7 +38,7 @@ class BettingProgress(ABC):
     def __init__(self, question: Question, aim: float, within: float = 0.0) -> None:
         self._question, self._aim, self._within = question, aim, within
         self._bet: Bet[float] | None = None
-        self._forecast = Sparing()
+        self._forecast = ThrottledForecast()
         self._lower_stands = self._upper_stands = True
         self.events: tuple[str, ...] = ()
         self.reached = False

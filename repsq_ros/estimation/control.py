@@ -38,7 +38,7 @@ class CountedCase:
 
 
 @dataclass(frozen=True)
-class Foreseen:
+class Predictable:
     """What is known of v before psi is: v = z + offset, within the bounds."""
 
     offset: float  # mu - w g(x); NaN where the case has no weight
@@ -55,7 +55,7 @@ class Foreseen:
 
 
 @dataclass(frozen=True)
-class Controlled(Foreseen):
+class ControlledValue(Predictable):
     """v of one test."""
 
     value: float
@@ -64,10 +64,10 @@ class Controlled(Foreseen):
 class Control(Protocol):
     """A fold over the counted tests of a campaign, in their order."""
 
-    def foresee(self, test: CountedCase) -> Foreseen:
+    def foresee(self, test: CountedCase) -> Predictable:
         """Return what the tests before say of v; psi of this one plays no part."""
 
-    def count(self, test: CountedCase) -> Controlled:
+    def count(self, test: CountedCase) -> ControlledValue:
         """Return v by what the tests before gave, then learn from this one."""
 
 

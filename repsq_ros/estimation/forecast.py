@@ -32,7 +32,7 @@ from repsq_ros.estimation.stopping import Bounds, Question, StoppingRule
 LONGEST = 2**20  # tests that a forecast looks ahead
 
 
-class Sparing:
+class ThrottledForecast:
     """Keeps a forecast, and makes a new one only when n has grown by a twentieth."""
 
     def __init__(self) -> None:

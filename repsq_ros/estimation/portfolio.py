@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from repsq_ros.estimation.accumulator import Accumulator
 from repsq_ros.estimation.anytime import Anytime, AnytimeProgress
 from repsq_ros.estimation.betting import Bet
-from repsq_ros.estimation.control import Controlled, Foreseen
+from repsq_ros.estimation.control import ControlledValue, Predictable
 from repsq_ros.estimation.stopping import Bounds, Question, StoppingRule, Validity
 
 
@@ -75,7 +75,7 @@ class ControlledProgress(AnytimeProgress):
         total: Accumulator,
         z: float,
         bounds: Bounds,
-        controlled: Controlled,
+        controlled: ControlledValue,
         could: Bounds | None = None,
     ) -> None:
         """Take in one test.
@@ -102,7 +102,7 @@ class ControlledProgress(AnytimeProgress):
         self._bounds_beside = controlled.bounds
         self._conclude(total)
 
-    def miss_beside(self, total: Accumulator, could: Bounds, foreseen: Foreseen) -> None:
+    def miss_beside(self, total: Accumulator, could: Bounds, foreseen: Predictable) -> None:
         """Take in a case that was drawn and gave no value.
 
         :param could: what its z could have been
@@ -115,7 +115,7 @@ class ControlledProgress(AnytimeProgress):
         self._stake_beside(bets, (could, bounds), (foreseen.shifted(could), foreseen.bounds))
         self._conclude(total)
 
-    def _first_bets(self, bounds: Bounds, foreseen: Foreseen) -> tuple[Bet[float], Bet[float]]:
+    def _first_bets(self, bounds: Bounds, foreseen: Predictable) -> tuple[Bet[float], Bet[float]]:
         if self._bet_beside is None:
             around = foreseen.bounds
             self._bet_beside = Bet(

@@ -24,7 +24,12 @@ import math
 from collections.abc import Sequence
 from typing import Protocol
 
-from repsq_ros.estimation.control import Controlled, CountedCase, Foreseen, controlled_bounds
+from repsq_ros.estimation.control import (
+    ControlledValue,
+    CountedCase,
+    Predictable,
+    controlled_bounds,
+)
 from repsq_ros.estimation.stopping import Bounds
 
 FIRST = 8  # tests before the first fit
@@ -75,24 +80,26 @@ class RegressionControl:
         self._mean = _dot(coefficients, self._basis.means)
         self._span = Bounds(*self._basis.span(coefficients))
 
-    def count(self, test: CountedCase) -> Controlled:
+    def count(self, test: CountedCase) -> ControlledValue:
         """Return v by the fit in force, then learn."""
         values = self._basis.values(test.x)
         g, before = _dot(self._coefficients, values), self._foresee(test, values)
-        found = Controlled(before.offset, before.bounds, test.weight * (test.psi - g) + self._mean)
+        found = ControlledValue(
+            before.offset, before.bounds, test.weight * (test.psi - g) + self._mean
+        )
         self._learn(test, values)
         return found
 
-    def foresee(self, test: CountedCase) -> Foreseen:
+    def foresee(self, test: CountedCase) -> Predictable:
         """Return what the fit in force says of v."""
         return self._foresee(test, self._basis.values(test.x))
 
-    def _foresee(self, test: CountedCase, values: list[float]) -> Foreseen:
+    def _foresee(self, test: CountedCase, values: list[float]) -> Predictable:
         bounds = controlled_bounds(
             self._psi, self._span, self._mean, test.weight_bound, self._unweighted
         )
         weight = test.weight if test.weight >= 0.0 else math.nan
-        return Foreseen(self._mean - weight * _dot(self._coefficients, values), bounds)
+        return Predictable(self._mean - weight * _dot(self._coefficients, values), bounds)
 
     def _learn(self, test: CountedCase, values: list[float]) -> None:
         weight, psi = test.weight, test.psi

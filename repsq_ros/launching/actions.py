@@ -40,7 +40,7 @@ from launch_ros.parameter_descriptions import ParameterValue
 from launch_ros.substitutions import FindPackageShare
 
 from repsq_ros import topics
-from repsq_ros.launching.arguments import LaunchArgument, Shared
+from repsq_ros.launching.arguments import LaunchArgument, PackageFile
 from repsq_ros.launching.campaign_nodes import STOP_TIMEOUT, NodeDescription
 from repsq_ros.launching.first_look import check_ending, closing_text, look_first
 
@@ -52,7 +52,7 @@ def given(argument: LaunchArgument) -> Any:
     return LaunchConfiguration(argument.name)
 
 
-def shared(file: Shared) -> Any:
+def shared(file: PackageFile) -> Any:
     """Return the path of a file that is installed with the package."""
     return PathJoinSubstitution([FindPackageShare(PACKAGE), *file.path.split('/')])
 
@@ -64,7 +64,7 @@ def declare(*arguments: LaunchArgument) -> list[Any]:
             argument.name,
             default_value=(
                 shared(argument.default)
-                if isinstance(argument.default, Shared)
+                if isinstance(argument.default, PackageFile)
                 else argument.default
             ),
             choices=list(argument.choices) or None,
@@ -159,7 +159,7 @@ def _value(value: object) -> object:
 def include_monitor(on: LaunchArgument, **arguments: LaunchArgument | str) -> Any:
     """Start what monitor.launch.py starts, where an argument is true."""
     return IncludeLaunchDescription(
-        PythonLaunchDescriptionSource(shared(Shared('launch/monitor.launch.py'))),
+        PythonLaunchDescriptionSource(shared(PackageFile('launch/monitor.launch.py'))),
         launch_arguments={
             name: given(value) if isinstance(value, LaunchArgument) else value
             for name, value in arguments.items()

@@ -22,7 +22,7 @@ SWITCH = ('true', 'false')
 
 
 @dataclass(frozen=True)
-class Shared:
+class PackageFile:
     """A file that is installed with the package, relative to its share folder."""
 
     path: str
@@ -40,7 +40,7 @@ class LaunchArgument:
 
     name: str
     description: str
-    default: str | Shared | None = None
+    default: str | PackageFile | None = None
     choices: tuple[str, ...] = ()
     kind: type = str
 
@@ -52,7 +52,7 @@ def switch(name: str, description: str, default: str = 'false') -> LaunchArgumen
 
 def specification(file: str, description: str = 'Test specification (YAML)') -> LaunchArgument:
     """Describe the argument of this name; by default a file of the package's `config/`."""
-    return LaunchArgument('specification', description, Shared(f'config/{file}'))
+    return LaunchArgument('specification', description, PackageFile(f'config/{file}'))
 
 
 CAMPAIGN_ID = LaunchArgument('campaign_id', 'Name of the campaign; empty: by the time', '')

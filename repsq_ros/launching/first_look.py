@@ -25,7 +25,7 @@ import yaml
 
 from repsq_ros.campaign.folder import RESULT, TESTS
 from repsq_ros.campaign.journal import JOURNAL
-from repsq_ros.campaign.recount import recount
+from repsq_ros.campaign.recomputed_campaign import recompute
 from repsq_ros.certificate.document import CERTIFICATE, make_document
 from repsq_ros.certificate.issuing import issue
 from repsq_ros.errors import CampaignError, MissingError, OutputError, ParameterError, RepsqError
@@ -111,6 +111,6 @@ def certify(folder: Path) -> str:
     try:
         if file.exists() and b'"signature"' in file.read_bytes():
             return f'{file} (signed before: left as it is)'
-        return str(issue(make_document(recount(folder)), folder))
+        return str(issue(make_document(recompute(folder)), folder))
     except (RepsqError, OSError) as error:
         return f'no certificate ({error})'  # the result stands all the same

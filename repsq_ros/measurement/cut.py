@@ -26,7 +26,7 @@ from repsq_ros.measurement import velocity
 from repsq_ros.measurement.coverage import is_stream, period_of
 from repsq_ros.measurement.frames import conditioned, lengths, up_in_body
 from repsq_ros.measurement.inputs import Input
-from repsq_ros.measurement.limits import Commanded, Limits
+from repsq_ros.measurement.limits import CommandedSpeed, Limits
 from repsq_ros.measurement.reasons import Code, Doubt
 from repsq_ros.measurement.samples import Array, Flags, Samples, Stamps
 from repsq_ros.measurement.steps import Steps
@@ -108,7 +108,7 @@ class Cut:
     lead_ns: int = 0
     limits: Limits = USUAL
     doubts: Sequence[Doubt] = ()  # what was seen to be wrong with samples when they came
-    commanded: Commanded | None = None
+    commanded: CommandedSpeed | None = None
     even_stamps: Stamps | None = None  # of `samples`, put back onto the input's rate
     skipped: frozenset[str] = field(default_factory=frozenset)  # names of checks left out
 

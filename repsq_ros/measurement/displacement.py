@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 from transforms3d.euler import euler2quat
 
-from repsq_ros.keys import Declared, key
+from repsq_ros.keys import KeyedDataclass, key
 from repsq_ros.measurement.checks import checked, checked_reference
 from repsq_ros.measurement.cut import Cut
 from repsq_ros.measurement.pose import Pose, angle_between, mean_pose, require_rest
@@ -40,7 +40,7 @@ CREEP = key('largest creep of the body in the window', 'mm', above=0, later=True
 
 
 @dataclass(frozen=True)
-class GaugeDisplacement(Declared, type='displacement', of='gauge'):
+class GaugeDisplacement(KeyedDataclass, type='displacement', of='gauge'):
     """|reading - tare| of a dial gauge, in mm."""
 
     upper: float = field(metadata=UPPER)
@@ -139,7 +139,7 @@ class GaugeDisplacement(Declared, type='displacement', of='gauge'):
 
 
 @dataclass(frozen=True)
-class SpaceDisplacement(Declared, type='displacement', of='body'):
+class SpaceDisplacement(KeyedDataclass, type='displacement', of='body'):
     """Distance of the mean position of the window from a reference, in mm."""
 
     upper: float = field(metadata=UPPER)
@@ -176,7 +176,7 @@ class SpaceDisplacement(Declared, type='displacement', of='body'):
 
 
 @dataclass(frozen=True)
-class FinalPoseError(Declared, type='final_pose_error'):
+class FinalPoseError(KeyedDataclass, type='final_pose_error'):
     """Distance from a target pose at the end, in mm; a turn counts with a length per rad."""
 
     upper: float = field(metadata=UPPER)

@@ -19,12 +19,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from repsq_ros.keys import Declared, key
+from repsq_ros.keys import KeyedDataclass, key
 from repsq_ros.measurement.cut import Cut
 
 
 @dataclass(frozen=True)
-class Indicator(Declared, type='indicator'):
+class Indicator(KeyedDataclass, type='indicator'):
     """1 where the inner quantity is above a threshold, else 0."""
 
     inner: Any = field(metadata=key('the measure that is compared', name='of', digest='of'))

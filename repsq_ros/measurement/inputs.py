@@ -23,7 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from repsq_ros.keys import LABS_OWN, Declared, key
+from repsq_ros.keys import LABS_OWN, KeyedDataclass, key
 from repsq_ros.measurement.samples import Quaternion, Vector
 
 STAMPS = ('header', 'receive')
@@ -59,7 +59,7 @@ class Extrinsics:
 
 
 @dataclass(frozen=True)
-class Input(Declared):
+class Input(KeyedDataclass):
     """One stream of messages and its reading."""
 
     type: str = dataclasses.field(metadata=key('message, such as geometry_msgs/msg/PoseStamped'))

@@ -22,11 +22,11 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from repsq_ros.keys import Declared, key
+from repsq_ros.keys import KeyedDataclass, key
 
 
 @dataclass(frozen=True)
-class Limits(Declared):
+class Limits(KeyedDataclass):
     """Thresholds of validity. A gauge may be silent for minutes: of them only `largest_gap`."""
 
     largest_gap_ns: int = field(
@@ -68,7 +68,7 @@ class Limits(Declared):
 
 
 @dataclass(frozen=True)
-class Commanded:
+class CommandedSpeed:
     """Highest commanded speed; reported twists far above it are rejected."""
 
     speed: float  # [m/s]

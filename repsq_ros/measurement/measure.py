@@ -28,7 +28,7 @@ from repsq_ros.measurement.checked_window import checked_window
 from repsq_ros.measurement.condition_checks import condition_fault
 from repsq_ros.measurement.cut import Cut
 from repsq_ros.measurement.inputs import Input
-from repsq_ros.measurement.limits import Commanded, Condition, Fall, Limits
+from repsq_ros.measurement.limits import CommandedSpeed, Condition, Fall, Limits
 from repsq_ros.measurement.own import OwnQuantity
 from repsq_ros.measurement.reasons import Code, Fault
 from repsq_ros.measurement.window import UnmeasurableError
@@ -95,7 +95,7 @@ class Measure:
     fall: Fall | None = None
     # The fastest that is commanded; None: not known. It follows from the target, so it is no part
     # of the measure's own description.
-    commanded: Commanded | None = None
+    commanded: CommandedSpeed | None = None
 
     @property
     def lower(self) -> float:

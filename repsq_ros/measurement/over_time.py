@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from repsq_ros.keys import Declared, key
+from repsq_ros.keys import KeyedDataclass, key
 from repsq_ros.measurement.cut import Cut
 from repsq_ros.measurement.reasons import Code
 from repsq_ros.measurement.samples import Array, Stamps
@@ -31,7 +31,7 @@ CHANGES = 0.9  # share of the steps in which a number with noise changes
 
 
 @dataclass(frozen=True)
-class OverTime(Declared, type='over_time'):
+class OverTime(KeyedDataclass, type='over_time'):
     """Peak, mean, root mean square of a number over the window, or the share of time above."""
 
     upper: float = field(metadata=key('upper end of psi: the worst there is', above=0))

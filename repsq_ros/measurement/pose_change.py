@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from repsq_ros.keys import Declared, key
+from repsq_ros.keys import KeyedDataclass, key
 from repsq_ros.measurement.checks import checked_reference
 from repsq_ros.measurement.cut import Cut
 from repsq_ros.measurement.heading import yaw_of
@@ -37,7 +37,7 @@ FIELDS = {'position': 'mm', 'heading': 'rad'}  # what changes, and its unit
 
 
 @dataclass(frozen=True)
-class PoseChange(Declared, type='pose_change'):
+class PoseChange(KeyedDataclass, type='pose_change'):
     """Distance [mm], or angle of heading [rad], between the mean poses before and after.
 
     Poses are means over time, so that a robot that steps in place may sway: `stable` and the

@@ -58,7 +58,7 @@ class Settling:
         """Take in one sample."""
         self._tail.add(sample)
 
-    def against(
+    def why_unsettled(
         self, start_ns: int, end_ns: int, speed: float, goal: Sequence[float] | None, within: float
     ) -> str:
         """Return what speaks against the body having settled over [start, end), or ''.

@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from repsq_ros.keys import Declared, key
+from repsq_ros.keys import KeyedDataclass, key
 from repsq_ros.measurement.cut import Cut
 from repsq_ros.timebase import to_seconds
 
@@ -57,7 +57,7 @@ def soft_linf(errors: NDArray[np.float64], gain: float, reduction: str) -> float
 
 
 @dataclass(frozen=True)
-class TrackingLoss(Declared, type='soft_linf'):
+class TrackingLoss(KeyedDataclass, type='soft_linf'):
     """soft-L-infinity loss of (v_x, v_y, yaw rate) against the command, in the body frame."""
 
     gain: float = field(metadata=key('gain of psi = 1 - exp(-gain g)', above=0))

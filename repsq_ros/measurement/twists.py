@@ -22,7 +22,7 @@ import numpy as np
 
 from repsq_ros.measurement.frames import turned
 from repsq_ros.measurement.heading import yaw_of
-from repsq_ros.measurement.limits import Commanded, Limits
+from repsq_ros.measurement.limits import CommandedSpeed, Limits
 from repsq_ros.measurement.motion import worst
 from repsq_ros.measurement.reasons import Code, Fault
 from repsq_ros.measurement.samples import Array, Samples
@@ -49,7 +49,7 @@ FEWEST_REPEATED = 5  # twists
 
 
 def bound_fault(
-    samples: Samples, window: Window, limits: Limits, commanded: Commanded | None
+    samples: Samples, window: Window, limits: Limits, commanded: CommandedSpeed | None
 ) -> Fault | None:
     """Return where a twist is faster than anything, or than what is commanded explains."""
     bounds = [limits.fastest, limits.fastest_turn]

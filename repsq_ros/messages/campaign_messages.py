@@ -24,7 +24,7 @@ import math
 from dataclasses import replace
 from typing import Any
 
-from repsq_ros.campaign.records import Case, Counted, EstimateRecord, TestRecord
+from repsq_ros.campaign.records import Case, CountedAttempt, EstimateRecord, TestRecord
 from repsq_ros.campaign.result import Result
 from repsq_ros.measurement.reasons import Code
 from repsq_ros.protocols.phases import Phase, Span
@@ -111,9 +111,11 @@ def estimate_record_of(message: Any) -> EstimateRecord:
     return EstimateRecord(**_values(EstimateRecord, message))
 
 
-def counted_of(message: Any) -> Counted:
+def counted_of(message: Any) -> CountedAttempt:
     """Turn the message of an attempt that was counted back into it."""
-    return Counted(test_record_of(message.measurement), estimate_record_of(message.estimate))
+    return CountedAttempt(
+        test_record_of(message.measurement), estimate_record_of(message.estimate)
+    )
 
 
 def result_of(message: Any) -> Result:

@@ -22,7 +22,7 @@ from rclpy.node import Node
 
 from repsq_ros import topics
 from repsq_ros.campaign.conductor import Action
-from repsq_ros.campaign.logbook import STOPS, Logbook
+from repsq_ros.campaign.journal_queue import STOPS, JournalQueue
 from repsq_ros.campaign.records import Case
 from repsq_ros.errors import OutputError
 from repsq_ros.msg import TestCommand, TestPhase
@@ -42,13 +42,13 @@ class Announcements:
         self,
         node: Node,
         specification: Specification,
-        logbook: Logbook,
+        journal: JournalQueue,
         now_ns: Callable[[], int],
     ) -> None:
-        self._node, self._specification, self._logbook = node, specification, logbook
+        self._node, self._specification, self._journal = node, specification, journal
         self._now_ns = now_ns
         self._test = TestCommand(
-            campaign_id=logbook.campaign_id, specification_digest=specification.digest
+            campaign_id=journal.campaign_id, specification_digest=specification.digest
         )
         self._phase = TestPhase()  # the last one published
         self._cases = node.create_publisher(TestCommand, topics.TEST_COMMAND, qos.RECORD)
@@ -62,7 +62,7 @@ class Announcements:
         :raises OutputError: the disk is full; the action has to wait until it is written
         """
         try:
-            self._logbook.write_action(action)
+            self._journal.write_action(action)
         except OutputError as error:
             if not (isinstance(action, Span) and action.phase in STOPS):
                 raise
@@ -72,7 +72,7 @@ class Announcements:
         """Publish a case or a phase."""
         if isinstance(action, Case):
             self._test = translate.test_command_of(
-                action, self._specification, self._logbook.campaign_id, self._now_ns()
+                action, self._specification, self._journal.campaign_id, self._now_ns()
             )
             self._cases.publish(self._test)
         elif isinstance(action, Span):

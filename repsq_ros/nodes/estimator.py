@@ -28,15 +28,15 @@ from repsq_ros import topics
 from repsq_ros.campaign.campaign import Campaign
 from repsq_ros.campaign.contract import check_contract
 from repsq_ros.campaign.folder import CampaignFolder
-from repsq_ros.campaign.history import History, read_history
 from repsq_ros.campaign.journal import JOURNAL
-from repsq_ros.campaign.records import Counted, TestRecord
+from repsq_ros.campaign.journal_contents import JournalContents, read_contents
+from repsq_ros.campaign.records import CountedAttempt, TestRecord
 from repsq_ros.campaign.result_text import result_text
 from repsq_ros.messages import campaign_messages
 from repsq_ros.msg import CountedTest, Estimate, QuantizedResult, TestMeasurement
 from repsq_ros.nodes import qos, translate
 from repsq_ros.nodes.deferred_messages import DeferredMessages
-from repsq_ros.nodes.heartbeat import Pulse
+from repsq_ros.nodes.heartbeat import HeartbeatPublisher
 from repsq_ros.nodes.parameters import Parameters
 from repsq_ros.nodes.runtime import CampaignNode, run_node
 from repsq_ros.nodes.self_diagnosis import SelfDiagnosis
@@ -59,10 +59,10 @@ class Estimator(CampaignNode):
         output = parameters.folder('output', 'folder for tests.csv and result.yaml; empty: none')
         parameters.finish()
         self._campaign = Campaign(specification)
-        history = self._history(output)
+        contents = self._contents(output)
         self._folder = None
         if output is not None:
-            self._folder = CampaignFolder(output, specification, history is not None)
+            self._folder = CampaignFolder(output, specification, contents is not None)
         self._estimates = self.create_publisher(Estimate, topics.ESTIMATE, qos.RECORD)
         self._counted = self.create_publisher(CountedTest, topics.COUNTED_TEST, qos.WHOLE)
         self._results = self.create_publisher(
@@ -70,14 +70,14 @@ class Estimator(CampaignNode):
         )
         self._refused = 0  # measurements that were not counted
         SelfDiagnosis(self, lambda: estimator_health(self._campaign.latest, self._refused))
-        self._pulse = Pulse(self, 'estimator')
+        self._heartbeat = HeartbeatPublisher(self, 'estimator')
         self._uncounted: Iterator[TestRecord] | None = None  # of the journal
-        if history is None:
+        if contents is None:
             self._listen()
         else:
-            self._campaign_id = history.campaign_id
-            self._uncounted = iter(history.tests)
-            self._of_journal = len(history.tests)
+            self._campaign_id = contents.campaign_id
+            self._uncounted = iter(contents.tests)
+            self._of_journal = len(contents.tests)
 
     def _listen(self) -> None:
         """Hear measurements from now on."""
@@ -86,7 +86,7 @@ class Estimator(CampaignNode):
         self.create_subscription(
             TestMeasurement, topics.TEST_MEASUREMENT, deferred.take, qos.RECORD
         )
-        self._pulse.say(True, '')
+        self._heartbeat.say(True, '')
 
     def work(self, executor: SingleThreadedExecutor) -> None:
         """Count a long journal bit by bit, so that others hear that this node lives."""
@@ -96,15 +96,15 @@ class Estimator(CampaignNode):
         self._catch_up(self._uncounted)
         executor.spin_once(timeout_sec=0)
 
-    def _history(self, folder: Path | None) -> History | None:
+    def _contents(self, folder: Path | None) -> JournalContents | None:
         """Return what the journal of the folder says, if there is one."""
         if folder is None or not (folder / JOURNAL).exists():
             return None
         file = folder / JOURNAL
-        history = read_history(file)
-        if history is not None:
-            check_contract(history, file, self._specification)
-        return history
+        contents = read_contents(file)
+        if contents is not None:
+            check_contract(contents, file, self._specification)
+        return contents
 
     def _catch_up(self, tests: Iterator[TestRecord]) -> None:
         """Count tests of the journal for a moment; after the last one, say where it stands."""
@@ -116,10 +116,10 @@ class Estimator(CampaignNode):
                 continue
             if self._folder is not None:
                 self._folder.add(record, estimate, sync=False)
-            self._tell_counted(Counted(record, estimate), Time())
+            self._tell_counted(CountedAttempt(record, estimate), Time())
             if time.monotonic() > until:
                 counted = estimate.n + estimate.invalid + estimate.broken_off + estimate.skipped
-                self._pulse.say(False, f'its count of {counted} of {self._of_journal} tests')
+                self._heartbeat.say(False, f'its count of {counted} of {self._of_journal} tests')
                 return
         campaign.forecasts, self._uncounted = True, None
         if self._folder is not None:
@@ -170,11 +170,11 @@ class Estimator(CampaignNode):
         self._estimates.publish(
             translate.estimate_of(estimate, self._campaign_id, message.header.stamp)
         )
-        self._tell_counted(Counted(record, estimate), message.header.stamp)
+        self._tell_counted(CountedAttempt(record, estimate), message.header.stamp)
         if estimate.stopped:
             self._finish(message.header.stamp)
 
-    def _tell_counted(self, counted: Counted, stamp: Time) -> None:
+    def _tell_counted(self, counted: CountedAttempt, stamp: Time) -> None:
         """Say what was counted, and keep it for who joins late."""
         self._counted.publish(
             translate.counted_test_of(counted, self._specification, self._campaign_id, stamp)

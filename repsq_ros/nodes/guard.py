@@ -29,7 +29,7 @@ from rclpy.clock import Clock, ClockType
 from repsq_ros.msg import TestCommand
 from repsq_ros.nodes.commands.robot_command import make_stop_command
 from repsq_ros.nodes.commands.verified_stop import VerifiedStop, read_stop_settings
-from repsq_ros.nodes.heartbeat import STOPPING, Pulse
+from repsq_ros.nodes.heartbeat import STOPPING, HeartbeatPublisher
 from repsq_ros.nodes.parameters import Parameters
 from repsq_ros.nodes.phase_subscription import subscribe_to_phases
 from repsq_ros.nodes.runtime import CampaignNode, run_node
@@ -63,7 +63,7 @@ class Guard(CampaignNode):
         self._stop_until = -math.inf  # steady [s]; longer, while the robot is not at rest
         self._interventions = 0
         self._leaving = False
-        self._pulse = Pulse(self, 'guard', self._look)
+        self._heartbeat = HeartbeatPublisher(self, 'guard', self._look)
         self._peers = Peers(self, 'scheduler')
         self._watched = False  # the scheduler lived at the last look
         self._seen = False  # it has lived at all
@@ -96,7 +96,7 @@ class Guard(CampaignNode):
         """Tell the scheduler whether it is watched: before, it moves nothing."""
         ready = self._watched and not self._leaving
         status = self._command_type if ready else 'the scheduler'
-        self._pulse.say(ready, 'its own end' if self._leaving else status, self._interventions)
+        self._heartbeat.say(ready, 'its own end' if self._leaving else status, self._interventions)
 
     @property
     def _command_type(self) -> str:

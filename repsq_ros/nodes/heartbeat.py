@@ -32,7 +32,7 @@ STOPPING = 'stops the robot'  # status of a scheduler that has not seen it at re
 ROLES = ('scheduler', 'guard', 'measurement', 'estimator')  # of a campaign
 
 
-class Pulse:
+class HeartbeatPublisher:
     """Sends a heartbeat at 20 Hz from the node's own executor: a node that hangs sends none.
 
     :param role: what the node is for others, whatever its name: scheduler, guard, ...

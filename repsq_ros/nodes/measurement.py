@@ -37,7 +37,7 @@ from repsq_ros.messages import campaign_messages
 from repsq_ros.msg import TestCommand, TestMeasurement
 from repsq_ros.nodes import qos, translate
 from repsq_ros.nodes.diagnostics import PERIOD, Diagnostics, Watched
-from repsq_ros.nodes.heartbeat import Pulse
+from repsq_ros.nodes.heartbeat import HeartbeatPublisher
 from repsq_ros.nodes.input_subscription import InputSubscription
 from repsq_ros.nodes.parameters import Parameters
 from repsq_ros.nodes.phase_subscription import subscribe_to_phases
@@ -76,7 +76,7 @@ class Measurement(CampaignNode):
         )
         subscribe_to_phases(self, self._hear_phase)
         self._listen()
-        self._pulse = Pulse(self, 'measurement')
+        self._heartbeat = HeartbeatPublisher(self, 'measurement')
         SelfDiagnosis(self, self._health)
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self.create_timer(PATIENCE, self._look, clock=steady)
@@ -165,7 +165,7 @@ class Measurement(CampaignNode):
         The sensor has fallen silent, or it speaks on, but never of a time after the window.
         """
         waits_for = self._waits_for()
-        self._pulse.say(not waits_for, waits_for)
+        self._heartbeat.say(not waits_for, waits_for)
         self._running.look(time.monotonic())
         now, overdue = self._running.now, max(OVERDUE, self._grace)
         silent = now - self._last_arrival > self._grace

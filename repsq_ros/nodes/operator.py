@@ -80,31 +80,31 @@ class Operator:
         self.emergency_stop.look()
         self._battery.look()
 
-    def against(self) -> list[str]:
+    def blockers(self) -> list[str]:
         """Return what speaks against moving."""
-        return [*self.emergency_stop.against(), *self._battery.against()]
+        return [*self.emergency_stop.blockers(), *self._battery.blockers()]
 
-    def _against(self) -> str:
-        return '; '.join(self.against())
+    def _blockers(self) -> str:
+        return '; '.join(self.blockers())
 
     @staticmethod
-    def _answer(response: Trigger.Response, against: str, done: str) -> Trigger.Response:
-        response.success, response.message = not against, against or done
+    def _answer(response: Trigger.Response, blockers: str, done: str) -> Trigger.Response:
+        response.success, response.message = not blockers, blockers or done
         return response
 
     def _on_start(self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         if self._begun():
             return self._answer(response, 'the campaign has begun already', '')
-        against = self._against()
-        self.may_start = not against
-        return self._answer(response, against, 'begins as soon as all peers are there')
+        blockers = self._blockers()
+        self.may_start = not blockers
+        return self._answer(response, blockers, 'begins as soon as all peers are there')
 
     def _on_pause(self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         held = self._pause('by the operator')
         return self._answer(response, '' if held else 'nothing is under way', 'paused')
 
     def _on_resume(self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
-        return self._answer(response, self._against() or self._resume(), 'goes on')
+        return self._answer(response, self._blockers() or self._resume(), 'goes on')
 
     def _on_skip(self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         skipped = self._skip('by the operator')

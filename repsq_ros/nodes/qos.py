@@ -32,7 +32,7 @@ RECORD = QoSProfile(
     durability=DurabilityPolicy.TRANSIENT_LOCAL,
 )
 
-# What a campaign has counted, for who joins late: its publisher keeps so many in memory.
+# The newest counted tests, for nodes that join late: the publisher keeps this many.
 WHOLE = QoSProfile(
     depth=2000,
     reliability=ReliabilityPolicy.RELIABLE,

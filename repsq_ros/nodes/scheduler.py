@@ -24,11 +24,11 @@ from rclpy.clock import Clock, ClockType
 
 from repsq_ros import topics
 from repsq_ros.campaign.conductor import Action, Conductor
-from repsq_ros.campaign.history import RESUME
-from repsq_ros.campaign.logbook import PATIENCE, STOPS, Logbook
+from repsq_ros.campaign.journal_contents import RESUME
+from repsq_ros.campaign.journal_queue import PATIENCE, STOPS, JournalQueue
 from repsq_ros.campaign.obedience import ObedienceCheck
 from repsq_ros.campaign.progress import ProgressLines, pause_text
-from repsq_ros.campaign.records import Counted
+from repsq_ros.campaign.records import CountedAttempt
 from repsq_ros.errors import CampaignError, OutputError, OutputLateError
 from repsq_ros.measurement.samples import Samples
 from repsq_ros.messages import campaign_messages
@@ -40,7 +40,7 @@ from repsq_ros.nodes.commands.robot_command import make_robot_command
 from repsq_ros.nodes.commands.verified_stop import VerifiedStop, read_stop_settings
 from repsq_ros.nodes.deferred_messages import DeferredMessages
 from repsq_ros.nodes.external_cases import listen_for_cases
-from repsq_ros.nodes.heartbeat import STOPPING, Pulse
+from repsq_ros.nodes.heartbeat import STOPPING, HeartbeatPublisher
 from repsq_ros.nodes.input_subscription import InputSubscription
 from repsq_ros.nodes.operator import Operator
 from repsq_ros.nodes.parameters import Parameters
@@ -81,26 +81,26 @@ class Scheduler(CampaignNode):
         self._alarmed = False  # the alarm of a stop is known
         self._obedience = ObedienceCheck(stops.bounds, settings.obeys)
         self._began = self._phase_since = time.monotonic()
-        self._against: list[str] = []  # what was against beginning, and since when [s]
+        self._blockers: list[str] = []  # what kept it from beginning, and since when [s]
         self._unchanged = self._began
         self._asked = 0.0  # [s], steady: when an answer was asked for again
         self._last_ns = 0
         proposal = specification.make_proposal()
-        self._logbook = Logbook(
+        self._journal = JournalQueue(
             settings.output, specification, settings.campaign_id, settings.seed, settings.resume,
             # Simulated time waits for the disk, too.
             LOCKSTEP_PATIENCE if settings.lockstep else PATIENCE,
         )  # fmt: skip
-        self._campaign_id = self._logbook.campaign_id
+        self._campaign_id = self._journal.campaign_id
         self._conductor = Conductor(specification, proposal, settings.seed, settings.attended)
-        self._logbook.restore(self._conductor, proposal)
-        self._logbook.history = None  # a long one takes memory
-        self._logbook.begin_session(settings.session_note, parameters.in_force)
-        if self._logbook.recovered:
-            self.get_logger().warning(self._logbook.recovered)
+        self._journal.restore(self._conductor, proposal)
+        self._journal.contents = None  # a long one takes memory
+        self._journal.begin_session(settings.session_note, parameters.in_force)
+        if self._journal.recovered:
+            self.get_logger().warning(self._journal.recovered)
         self._progress = ProgressLines()
         self._external = listen_for_cases(self, proposal, specification, self._campaign_id)
-        self._announcements = Announcements(self, specification, self._logbook, self._time.now_ns)
+        self._announcements = Announcements(self, specification, self._journal, self._time.now_ns)
         stopped_by = command_type if settings.guard else ''
         self._readiness = Readiness(
             self, specification, self._command, self._time, self._conductor, stopped_by,
@@ -119,8 +119,8 @@ class Scheduler(CampaignNode):
             self.create_subscription(kind, topic, deferred.take, qos.RECORD)
         if specification.feedback is not None:
             self._body = InputSubscription(self, specification.feedback, self._hear_body, False)
-        self._pulse = Pulse(self, 'scheduler', self._beat)
-        self._pulse.say(True, '')
+        self._heartbeat = HeartbeatPublisher(self, 'scheduler', self._beat)
+        self._heartbeat.say(True, '')
         SelfDiagnosis(self, self._health)
         period, steady = 1.0 / settings.command_rate, Clock(clock_type=ClockType.STEADY_TIME)
         self.create_timer(period, self._tick, clock=steady)
@@ -128,14 +128,14 @@ class Scheduler(CampaignNode):
     def _health(self) -> tuple[Level, str]:
         if self._stops.alarm:
             return Level.ERROR, self._stops.alarm
-        return scheduler_health(self._conductor.span, self._readiness.against)
+        return scheduler_health(self._conductor.span, self._readiness.blockers)
 
     # Events --------------------------------------------------------------------------------------
 
     def _beat(self) -> None:
         """Look at what does not come by a message."""
         self._stops.look()
-        self._pulse.say(True, STOPPING if self._stops.pending else '')
+        self._heartbeat.say(True, STOPPING if self._stops.pending else '')
         self._notice_alarm()
         self._notice_disobedience()
         self._operator.look()
@@ -201,20 +201,20 @@ class Scheduler(CampaignNode):
         if waited < self._settings.look_around or not self._operator.may_start:
             return
         self._operator.emergency_stop.announce()
-        against = [*self._readiness.against(), *self._operator.against()]
+        blockers = [*self._readiness.blockers(), *self._operator.blockers()]
         now_ns = self._time.now_ns()
-        if not against:
+        if not blockers:
             self.get_logger().info(f'campaign {self._campaign_id}: everything is there')
             self._carry_out(self._conductor.start(self._start_ns(now_ns)))
             return
-        self.get_logger().info(f'not yet: {"; ".join(against)}', throttle_duration_sec=5.0)
-        if against != self._against:  # something is under way, as a count of a long journal
-            self._against, self._unchanged = against, time.monotonic()
+        self.get_logger().info(f'not yet: {"; ".join(blockers)}', throttle_duration_sec=5.0)
+        if blockers != self._blockers:  # something is under way, as a count of a long journal
+            self._blockers, self._unchanged = blockers, time.monotonic()
         waited = time.monotonic() - self._unchanged
         if waited > self._settings.peer_timeout and self._operator.autostart:
             raise CampaignError(
                 f'nothing was commanded: after {self._settings.peer_timeout:g} s still '
-                f'{"; ".join(against)}'
+                f'{"; ".join(blockers)}'
             )
 
     def _start_ns(self, now_ns: int) -> int:
@@ -289,14 +289,14 @@ class Scheduler(CampaignNode):
         """Go on after a pause; returns what is against it, or ''."""
         if not self._conductor.paused:
             return 'the campaign is not paused'
-        reasons = (self._readiness.against(), self._operator.against(), self._stops.against())
-        against = '; '.join(reason for each in reasons for reason in each)
-        if against:
-            return f'still {against}'
+        reasons = (self._readiness.blockers(), self._operator.blockers(), self._stops.blockers())
+        blockers = '; '.join(reason for each in reasons for reason in each)
+        if blockers:
+            return f'still {blockers}'
         try:
-            self._logbook.flush()
+            self._journal.flush()
             # The next case waits for this line; nothing else does.
-            self._logbook.write(RESUME, {}, patience=0.0)
+            self._journal.write(RESUME, {}, patience=0.0)
         except OutputError as error:
             return str(error)
         self._supervisor.take_over()
@@ -351,7 +351,7 @@ class Scheduler(CampaignNode):
     def _tell(self, action: Action) -> None:
         """Let people read what happens."""
         logger, name = self.get_logger(), f'campaign {self._campaign_id}'
-        if isinstance(action, Counted):
+        if isinstance(action, CountedAttempt):
             logger.info(self._progress.line(action, time.monotonic()))
         elif not isinstance(action, Span):
             return
@@ -382,13 +382,13 @@ class Scheduler(CampaignNode):
             self._command.stop()
             time.sleep(0.02)
         if self._conductor.span is not None:
-            self._pulse.say(True, STOPPING if self._stops.pending else '')
-            if not self._stops.finish(self._pulse.beat):
+            self._heartbeat.say(True, STOPPING if self._stops.pending else '')
+            if not self._stops.finish(self._heartbeat.beat):
                 self.exit_code = CampaignError.exit_code
-            self._pulse.say(True, '')
+            self._heartbeat.say(True, '')
         self._command.wait_for_all_acked()
         self._announcements.wait_for_all_acked()
-        self._logbook.close()
+        self._journal.close()
 
 
 def main() -> int:

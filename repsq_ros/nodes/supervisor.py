@@ -121,8 +121,8 @@ class Supervisor:
 
     def _recover(self) -> None:
         now = time.monotonic()
-        against = self._resume() if self._recovery.may_go_on(now) else ''
+        blockers = self._resume() if self._recovery.may_go_on(now) else ''
         lasts = self._recovery.lasts(now)
-        if against and lasts:
+        if blockers and lasts:
             machine = machine_text()
-            self._say(f'has waited {lasts:.0f} s: {against}{machine and f"; {machine}"}')
+            self._say(f'has waited {lasts:.0f} s: {blockers}{machine and f"; {machine}"}')

@@ -25,7 +25,7 @@ from typing import Any
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import PoseStamped, Twist, TwistStamped
 
-from repsq_ros.campaign.records import Case, Counted, EstimateRecord, TestRecord
+from repsq_ros.campaign.records import Case, CountedAttempt, EstimateRecord, TestRecord
 from repsq_ros.campaign.result import Result
 from repsq_ros.measurement.catalogue import CATALOGUE
 from repsq_ros.msg import (
@@ -154,7 +154,7 @@ def estimate_of(estimate: EstimateRecord, campaign_id: str, stamp: Time) -> Esti
 
 
 def counted_test_of(
-    counted: Counted, specification: Specification, campaign_id: str, stamp: Time
+    counted: CountedAttempt, specification: Specification, campaign_id: str, stamp: Time
 ) -> CountedTest:
     """Turn an attempt that was counted, with the estimate after it, into its message."""
     return CountedTest(

@@ -21,11 +21,11 @@ from pathlib import Path
 from repsq_ros.configurations import configuration_folder
 from repsq_ros.paper.compared_rules import BASELINES
 from repsq_ros.paper.driving import DRIVING
-from repsq_ros.paper.face import Study
 from repsq_ros.paper.humanoid import HUMANOID
 from repsq_ros.paper.lost_tests import SELECTION
 from repsq_ros.paper.manipulator import MANIPULATOR
 from repsq_ros.paper.rule_tables import RULES
+from repsq_ros.paper.study_interface import Study
 from repsq_ros.paper.wear import DRIFT
 
 EACH = (MANIPULATOR, DRIVING, BASELINES, DRIFT, SELECTION, RULES, HUMANOID)

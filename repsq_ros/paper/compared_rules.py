@@ -29,24 +29,24 @@ from repsq_ros.estimation.partition import Partition
 from repsq_ros.estimation.reproducible_query import ReproducibleQuery
 from repsq_ros.estimation.stopping import Bounds, Question
 from repsq_ros.paper.compared_figure import draw
-from repsq_ros.paper.face import (
-    Asked,
+from repsq_ros.paper.stops import (
+    Numbers,
+    StoppedCampaigns,
+    anytime_stops,
+    fixed_stops,
+    moment_stops,
+)
+from repsq_ros.paper.study_interface import (
     Finding,
-    Found,
     Row,
     Study,
+    StudyOutcome,
+    StudyRequest,
     number,
     parts,
     row_of,
     seed_of,
     sizes,
-)
-from repsq_ros.paper.stops import (
-    Numbers,
-    Stopped,
-    anytime_stops,
-    fixed_stops,
-    moment_stops,
 )
 from repsq_ros.paper.written import share
 from repsq_ros.sampling.distributions import Distribution, Product
@@ -122,7 +122,7 @@ class BaselinesSetting:
     seed: int
 
 
-def _read(section: Section, asked: Asked) -> BaselinesSetting:
+def _read(section: Section, asked: StudyRequest) -> BaselinesSetting:
     named, scenarios = section.section('scenarios'), {}
     for name in named.keys():  # noqa: SIM118 (a Section is no dict)
         each = named.section(name)
@@ -152,7 +152,7 @@ def _pieces(setting: BaselinesSetting) -> Sequence[tuple[str, int, int]]:
     return parts(setting.scenarios, 2 * setting.pairs, CHUNK)
 
 
-def _work(setting: BaselinesSetting, piece: tuple[str, int, int]) -> dict[str, Stopped]:
+def _work(setting: BaselinesSetting, piece: tuple[str, int, int]) -> dict[str, StoppedCampaigns]:
     name, begin, end = piece
     scenario, place = setting.scenarios[name], list(setting.scenarios).index(name)
     question = _question(setting, scenario)
@@ -166,7 +166,7 @@ def _work(setting: BaselinesSetting, piece: tuple[str, int, int]) -> dict[str, S
     met = np.ones(len(z), dtype=np.bool_)
     anytime = anytime_stops(z, question)
     return {
-        QUERY: Stopped(np.full(len(z), query), means, met, means),
+        QUERY: StoppedCampaigns(np.full(len(z), query), means, met, means),
         SIZED: fixed_stops(z, sized.tests), ISO: fixed_stops(z, setting.cycles),
         RELATIVE: moment_stops(z, RelativeHalfWidth(setting.relative), question),
         HOEFFDING: moment_stops(z, Hoeffding(), question),
@@ -190,14 +190,16 @@ def _fixed(setting: BaselinesSetting, scenario: ComparedLaw) -> tuple[int, Diver
     return tests, DivergenceSized(far.upper, setting.margin, tail, 1.0)
 
 
-def _conclude(setting: BaselinesSetting, results: Sequence[dict[str, Stopped]]) -> Found:
+def _conclude(
+    setting: BaselinesSetting, results: Sequence[dict[str, StoppedCampaigns]]
+) -> StudyOutcome:
     pieces, rows = _pieces(setting), []
     for place, (name, scenario) in enumerate(setting.scenarios.items()):
         own = [r for (whose, _, _), r in zip(pieces, results, strict=True) if whose == name]
         for rule in own[0]:
-            stopped = Stopped.together([each[rule] for each in own])
+            stopped = StoppedCampaigns.together([each[rule] for each in own])
             rows.append(_row(setting, name, scenario, place, rule, stopped))
-    return Found({'': rows}, _findings(setting, rows))
+    return StudyOutcome({'': rows}, _findings(setting, rows))
 
 
 def _row(
@@ -206,7 +208,7 @@ def _row(
     scenario: ComparedLaw,
     place: int,
     rule: str,
-    stopped: Stopped,
+    stopped: StoppedCampaigns,
 ) -> Row:
     asked, truth = setting.accuracy, scenario.truth
     far = np.abs(stopped.mean - truth)
@@ -236,7 +238,7 @@ def _row(
 
 
 def _half_width(
-    setting: BaselinesSetting, scenario: ComparedLaw, rule: str, stopped: Stopped
+    setting: BaselinesSetting, scenario: ComparedLaw, rule: str, stopped: StoppedCampaigns
 ) -> tuple[float | str, float | str]:
     """Return what the rule promises: the half-width, and the agreement of two labs."""
     asked = setting.accuracy

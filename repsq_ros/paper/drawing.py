@@ -19,7 +19,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from repsq_ros.paper.face import Found, Row, Study, number
+from repsq_ros.paper.study_interface import Row, Study, StudyOutcome, number
 from repsq_ros.studies.figures import load_pyplot, save_figure
 
 # Of Okabe and Ito's palette, from dark to light: they can be told apart in grey print as well.
@@ -59,7 +59,7 @@ def interval_bars(axes: Any, y: float, row: Row, column: str, **look: Any) -> No
     )
 
 
-def draw_study(file: Path, study: Study, setting: Any, found: Found) -> None:
+def draw_study(file: Path, study: Study, setting: Any, found: StudyOutcome) -> None:
     """Draw a study's figure.
 
     :raises MissingError: matplotlib is not installed

@@ -32,18 +32,18 @@ from repsq_ros.estimation.moments import (
 from repsq_ros.estimation.partition import Partition
 from repsq_ros.estimation.stopping import Bounds, Question
 from repsq_ros.paper.driving_figure import draw
-from repsq_ros.paper.face import (
-    Asked,
+from repsq_ros.paper.stops import StoppedCampaigns, anytime_stops, moment_stops
+from repsq_ros.paper.study_interface import (
     Finding,
-    Found,
     Row,
     Study,
+    StudyOutcome,
+    StudyRequest,
     number,
     row_of,
     seed_of,
     sizes,
 )
-from repsq_ros.paper.stops import Stopped, anytime_stops, moment_stops
 from repsq_ros.paper.traffic import Traffic, drive
 from repsq_ros.paper.written import share
 from repsq_ros.seeds import RandomStream, generator
@@ -112,7 +112,7 @@ class Crashes:
 class Campaigns:
     """What campaigns gave, and all their values together."""
 
-    stopped: Mapping[str, Stopped]
+    stopped: Mapping[str, StoppedCampaigns]
     tests: int
     total: float  # sum of z
     squares: float
@@ -120,7 +120,7 @@ class Campaigns:
     without: int  # crashes in which the event had not happened
 
 
-def _read(section: Section, asked: Asked) -> DrivingSetting:
+def _read(section: Section, asked: StudyRequest) -> DrivingSetting:
     named, scenarios = section.section('scenarios'), {}
     for name in named.keys():  # noqa: SIM118 (a Section is no dict)
         each = named.section(name)
@@ -192,7 +192,7 @@ def _work(setting: DrivingSetting, piece: DrivingPiece) -> Crashes | Campaigns:
     )  # fmt: skip
 
 
-def _conclude(setting: DrivingSetting, results: Sequence[Crashes | Campaigns]) -> Found:
+def _conclude(setting: DrivingSetting, results: Sequence[Crashes | Campaigns]) -> StudyOutcome:
     pieces, rows, truths = _pieces(setting), [], []
     for name, (traffic, risk) in setting.scenarios.items():
         own = [r for piece, r in zip(pieces, results, strict=True) if piece.scenario == name]
@@ -200,10 +200,10 @@ def _conclude(setting: DrivingSetting, results: Sequence[Crashes | Campaigns]) -
         truth = _truth(name, traffic, [e for e in own if isinstance(e, Crashes)], campaigns)
         truths.append(truth)
         for method in campaigns[0].stopped:
-            stopped = Stopped.together([each.stopped[method] for each in campaigns])
+            stopped = StoppedCampaigns.together([each.stopped[method] for each in campaigns])
             rows.append(_row(name, risk, method, stopped, number(truth, 'reference')))
         rows.append(_hoeffding(rows[-1], risk))
-    return Found({'': rows, '_truth': truths}, _findings(setting, rows, truths))
+    return StudyOutcome({'': rows, '_truth': truths}, _findings(setting, rows, truths))
 
 
 def _truth(
@@ -231,7 +231,7 @@ def _truth(
     }  # fmt: skip
 
 
-def _row(name: str, risk: Risk, method: str, stopped: Stopped, truth: float) -> Row:
+def _row(name: str, risk: Risk, method: str, stopped: StoppedCampaigns, truth: float) -> Row:
     gamma = risk.accuracy.gamma
     if method == ANCHORED:
         same = stopped.same_as_initiator(0.0, risk.upper, 2.0 * gamma)

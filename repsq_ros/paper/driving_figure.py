@@ -19,10 +19,10 @@ from __future__ import annotations
 from typing import Any
 
 from repsq_ros.paper.drawing import filled, interval_bars, style
-from repsq_ros.paper.face import Found, number, row_of
+from repsq_ros.paper.study_interface import StudyOutcome, number, row_of
 
 
-def draw(setting: Any, figure: Any, found: Found) -> None:
+def draw(setting: Any, figure: Any, found: StudyOutcome) -> None:
     """Draw it (see face.Study)."""
     left, middle, right = figure.subplots(1, 3)
     names, rows = list(setting.scenarios), found.tables['']

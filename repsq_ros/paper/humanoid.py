@@ -25,19 +25,11 @@ from repsq_ros.estimation.difference import PairedDifference
 from repsq_ros.estimation.moments import EmpiricalBernstein, smallest_n
 from repsq_ros.estimation.stopping import Bounds
 from repsq_ros.measurement.tracking_loss import REDUCTIONS
-from repsq_ros.paper.face import (
-    Finding,
-    Found,
-    Row,
-    Study,
-    number,
-    row_of,
-)
 from repsq_ros.paper.humanoid_campaigns import (
     FIRST,
     HumanoidSetting,
     Running,
-    Walked,
+    WalkedTrial,
     form_of,
     pieces_of,
     read_setting,
@@ -46,13 +38,21 @@ from repsq_ros.paper.humanoid_campaigns import (
 )
 from repsq_ros.paper.humanoid_figure import draw
 from repsq_ros.paper.methods import ANCHORED, ANYTIME, PAPER
+from repsq_ros.paper.study_interface import (
+    Finding,
+    Row,
+    Study,
+    StudyOutcome,
+    number,
+    row_of,
+)
 from repsq_ros.paper.written import share
 
 
-def _conclude(setting: HumanoidSetting, results: Sequence[Walked]) -> Found:
+def _conclude(setting: HumanoidSetting, results: Sequence[WalkedTrial]) -> StudyOutcome:
     pieces = pieces_of(setting)
-    trials: dict[str, list[Walked]] = {name: [] for name in setting.campaigns}
-    robots: dict[str, Walked] = {}
+    trials: dict[str, list[WalkedTrial]] = {name: [] for name in setting.campaigns}
+    robots: dict[str, WalkedTrial] = {}
     for piece, walked in zip(pieces, results, strict=True):
         if piece.proposal:
             trials[piece.proposal].append(walked)
@@ -65,10 +65,12 @@ def _conclude(setting: HumanoidSetting, results: Sequence[Walked]) -> Found:
     }  # fmt: skip
     main = _main(setting, ended)
     forms, changed = _forms(setting, trials[FIRST]), _robots(setting, robots)
-    return Found({'': main, '_forms': forms, '_robots': changed}, _findings(main, forms), ended)
+    return StudyOutcome(
+        {'': main, '_forms': forms, '_robots': changed}, _findings(main, forms), ended
+    )
 
 
-def _again(setting: HumanoidSetting, name: str, rule: str, walked: Walked) -> Running:
+def _again(setting: HumanoidSetting, name: str, rule: str, walked: WalkedTrial) -> Running:
     running = rules_of(setting, name)[rule]
     form = form_of(setting.campaigns[name])
     for forms, weight, bound in zip(walked.forms, walked.weights, walked.bounds, strict=True):
@@ -108,7 +110,7 @@ def _main(
     return rows
 
 
-def _forms(setting: HumanoidSetting, walked: Sequence[Walked]) -> list[Row]:
+def _forms(setting: HumanoidSetting, walked: Sequence[WalkedTrial]) -> list[Row]:
     rows: list[Row] = []
     rule, gamma, c = EmpiricalBernstein(), setting.gamma, setting.c
     for form in REDUCTIONS:
@@ -123,7 +125,7 @@ def _forms(setting: HumanoidSetting, walked: Sequence[Walked]) -> list[Row]:
     return rows
 
 
-def _robots(setting: HumanoidSetting, robots: Mapping[str, Walked]) -> list[Row]:
+def _robots(setting: HumanoidSetting, robots: Mapping[str, WalkedTrial]) -> list[Row]:
     form = form_of(setting.campaigns[FIRST])
     usual = [forms.of(form) for forms in robots[''].forms]
     rows: list[Row] = []

@@ -25,12 +25,12 @@ from repsq_ros.estimation.anytime import Anytime
 from repsq_ros.estimation.moments import EmpiricalBernstein
 from repsq_ros.estimation.stopping import Bounds, Progress, Question, StoppingRule
 from repsq_ros.estimation.weights import z_bounds
-from repsq_ros.paper.face import (
-    Asked,
+from repsq_ros.paper.methods import ANYTIME, PAPER
+from repsq_ros.paper.study_interface import (
+    StudyRequest,
     seed_of,
     sizes,
 )
-from repsq_ros.paper.methods import ANYTIME, PAPER
 from repsq_ros.paper.walker import Forms, Walker
 from repsq_ros.seeds import RandomStream, generator
 from repsq_ros.simulation.g1_mujoco import UNCHANGED, G1Changes
@@ -38,7 +38,7 @@ from repsq_ros.specification.load import load
 from repsq_ros.specification.model import Specification
 from repsq_ros.specification.proposal_section import read_proposal
 from repsq_ros.specification.reader import Section
-from repsq_ros.studies.foretold import altered
+from repsq_ros.studies.expected_promise import altered
 
 FIRST = 'Monte Carlo'  # whose first trial is the initiator, and the source of all pairs
 
@@ -77,7 +77,7 @@ class Trial:
 
 
 @dataclass(frozen=True)
-class Walked:
+class WalkedTrial:
     """The tests of one trial, in their order."""
 
     forms: tuple[Forms, ...]
@@ -85,7 +85,7 @@ class Walked:
     bounds: tuple[float, ...]  # of the weight, known before each draw
 
 
-def read_setting(section: Section, asked: Asked) -> HumanoidSetting:
+def read_setting(section: Section, asked: StudyRequest) -> HumanoidSetting:
     """Return the setting (see face.Study)."""
     file = Path(section.file).parent / section.text('campaign')
     trials, pairs, most, gamma = sizes(section, asked, _sizes)
@@ -161,7 +161,7 @@ def _seed(setting: HumanoidSetting, proposal: str, trial: int) -> int:
     return int(generator(setting.seed, RandomStream.STUDY, place, trial).integers(2**31))
 
 
-def work(setting: HumanoidSetting, piece: Trial) -> Walked:
+def work(setting: HumanoidSetting, piece: Trial) -> WalkedTrial:
     """Walk one piece (see face.Study)."""
     if piece.proposal:
         return _trial(setting, piece.proposal, _seed(setting, piece.proposal, piece.trial))
@@ -169,10 +169,10 @@ def work(setting: HumanoidSetting, piece: Trial) -> Walked:
     proposal, seed = setting.campaigns[FIRST].make_proposal(), _seed(setting, FIRST, 0)
     draws = [proposal.draw(index, seed) for index in range(setting.pairs)]
     forms = tuple(walker.walk(draw.x) for draw in draws)
-    return Walked(forms, (1.0,) * len(forms), (1.0,) * len(forms))
+    return WalkedTrial(forms, (1.0,) * len(forms), (1.0,) * len(forms))
 
 
-def _trial(setting: HumanoidSetting, name: str, seed: int) -> Walked:
+def _trial(setting: HumanoidSetting, name: str, seed: int) -> WalkedTrial:
     """Walk until both the paper's rule and `anytime` have stopped."""
     specification = setting.campaigns[name]
     proposal, walker = specification.make_proposal(), _walker(setting, UNCHANGED)
@@ -190,7 +190,7 @@ def _trial(setting: HumanoidSetting, name: str, seed: int) -> Walked:
         forms.append(found)
         weights.append(draw.weight)
         bounds.append(draw.weight_bound)
-    return Walked(tuple(forms), tuple(weights), tuple(bounds))
+    return WalkedTrial(tuple(forms), tuple(weights), tuple(bounds))
 
 
 def form_of(specification: Specification) -> str:

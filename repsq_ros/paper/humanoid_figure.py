@@ -22,12 +22,12 @@ from typing import Any
 import numpy as np
 
 from repsq_ros.paper.drawing import filled, style
-from repsq_ros.paper.face import Found, number
 from repsq_ros.paper.humanoid_campaigns import FIRST
 from repsq_ros.paper.methods import ANYTIME, PAPER
+from repsq_ros.paper.study_interface import StudyOutcome, number
 
 
-def draw(setting: Any, figure: Any, found: Found) -> None:
+def draw(setting: Any, figure: Any, found: StudyOutcome) -> None:
     """Draw it (see face.Study)."""
     left, middle, right = figure.subplots(1, 3, width_ratios=(1.5, 1.0, 1.0))
     partition = setting.campaigns[FIRST].partition

@@ -27,12 +27,12 @@ from repsq_ros.campaign.campaign import Campaign
 from repsq_ros.campaign.records import TestRecord
 from repsq_ros.campaign.result import Result
 from repsq_ros.paper.drawing import interval_bars, style
-from repsq_ros.paper.face import (
-    Asked,
+from repsq_ros.paper.study_interface import (
     Finding,
-    Found,
     Row,
     Study,
+    StudyOutcome,
+    StudyRequest,
     campaigns_of,
     number,
     parts,
@@ -46,7 +46,7 @@ from repsq_ros.specification.accuracy_section import SELECTIONS
 from repsq_ros.specification.load import load
 from repsq_ros.specification.model import Specification
 from repsq_ros.specification.reader import Section
-from repsq_ros.studies.foretold import altered
+from repsq_ros.studies.expected_promise import altered
 from repsq_ros.studies.laws import read_law
 
 CHUNK = 10  # campaigns in a piece of work
@@ -74,7 +74,7 @@ class SelectionSetting:
     seed: int
 
 
-def _read(section: Section, asked: Asked) -> SelectionSetting:
+def _read(section: Section, asked: StudyRequest) -> SelectionSetting:
     specification = load(Path(section.file).parent / section.text('campaign'))
     measure, law = specification.measure, section.text('law')
     found = read_law(law, measure.lower, measure.upper)
@@ -146,13 +146,15 @@ def _campaign(
     return campaign.result(f'{place}/{run}')
 
 
-def _conclude(setting: SelectionSetting, results: Sequence[dict[str, list[Result]]]) -> Found:
+def _conclude(
+    setting: SelectionSetting, results: Sequence[dict[str, list[Result]]]
+) -> StudyOutcome:
     pieces, rows = _pieces(setting), []
     for name in setting.losses:
         own = [r for (whose, _, _), r in zip(pieces, results, strict=True) if whose == name]
         for way in setting.campaigns:
             rows.append(_row(setting, name, way, [each for part in own for each in part[way]]))
-    return Found({'': rows}, _findings(setting, rows))
+    return StudyOutcome({'': rows}, _findings(setting, rows))
 
 
 def _row(setting: SelectionSetting, name: str, way: str, results: Sequence[Result]) -> Row:
@@ -217,7 +219,7 @@ def _findings(setting: SelectionSetting, rows: Sequence[Row]) -> tuple[Finding, 
     return tuple(found)
 
 
-def _draw(setting: SelectionSetting, figure: Any, found: Found) -> None:
+def _draw(setting: SelectionSetting, figure: Any, found: StudyOutcome) -> None:
     left, right = figure.subplots(1, 2, sharey=True)
     names = list(setting.losses)
     for place, way in enumerate(setting.campaigns):

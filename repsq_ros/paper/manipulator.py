@@ -25,27 +25,27 @@ from repsq_ros.estimation.alpha import paper_alpha
 from repsq_ros.estimation.moments import EmpiricalBernstein
 from repsq_ros.estimation.partition import Partition
 from repsq_ros.estimation.stopping import Bounds, Question
-from repsq_ros.paper.face import (
-    Asked,
-    Cell,
-    Finding,
-    Found,
-    Row,
-    Study,
-    number,
-    row_of,
-    seed_of,
-    sizes,
-)
 from repsq_ros.paper.manipulator_figure import draw
 from repsq_ros.paper.methods import ANCHORED, ANYTIME, CERTIFIED, ISO, PAPER, READOUT
 from repsq_ros.paper.stops import (
     Numbers,
-    Stopped,
+    StoppedCampaigns,
     anytime_stops,
     cell_stops,
     fixed_stops,
     moment_stops,
+)
+from repsq_ros.paper.study_interface import (
+    Cell,
+    Finding,
+    Row,
+    Study,
+    StudyOutcome,
+    StudyRequest,
+    number,
+    row_of,
+    seed_of,
+    sizes,
 )
 from repsq_ros.paper.written import share
 from repsq_ros.seeds import RandomStream, generator
@@ -58,7 +58,7 @@ FIRST = 3  # trials that are shown one by one
 
 
 @dataclass(frozen=True)
-class Displaced:
+class DisplacementSubject:
     """A subject: the law of its displacement and what is asked of it."""
 
     law: str
@@ -97,7 +97,7 @@ class Displaced:
 class ManipulatorSetting:
     """What is asked of the study."""
 
-    subjects: Mapping[str, Displaced]
+    subjects: Mapping[str, DisplacementSubject]
     trials: int
     most_tests: int
     seed: int
@@ -107,16 +107,16 @@ class ManipulatorSetting:
 class Trials:
     """Some trials of one subject."""
 
-    stopped: Mapping[str, Stopped]
+    stopped: Mapping[str, StoppedCampaigns]
     deviations: Numbers  # of the readings of the ISO procedure [mm], one for each trial
 
 
-def _read(section: Section, asked: Asked) -> ManipulatorSetting:
+def _read(section: Section, asked: StudyRequest) -> ManipulatorSetting:
     named, subjects = section.section('subjects'), {}
     for name in named.keys():  # noqa: SIM118 (a Section is no dict)
         each = named.section(name)
         upper = each.number('range', above=0)
-        subjects[name] = Displaced(
+        subjects[name] = DisplacementSubject(
             each.text('law'), upper, each.whole('cycles', at_least=2),
             each.number('readout', above=0), read_accuracy(each.section('accuracy'), upper),
         )  # fmt: skip
@@ -159,7 +159,7 @@ def _work(setting: ManipulatorSetting, piece: tuple[str, int, int]) -> Trials:
     anytime = anytime_stops(z, question)
     return Trials(
         {
-            ISO: iso, READOUT: Stopped(iso.n, iso.mean, iso.reached, read),
+            ISO: iso, READOUT: StoppedCampaigns(iso.n, iso.mean, iso.reached, read),
             PAPER: moment_stops(z, EmpiricalBernstein(), question), ANYTIME: anytime,
             ANCHORED: anytime, CERTIFIED: cell_stops(z, question),
         },
@@ -167,23 +167,26 @@ def _work(setting: ManipulatorSetting, piece: tuple[str, int, int]) -> Trials:
     )  # fmt: skip
 
 
-def _conclude(setting: ManipulatorSetting, results: Sequence[Trials]) -> Found:
+def _conclude(setting: ManipulatorSetting, results: Sequence[Trials]) -> StudyOutcome:
     pieces, rows, first = _pieces(setting), [], []
     shown: dict[str, Trials] = {}
     for name, subject in setting.subjects.items():
         own = [r for (whose, _, _), r in zip(pieces, results, strict=True) if whose == name]
         whole = Trials(
-            {m: Stopped.together([each.stopped[m] for each in own]) for m in own[0].stopped},
+            {
+                m: StoppedCampaigns.together([each.stopped[m] for each in own])
+                for m in own[0].stopped
+            },
             np.concatenate([each.deviations for each in own]),
         )
         shown[name] = whole
         for method, stopped in whole.stopped.items():
             rows.append(_row(name, subject, method, stopped, whole.deviations))
             first += _first(name, subject, method, stopped, whole.deviations)
-    return Found({'': rows, '_trials': first}, _findings(setting, rows), shown)
+    return StudyOutcome({'': rows, '_trials': first}, _findings(setting, rows), shown)
 
 
-def _values(subject: Displaced, method: str, stopped: Stopped) -> list[float]:
+def _values(subject: DisplacementSubject, method: str, stopped: StoppedCampaigns) -> list[float]:
     if method in (ISO, READOUT):
         return [
             float(each) for each in stopped.decided
@@ -191,7 +194,13 @@ def _values(subject: Displaced, method: str, stopped: Stopped) -> list[float]:
     return stopped.values(subject.cells)
 
 
-def _row(name: str, subject: Displaced, method: str, stopped: Stopped, deviations: Numbers) -> Row:
+def _row(
+    name: str,
+    subject: DisplacementSubject,
+    method: str,
+    stopped: StoppedCampaigns,
+    deviations: Numbers,
+) -> Row:
     values, gamma = _values(subject, method, stopped), subject.accuracy.gamma
     if method == ANCHORED:
         same = stopped.same_as_initiator(0.0, subject.upper, 2.0 * gamma)
@@ -220,7 +229,11 @@ def _row(name: str, subject: Displaced, method: str, stopped: Stopped, deviation
 
 
 def _first(
-    name: str, subject: Displaced, method: str, stopped: Stopped, deviations: Numbers
+    name: str,
+    subject: DisplacementSubject,
+    method: str,
+    stopped: StoppedCampaigns,
+    deviations: Numbers,
 ) -> list[Row]:
     if method == ANCHORED:
         cells = Partition.anchored(

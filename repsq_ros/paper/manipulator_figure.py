@@ -21,11 +21,11 @@ from typing import Any
 import numpy as np
 
 from repsq_ros.paper.drawing import filled, interval_bars, style
-from repsq_ros.paper.face import Found, row_of
 from repsq_ros.paper.methods import ANCHORED, ANYTIME, CERTIFIED, ISO, PAPER, READOUT
+from repsq_ros.paper.study_interface import StudyOutcome, row_of
 
 
-def draw(setting: Any, figure: Any, found: Found) -> None:
+def draw(setting: Any, figure: Any, found: StudyOutcome) -> None:
     """Draw it (see face.Study)."""
     panels = figure.subplots(1, 4, width_ratios=(1.0, 1.0, 1.0, 1.2))
     names = list(setting.subjects)

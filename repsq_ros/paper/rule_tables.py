@@ -22,14 +22,23 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from repsq_ros.paper.drawing import filled
-from repsq_ros.paper.face import Asked, Finding, Found, Row, Study, number, seed_of, sizes
+from repsq_ros.paper.study_interface import (
+    Finding,
+    Row,
+    Study,
+    StudyOutcome,
+    StudyRequest,
+    number,
+    seed_of,
+    sizes,
+)
 from repsq_ros.specification.reader import Section
 from repsq_ros.studies.case_rules import (
     CASES,
     GAINS,
     CaseRow,
     PairRow,
-    Taken,
+    TestsToStop,
     study_cases,
     study_pairs,
 )
@@ -51,7 +60,7 @@ class RulesSetting:
     seed: int
 
 
-def _read(section: Section, asked: Asked) -> RulesSetting:
+def _read(section: Section, asked: StudyRequest) -> RulesSetting:
     return RulesSetting(sizes(section, asked, _runs), seed_of(section, asked))
 
 
@@ -73,7 +82,9 @@ def _work(setting: RulesSetting, piece: Work) -> ScenarioRow | CaseRow | PairRow
     return found
 
 
-def _conclude(setting: RulesSetting, results: Sequence[ScenarioRow | CaseRow | PairRow]) -> Found:
+def _conclude(
+    setting: RulesSetting, results: Sequence[ScenarioRow | CaseRow | PairRow]
+) -> StudyOutcome:
     rules = [_of_rules(row) for row in results if isinstance(row, ScenarioRow)]
     cases: list[Row] = [
         {'law': row.law, 'gamma': row.gamma, **_taken('monte_carlo', row.monte_carlo),
@@ -95,7 +106,7 @@ def _conclude(setting: RulesSetting, results: Sequence[ScenarioRow | CaseRow | P
         ),
         Finding(f'anytime misses {worst:.3g} at most, promised is {C:g}', worst <= limit),
     )
-    return Found({'': rules, '_cases': cases, '_pairs': pairs}, findings)
+    return StudyOutcome({'': rules, '_cases': cases, '_pairs': pairs}, findings)
 
 
 def _of_rules(row: ScenarioRow) -> Row:
@@ -110,11 +121,11 @@ def _of_rules(row: ScenarioRow) -> Row:
     return found
 
 
-def _taken(name: str, taken: Taken) -> Row:
+def _taken(name: str, taken: TestsToStop) -> Row:
     return {name: taken.tests, f'{name}_error': taken.error, f'{name}_missed': taken.missed}
 
 
-def _draw(setting: RulesSetting, figure: Any, found: Found) -> None:
+def _draw(setting: RulesSetting, figure: Any, found: StudyOutcome) -> None:
     axes, rows = figure.subplots(), found.tables['']
     columns = ('paper_tests', 'anytime_tests', 'anchored_tests', 'certified_median')
     width = 0.8 / len(columns)

@@ -33,7 +33,7 @@ Numbers = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Stopped:
+class StoppedCampaigns:
     """How campaigns ended, one entry for each, in their order."""
 
     n: NDArray[np.int64]
@@ -42,9 +42,9 @@ class Stopped:
     decided: Numbers  # what is quantized: the mean, or the middle of the cell that was certified
 
     @staticmethod
-    def together(parts: Sequence[Stopped]) -> Stopped:
+    def together(parts: Sequence[StoppedCampaigns]) -> StoppedCampaigns:
         """Put campaigns one after the other."""
-        return Stopped(
+        return StoppedCampaigns(
             np.concatenate([part.n for part in parts]),
             np.concatenate([part.mean for part in parts]),
             np.concatenate([part.reached for part in parts]),
@@ -82,21 +82,21 @@ class Stopped:
         return agree, sum(met)
 
 
-def moment_stops(z: Numbers, rule: MomentRule, question: Question) -> Stopped:
+def moment_stops(z: Numbers, rule: MomentRule, question: Question) -> StoppedCampaigns:
     """Run a rule that follows from moments; z of shape (campaigns, tests)."""
     n, mean = first_stops(z, rule, question.gamma, question.bounds.width, question.c)
     reached = n > 0
-    return Stopped(np.where(reached, n, z.shape[1]), mean, reached, mean)
+    return StoppedCampaigns(np.where(reached, n, z.shape[1]), mean, reached, mean)
 
 
-def fixed_stops(z: Numbers, tests: int) -> Stopped:
+def fixed_stops(z: Numbers, tests: int) -> StoppedCampaigns:
     """Take the first tests of each campaign, whatever they show."""
     mean: Numbers = z[:, :tests].mean(axis=1)
     n = np.full(len(z), tests, dtype=np.int64)
-    return Stopped(n, mean, np.ones(len(z), dtype=np.bool_), mean)
+    return StoppedCampaigns(n, mean, np.ones(len(z), dtype=np.bool_), mean)
 
 
-def anytime_stops(z: Numbers, question: Question) -> Stopped:
+def anytime_stops(z: Numbers, question: Question) -> StoppedCampaigns:
     """Run `anytime` side by side; an interval that becomes empty does not reach its rule."""
     runs, tests = z.shape
     n, mean = np.full(runs, tests, dtype=np.int64), np.zeros(runs)
@@ -112,14 +112,14 @@ def anytime_stops(z: Numbers, question: Question) -> Stopped:
             met[place[stop]] = campaigns.reached[stop]
             campaigns.keep(~stop)
             place = place[~stop]
-    return Stopped(n, mean, met, mean)
+    return StoppedCampaigns(n, mean, met, mean)
 
 
-def cell_stops(z: Numbers, question: Question) -> Stopped:
+def cell_stops(z: Numbers, question: Question) -> StoppedCampaigns:
     """Run `certified_cell`."""
     ended = [_certified(row, question) for row in z]
     n, mean, met, middle = zip(*ended, strict=True)
-    return Stopped(np.array(n), np.array(mean), np.array(met), np.array(middle))
+    return StoppedCampaigns(np.array(n), np.array(mean), np.array(met), np.array(middle))
 
 
 def _certified(z: Numbers, question: Question) -> tuple[int, float, bool, float]:

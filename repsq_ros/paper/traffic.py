@@ -54,7 +54,7 @@ class Traffic:
 
 
 @dataclass(frozen=True)
-class Driven:
+class Episodes:
     """What episodes gave."""
 
     crash: NDArray[np.bool_]
@@ -64,7 +64,7 @@ class Driven:
 
 def drive(
     traffic: Traffic, random: np.random.Generator, episodes: int, importance: bool
-) -> Driven:
+) -> Episodes:
     """Drive episodes.
 
     :param importance: by the importance model; else naturalistic, each of weight 1
@@ -73,14 +73,14 @@ def drive(
         _drive(traffic, random, min(BLOCK, episodes - begin), importance)
         for begin in range(0, episodes, BLOCK)
     ]
-    return Driven(
+    return Episodes(
         np.concatenate([part.crash for part in parts]),
         np.concatenate([part.happened for part in parts]),
         np.concatenate([part.weight for part in parts]),
     )
 
 
-def _drive(traffic: Traffic, random: np.random.Generator, n: int, importance: bool) -> Driven:
+def _drive(traffic: Traffic, random: np.random.Generator, n: int, importance: bool) -> Episodes:
     braking = traffic.event == 'brake'
     speed = random.uniform(20.0, 30.0, n)
     ahead = speed.copy()  # [m/s] of the car ahead
@@ -118,7 +118,7 @@ def _drive(traffic: Traffic, random: np.random.Generator, n: int, importance: bo
             crash |= gap <= 0.0
             seen = _wanted(speed, np.maximum(gap, 0.1), speed - ahead, brakes)
     weight = 1.0 / (1.0 - spent + found) if importance else np.ones(n)
-    return Driven(crash, happened, weight)
+    return Episodes(crash, happened, weight)
 
 
 def _ordinary(random: np.random.Generator, n: int) -> Numbers:

@@ -27,25 +27,25 @@ from repsq_ros.estimation.anytime import AnytimeBatch
 from repsq_ros.estimation.moments import EmpiricalBernstein
 from repsq_ros.estimation.stopping import Bounds, Question
 from repsq_ros.paper.drawing import style
-from repsq_ros.paper.face import (
-    Asked,
+from repsq_ros.paper.stops import (
+    Numbers,
+    StoppedCampaigns,
+    anytime_stops,
+    fixed_stops,
+    moment_stops,
+)
+from repsq_ros.paper.study_interface import (
     Finding,
-    Found,
     Row,
     Study,
+    StudyOutcome,
+    StudyRequest,
     campaigns_of,
     number,
     parts,
     row_of,
     seed_of,
     sizes,
-)
-from repsq_ros.paper.stops import (
-    Numbers,
-    Stopped,
-    anytime_stops,
-    fixed_stops,
-    moment_stops,
 )
 from repsq_ros.paper.written import share
 from repsq_ros.seeds import RandomStream, generator
@@ -94,14 +94,14 @@ class DriftSetting:
 
 
 @dataclass(frozen=True)
-class Worn:
+class WearOutcomes:
     """What some campaigns gave."""
 
-    stopped: Mapping[str, Stopped]
+    stopped: Mapping[str, StoppedCampaigns]
     sessions_alarm: NDArray[np.int64]  # test at which two sessions' intervals parted; or NEVER
 
 
-def _read(section: Section, asked: Asked) -> DriftSetting:
+def _read(section: Section, asked: StudyRequest) -> DriftSetting:
     accuracy, sd = read_accuracy(section.section('accuracy'), 1.0), section.number('sd', above=0)
     sessions, tests = section.whole('sessions', at_least=2), section.whole('tests', at_least=2)
     named, wears = section.section('wears'), {}
@@ -126,7 +126,7 @@ def _pieces(setting: DriftSetting) -> Sequence[tuple[str, int, int]]:
     return parts(setting.wears, setting.campaigns, CHUNK)
 
 
-def _work(setting: DriftSetting, piece: tuple[str, int, int]) -> Worn:
+def _work(setting: DriftSetting, piece: tuple[str, int, int]) -> WearOutcomes:
     name, begin, end = piece
     mean = setting.truths(setting.wears[name])
     strength = mean * (1.0 - mean) / setting.sd**2 - 1.0
@@ -137,7 +137,7 @@ def _work(setting: DriftSetting, piece: tuple[str, int, int]) -> Worn:
     ])  # fmt: skip
     asked = setting.accuracy
     question = Question(asked.gamma, asked.c, UNIT)
-    return Worn(
+    return WearOutcomes(
         {
             ANYTIME: anytime_stops(z, question),
             PAPER: moment_stops(z, EmpiricalBernstein(), question),
@@ -173,15 +173,15 @@ def sessions_alarm(z: Numbers, tests: int, gamma: float, c: float) -> NDArray[np
     return alarm
 
 
-def _conclude(setting: DriftSetting, results: Sequence[Worn]) -> Found:
+def _conclude(setting: DriftSetting, results: Sequence[WearOutcomes]) -> StudyOutcome:
     pieces, rows, alarms = _pieces(setting), [], []
     for name, wear in setting.wears.items():
         own = [r for (whose, _, _), r in zip(pieces, results, strict=True) if whose == name]
         truths = setting.truths(wear)
         for rule in own[0].stopped:
-            stopped = Stopped.together([each.stopped[rule] for each in own])
+            stopped = StoppedCampaigns.together([each.stopped[rule] for each in own])
             rows.append(_reported(setting, name, rule, stopped, truths))
-        within = Stopped.together([each.stopped[ANYTIME] for each in own])
+        within = StoppedCampaigns.together([each.stopped[ANYTIME] for each in own])
         void = ~within.reached & (within.n < len(truths))
         empty = np.where(void, within.n, NEVER)
         apart = np.concatenate([each.sessions_alarm for each in own])
@@ -189,7 +189,7 @@ def _conclude(setting: DriftSetting, results: Sequence[Worn]) -> Found:
         for alarm, tests in (('interval of a campaign is empty', empty),
                              ('sessions apart', apart)):  # fmt: skip
             alarms.append(_alarmed(name, alarm, tests, moved, setting.tests))
-    return Found({'': rows, '_alarms': alarms}, _findings(setting, rows, alarms))
+    return StudyOutcome({'': rows, '_alarms': alarms}, _findings(setting, rows, alarms))
 
 
 def _moved(truths: Numbers, gamma: float) -> int:
@@ -199,7 +199,7 @@ def _moved(truths: Numbers, gamma: float) -> int:
 
 
 def _reported(
-    setting: DriftSetting, name: str, rule: str, stopped: Stopped, truths: Numbers
+    setting: DriftSetting, name: str, rule: str, stopped: StoppedCampaigns, truths: Numbers
 ) -> Row:
     gamma = setting.accuracy.gamma
     over = np.cumsum(truths)[stopped.n - 1] / stopped.n  # mean of psi over the tests made
@@ -257,7 +257,7 @@ def _findings(
     return tuple(found)
 
 
-def _draw(setting: DriftSetting, figure: Any, found: Found) -> None:
+def _draw(setting: DriftSetting, figure: Any, found: StudyOutcome) -> None:
     left, right = figure.subplots(1, 2)
     sessions = np.arange(1, setting.sessions + 1)
     for place, (name, wear) in enumerate(setting.wears.items()):

@@ -27,7 +27,7 @@ from repsq_ros.estimation.anytime import Anytime
 from repsq_ros.estimation.moments import EmpiricalBernstein, Hoeffding, RelativeHalfWidth
 from repsq_ros.estimation.stopping import StoppingRule
 from repsq_ros.paper.driving import ANYTIME, HOEFFDING, PAPER, RELATIVE, SQUARED, Risk
-from repsq_ros.paper.face import Row
+from repsq_ros.paper.study_interface import Row
 
 COLUMNS = ('psi', 'weight')
 

@@ -22,7 +22,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from repsq_ros.errors import OutputError
-from repsq_ros.paper.face import Cell, Row
+from repsq_ros.paper.study_interface import Cell, Row
 from repsq_ros.studies.summary import Share
 
 DIGITS = 6  # significant ones of a cell: two machines differ beyond, if at all

@@ -16,9 +16,10 @@
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import ClassVar, NamedTuple, Protocol
 
 from repsq_ros.keys import key
 from repsq_ros.timebase import to_seconds
@@ -36,14 +37,14 @@ class Body(Protocol):
     def newest_ns(self) -> int | None:
         """Return the stamp of the newest sample; None while there is none."""
 
-    def against(
+    def why_unsettled(
         self, start_ns: int, end_ns: int, speed: float, goal: Sequence[float] | None, within: float
     ) -> str:
         """Return what speaks against the body having settled over [start, end), or ''."""
 
 
 @dataclass(frozen=True)
-class Look:
+class PhaseObservation:
     """What is known of a phase when somebody looks whether it has ended."""
 
     began_ns: int
@@ -54,8 +55,33 @@ class Look:
     goal: Sequence[float] | None = None  # position that is commanded [m]; None: a velocity
 
 
+class EndState(enum.Enum):
+    """Whether a phase has ended."""
+
+    ENDED = enum.auto()
+    GOES_ON = enum.auto()
+    UNKNOWN = enum.auto()  # the samples that tell are still under way
+
+
+class EndJudgement(NamedTuple):
+    """Whether a phase has ended, and why not."""
+
+    state: EndState
+    reason: str = ''  # why it goes on
+
+
+ENDED, UNKNOWN = EndJudgement(EndState.ENDED), EndJudgement(EndState.UNKNOWN)
+
+
+def goes_on(reason: str) -> EndJudgement:
+    """Judge that a phase goes on."""
+    return EndJudgement(EndState.GOES_ON, reason)
+
+
 class Ending(Protocol):
     """A way to end; its fields are what two labs have to share of it."""
+
+    kind: ClassVar[str]  # its name in the digest of a specification
 
     @property
     def look_ns(self) -> int:
@@ -77,14 +103,15 @@ class Ending(Protocol):
     def asks(self) -> bool:
         """Tell whether somebody has to confirm."""
 
-    def against(self, look: Look) -> str | None:
-        """Return why a phase goes on; '': it has ended; None: that cannot be told yet."""
+    def judge(self, observed: PhaseObservation) -> EndJudgement:
+        """Tell whether the phase has ended."""
 
 
 @dataclass(frozen=True)
-class Timed:
+class TimedEnding:
     """It ends after a time."""
 
+    kind: ClassVar[str] = 'timed'
     duration_ns: int = field(metadata=key('how long the phase takes', name='seconds', above=0))
 
     needs_body = asks = False
@@ -100,18 +127,19 @@ class Timed:
         """The whole time."""
         return self.duration_ns
 
-    def against(self, look: Look) -> str | None:
-        """Return '': the time that was announced is over."""
-        return ''
+    def judge(self, observed: PhaseObservation) -> EndJudgement:
+        """Return that it has ended: the announced time is over."""
+        return ENDED
 
 
 @dataclass(frozen=True)
-class Settled:
+class SettledEnding:
     """It ends when the body has been slow enough, and near enough to its goal, for a time.
 
     That is what the sensor says of the body, never what a controller says of itself.
     """
 
+    kind: ClassVar[str] = 'settled'
     timeout_ns: int = field(
         default=30_000_000_000, metadata=key('the campaign pauses after it', above=0)
     )
@@ -136,28 +164,32 @@ class Settled:
         """The time for which it has to be at rest."""
         return self.hold_ns
 
-    def against(self, look: Look) -> str | None:
-        """Return what the newest samples say, once they reach far enough."""
-        assert look.body is not None
-        until_ns = look.end_ns - LATE_NS
-        newest_ns = look.body.newest_ns
+    def judge(self, observed: PhaseObservation) -> EndJudgement:
+        """Judge by the newest samples, once they reach far enough."""
+        assert observed.body is not None
+        until_ns = observed.end_ns - LATE_NS
+        newest_ns = observed.body.newest_ns
         if newest_ns is None or newest_ns < until_ns:
-            if look.now_ns - look.began_ns < self.timeout_ns:
-                return None
+            if observed.now_ns - observed.began_ns < self.timeout_ns:
+                return UNKNOWN
             if newest_ns is None:
-                return 'no sample of the body was heard'
-            behind = to_seconds(look.now_ns - newest_ns)
-            return f'the newest sample of the body is {behind:.3f} s behind'
+                return goes_on('no sample of the body was heard')
+            behind = to_seconds(observed.now_ns - newest_ns)
+            return goes_on(f'the newest sample of the body is {behind:.3f} s behind')
         start_ns = until_ns - self.hold_ns
-        if start_ns < look.began_ns:
-            return f'it is not yet there for {to_seconds(self.hold_ns):g} s'
-        return look.body.against(start_ns, until_ns, self.speed, look.goal, self.within)
+        if start_ns < observed.began_ns:
+            return goes_on(f'it is not yet there for {to_seconds(self.hold_ns):g} s')
+        moves = observed.body.why_unsettled(
+            start_ns, until_ns, self.speed, observed.goal, self.within
+        )
+        return goes_on(moves) if moves else ENDED
 
 
 @dataclass(frozen=True)
-class Confirmed:
+class ConfirmedEnding:
     """It ends when somebody confirms."""
 
+    kind: ClassVar[str] = 'confirmed'
     timeout_ns: int = field(
         default=3_600_000_000_000, metadata=key('the campaign pauses after it', above=0)
     )
@@ -165,6 +197,6 @@ class Confirmed:
     needs_body, asks = False, True
     look_ns = least_ns = CONFIRM_LOOK_NS
 
-    def against(self, look: Look) -> str | None:
-        """Return whether somebody has confirmed."""
-        return '' if look.confirmed else 'nobody has confirmed it'
+    def judge(self, observed: PhaseObservation) -> EndJudgement:
+        """Tell whether somebody has confirmed."""
+        return ENDED if observed.confirmed else goes_on('nobody has confirmed it')

@@ -16,7 +16,7 @@
 
 from __future__ import annotations
 
-from repsq_ros.protocols.endings import Timed
+from repsq_ros.protocols.endings import TimedEnding
 from repsq_ros.protocols.phases import Phase
 from repsq_ros.protocols.protocol import Goal, Protocol, Step
 
@@ -29,8 +29,8 @@ def locomotion(dwell_ns: int, command_ns: int, window_ns: int) -> Protocol:
     return Protocol(
         'locomotion',
         (
-            Step(Phase.DWELL, Goal.REST, Timed(dwell_ns)),
-            Step(Phase.COMMAND, Goal.TARGET, Timed(command_ns), window_ns),
+            Step(Phase.DWELL, Goal.REST, TimedEnding(dwell_ns)),
+            Step(Phase.COMMAND, Goal.TARGET, TimedEnding(command_ns), window_ns),
         ),
         {'dwell_ns': dwell_ns, 'command_ns': command_ns, 'window_ns': window_ns},
     )

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from repsq_ros.protocols.endings import Ending, Timed
+from repsq_ros.protocols.endings import Ending, TimedEnding
 from repsq_ros.protocols.phases import Phase
 from repsq_ros.protocols.protocol import Goal, Positions, Protocol, Step
 
@@ -48,14 +48,14 @@ def positioning(
     :param settle: how settling at the reference ends
     """
     steps = (
-        Step(Phase.DWELL, Goal.REFERENCE, Timed(before_ns)),
+        Step(Phase.DWELL, Goal.REFERENCE, TimedEnding(before_ns)),
         Step(Phase.MOVE, Goal.APPROACH, move),
         Step(Phase.MOVE, Goal.TARGET, move),
-        Step(Phase.DWELL, Goal.STAY, Timed(dwell_ns)),
+        Step(Phase.DWELL, Goal.STAY, TimedEnding(dwell_ns)),
         *homing_to_reference(move),
         Step(Phase.SETTLE, Goal.STAY, settle),
-        Step(Phase.DWELL, Goal.STAY, Timed(dwell_ns)),
-        Step(Phase.RECORD, Goal.STAY, Timed(record_ns), record_ns),
+        Step(Phase.DWELL, Goal.STAY, TimedEnding(dwell_ns)),
+        Step(Phase.RECORD, Goal.STAY, TimedEnding(record_ns), record_ns),
     )
     description: dict[str, object] = {
         'positions': asdict(positions),

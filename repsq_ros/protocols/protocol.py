@@ -23,7 +23,7 @@ from typing import Any, cast
 
 from repsq_ros.keys import key
 from repsq_ros.protocols.command_space import COMPONENTS, REST, UNITS, Command, CommandSpace
-from repsq_ros.protocols.endings import Ending, Timed
+from repsq_ros.protocols.endings import Ending, TimedEnding
 from repsq_ros.protocols.phases import Phase
 from repsq_ros.sampling.box import Box
 from repsq_ros.timebase import to_seconds
@@ -55,7 +55,7 @@ class Step:
         return {
             'phase': self.phase.name.lower(),
             'goal': self.goal.value,
-            'ends': type(ending).__name__.lower(),
+            'ends': ending.kind,
             **asdict(cast(Any, ending)),
             'window_ns': self.window_ns,
         }
@@ -192,7 +192,9 @@ class Protocol:
         where = self.positions.reference
         for step in self.steps:
             goes_to = self.command(step.goal, middle, where)
-            if step.phase in (Phase.MOVE, Phase.RETURN) and not isinstance(step.ending, Timed):
+            if step.phase in (Phase.MOVE, Phase.RETURN) and not isinstance(
+                step.ending, TimedEnding
+            ):
                 total += round(math.dist(where[:3], goes_to[:3]) / self.positions.speed * 1e9)
             where = goes_to
         return total

@@ -36,7 +36,7 @@ FEW = 4  # messages that are alike; fewer are read one by one
 TRIES = 3  # examples of which no layout came, and then the rest is read one by one
 
 
-class Alike(NamedTuple):
+class UniformMessages(NamedTuple):
     """Messages of one layout, as one message of columns."""
 
     rows: Integers  # their places in the table
@@ -85,9 +85,9 @@ class Decoder:
         self._plain.append(reader)
         return reader.read(raw)
 
-    def alike(self, block: MessageBlock) -> tuple[list[Alike], Integers]:
+    def alike(self, block: MessageBlock) -> tuple[list[UniformMessages], Integers]:
         """Return the messages that are alike in groups, and the places of all others."""
-        groups: list[Alike] = []
+        groups: list[UniformMessages] = []
         left: Integers = np.arange(len(block))
         if self.channel.encoding != 'cdr' or self.unknown is not None:
             return groups, left
@@ -112,7 +112,7 @@ class Decoder:
 
     @staticmethod
     def _sort_out(
-        block: MessageBlock, left: Integers, layout: Layout, groups: list[Alike]
+        block: MessageBlock, left: Integers, layout: Layout, groups: list[UniformMessages]
     ) -> Integers:
         """Move the messages of a layout from those that are left to the groups."""
         sizes = block.sizes[left]
@@ -123,13 +123,13 @@ class Decoder:
         rows = Rows(block if every else block.take(sized))
         good = layout.fits(rows.count, rows.words)
         if good.all():
-            groups.append(Alike(sized, message_of(rows, layout)))
+            groups.append(UniformMessages(sized, message_of(rows, layout)))
             others: Integers = left[sizes != layout.size]
             return others
         taken = sized[good]
         if len(taken) < FEW:
             return left
-        groups.append(Alike(taken, message_of(Rows(block.take(taken)), layout)))
+        groups.append(UniformMessages(taken, message_of(Rows(block.take(taken)), layout)))
         rest: Integers = np.setdiff1d(left, taken, assume_unique=True)
         return rest
 

@@ -25,7 +25,7 @@ from repsq_ros.measurement.measure import Measure
 from repsq_ros.measurement.reasons import Code
 from repsq_ros.recordings.recording import Recording
 from repsq_ros.replay.bag_topics import TopicNames
-from repsq_ros.replay.evaluation import Evaluated
+from repsq_ros.replay.evaluation import EvaluatedSegment
 from repsq_ros.replay.recorded_campaign import (
     CampaignTests,
     RecordedCampaign,
@@ -55,7 +55,7 @@ class EvaluatedRecording:
     """
 
     campaign_id: str
-    evaluated: Mapping[Path | None, Sequence[Evaluated]]
+    evaluated: Mapping[Path | None, Sequence[EvaluatedSegment]]
     notes: tuple[str, ...]
 
 

@@ -29,20 +29,20 @@ from repsq_ros.replay.segments import Segment
 from repsq_ros.specification.model import Specification
 
 
-class Evaluated(NamedTuple):
+class EvaluatedSegment(NamedTuple):
     """One segment of a recording with what it gave."""
 
     segment: Segment
     outcome: Evaluation
 
 
-def evaluated_by(outcomes: Mapping[Window, Evaluation], segment: Segment) -> Evaluated:
+def evaluated_by(outcomes: Mapping[Window, Evaluation], segment: Segment) -> EvaluatedSegment:
     """Return what a segment gives.
 
     :param outcomes: of its window, if it is to be measured
     """
     known = without_samples(segment)
-    return Evaluated(segment, outcomes[segment.window] if known is None else known)
+    return EvaluatedSegment(segment, outcomes[segment.window] if known is None else known)
 
 
 def without_samples(segment: Segment) -> Evaluation | None:
@@ -56,7 +56,7 @@ def without_samples(segment: Segment) -> Evaluation | None:
 
 
 @dataclass(frozen=True)
-class Folded:
+class FoldedCampaign:
     """What a campaign makes of recorded tests."""
 
     latest: EstimateRecord | None  # after the last test that was counted
@@ -64,7 +64,7 @@ class Folded:
     unfinished: str = ''  # why there is no result
 
 
-def records_of(evaluated: Sequence[Evaluated]) -> list[TestRecord]:
+def records_of(evaluated: Sequence[EvaluatedSegment]) -> list[TestRecord]:
     """Return the records that a campaign counts, in their order.
 
     A case that was measured when it was recorded and cannot be measured now is not repeated: it
@@ -92,7 +92,7 @@ def _record_of(segment: Segment, outcome: Evaluation) -> TestRecord:
 
 def fold_records(
     specification: Specification, records: Sequence[TestRecord], campaign_id: str
-) -> Folded:
+) -> FoldedCampaign:
     """Count recorded tests as a campaign does: until its rule is met, or they are used up."""
     campaign = Campaign(specification, forecasts=False)
     awaited = 0  # index of the test that is due
@@ -100,15 +100,17 @@ def fold_records(
         if campaign.stopped:
             break
         if record.index > awaited:
-            return Folded(campaign.latest, None, f'the recording lacks test {awaited}')
+            return FoldedCampaign(campaign.latest, None, f'the recording lacks test {awaited}')
         if campaign.add(record) is not None:
             awaited = record.follower[0]
     if campaign.stopped:
-        return Folded(campaign.latest, campaign.result(campaign_id))
-    return Folded(campaign.latest, None, 'the rule is not met by the tests in the recording')
+        return FoldedCampaign(campaign.latest, campaign.result(campaign_id))
+    return FoldedCampaign(
+        campaign.latest, None, 'the rule is not met by the tests in the recording'
+    )
 
 
-def differences(evaluated: Sequence[Evaluated]) -> str:
+def differences(evaluated: Sequence[EvaluatedSegment]) -> str:
     """Tell how what is measured now differs from what was when it was recorded; '': not at all."""
     pairs = [
         (segment, outcome)

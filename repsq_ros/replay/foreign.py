@@ -36,7 +36,7 @@ from repsq_ros.replay.clocks import (
     compare_clocks,
 )
 from repsq_ros.replay.held_commands import (
-    Held,
+    HeldCommand,
     Times,
     Values,
     held_commands,
@@ -112,7 +112,7 @@ class ForeignTests:
         self._stamps: list[Times] = [NO_TIMES]
         self._values: list[Values] = [np.empty((0, 3))]
         self._labels: list[tuple[int, str]] = []  # log time, and what was said
-        self._waiting: list[Held] = []  # tests whose command is not known yet
+        self._waiting: list[HeldCommand] = []  # tests whose command is not known yet
         self._latest_ns = -1  # when the latest test began that was found so far
 
     @property
@@ -167,11 +167,15 @@ class ForeignTests:
         ]
         return [each.window for each in self._held_to_protocol(known, commands)]
 
-    def _held_to_protocol(self, stretches: Sequence[Held], commands: Commands) -> list[Segment]:
+    def _held_to_protocol(
+        self, stretches: Sequence[HeldCommand], commands: Commands
+    ) -> list[Segment]:
         with_commands = (commands.times, commands.values) if self._marks.command_topic else ()
         return hold_to_protocol(stretches, self._timing, *with_commands)
 
-    def _held(self, times: Times, values: Values, until_ns: int, splits: Times) -> list[Held]:
+    def _held(
+        self, times: Times, values: Values, until_ns: int, splits: Times
+    ) -> list[HeldCommand]:
         marks = self._marks
         hold_ns = None if marks.hold is None else to_nanoseconds(marks.hold)
         return held_commands(
@@ -218,7 +222,7 @@ class ForeignTests:
         clock = CommandClock(topic or 'the recording', stamps, logs, by_header)
         return Commands(clock, stamps[kept], values[kept])
 
-    def _stretches(self, commands: Commands) -> Sequence[Held]:
+    def _stretches(self, commands: Commands) -> Sequence[HeldCommand]:
         marks, protocol = self._marks, self._specification.protocol
         clock, times = self._clocks[self._own], commands.times
         begin_ns = clock.least_ns + self.offset_ns if clock.least_ns else 0
@@ -258,7 +262,7 @@ class Commands(NamedTuple):
         return logs - int(np.sort(late)[int(np.around(EARLIEST * (len(late) - 1)))])
 
 
-def _silences(marks: Marks, stretches: Sequence[Held], commands: Commands) -> list[str]:
+def _silences(marks: Marks, stretches: Sequence[HeldCommand], commands: Commands) -> list[str]:
     """Tell where a stream of commands stopped, and was taken as going on."""
     if marks.hold is not None or marks.segment_topic or marks.segment_table is not None:
         return []

@@ -31,7 +31,7 @@ Values = NDArray[np.float64]  # (n, d)
 
 
 @dataclass(frozen=True)
-class Held:
+class HeldCommand:
     """A stretch in which one command, or one label, was in force."""
 
     start_ns: int
@@ -50,7 +50,7 @@ def held_commands(
     hold_ns: int | None = None,
     rest: bool = False,
     splits: Times | None = None,
-) -> list[Held]:
+) -> list[HeldCommand]:
     """Return the stretches of equal commands, each until the next one.
 
     :param times: (n,) of the commands, rising
@@ -83,27 +83,29 @@ def held_commands(
         ends = np.minimum(ends, given_up)
     wanted = np.flatnonzero(np.any(values[first] != 0.0, axis=1) | rest)
     return [
-        Held(int(starts[i]), int(ends[i]), tuple(values[first[i]].tolist()), cut=bool(cut[i]))
+        HeldCommand(
+            int(starts[i]), int(ends[i]), tuple(values[first[i]].tolist()), cut=bool(cut[i])
+        )
         for i in wanted.tolist()
     ]
 
 
 def held_labels(
     times: Times, labels: Sequence[str], until_ns: int, wanted: Sequence[str] = ()
-) -> list[Held]:
+) -> list[HeldCommand]:
     """Return the stretches of equal labels, each until the next one.
 
     :param labels: n of them; an empty one says that there is no test
     :param wanted: those that are tests; empty: all but the empty one
     """
-    found: list[Held] = []
+    found: list[HeldCommand] = []
     begins = [at for at in range(len(labels)) if at == 0 or labels[at] != labels[at - 1]]
     for at, after in zip(begins, [*begins[1:], None], strict=True):
         label = labels[at]
         if not label or (wanted and label not in wanted):
             continue
         end_ns = max(until_ns, int(times[-1])) if after is None else int(times[after])
-        found.append(Held(int(times[at]), end_ns, label=label, cut=after is None))
+        found.append(HeldCommand(int(times[at]), end_ns, label=label, cut=after is None))
     return found
 
 

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from repsq_ros.errors import ParameterError
 from repsq_ros.measurement.reasons import Code, Fault
 from repsq_ros.measurement.recorder import Window
-from repsq_ros.replay.held_commands import Held, Times, Values, command_within
+from repsq_ros.replay.held_commands import HeldCommand, Times, Values, command_within
 from repsq_ros.replay.segments import Segment
 from repsq_ros.sampling.proposals import Draw
 from repsq_ros.specification.model import Specification
@@ -76,7 +76,7 @@ def timing_of(
 
 
 def hold_to_protocol(
-    stretches: Sequence[Held],
+    stretches: Sequence[HeldCommand],
     timing: Timing,
     times: Times | None = None,
     values: Values | None = None,
@@ -108,7 +108,7 @@ def hold_to_protocol(
 
 
 def _objection(
-    held: Held, timing: Timing, command: tuple[float, ...], unclear: str
+    held: HeldCommand, timing: Timing, command: tuple[float, ...], unclear: str
 ) -> Fault | None:
     length_ns = held.end_ns - held.start_ns
     if length_ns < timing.whole_ns:

@@ -36,7 +36,7 @@ from repsq_ros.recordings.message_block import Integers
 from repsq_ros.recordings.recording import BagMessage, Recording
 from repsq_ros.recordings.sensor_columns import SensorColumns, sample_columns
 from repsq_ros.recordings.table import Table
-from repsq_ros.replay.evaluation import Evaluated, evaluated_by, without_samples
+from repsq_ros.replay.evaluation import EvaluatedSegment, evaluated_by, without_samples
 from repsq_ros.replay.segments import Segment
 from repsq_ros.timebase import NANOSECONDS
 
@@ -109,7 +109,7 @@ def outcomes_of(
     known: Outcomes | None,
     offset_ns: int = 0,
     logs: tuple[int, int] | None = None,
-) -> list[Evaluated]:
+) -> list[EvaluatedSegment]:
     """Return what segments give: what was measured in passing, and what another walk measures.
 
     :param known: windows that were measured; None: samples were not in order

@@ -30,8 +30,8 @@ from repsq_ros.replay.evaluated_campaign import (
     recorded_measures,
 )
 from repsq_ros.replay.evaluation import (
-    Evaluated,
-    Folded,
+    EvaluatedSegment,
+    FoldedCampaign,
     differences,
     fold_records,
     records_of,
@@ -82,8 +82,8 @@ class VariantOutcome:
     """What one variant made of a recording."""
 
     variant: Variant
-    evaluated: Sequence[Evaluated]
-    folded: Folded | None  # None: nobody said how the cases were drawn
+    evaluated: Sequence[EvaluatedSegment]
+    folded: FoldedCampaign | None  # None: nobody said how the cases were drawn
 
 
 @dataclass(frozen=True)
@@ -168,8 +168,8 @@ def reevaluate_or_tell(task: Task) -> Reevaluation:
 
 
 def _fold(
-    variant: Variant, evaluated: Sequence[Evaluated], campaign_id: str, task: Task
-) -> Folded | None:
+    variant: Variant, evaluated: Sequence[EvaluatedSegment], campaign_id: str, task: Task
+) -> FoldedCampaign | None:
     if task.marks is not None:
         return None
     folded = fold_records(variant.specification, records_of(evaluated), campaign_id)

@@ -22,14 +22,16 @@ from decimal import Decimal, InvalidOperation
 from pathlib import Path
 
 from repsq_ros.errors import BagError
-from repsq_ros.replay.held_commands import Held
+from repsq_ros.replay.held_commands import HeldCommand
 from repsq_ros.timebase import NANOSECONDS
 
 # Ends of the names of columns: in s from the beginning of the recording, or in ns of its stamps.
 FORMS = ('', '_ns')
 
 
-def read_time_table(file: Path, names: tuple[str, ...], zero_ns: int, until_ns: int) -> list[Held]:
+def read_time_table(
+    file: Path, names: tuple[str, ...], zero_ns: int, until_ns: int
+) -> list[HeldCommand]:
     """Return the stretches of a table with a header line.
 
     Columns: `start` and `end` [s from the beginning of the recording], or `start_ns` and `end_ns`
@@ -70,7 +72,9 @@ def read_time_table(file: Path, names: tuple[str, ...], zero_ns: int, until_ns: 
             why = 'a field that is no number' if isinstance(error, InvalidOperation) else error
             raise BagError(f'{file}, line {line}: found {why}, expected {expected}') from None
         label = (row.get('label') or '').strip()
-        found.append(Held(start, min(end, until_ns), command, label, began, cut=end > until_ns))
+        found.append(
+            HeldCommand(start, min(end, until_ns), command, label, began, cut=end > until_ns)
+        )
     if not found:
         raise BagError(f'{file}: found no row, expected {expected}')
     return found

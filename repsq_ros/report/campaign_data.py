@@ -31,9 +31,9 @@ from repsq_ros.campaign.drift import (
     drift_between,
     intervals_of_sessions,
 )
-from repsq_ros.campaign.history import ABORT, PAUSE, RESUME, SKIP, TEST
+from repsq_ros.campaign.journal_contents import ABORT, PAUSE, RESUME, SKIP, TEST
+from repsq_ros.campaign.recomputed_campaign import RecomputedCampaign, SessionRecord, recompute
 from repsq_ros.campaign.records import EstimateRecord, TestRecord
-from repsq_ros.campaign.recount import Recount, SessionRecord, recount
 from repsq_ros.campaign.result import Result
 from repsq_ros.specification.model import Specification
 
@@ -54,26 +54,26 @@ class CampaignData:
     """One campaign."""
 
     name: str  # a short one: of the folder
-    recounted: Recount
+    recomputed: RecomputedCampaign
     audits: tuple[AuditedTopic, ...] = ()  # of recordings, where given
     poses: tuple[tuple[str, str], ...] = ()  # quantities of ISO 9283, where poses were given
 
     @property
     def specification(self) -> Specification:
         """Return what was run."""
-        return self.recounted.specification
+        return self.recomputed.specification
 
     @property
     def result(self) -> Result | None:
         """Return the result; None before the end."""
-        return self.recounted.result
+        return self.recomputed.result
 
     @cached_property
     def counted(self) -> tuple[TestRecord, ...]:
         """The tests that entered the estimate."""
         return tuple(
             each.record
-            for each in self.recounted.counted
+            for each in self.recomputed.counted
             if each.record.valid and math.isfinite(each.record.psi * each.record.weight)
         )
 
@@ -83,14 +83,14 @@ class CampaignData:
         kept = {(test.index, test.attempt) for test in self.counted}
         return tuple(
             each.record
-            for each in self.recounted.counted
+            for each in self.recomputed.counted
             if (each.record.index, each.record.attempt) not in kept
         )
 
     @cached_property
     def estimates(self) -> tuple[EstimateRecord, ...]:
         """The estimate after each attempt."""
-        return tuple(each.estimate for each in self.recounted.counted)
+        return tuple(each.estimate for each in self.recomputed.counted)
 
     @property
     def latest(self) -> EstimateRecord | None:
@@ -120,7 +120,7 @@ class CampaignData:
     @cached_property
     def sessions(self) -> tuple[SessionRecord, ...]:
         """The sessions in which something was tested."""
-        return tuple(each for each in self.recounted.sessions if each.tests)
+        return tuple(each for each in self.recomputed.sessions if each.tests)
 
     @cached_property
     def of_sessions(self) -> list[MeanInterval]:
@@ -140,7 +140,7 @@ class CampaignData:
     def stops(self) -> list[tuple[str, str]]:
         """Return what held the campaign: (when, what and why)."""
         found, before = [], 0
-        for entry in self.recounted.entries:
+        for entry in self.recomputed.entries:
             before += entry.event == TEST
             if entry.event in STOPS:
                 reason = str(entry.content.get('reason', ''))
@@ -182,4 +182,4 @@ def gather(folder: Path) -> CampaignData:
     :raises SpecificationError: its specification cannot be read
     :raises JournalError: no journal, a damaged one, or one of another contract
     """
-    return CampaignData(folder.resolve().name, recount(folder))
+    return CampaignData(folder.resolve().name, recompute(folder))

@@ -140,7 +140,7 @@ def counts(campaign: CampaignData) -> list[Row]:
         ('c, beta', f'{accuracy.c:g}, {accuracy.beta:g}'),
         (
             'proposal, seed',
-            f'{specification.tester.proposal.kind}, {campaign.recounted.history.seed}',
+            f'{specification.tester.proposal.kind}, {campaign.recomputed.contents.seed}',
         ),
     ]
     result = campaign.result
@@ -198,7 +198,7 @@ def events(campaign: CampaignData) -> Sequence[str]:
 def needed(campaign: CampaignData) -> list[Row]:
     """Return what a second lab needs to repeat the campaign."""
     specification, result = campaign.specification, campaign.result
-    folder = campaign.recounted.folder
+    folder = campaign.recomputed.folder
     file = REPLICATION if (folder / REPLICATION).exists() else SPECIFICATION
     digest = result.replication_digest if result is not None else specification.digest
     return [
@@ -207,7 +207,7 @@ def needed(campaign: CampaignData) -> list[Row]:
             f'{file} in {campaign.name}/, or the folder that repsq certify --publish makes',
         ),
         ('its digest', digest),
-        ('journal', f'{len(campaign.recounted.entries)} lines, head {campaign.recounted.head}'),
+        ('journal', f'{len(campaign.recomputed.entries)} lines, head {campaign.recomputed.head}'),
         ('the second lab', f'repsq run {file} --tester tester.yaml --output second'),
         ('then', f'repsq compare {campaign.name} second'),
         ('to check this campaign', f'repsq verify {campaign.name}'),

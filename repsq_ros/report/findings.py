@@ -85,7 +85,7 @@ def agreement(campaigns: Sequence[CampaignData]) -> str:
     count = len(campaigns)
     number_of = COUNTS[count] if count < len(COUNTS) else str(count)
     same = len({each.result.value for each in campaigns if each.result is not None}) == 1
-    if len({each.recounted.history.seed for each in campaigns}) < count:
+    if len({each.recomputed.contents.seed for each in campaigns}) < count:
         verb = 'return the same value' if same else 'disagree'
         return f'{number_of} campaigns {verb}, some from one seed: no independent replication'
     return f'{number_of} labs {"agree" if same else "disagree"}'

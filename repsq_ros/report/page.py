@@ -67,7 +67,7 @@ def _card(campaign: CampaignData, beside: Sequence[CampaignData]) -> dict[str, o
     specification = campaign.specification
     return {
         'name': campaign.name,
-        'campaign': campaign.recounted.history.campaign_id,
+        'campaign': campaign.recomputed.contents.campaign_id,
         'specification': specification.name,
         'title': specification.about.description or specification.name,
         'finished': campaign.result is not None,
@@ -90,7 +90,7 @@ def _card(campaign: CampaignData, beside: Sequence[CampaignData]) -> dict[str, o
         'audits': campaign.audits,
         'poses': campaign.poses,
         'needed': facts.needed(campaign),
-        'torn': campaign.recounted.torn,
+        'torn': campaign.recomputed.torn,
         'digest': specification.digest,
         'said': {
             'estimate': findings.of_estimate(campaign),
@@ -114,7 +114,7 @@ def _side_by_side(campaigns: Sequence[CampaignData]) -> dict[str, object]:
     intervals = [
         mean_interval(
             each.specification,
-            [one.record for one in each.recounted.counted],
+            [one.record for one in each.recomputed.counted],
             each.specification.accuracy.c / len(campaigns),
         )
         for each in campaigns
@@ -164,7 +164,7 @@ def _rows(
         ('outcome', [r.outcome if r else 'not ended' for r in results]),
         ('rule', [each.specification.tester.stopping.name for each in campaigns]),
         ('proposal', [each.specification.tester.proposal.kind for each in campaigns]),
-        ('seed', [str(each.recounted.history.seed) for each in campaigns]),
+        ('seed', [str(each.recomputed.contents.seed) for each in campaigns]),
         ('attempts lost', [str(len(each.lost)) for each in campaigns]),
         ('promised accuracy', [('yes' if r.accurate else 'no') if r else '-' for r in results]),
     ]

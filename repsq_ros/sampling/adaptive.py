@@ -22,7 +22,7 @@ from repsq_ros.keys import key
 from repsq_ros.sampling.beta_fit import FITS, fit_betas
 from repsq_ros.sampling.distributions import FromUniform, Mixture, Product
 from repsq_ros.sampling.marginals import Beta, Uniform
-from repsq_ros.sampling.proposals import Dependence, Weighted
+from repsq_ros.sampling.proposals import Dependence, WeightedProposal
 from repsq_ros.sampling.weight_bound import largest_ratio
 
 
@@ -47,7 +47,7 @@ class Adaptation:
     )
 
 
-class AdaptiveImportance(Weighted):
+class AdaptiveImportance(WeightedProposal):
     """q = s p + (1 - s) prod_d Beta(a_d, b_d), the shapes moved after every batch of tests.
 
     a <- (1 - rate) a + rate a', with (a', b') fitted to the newest batch alone.

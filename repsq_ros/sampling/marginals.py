@@ -27,7 +27,7 @@ from typing import Protocol
 import numpy as np
 
 from repsq_ros import special
-from repsq_ros.keys import Declared, key
+from repsq_ros.keys import KeyedDataclass, key
 
 EDGE = 1e-12  # u is kept so far from 0 and 1 where a density may be infinite there
 
@@ -53,7 +53,7 @@ class Marginal(Protocol):
 
 
 @dataclass(frozen=True)
-class Uniform(Declared, type='uniform'):
+class Uniform(KeyedDataclass, type='uniform'):
     """f(u) = 1."""
 
     coefficients = (0.0, 0.0, 0.0, 0.0)
@@ -65,7 +65,7 @@ class Uniform(Declared, type='uniform'):
 
 
 @dataclass(frozen=True)
-class Beta(Declared, type='beta'):
+class Beta(KeyedDataclass, type='beta'):
     """f(u) = u^(a-1) (1-u)^(b-1) / B(a, b), with shapes a, b > 0."""
 
     a: float = field(metadata=key('shape at the lower end', above=0))
@@ -87,7 +87,7 @@ class Beta(Declared, type='beta'):
 
 
 @dataclass(frozen=True)
-class TruncatedNormal(Declared, type='truncated_normal'):
+class TruncatedNormal(KeyedDataclass, type='truncated_normal'):
     """A normal density cut to [0, 1].
 
     :param mean: of the normal before it is cut, in u; it may lie outside [0, 1]

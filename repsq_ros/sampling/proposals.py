@@ -160,7 +160,7 @@ class SobolMonteCarlo(MonteCarlo):
         return Draw(x, log_p, log_p)
 
 
-class Weighted:
+class WeightedProposal:
     """What proposals with weights share: x is drawn from the q in force."""
 
     unweighted = False
@@ -188,7 +188,7 @@ class Weighted:
         return Draw(x, self._target.logpdf(x), self._proposal.logpdf(x), self.weight_bound)
 
 
-class Importance(Weighted):
+class Importance(WeightedProposal):
     """One fixed q.
 
     :param declared_bound: w_max as the tester declares it, in place of the computed one

@@ -50,7 +50,7 @@ class G1Changes:
     latency: float = 0.0  # [s] after which the policy's word reaches the joints
 
 
-class Standing(NamedTuple):
+class SimulationState(NamedTuple):
     """All that a walk goes on from."""
 
     physics: NDArray[np.float64]
@@ -159,12 +159,12 @@ class G1Mujoco:
         self._kd *= changes.gains
         self._late = round(changes.latency / self._seconds)  # ticks
 
-    def standing(self) -> Standing:
+    def standing(self) -> SimulationState:
         """Return the state now, to go on from it again."""
         kind = self._mujoco.mjtState.mjSTATE_INTEGRATION
         physics = np.empty(self._mujoco.mj_stateSize(self._model, kind))
         self._mujoco.mj_getState(self._model, self._data, physics, kind)
-        return Standing(
+        return SimulationState(
             physics,
             self._policy.memory,
             self._action,
@@ -173,7 +173,7 @@ class G1Mujoco:
             self._ticks,
         )
 
-    def go_on_from(self, standing: Standing) -> None:
+    def go_on_from(self, standing: SimulationState) -> None:
         """Put the robot into a state that it was in."""
         kind = self._mujoco.mjtState.mjSTATE_INTEGRATION
         self._mujoco.mj_setState(self._model, self._data, standing.physics, kind)

@@ -23,7 +23,7 @@ from pathlib import Path
 from repsq_ros.campaign.campaign import Campaign
 from repsq_ros.campaign.conductor import Action, Conductor
 from repsq_ros.campaign.folder import CampaignFolder
-from repsq_ros.campaign.logbook import LAST_PATIENCE, Logbook
+from repsq_ros.campaign.journal_queue import LAST_PATIENCE, JournalQueue
 from repsq_ros.campaign.records import EstimateRecord, TestRecord, record_of
 from repsq_ros.campaign.result import Result
 from repsq_ros.campaign.windows import window_of
@@ -126,22 +126,22 @@ def run_into_folder(
     :raises OutputError: the folder cannot be written, or holds another campaign
     """
     kept = CampaignFolder(folder, specification)
-    logbook = Logbook(folder, specification, campaign_id, seed, patience=LAST_PATIENCE)
+    journal = JournalQueue(folder, specification, campaign_id, seed, patience=LAST_PATIENCE)
 
     def count(record: TestRecord, estimate: EstimateRecord) -> None:
         kept.add(record, estimate)
         on_test(record, estimate)
 
     try:
-        logbook.begin_session('', parameters)
+        journal.begin_session('', parameters)
         result = run_in_process(
             specification, subject, seed, campaign_id=campaign_id, on_test=count,
-            before=logbook.write_action,
+            before=journal.write_action,
         )  # fmt: skip
         kept.finish(result)
     finally:
         kept.close()
-        logbook.close()
+        journal.close()
     return result
 
 

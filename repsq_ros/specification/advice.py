@@ -20,7 +20,7 @@ import math
 from collections.abc import Iterator
 
 from repsq_ros.measurement.displacement import GaugeDisplacement
-from repsq_ros.protocols.endings import Confirmed, Settled, Timed
+from repsq_ros.protocols.endings import ConfirmedEnding, SettledEnding, TimedEnding
 from repsq_ros.protocols.protocol import Goal, Step
 from repsq_ros.specification.model import Specification
 from repsq_ros.timebase import to_seconds
@@ -60,15 +60,15 @@ def phase_lines(specification: Specification) -> list[str]:
 
 def _phase_line(step: Step, command: str) -> str:
     ending = step.ending
-    if isinstance(ending, Timed):
+    if isinstance(ending, TimedEnding):
         ends = f'for {to_seconds(ending.duration_ns):g} s'
-    elif isinstance(ending, Settled):
+    elif isinstance(ending, SettledEnding):
         ends = (
             f'until slower than {ending.speed:g} m/s within {ending.within:g} m '
             f'for {to_seconds(ending.hold_ns):g} s'
         )
     else:
-        assert isinstance(ending, Confirmed)
+        assert isinstance(ending, ConfirmedEnding)
         ends = 'until somebody confirms'
     measured = f'; the last {to_seconds(step.window_ns):g} s are measured'
     name = step.phase.name.lower()

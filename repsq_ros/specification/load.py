@@ -26,7 +26,7 @@ from repsq_ros.estimation.certified_cell import CertifiedCell
 from repsq_ros.estimation.portfolio import takes_middle
 from repsq_ros.measurement.displacement import FinalPoseError
 from repsq_ros.measurement.indicator import Indicator
-from repsq_ros.measurement.limits import Commanded
+from repsq_ros.measurement.limits import CommandedSpeed
 from repsq_ros.measurement.measure import Measure
 from repsq_ros.protocols.protocol import Protocol
 from repsq_ros.sampling.box import Box, Dimension
@@ -168,7 +168,7 @@ def _name(top: Section) -> str:
     return name
 
 
-def _commanded(target: Distribution, protocol: Protocol) -> Commanded | None:
+def _commanded(target: Distribution, protocol: Protocol) -> CommandedSpeed | None:
     """Return the fastest that is commanded: what is far beyond it is not believed of a sensor.
 
     None: it is pushed, and nobody knows how fast that makes it.
@@ -176,10 +176,10 @@ def _commanded(target: Distribution, protocol: Protocol) -> Commanded | None:
     if protocol.by_hand:
         return None
     if protocol.positions is not None:
-        return Commanded(protocol.positions.speed, math.pi)
+        return CommandedSpeed(protocol.positions.speed, math.pi)
     largest = {d.name: max(abs(d.lower), abs(d.upper)) for d in target.box.dimensions}
     speed = math.hypot(largest.get('linear_x', 0.0), largest.get('linear_y', 0.0))
-    return Commanded(speed, largest.get('angular_z', 0.0))
+    return CommandedSpeed(speed, largest.get('angular_z', 0.0))
 
 
 def _target(section: Section, protocol: Protocol) -> Distribution:

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field, replace
 
 from repsq_ros.estimation.alpha import ALPHA_RULES, agreement_exists
 from repsq_ros.estimation.partition import Partition
-from repsq_ros.keys import Declared, key, shared
+from repsq_ros.keys import KeyedDataclass, key, shared
 from repsq_ros.seeds import RandomStream, generator
 from repsq_ros.specification.accuracy_section import RequiredAccuracy
 from repsq_ros.specification.reader import Section, read_keys
@@ -31,7 +31,7 @@ MOST_CELLS = 1_000_000
 
 
 @dataclass(frozen=True)
-class Initiator(Declared):
+class Initiator(KeyedDataclass):
     """What an initiator's campaign was worth: its replicators' promise follows from it, too."""
 
     outcome: str = field(metadata=key('how its campaign ended', choices=OUTCOMES))

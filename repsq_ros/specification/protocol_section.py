@@ -23,7 +23,7 @@ from repsq_ros.keys import Key, key, keys_of
 from repsq_ros.measurement.catalogue import TOOL_POSE
 from repsq_ros.measurement.inputs import Input
 from repsq_ros.protocols.command_space import Command
-from repsq_ros.protocols.endings import Confirmed, Ending, Settled, Timed
+from repsq_ros.protocols.endings import ConfirmedEnding, Ending, SettledEnding, TimedEnding
 from repsq_ros.protocols.locomotion import locomotion
 from repsq_ros.protocols.phases import Phase
 from repsq_ros.protocols.positioning import homing_to_reference, positioning
@@ -33,7 +33,11 @@ from repsq_ros.specification.input_section import read_input
 from repsq_ros.specification.reader import LIMITS, RPY, Section, read_keys, rounded
 from repsq_ros.timebase import to_nanoseconds, to_seconds
 
-ENDS: dict[str, type[Ending]] = {'time': Timed, 'settle': Settled, 'confirm': Confirmed}
+ENDS: dict[str, type[Ending]] = {
+    'time': TimedEnding,
+    'settle': SettledEnding,
+    'confirm': ConfirmedEnding,
+}
 
 WINDOW = Key(
     'measured time at the end of the phase: exactly one phase has it',
@@ -141,7 +145,7 @@ def _check_window(section: Section, window_ns: int, length_ns: int, of: str) -> 
 
 def _positioning(section: Section) -> Protocol:
     positions, times = _positions(section), read_keys(section, PositioningTimes)
-    ways = (_ending_of(section, key, Settled(speed=0.002)) for key in ('move', 'settle'))
+    ways = (_ending_of(section, key, SettledEnding(speed=0.002)) for key in ('move', 'settle'))
     return positioning(positions, times.before_ns, times.dwell_ns, times.record_ns, *ways)
 
 
@@ -169,7 +173,7 @@ def _reference(section: Section) -> Command:
     return (*found.position, *turn)
 
 
-def _ending_of(section: Section, key: str, usual: Settled) -> Ending:
+def _ending_of(section: Section, key: str, usual: SettledEnding) -> Ending:
     if not section.has(key):
         return usual
     inner = section.section(key)
@@ -178,11 +182,11 @@ def _ending_of(section: Section, key: str, usual: Settled) -> Ending:
     return found
 
 
-def _ending(section: Section, usual: Settled) -> Ending:
+def _ending(section: Section, usual: SettledEnding) -> Ending:
     """Return how a phase ends."""
     kind = ENDS[section.choice('ends', ENDS)]
     found = read_keys(section, kind, usual={'speed': usual.speed})
-    if isinstance(found, Settled) and found.timeout_ns < 2 * found.hold_ns:
+    if isinstance(found, SettledEnding) and found.timeout_ns < 2 * found.hold_ns:
         raise section.fail(
             'timeout', f'{to_seconds(found.timeout_ns)!r}', 'at least twice the hold'
         )
@@ -193,7 +197,7 @@ def _free(section: Section) -> Protocol:
     """Return a protocol whose phases stand in the specification."""
     kind = section.choice('commands', tuple(GOALS))
     positions = _positions(section) if kind == 'pose' else None
-    usual = Settled()
+    usual = SettledEnding()
     steps = tuple(_step(inner, kind, usual) for inner in section.sections('phases'))
     measured = [step for step in steps if step.window_ns]
     if len(measured) != 1:
@@ -213,7 +217,7 @@ def _free(section: Section) -> Protocol:
     return Protocol('free', steps, description, positions, homing_to_reference(usual))
 
 
-def _step(section: Section, kind: str, usual: Settled) -> Step:
+def _step(section: Section, kind: str, usual: SettledEnding) -> Step:
     phase = section.choice('phase', tuple(GOALS[kind]))
     goals = tuple(goal.value for goal in GOALS[kind][phase])
     goal = Goal(section.choice('to', goals, goals[0]) if len(goals) > 1 else goals[0])
@@ -222,7 +226,7 @@ def _step(section: Section, kind: str, usual: Settled) -> Step:
         raise section.fail('ends', "text 'settle'", 'time or confirm: it moves')
     window_ns = to_nanoseconds(section.take(WINDOW))
     if window_ns:
-        if not isinstance(ending, Timed):
+        if not isinstance(ending, TimedEnding):
             raise section.fail('window', 'a window', 'none: the phase does not end by time')
         _check_window(section, window_ns, ending.duration_ns, phase)
     section.finish()

@@ -52,7 +52,7 @@ Numbers = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Taken:
+class TestsToStop:
     """Mean number of tests, its standard error, and the share of campaigns that missed."""
 
     tests: float
@@ -66,10 +66,10 @@ class CaseRow:
 
     law: str
     gamma: float
-    monte_carlo: Taken
-    adaptive: Taken
-    control: Taken
-    both: Taken  # an adaptive proposal with the control variate
+    monte_carlo: TestsToStop
+    adaptive: TestsToStop
+    control: TestsToStop
+    both: TestsToStop  # an adaptive proposal with the control variate
 
 
 @dataclass(frozen=True)
@@ -78,8 +78,8 @@ class PairRow:
 
     gain: float
     difference: float  # of their means [unit of psi]
-    pairs: Taken  # missed: the wrong one was called better
-    apart: Taken  # tests of each of two campaigns with cases of their own, c / 2 each
+    pairs: TestsToStop  # missed: the wrong one was called better
+    apart: TestsToStop  # tests of each of two campaigns with cases of their own, c / 2 each
 
 
 def study_cases(place: int, runs: int, seed: int) -> CaseRow:
@@ -104,11 +104,11 @@ def study_cases(place: int, runs: int, seed: int) -> CaseRow:
     return CaseRow(text, gamma, found[0], found[1], found[2], found[3])
 
 
-def _taken(ended: list[tuple[int, float]], missed: object) -> Taken:
+def _taken(ended: list[tuple[int, float]], missed: object) -> TestsToStop:
     n = np.array([count for count, _ in ended], dtype=np.float64)
     assert callable(missed)
     share = float(np.mean([bool(missed(mean)) for _, mean in ended]))
-    return Taken(float(np.mean(n)), float(np.std(n)) / math.sqrt(len(n)), share)
+    return TestsToStop(float(np.mean(n)), float(np.std(n)) / math.sqrt(len(n)), share)
 
 
 def _campaign(
@@ -163,7 +163,7 @@ def study_pairs(place: int, runs: int, seed: int) -> PairRow:
     return PairRow(gain, difference, pairs, _apart(gain, difference, runs, random))
 
 
-def _apart(gain: float, difference: float, runs: int, random: np.random.Generator) -> Taken:
+def _apart(gain: float, difference: float, runs: int, random: np.random.Generator) -> TestsToStop:
     """Run two campaigns with cases of their own until their intervals part."""
     subjects = AnytimeBatch(Question(difference / 2.0, C / 2.0, UNIT), 2 * runs)
     gains, ended = np.tile([gain, 1.0], runs), []

@@ -34,7 +34,7 @@ from repsq_ros.measurement.indicator import Indicator
 from repsq_ros.specification.model import Specification
 from repsq_ros.specification.partition_section import PartitionChoice
 from repsq_ros.studies.counts import Count, count_tests
-from repsq_ros.studies.foretold import Foretold, altered, foretell
+from repsq_ros.studies.expected_promise import ExpectedPromise, altered, foretell
 from repsq_ros.studies.spread import Spread, starting_bounds
 from repsq_ros.timebase import to_seconds
 
@@ -75,7 +75,7 @@ class Offer:
     c: float
     alpha: float
     count: Count
-    foretold: Foretold  # what its result will say
+    foretold: ExpectedPromise  # what its result will say
     p_same: float  # plug-in for two runs of this size, over all places of r* in its cell
 
     @property

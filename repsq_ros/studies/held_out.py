@@ -43,7 +43,7 @@ ERRORS = 2.0  # standard errors by which the fit has to be better
 
 
 @dataclass(frozen=True)
-class Worth:
+class WeightedSpread:
     """Standard deviation of psi w, its standard error, and the tests that follow from it."""
 
     sd: float  # [unit of psi]
@@ -55,8 +55,8 @@ class Worth:
 class Comparison:
     """A fit against plain Monte Carlo, on the same tests."""
 
-    monte_carlo: Worth
-    fitted: Worth
+    monte_carlo: WeightedSpread
+    fitted: WeightedSpread
     gain: float  # of variance by the fit [unit of psi squared]
     gain_error: float  # its standard error
 
@@ -135,7 +135,7 @@ def _worth(
     parts: Numbers,
     mean: float,
     weight_bound: float,
-) -> Worth:
+) -> WeightedSpread:
     n = len(parts)
     variance = max(float(np.mean(parts)) + mean**2, 0.0) * n / (n - 1)
     sd = math.sqrt(variance)
@@ -144,4 +144,4 @@ def _worth(
     measure, c = specification.measure, specification.accuracy.c
     bounds = z_bounds(measure.lower, measure.upper, weight_bound, weight_bound == 1.0)
     question = Question(specification.gamma, c, bounds)
-    return Worth(sd, error, count_tests(Anytime(), question, spread).mean)
+    return WeightedSpread(sd, error, count_tests(Anytime(), question, spread).mean)

@@ -36,7 +36,7 @@ AT_ONCE = 64  # values of psi drawn from a campaign's stream at once
 
 
 @dataclass(frozen=True)
-class Ended:
+class EndedCampaign:
     """How one campaign ended."""
 
     estimate: float
@@ -55,15 +55,15 @@ def side_by_side(specification: Specification, law: Law) -> bool:
     )
 
 
-def run_many(specification: Specification, law: Law, seeds: Sequence[int]) -> list[Ended]:
+def run_many(specification: Specification, law: Law, seeds: Sequence[int]) -> list[EndedCampaign]:
     """Run campaigns with the numbers that each would have alone."""
-    ended: list[Ended] = []
+    ended: list[EndedCampaign] = []
     for begin in range(0, len(seeds), TOGETHER):
         ended += _run(specification, law, seeds[begin : begin + TOGETHER])
     return ended
 
 
-def _run(specification: Specification, law: Law, seeds: Sequence[int]) -> list[Ended]:
+def _run(specification: Specification, law: Law, seeds: Sequence[int]) -> list[EndedCampaign]:
     measure = specification.measure
     bounds = Bounds(measure.lower, measure.upper)
     rule, limit = specification.tester.stopping, specification.tester.max_tests
@@ -73,7 +73,7 @@ def _run(specification: Specification, law: Law, seeds: Sequence[int]) -> list[E
     noise = [generator(seed, RandomStream.SUBJECT) for seed in seeds]
     place: NDArray[np.intp] = np.arange(len(seeds))
     psi: NDArray[np.float64] = np.empty((len(seeds), 0))
-    ended: list[Ended | None] = [None] * len(seeds)
+    ended: list[EndedCampaign | None] = [None] * len(seeds)
     assert law.many is not None
     while place.size:
         if campaigns.n == psi.shape[1]:
@@ -97,7 +97,7 @@ def _run(specification: Specification, law: Law, seeds: Sequence[int]) -> list[E
             if not void[at]:
                 low, high = float(campaigns.lower[at]), float(campaigns.upper[at])
             estimate = (low + high) / 2.0 if rule.middle else total.mean
-            ended[place[at]] = Ended(estimate, n, outcome, low, high)
+            ended[place[at]] = EndedCampaign(estimate, n, outcome, low, high)
         campaigns.keep(~stop)
         place = place[~stop]
     return [each for each in ended if each is not None]

@@ -45,7 +45,7 @@ class Pair:
 
 
 @dataclass(frozen=True)
-class Compared:
+class PairComparison:
     """What the pairs say."""
 
     pairs: int  # those included of which a part was lost
@@ -155,7 +155,7 @@ def paired_difference(
     c: float,
     margin: float = 0.0,
     assume_independent: bool = False,
-) -> Compared | None:
+) -> PairComparison | None:
     """Return the difference of two campaigns' means, case by case; None where they share none.
 
     :param specification: of A
@@ -176,7 +176,7 @@ def paired_difference(
 
 def compare_pairs(
     pairs: Sequence[Pair], whole: Bounds, aim: float, c: float, margin: float
-) -> Compared:
+) -> PairComparison:
     """Return interval and verdict, and when the verdict fell.
 
     :param whole: bounds of every difference [unit of psi]
@@ -186,7 +186,7 @@ def compare_pairs(
         sequence.add(pair.least, pair.most, pair.bounds)
         if not decided_at and sequence.verdict(margin) is not Verdict.OPEN:
             decided_at = sequence.n
-    return Compared(
+    return PairComparison(
         len(pairs),
         sum(not pair.whole for pair in pairs),
         sequence.mean,

@@ -32,7 +32,7 @@ from repsq_ros.specification.load import load
 from repsq_ros.specification.model import Specification
 from repsq_ros.studies.executor import in_order
 from repsq_ros.studies.laws import read_law
-from repsq_ros.studies.many import TOGETHER, Ended, run_many, side_by_side
+from repsq_ros.studies.many import TOGETHER, EndedCampaign, run_many, side_by_side
 
 INITIATOR, REPLICATOR = 0, 1
 
@@ -93,7 +93,7 @@ def _campaigns(
     return [_run(_campaign(plan, s, seed)) for s, seed in zip(each, seeds, strict=True)]
 
 
-def _quantized(specification: Specification, end: Ended) -> Run:
+def _quantized(specification: Specification, end: EndedCampaign) -> Run:
     partition = specification.anchored_at(end.estimate).partition
     assert partition is not None
     cell = partition.quantize(end.estimate)

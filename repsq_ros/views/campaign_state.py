@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from repsq_ros.campaign.records import Counted, EstimateRecord
+from repsq_ros.campaign.records import CountedAttempt, EstimateRecord
 from repsq_ros.campaign.result import Result
 from repsq_ros.measurement.recorder import Key
 from repsq_ros.protocols.phases import Span
@@ -45,7 +45,7 @@ class CampaignState:
     names: tuple[str, ...] = ()  # of the dimensions of a case
     units: tuple[str, ...] = ()
     digest: str = ''  # of the specification in force
-    counted: list[Counted] = field(default_factory=list)  # in the order of the attempts
+    counted: list[CountedAttempt] = field(default_factory=list)  # in the order of the attempts
     case: CaseHeard | None = None
     span: Span | None = None
     result: Result | None = None
@@ -75,7 +75,7 @@ class CampaignState:
     def hear_counted(
         self,
         campaign_id: str,
-        counted: Counted,
+        counted: CountedAttempt,
         names: tuple[str, ...] = (),
         units: tuple[str, ...] = (),
         digest: str = '',

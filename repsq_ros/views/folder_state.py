@@ -18,22 +18,22 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from repsq_ros.campaign import history
+from repsq_ros.campaign import journal_contents
 from repsq_ros.campaign.campaign import Campaign
 from repsq_ros.campaign.contract import check_contract
 from repsq_ros.campaign.folder import SPECIFICATION
 from repsq_ros.campaign.journal import JOURNAL, Entry, read_journal
-from repsq_ros.campaign.records import Counted
+from repsq_ros.campaign.records import CountedAttempt
 from repsq_ros.errors import JournalError, ParameterError
 from repsq_ros.specification.load import load
 from repsq_ros.views.campaign_state import CampaignState
 from repsq_ros.views.health import Health, Level
 
 STANDINGS = {
-    history.BEGIN: (Level.OK, 'begun'),
-    history.SESSION: (Level.OK, 'a session has begun'),
-    history.RESUME: (Level.OK, 'goes on'),
-    history.DONE: (Level.OK, 'done'),
+    journal_contents.BEGIN: (Level.OK, 'begun'),
+    journal_contents.SESSION: (Level.OK, 'a session has begun'),
+    journal_contents.RESUME: (Level.OK, 'goes on'),
+    journal_contents.DONE: (Level.OK, 'done'),
 }
 
 
@@ -68,7 +68,7 @@ class FolderState:
         self._size = size
         if not entries:
             return False
-        told = history.fold(str(self._file), entries)
+        told = journal_contents.fold(str(self._file), entries)
         assert told is not None
         if not self._read:
             check_contract(told, self._file, self._specification)
@@ -81,14 +81,14 @@ class FolderState:
 
     def _take(self, campaign_id: str, entry: Entry) -> None:
         self._last = entry
-        if entry.event != history.TEST:
+        if entry.event != journal_contents.TEST:
             return
-        record = history.record_of_line(entry)
+        record = journal_contents.record_of_line(entry)
         estimate = self._campaign.add(record)
         if estimate is not None:
             box, digest = self._specification.box, self._specification.digest
             self.state.hear_counted(
-                campaign_id, Counted(record, estimate), box.names, box.units, digest
+                campaign_id, CountedAttempt(record, estimate), box.names, box.units, digest
             )
 
     @property
@@ -98,13 +98,15 @@ class FolderState:
             return Health('campaign', Level.WARN, 'nothing written yet')
         event, content = self._last.event, self._last.content
         level, text = STANDINGS.get(event, (Level.OK, event))
-        if event in (history.CASE, history.TEST):
-            under_way = 'is under way' if event == history.CASE else 'is over'
+        if event in (journal_contents.CASE, journal_contents.TEST):
+            under_way = 'is under way' if event == journal_contents.CASE else 'is over'
             text = f'test {content["index"]}, attempt {content["attempt"]} {under_way}'
-        elif event in (history.PAUSE, history.SKIP, history.ABORT):
-            level = Level.ERROR if event == history.ABORT else Level.WARN
+        elif event in (journal_contents.PAUSE, journal_contents.SKIP, journal_contents.ABORT):
+            level = Level.ERROR if event == journal_contents.ABORT else Level.WARN
             text = f'{event}: {content.get("reason", "")}'
-        if event not in (history.DONE, history.ABORT) and not is_held(self._file):
+        if event not in (journal_contents.DONE, journal_contents.ABORT) and not is_held(
+            self._file
+        ):
             return Health(
                 'campaign', Level.STALE, f'{text}; no scheduler is at it: repsq run --resume'
             )

@@ -42,13 +42,15 @@ class Health:
     text: str
 
 
-def scheduler_health(span: Span | None, against: Callable[[], Sequence[str]]) -> tuple[Level, str]:
+def scheduler_health(
+    span: Span | None, blockers: Callable[[], Sequence[str]]
+) -> tuple[Level, str]:
     """Return how a scheduler is.
 
-    :param against: tells what speaks against beginning; asked where it has not begun
+    :param blockers: tells what keeps it from beginning; asked where it has not begun
     """
     if span is None:
-        waits = '; '.join(against())
+        waits = '; '.join(blockers())
         return (Level.WARN, f'not yet: {waits}') if waits else (Level.OK, 'about to begin')
     if span.phase is Phase.ABORTED:
         return Level.ERROR, f'aborted: {span.reason}'

@@ -22,12 +22,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from repsq_ros.campaign.records import Counted
+from repsq_ros.campaign.records import CountedAttempt
 
 LOOKED_AT = 50  # attempts
 
 
-def seconds_per_test(counted: Sequence[Counted]) -> float:
+def seconds_per_test(counted: Sequence[CountedAttempt]) -> float:
     """Return how long a test takes [s], attempts that gave nothing included; NaN while unknown.
 
     The median distance of the ends of the last windows: breaks of an hour do not count, and who
@@ -42,7 +42,7 @@ def seconds_per_test(counted: Sequence[Counted]) -> float:
     return float(np.median(steps)) * 1e-9 * len(counted[-LOOKED_AT:]) / max(valid, 1)
 
 
-def tests_left(counted: Sequence[Counted]) -> int | None:
+def tests_left(counted: Sequence[CountedAttempt]) -> int | None:
     """Return how many tests are to be expected yet; None while unknown."""
     if not counted:
         return None
@@ -52,7 +52,7 @@ def tests_left(counted: Sequence[Counted]) -> int | None:
     return max(e.expected_n - e.n, 0) if e.expected_n else None
 
 
-def seconds_left(counted: Sequence[Counted]) -> float:
+def seconds_left(counted: Sequence[CountedAttempt]) -> float:
     """Return how long it takes yet [s]; NaN while unknown."""
     tests = tests_left(counted)
     if tests is None:
@@ -70,7 +70,7 @@ def duration_text(seconds: float) -> str:
     return f'{whole // 3600} h {whole % 3600 // 60:02d} min'
 
 
-def time_left_text(counted: Sequence[Counted]) -> str:
+def time_left_text(counted: Sequence[CountedAttempt]) -> str:
     """Return in words how long it takes yet."""
     seconds = seconds_left(counted)
     return 'time left unknown' if math.isnan(seconds) else f'about {duration_text(seconds)} left'

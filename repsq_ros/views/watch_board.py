@@ -20,7 +20,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from repsq_ros.campaign.records import Counted, TestRecord
+from repsq_ros.campaign.records import CountedAttempt, TestRecord
 from repsq_ros.views.campaign_state import CampaignState
 from repsq_ros.views.health import Health, Level, scheduler_health
 from repsq_ros.views.sparkline import sparkline
@@ -179,7 +179,7 @@ def _test_line(record: TestRecord, names: Sequence[str]) -> TestLine:
 
 
 def _left(
-    counted: Sequence[Counted], battery_changes: Callable[[int, float], int] | None
+    counted: Sequence[CountedAttempt], battery_changes: Callable[[int, float], int] | None
 ) -> tuple[tuple[str, str], ...]:
     tests, each = tests_left(counted), seconds_per_test(counted)
     if counted and counted[-1].estimate.stopped:

@@ -35,7 +35,7 @@ from repsq_ros.sampling.distributions import Product, uniform
 from repsq_ros.sampling.divergence import divergence
 from repsq_ros.sampling.marginals import Beta
 from repsq_ros.specification.load import load
-from repsq_ros.studies.foretold import foretell
+from repsq_ros.studies.expected_promise import foretell
 
 C, BETA, GAMMA = 0.01, 0.1, 0.04
 UNIT = Bounds(0.0, 1.0)

@@ -29,8 +29,8 @@ from support.folders import leave_folder, records_of, simulate_folder
 
 from repsq_ros.campaign.folder import REPLICATION, RESULT, SPECIFICATION, TESTS
 from repsq_ros.campaign.journal import JOURNAL
+from repsq_ros.campaign.recomputed_campaign import recompute
 from repsq_ros.campaign.records import TestRecord
-from repsq_ros.campaign.recount import recount
 from repsq_ros.certificate.canonical import SAFE, canonical, plain, written_form
 from repsq_ros.certificate.document import CERTIFICATE, make_document
 from repsq_ros.certificate.issuing import content_digest, issue
@@ -129,7 +129,7 @@ def test_software_and_clock_of_every_session_are_in_it(tmp_path):
     content['tester']['stopping'] = {'rule': 'fixed', 'tests': 6}
     file.write_text(yaml.safe_dump(content))
     folder = leave_folder(tmp_path / 'lab', file, records_of([0.4] * 6), sessions=(0, 4))
-    sessions = make_document(recount(folder))['sessions']
+    sessions = make_document(recompute(folder))['sessions']
     assert [each['mean']['n'] for each in sessions] == [4, 2]
     assert set(sessions[0]['versions']) == {'python', 'numpy', 'scipy', 'ros'}
     assert set(sessions[0]['clock']) == {'unix', 'monotonic', 'synchronized'}
@@ -560,7 +560,7 @@ def test_every_configuration_gives_a_certificate_that_holds(name, tmp_path):
         TestRecord(i, 0, 0.1 + 0.01 * i, 1.0, True, x=x, weight_bound=1.0) for i in range(5)
     ]  # fmt: skip
     folder = leave_folder(tmp_path / 'lab', changed, tests)
-    issue(make_document(recount(folder)), folder)
+    issue(make_document(recompute(folder)), folder)
     assert main(['verify', str(folder)]) == 0
 
 
@@ -576,7 +576,7 @@ def test_attempts_that_were_lost_are_certified_too(tmp_path, content, write):
     skipped = TestRecord(3, 0, float('nan'), 1.0, False, 'by hand', x=tests[3].x, skipped=True)
     kept = [*tests[:2], *lost, again, skipped, *tests[4:8]]
     folder = leave_folder(tmp_path / 'lab', write(content), kept, sessions=(0, 3))
-    issue(make_document(recount(folder)), folder)
+    issue(make_document(recompute(folder)), folder)
     assert main(['verify', str(folder)]) == 0
     one, two = (each['mean'] for each in json.loads(
         (folder / CERTIFICATE).read_text())['sessions'])  # fmt: skip

@@ -25,7 +25,7 @@ from support.folders import leave_folder, records_of, seed_of, simulate_folder
 
 from repsq_ros.campaign.comparison import paper_count
 from repsq_ros.campaign.folder import REPLICATION, RESULT, SPECIFICATION
-from repsq_ros.campaign.recount import recount
+from repsq_ros.campaign.recomputed_campaign import recompute
 from repsq_ros.certificate.lab import read_lab
 from repsq_ros.cli import main
 from repsq_ros.errors import SpecificationError
@@ -67,7 +67,7 @@ def test_the_demos_two_labs_return_the_same_value(tmp_path, capsys):
     paper, taken = [int(n) for n in told.groups()[:2]], [int(n) for n in told.groups()[2:]]
     assert taken == [result['n'] for result in results]
     for count, folder, result in zip(paper, (first, second), results, strict=True):
-        tests = recount(folder).history.tests
+        tests = recompute(folder).contents.tests
         z = np.array([test.psi * test.weight for test in tests])
         widths = [
             math.sqrt(2.0 * np.var(z) * math.log(40) / n)

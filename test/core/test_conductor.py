@@ -21,7 +21,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from repsq_ros.campaign.conductor import Conductor
-from repsq_ros.campaign.records import Case, Counted, EstimateRecord, TestRecord
+from repsq_ros.campaign.records import Case, CountedAttempt, EstimateRecord, TestRecord
 from repsq_ros.errors import CampaignError
 from repsq_ros.protocols.phases import Phase, Span
 from repsq_ros.sampling.adaptive import Adaptation
@@ -265,7 +265,7 @@ def test_an_attempt_that_a_pause_breaks_off_is_counted_and_made_again(conductor,
         assert conductor.waiting
         answer(conductor, case, valid=False, broken_off=True)
         actions += conductor.advance(8 * SECOND)
-    (counted,) = (each for each in actions if isinstance(each, Counted))
+    (counted,) = (each for each in actions if isinstance(each, CountedAttempt))
     assert counted.record.broken_off
     assert conductor.case == replace(case, attempt=1)
     assert (conductor.span.phase, conductor.span.start_ns) == (Phase.DWELL, 9 * SECOND)

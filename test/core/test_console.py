@@ -23,7 +23,7 @@ from dataclasses import replace
 import pytest
 
 from repsq_ros.campaign.progress import ProgressLines
-from repsq_ros.campaign.records import Counted, EstimateRecord, TestRecord
+from repsq_ros.campaign.records import CountedAttempt, EstimateRecord, TestRecord
 from repsq_ros.cli import main
 from repsq_ros.console.json_answer import plain
 from repsq_ros.console.live import LiveLine
@@ -98,7 +98,7 @@ def test_the_live_line_tells_progress_and_time_left():
     ],
 )  # fmt: skip
 def test_each_attempt_has_a_line_that_fits_a_terminal(record, told):
-    line = ProgressLines().line(Counted(record, estimate(4)), 0.0)
+    line = ProgressLines().line(CountedAttempt(record, estimate(4)), 0.0)
     assert line.startswith(told)
     assert len(line) < 120
 

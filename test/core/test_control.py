@@ -30,7 +30,12 @@ from repsq_ros.cli import main
 from repsq_ros.errors import SpecificationError
 from repsq_ros.estimation.accumulator import Accumulator
 from repsq_ros.estimation.anytime import Anytime
-from repsq_ros.estimation.control import Controlled, CountedCase, Foreseen, controlled_bounds
+from repsq_ros.estimation.control import (
+    ControlledValue,
+    CountedCase,
+    Predictable,
+    controlled_bounds,
+)
 from repsq_ros.estimation.portfolio import ControlledAnytime
 from repsq_ros.estimation.regression import RegressionControl
 from repsq_ros.estimation.stopping import Bounds, Question
@@ -281,7 +286,7 @@ def test_the_interval_is_where_half_of_each_capital_is_not_enough():
         z.append((psi, UNIT))
         v.append((0.4 + 0.3 * psi + 0.15 * float(random.random() - 0.5), bounds))
         total.add(v[-1][0])
-        progress.add_beside(total, psi, UNIT, Controlled(0.0, v[-1][1], v[-1][0]))
+        progress.add_beside(total, psi, UNIT, ControlledValue(0.0, v[-1][1], v[-1][0]))
         for sign in (1, -1):
             both = plain_capital(grid, z, sign, gamma) + plain_capital(grid, v, sign, gamma)
             rejected = grid[both / 2 >= 2 / c]
@@ -304,7 +309,7 @@ def test_a_control_that_says_nothing_costs_nothing():
     while not alone.reached:
         z = float(random.beta(2, 2))
         total.add(z)
-        beside.add_beside(total, z, UNIT, Controlled(0.0, UNIT, z))
+        beside.add_beside(total, z, UNIT, ControlledValue(0.0, UNIT, z))
         alone.add(total, z, UNIT)
         assert (beside.lower, beside.upper) == pytest.approx((alone.lower, alone.upper), abs=1e-5)
     assert beside.reached
@@ -319,11 +324,11 @@ def test_lost_tests_count_at_their_worst_in_both_bets():
     for n in range(80):
         z, could = float(random.beta(2, 2)), UNIT if n % 9 == 5 else None
         if n % 11 == 7:
-            beside.miss_beside(total, UNIT, Foreseen(0.0, UNIT))
+            beside.miss_beside(total, UNIT, Predictable(0.0, UNIT))
             alone.miss(total, UNIT)
             continue
         total.add(z)
-        beside.add_beside(total, z, UNIT, Controlled(0.0, UNIT, z), could)
+        beside.add_beside(total, z, UNIT, ControlledValue(0.0, UNIT, z), could)
         alone.add(total, z, UNIT, could)
         spared.add(total, z, UNIT)
         assert (beside.lower, beside.upper) == pytest.approx((alone.lower, alone.upper), abs=1e-5)
@@ -338,21 +343,21 @@ def test_a_missing_v_is_what_its_case_makes_of_it():
         progress, total = ControlledAnytime('x').begin(Question(0.03, 0.05, UNIT)), Accumulator()
         for n in range(60):
             if n % 6 == 5:
-                progress.miss_beside(total, UNIT, Foreseen(offset, Bounds(0.0, 1.2)))
+                progress.miss_beside(total, UNIT, Predictable(offset, Bounds(0.0, 1.2)))
                 continue
             z = 0.45 + 0.1 * (n % 2)
             total.add(z)
-            progress.add_beside(total, z, UNIT, Controlled(0.0, Bounds(0.0, 1.2), z))
+            progress.add_beside(total, z, UNIT, ControlledValue(0.0, Bounds(0.0, 1.2), z))
         ends.append((progress.lower, progress.upper))
     assert ends[1][0] > ends[0][0] + 1e-4
     assert ends[1][1] > ends[0][1] + 1e-4
 
 
 def test_what_v_can_have_been_is_what_z_can_have_been_and_the_offset():
-    foreseen = Foreseen(-0.3, Bounds(-0.2, 0.9))
+    foreseen = Predictable(-0.3, Bounds(-0.2, 0.9))
     assert foreseen.shifted(Bounds(0.2, 0.8)) == Bounds(pytest.approx(-0.1), pytest.approx(0.5))
     assert foreseen.shifted(Bounds(0.0, 2.0)) == foreseen.bounds
-    assert Foreseen(math.nan, UNIT).shifted(Bounds(0.2, 0.8)) == UNIT
+    assert Predictable(math.nan, UNIT).shifted(Bounds(0.2, 0.8)) == UNIT
     control, _, _, random = taught(60, TARGETS['uniform'])
     test = CountedCase(TARGETS['uniform'].sample(random), 0.4, 1.0, 1.0)
     before = control.foresee(test)
@@ -371,7 +376,7 @@ def test_a_value_of_either_beyond_its_bound_voids_that_side(z, v, ends):
     progress, total = ControlledAnytime('x').begin(Question(0.05, 0.05, UNIT)), Accumulator()
     for a, b in ((0.5, 0.5), (z, v), (0.5, 0.5)):
         total.add(b)
-        progress.add_beside(total, a, UNIT, Controlled(0.0, Bounds(-0.5, 1.5), b))
+        progress.add_beside(total, a, UNIT, ControlledValue(0.0, Bounds(-0.5, 1.5), b))
     assert (math.isinf(progress.lower), math.isinf(progress.upper)) == ends
     assert len(progress.events) == 1
     assert not progress.reached

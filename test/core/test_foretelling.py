@@ -29,7 +29,7 @@ from repsq_ros.estimation.moments import EmpiricalBernstein, Hoeffding
 from repsq_ros.estimation.stopping import Bounds
 from repsq_ros.specification.load import load
 from repsq_ros.studies.costs import _p_same, asked_for, count_of, offers
-from repsq_ros.studies.foretold import foretell
+from repsq_ros.studies.expected_promise import foretell
 from repsq_ros.studies.repeated_campaigns import Plan, Run, _campaign, run_plan
 from repsq_ros.studies.spread import Pilot, Spread, starting_bounds
 from repsq_ros.studies.summary import Share, summarize

@@ -30,7 +30,7 @@ from repsq_ros.estimation.binomial import Binomial, tests_for
 from repsq_ros.estimation.proportions import clopper_pearson
 from repsq_ros.estimation.stopping import Bounds, Question
 from repsq_ros.specification.load import load
-from repsq_ros.studies.foretold import foretell
+from repsq_ros.studies.expected_promise import foretell
 
 UNIT = Bounds(0.0, 1.0)
 tests_for.__test__ = False

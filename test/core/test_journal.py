@@ -31,10 +31,16 @@ from hypothesis import strategies as st
 from repsq_ros.campaign.campaign import Campaign
 from repsq_ros.campaign.conductor import Conductor
 from repsq_ros.campaign.contract import check_contract
-from repsq_ros.campaign.history import FORMAT, beginning, fold, line_of_test, record_of_line
 from repsq_ros.campaign.journal import JOURNAL, Entry, Journal, read_journal
-from repsq_ros.campaign.logbook import Logbook
-from repsq_ros.campaign.records import Counted, TestRecord
+from repsq_ros.campaign.journal_contents import (
+    FORMAT,
+    beginning,
+    fold,
+    line_of_test,
+    record_of_line,
+)
+from repsq_ros.campaign.journal_queue import JournalQueue
+from repsq_ros.campaign.records import CountedAttempt, TestRecord
 from repsq_ros.errors import JournalError, OutputError, OutputLateError
 from repsq_ros.protocols.phases import Phase, Span
 from repsq_ros.specification.load import load
@@ -193,19 +199,19 @@ def test_numbers_that_are_not_finite_survive(value, tmp_path):
     assert all(json.loads(line) for line in (tmp_path / JOURNAL).read_text().splitlines())
 
 
-# The logbook of a campaign -----------------------------------------------------------------------
+# The journal of a campaign -----------------------------------------------------------------------
 
 
 def test_a_campaign_goes_on_from_its_journal(specification, tmp_path):
-    logbook = Logbook(tmp_path, specification, 'lab', 1)
-    logbook.begin_session('new gauge', {'rate': 20.0})
+    journal = JournalQueue(tmp_path, specification, 'lab', 1)
+    journal.begin_session('new gauge', {'rate': 20.0})
     for index in range(3):
-        logbook.write_action(Counted(record(index), None))
-    logbook.close()
-    again = Logbook(tmp_path, specification, 'ignored', 1, resume=True)
+        journal.write_action(CountedAttempt(record(index), None))
+    journal.close()
+    again = JournalQueue(tmp_path, specification, 'ignored', 1, resume=True)
     assert again.campaign_id == 'lab'
-    assert again.history.tests == tuple(record(index) for index in range(3))
-    (session,) = again.history.sessions
+    assert again.contents.tests == tuple(record(index) for index in range(3))
+    (session,) = again.contents.sessions
     assert session.startswith('session 1, ')
     assert session.endswith('after 0 tests: new gauge')
     proposal = specification.make_proposal()
@@ -227,24 +233,24 @@ def test_a_campaign_goes_on_from_its_journal(specification, tmp_path):
 def test_another_campaign_is_not_gone_on_with(
     seed, resume, gamma, told, specification, content, write, tmp_path
 ):
-    Logbook(tmp_path, specification, 'lab', 1).close()
+    JournalQueue(tmp_path, specification, 'lab', 1).close()
     content['accuracy']['gamma'] = gamma
     other = load(write(content, 'other.yaml'))
     before = (tmp_path / JOURNAL).read_bytes()
     with pytest.raises(JournalError, match=told):
-        Logbook(tmp_path, other, 'lab', seed, resume)
+        JournalQueue(tmp_path, other, 'lab', seed, resume)
     assert (tmp_path / JOURNAL).read_bytes() == before
 
 
 def test_there_has_to_be_a_journal_to_go_on_with(specification, tmp_path):
     with pytest.raises(JournalError, match='found nothing, expected the journal'):
-        Logbook(tmp_path, specification, 'lab', 1, resume=True)
+        JournalQueue(tmp_path, specification, 'lab', 1, resume=True)
     assert not (tmp_path / JOURNAL).exists()
 
 
 def test_lines_that_could_not_be_written_come_first_later(specification, tmp_path, monkeypatch):
-    logbook = Logbook(tmp_path, specification, 'lab', 1)
-    journal = logbook._journal
+    queue = JournalQueue(tmp_path, specification, 'lab', 1)
+    journal = queue._journal
     real, full = journal.append, True
 
     def append(event, **content):
@@ -255,24 +261,24 @@ def test_lines_that_could_not_be_written_come_first_later(specification, tmp_pat
     monkeypatch.setattr(journal, 'append', append)
     for index in range(2):
         with pytest.raises(OutputError, match='no room'):
-            logbook.write_action(Counted(record(index), None))
+            queue.write_action(CountedAttempt(record(index), None))
     full = False
-    logbook.write_action(Counted(record(2), None))
-    logbook.close()
+    queue.write_action(CountedAttempt(record(2), None))
+    queue.close()
     tests = fold('', read_journal(tmp_path / JOURNAL)[0]).tests
     assert [test.index for test in tests] == [0, 1, 2]
 
 
 def test_folding_a_journal_gives_the_result_of_the_campaign(specification, tmp_path):
     straight = Campaign(specification)
-    logbook = Logbook(tmp_path, specification, 'lab', 1)
+    journal = JournalQueue(tmp_path, specification, 'lab', 1)
     index = 0
     while not straight.stopped:
         each = record(index, psi=0.4 + 0.1 * math.sin(index))
         straight.add(each)
-        logbook.write_action(Counted(each, None))
+        journal.write_action(CountedAttempt(each, None))
         index += 1
-    logbook.close()
+    journal.close()
     again = Campaign(specification)
     for each in fold('', read_journal(tmp_path / JOURNAL)[0]).tests:
         again.add(each)
@@ -296,11 +302,11 @@ def test_a_journal_of_version_0_1_0_is_gone_on_with(tmp_path):
     """Eight tests of a proposal that learns, one INVALID, one skipped, a pause, and a crash."""
     shutil.copytree(OLD, tmp_path / 'campaign')
     specification = load(tmp_path / 'campaign' / 'specification.yaml')
-    logbook = Logbook(tmp_path / 'campaign', specification, '', 7, resume=True)
-    tests = logbook.history.tests
+    journal = JournalQueue(tmp_path / 'campaign', specification, '', 7, resume=True)
+    tests = journal.contents.tests
     assert [(t.index, t.attempt) for t in tests if not t.valid] == [(3, 0), (6, 0)]
     assert [t.broken_off for t in tests] == [False] * 9
-    assert logbook.history.cut_short == (8, 0)
+    assert journal.contents.cut_short == (8, 0)
     campaign = Campaign(specification)
     means = [campaign.add(test).mean for test in tests]
     assert [mean.hex() for mean in means] == OLD_MEANS, 'to the last bit'
@@ -309,13 +315,13 @@ def test_a_journal_of_version_0_1_0_is_gone_on_with(tmp_path):
     assert (campaign.latest.lower, campaign.latest.upper) == (0.0, 1.0)
     proposal = specification.make_proposal()
     conductor = Conductor(specification, proposal, 7)
-    logbook.restore(conductor, proposal)
+    journal.restore(conductor, proposal)
     case, idle = conductor.start(0)
-    (issued,) = [e for e in logbook.history.cases if e['index'] == 8]
+    (issued,) = [e for e in journal.contents.cases if e['index'] == 8]
     assert (case.index, case.attempt, list(case.draw.x)) == (8, 0, issued['x'])
     assert idle.broken_off
-    logbook.begin_session('with a new version', {})
-    logbook.close()
+    journal.begin_session('with a new version', {})
+    journal.close()
     entries = read_journal(tmp_path / 'campaign' / JOURNAL)[0]
     assert [entry.event for entry in entries].count('session') == 2
 
@@ -336,7 +342,7 @@ def test_a_journal_of_version_0_1_0_of_another_contract_is_refused(change, tmp_p
     change(content)
     file.write_text(yaml.safe_dump(content))
     with pytest.raises(JournalError, match='found specification digest 606a987bab1f, expected'):
-        Logbook(tmp_path / 'campaign', load(file), '', 7, resume=True)
+        JournalQueue(tmp_path / 'campaign', load(file), '', 7, resume=True)
 
 
 def test_a_journal_of_this_version_is_held_to_its_digest(specification):
@@ -411,16 +417,16 @@ class SlowJournal:
 def test_a_slow_disk_is_told_and_what_stops_the_robot_does_not_wait_for_it(
     specification, tmp_path
 ):
-    logbook = Logbook(tmp_path, specification, 'lab', 1)
-    logbook._journal = SlowJournal(logbook._journal, 0.4)
+    journal = JournalQueue(tmp_path, specification, 'lab', 1)
+    journal._journal = SlowJournal(journal._journal, 0.4)
     began = time.monotonic()
-    logbook.write_action(Span(Phase.PAUSED, 0, 0, 0, None, (), reason='a cable'))
+    journal.write_action(Span(Phase.PAUSED, 0, 0, 0, None, (), reason='a cable'))
     assert time.monotonic() - began < 0.1
     with pytest.raises(OutputLateError, match=r'is being written for more than 0\.1 s'):
-        logbook.write_action(Counted(record(0), None))
-    logbook.flush(5.0)
+        journal.write_action(CountedAttempt(record(0), None))
+    journal.flush(5.0)
     assert [e.event for e in read_journal(tmp_path / JOURNAL)[0]] == ['begin', 'pause', 'test']
-    logbook.close()
+    journal.close()
 
 
 def test_lines_of_something_else_are_told():

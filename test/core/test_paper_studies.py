@@ -37,9 +37,9 @@ from repsq_ros.estimation.stopping import Bounds, Question
 from repsq_ros.paper.all_studies import STUDIES, specification_of
 from repsq_ros.paper.compared_rules import ANCHORED, ISO, QUERY
 from repsq_ros.paper.driving import SQUARED
-from repsq_ros.paper.face import Asked, row_of, run_study
 from repsq_ros.paper.methods import PAPER
-from repsq_ros.paper.stops import Stopped, anytime_stops, cell_stops, moment_stops
+from repsq_ros.paper.stops import StoppedCampaigns, anytime_stops, cell_stops, moment_stops
+from repsq_ros.paper.study_interface import StudyRequest, row_of, run_study
 from repsq_ros.paper.traffic import Traffic, drive
 from repsq_ros.paper.walker import Walker
 from repsq_ros.paper.wear import NEVER, sessions_alarm
@@ -53,7 +53,7 @@ from repsq_ros.specification.yaml_file import read
 def setting_of(name, file=None, **asked):
     top = read(file or specification_of(name))
     assert top.text('study') == name
-    setting = STUDIES[name].read(top, Asked(quick=True, **asked))
+    setting = STUDIES[name].read(top, StudyRequest(quick=True, **asked))
     top.finish()
     return setting
 
@@ -274,7 +274,7 @@ def test_rules_on_an_array_stop_as_campaigns_do(content, write):
 def test_pairs_of_which_one_did_not_meet_its_rule_are_left_out():
     mean = np.array([0.1, 0.1, 0.1, 0.1, 0.1, 0.9])
     met = np.array([True, True, True, False, True, True])
-    stopped = Stopped(np.ones(6, dtype=np.int64), mean, met, mean)
+    stopped = StoppedCampaigns(np.ones(6, dtype=np.int64), mean, met, mean)
     assert stopped.same(Partition.almost_uniform(0.0, 1.0, 0.5)) == (1, 2)
     assert stopped.same_as_initiator(0.0, 1.0, 0.2) == (1, 2)
     assert stopped.same_as_initiator(0.0, 1.0, 0.9) == (2, 2)
@@ -367,7 +367,7 @@ def test_every_study_can_be_read_in_both_sizes(name):
     sizes = [STUDIES[name].pieces(setting_of(name))]
     top = read(specification_of(name))
     top.text('study')
-    sizes.append(STUDIES[name].pieces(STUDIES[name].read(top, Asked())))
+    sizes.append(STUDIES[name].pieces(STUDIES[name].read(top, StudyRequest())))
     top.finish()
     assert 0 < len(sizes[0]) <= len(sizes[1])
 

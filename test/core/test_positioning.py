@@ -23,7 +23,7 @@ from conftest import ROOT
 from hypothesis import given
 from hypothesis import strategies as st
 
-from repsq_ros.campaign.conductor import Conductor, Counted
+from repsq_ros.campaign.conductor import Conductor, CountedAttempt
 from repsq_ros.campaign.records import Case, EstimateRecord, TestRecord
 from repsq_ros.campaign.windows import window_of
 from repsq_ros.errors import CampaignError
@@ -328,15 +328,17 @@ def test_no_sequence_of_events_gives_a_new_goal_outside_a_move(events, attended,
         if span.command not in (goal, ()):
             assert span.phase in (Phase.MOVE, Phase.RETURN) or span.step == 0
         goal = span.command
-    assert not any(isinstance(each, Case | Counted) for each in bench.spans)
+    assert not any(isinstance(each, Case | CountedAttempt) for each in bench.spans)
 
 
 def with_confirmed_moves(specification):
-    from repsq_ros.protocols.endings import Confirmed, Settled
+    from repsq_ros.protocols.endings import ConfirmedEnding, SettledEnding
 
     def confirmed(steps):
         return tuple(
-            replace(s, ending=Confirmed(600 * SECOND)) if isinstance(s.ending, Settled) else s
+            replace(s, ending=ConfirmedEnding(600 * SECOND))
+            if isinstance(s.ending, SettledEnding)
+            else s
             for s in steps
         )
 

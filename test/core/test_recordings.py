@@ -36,7 +36,7 @@ from repsq_ros.recordings import mcap_storage
 from repsq_ros.recordings.mcap_records import find_records
 from repsq_ros.recordings.recording import Recording
 from repsq_ros.recordings.sensor_columns import sample_columns
-from repsq_ros.replay.evaluation import Evaluated
+from repsq_ros.replay.evaluation import EvaluatedSegment
 from repsq_ros.replay.recorded_windows import RecordedMeasure, outcomes_of
 from repsq_ros.replay.segments import Segment
 from repsq_ros.sampling.proposals import Draw
@@ -643,7 +643,7 @@ def at_once(file, specification, segments):
         for sample in read_samples(recording, '/battery', measure.condition_inputs[0]):
             recorder.add(sample, 'battery')
     outcomes = recorder.measure_all([each.window for each in segments])
-    return [Evaluated(*each) for each in zip(segments, outcomes, strict=True)]
+    return [EvaluatedSegment(*each) for each in zip(segments, outcomes, strict=True)]
 
 
 def test_stretch_by_stretch_gives_the_same_as_all_at_once(long_walk):

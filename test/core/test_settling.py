@@ -59,7 +59,7 @@ FAULTS = {
 @pytest.mark.parametrize('name', FAULTS)
 def test_what_speaks_against_having_settled(name):
     positions, frame, expected = FAULTS[name]
-    found = settling(positions, frame=frame).against(0, SECOND, 0.002, GOAL, 0.005)
+    found = settling(positions, frame=frame).why_unsettled(0, SECOND, 0.002, GOAL, 0.005)
     assert found.startswith(expected)
     assert bool(found) == bool(expected)
 
@@ -73,7 +73,7 @@ def test_a_body_has_not_settled_that_moves_in_a_part_of_the_time(axis, share, se
         place = list(GOAL)
         place[axis] += 0.02 * max(k / 100 - (1.0 - share), 0.0)
         positions.append(tuple(place))
-    found = settling(positions).against(0, SECOND, 0.004, GOAL, 0.005)
+    found = settling(positions).why_unsettled(0, SECOND, 0.004, GOAL, 0.005)
     assert found.startswith('' if settled else 'it moves at 0.0')
     assert bool(found) != settled
 
@@ -83,7 +83,7 @@ def test_a_body_has_not_settled_that_moves_in_a_part_of_the_time(axis, share, se
 def test_a_straight_way_settles_exactly_where_it_is_slow_enough(rate, speed):
     """Whatever the rate: 1 % beside the threshold the verdict is right."""
     positions = [(0.1 + speed * k / rate, 0.2, 0.3) for k in range(rate)]
-    found = settling(positions, rate).against(0, SECOND, 0.01, None, 0.005)
+    found = settling(positions, rate).why_unsettled(0, SECOND, 0.01, None, 0.005)
     if speed < 0.0099:
         assert found == ''
     elif speed > 0.0101:
@@ -105,6 +105,6 @@ def test_odometry_settles_by_its_twist_if_that_is_how_it_moves(position, velocit
     found = Settling(Input('nav_msgs/msg/Odometry', 'odom', velocity='twist'))
     for k in range(100):
         found.add(body_sample(k * SECOND // 100, position(k / 100), UPRIGHT, velocity, ZERO))
-    said = found.against(0, SECOND, 0.01, None, 1.0)
+    said = found.why_unsettled(0, SECOND, 0.01, None, 1.0)
     assert said.startswith(expected)
     assert bool(said) == bool(expected)

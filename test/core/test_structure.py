@@ -152,7 +152,7 @@ def test_all_watches_share_one_face():
         ]  # fmt: skip
         assert len(faces) == 1, f'{path.name}: one watch in a file'
         assert 'look' in faces[0], path.name
-        assert faces[0].get('against') == 'list[str]', path.name
+        assert faces[0].get('blockers') == 'list[str]', path.name
 
 
 @pytest.fixture

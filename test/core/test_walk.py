@@ -20,11 +20,11 @@ import pytest
 import yaml
 from conftest import ROOT
 
-from repsq_ros.campaign.walk import Walk
+from repsq_ros.campaign.protocol_run import ProtocolRun
 from repsq_ros.measurement.inputs import Input
 from repsq_ros.measurement.samples import body_sample
 from repsq_ros.measurement.settling import Settling
-from repsq_ros.protocols.endings import LATE_NS, LOOK_NS, Settled, Timed
+from repsq_ros.protocols.endings import LATE_NS, LOOK_NS, SettledEnding, TimedEnding
 from repsq_ros.protocols.phases import Phase, Span
 from repsq_ros.protocols.protocol import Goal, Positions, Protocol, Step
 from repsq_ros.simulation.arm import Arm
@@ -42,10 +42,10 @@ POSITIONS = Positions('base', (*AWAY, 0.0, 0.0, 0.0), (0.0, 0.0, -1.0), 0.0, 0.1
 
 def walk_to_the_goal(hold_ns, then=()):
     """Begin an attempt whose first phase ends when the body has been at the goal for a while."""
-    ending = Settled(10 * SECOND, hold_ns, speed=0.01, within=0.005)
+    ending = SettledEnding(10 * SECOND, hold_ns, speed=0.01, within=0.005)
     protocol = Protocol('free', (Step(Phase.MOVE, Goal.TARGET, ending), *then), {}, POSITIONS)
     source = Input('geometry_msgs/msg/PoseStamped', 'tool_pose', frame='base')
-    walk = Walk(protocol, Settling(source))
+    walk = ProtocolRun(protocol, Settling(source))
     walk.begin(0, 0, (*GOAL, 0.0, 0.0, 0.0), START_NS, home=False)
     return walk
 
@@ -149,10 +149,10 @@ def test_a_simulated_test_goes_on_while_its_first_phase_is_prolonged(write):
     content['tester']['max_tests'] = 3
     specification = load(write(content))
     protocol = specification.protocol
-    settles = next(s for s in protocol.steps if isinstance(s.ending, Settled))
+    settles = next(s for s in protocol.steps if isinstance(s.ending, SettledEnding))
     # The dwell before the way is left out: a test begins with a phase that ends by settling.
     steps = protocol.steps[1:]
-    assert isinstance(protocol.steps[0].ending, Timed)
+    assert isinstance(protocol.steps[0].ending, TimedEnding)
     assert steps[0].ending == settles.ending
     specification = replace(specification, protocol=replace(protocol, steps=steps, homing=()))
     arm = CountedArm()

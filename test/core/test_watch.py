@@ -26,9 +26,9 @@ from conftest import ROOT
 from support.campaign_states import case, estimate, story
 from support.folders import leave_folder, records_of
 
-from repsq_ros.campaign.history import CASE, PAUSE, SESSION, TEST, line_of_test
 from repsq_ros.campaign.journal import JOURNAL, Journal
-from repsq_ros.campaign.records import Counted, TestRecord
+from repsq_ros.campaign.journal_contents import CASE, PAUSE, SESSION, TEST, line_of_test
+from repsq_ros.campaign.records import CountedAttempt, TestRecord
 from repsq_ros.cli import main
 from repsq_ros.console.watch import _changes
 from repsq_ros.errors import JournalError
@@ -116,7 +116,7 @@ def test_the_newest_test_is_the_first_line_with_its_reason():
         TestRecord(2, 2, 0.0, 1.0, False, 'by the operator', x=(0.1, 0.2, 0.3), skipped=True),
         TestRecord(3, 0, 0.25, 1.5, True, x=(0.1, 0.2, 0.3)),
     ):
-        told.hear_counted('lab-1', Counted(record, estimate(3, invalid=1)))
+        told.hear_counted('lab-1', CountedAttempt(record, estimate(3, invalid=1)))
     lines = watch_board(told).tests
     assert [line.number for line in lines[:4]] == ['3', '2.2', '2.1', '2']
     assert [line.outcome for line in lines[:4]] == [
@@ -317,6 +317,6 @@ def test_what_is_heard_twice_counts_once_and_another_campaign_begins_a_new_story
     told = story(3, 3)
     told.hear_counted('lab-1', told.counted[1])
     assert len(told.counted) == 3
-    told.hear_counted('lab-2', Counted(records_of([0.4])[0], estimate(1)), ('a', 'b', 'c'))
+    told.hear_counted('lab-2', CountedAttempt(records_of([0.4])[0], estimate(1)), ('a', 'b', 'c'))
     assert (told.campaign_id, len(told.counted), told.names) == ('lab-2', 1, ('a', 'b', 'c'))
     assert told.span is None

@@ -40,8 +40,8 @@ from pathlib import Path
 
 import yaml
 
-from repsq_ros.campaign.history import read_history
 from repsq_ros.campaign.journal import JOURNAL
+from repsq_ros.campaign.journal_contents import read_contents
 from repsq_ros.campaign.records import EstimateRecord, TestRecord
 from repsq_ros.simulation.build import make_subject
 from repsq_ros.simulation.in_process import run_in_process
@@ -153,8 +153,8 @@ def soak(name: str, minutes: float, loops: int) -> bool:
         except subprocess.TimeoutExpired:
             process.send_signal(signal.SIGINT)
             process.wait()
-        history = read_history(folder / JOURNAL)
-        tests = [] if history is None else list(history.tests)
+        contents = read_contents(folder / JOURNAL)
+        tests = [] if contents is None else list(contents.tests)
         lost = [test for test in tests if not test.valid]
         if tests and tests[-1] in lost:  # broken off by the end itself
             del lost[-1], tests[-1]

@@ -47,8 +47,8 @@ class Watching:
             self.node, conditions, inputs, lambda: self.now(), lambda: self.running()
         )
 
-    def against(self):
-        return '; '.join(self.watch.against())
+    def blockers(self):
+        return '; '.join(self.watch.blockers())
 
     def publisher(self, kind, topic, profile=None):
         return self.node.create_publisher(kind, topic, profile or QoSProfile(depth=10))
@@ -75,40 +75,40 @@ def test_a_condition_that_is_bad_stands_against_going_on(nodes):
     made = Watching(nodes, [FULL], [SCALING])
     scaling = made.publisher(Float64, 'scaling')
     unheard = 'condition speed_scaling: nothing heard on /scaling'
-    assert made.against() == unheard
+    assert made.blockers() == unheard
     bad = 'condition speed_scaling: 35, expected at least 100'
-    made.tell(scaling, Float64(data=35.0), lambda: made.against() != unheard)
-    assert made.against() == bad
-    made.tell(scaling, Float64(data=100.0), lambda: not made.against())
-    made.tell(scaling, Float64(data=35.0), lambda: made.against() == bad)
-    made.tell(scaling, Float64(data=36.0), lambda: '36' in made.against())
-    made.tell(scaling, Float64(data=100.0), lambda: not made.against())
-    made.tell(scaling, Float64(data=float('nan')), lambda: made.against())
-    assert made.against() == 'condition speed_scaling: nan, expected at least 100'
+    made.tell(scaling, Float64(data=35.0), lambda: made.blockers() != unheard)
+    assert made.blockers() == bad
+    made.tell(scaling, Float64(data=100.0), lambda: not made.blockers())
+    made.tell(scaling, Float64(data=35.0), lambda: made.blockers() == bad)
+    made.tell(scaling, Float64(data=36.0), lambda: '36' in made.blockers())
+    made.tell(scaling, Float64(data=100.0), lambda: not made.blockers())
+    made.tell(scaling, Float64(data=float('nan')), lambda: made.blockers())
+    assert made.blockers() == 'condition speed_scaling: nan, expected at least 100'
 
 
 def test_units_are_those_of_the_measurement(nodes):
     made = Watching(nodes, [Condition('speed_scaling', at_least=0.99)], [PERCENT])
     scaling = made.publisher(Float64, 'scaling')
-    made.tell(scaling, Float64(data=100.0), lambda: not made.against())
-    made.tell(scaling, Float64(data=50.0), lambda: made.against())
-    assert made.against() == 'condition speed_scaling: 0.5, expected at least 0.99'
+    made.tell(scaling, Float64(data=100.0), lambda: not made.blockers())
+    made.tell(scaling, Float64(data=50.0), lambda: made.blockers())
+    assert made.blockers() == 'condition speed_scaling: 0.5, expected at least 0.99'
 
 
 def test_a_bad_value_between_two_looks_is_told(nodes):
     """A protective stop may be over before anybody looks."""
     made = Watching(nodes, [NORMAL], [MODE])
     mode = made.publisher(Int32, 'mode')
-    made.tell(mode, Int32(data=1), lambda: not made.against())
+    made.tell(mode, Int32(data=1), lambda: not made.blockers())
     heard = []
     made.node.create_subscription(Int32, 'mode', lambda m: heard.append(m.data), 10)
     for data in (1, 3, 1, 1):
         mode.publish(Int32(data=data))
     made.until(lambda: heard[-4:] == [1, 3, 1, 1])
     made.watch.look()
-    assert made.against() == 'condition safety_mode: 3, expected one of 1'
+    assert made.blockers() == 'condition safety_mode: 3, expected one of 1'
     made.watch.look()
-    assert made.against() == ''
+    assert made.blockers() == ''
 
 
 def test_a_mode_that_was_told_once_before_is_heard(nodes):
@@ -116,9 +116,9 @@ def test_a_mode_that_was_told_once_before_is_heard(nodes):
     mode = nodes.listener.node.create_publisher(Int32, 'mode', qos.LATCHED)
     mode.publish(Int32(data=1))
     made = Watching(nodes, [NORMAL], [MODE])
-    made.look_until(lambda: not made.against())
+    made.look_until(lambda: not made.blockers())
     mode.publish(Int32(data=5))
-    made.look_until(lambda: made.against() == 'condition safety_mode: 5, expected one of 1')
+    made.look_until(lambda: made.blockers() == 'condition safety_mode: 5, expected one of 1')
 
 
 def test_silence_counts_where_a_longest_one_is_given(nodes):
@@ -126,27 +126,27 @@ def test_silence_counts_where_a_longest_one_is_given(nodes):
     strict = Condition('strict', one_of=(1.0,), longest_silence=0.3)
     made = Watching(nodes, [patient, strict], [MODE, MODE])  # two of one topic
     mode = made.publisher(Int32, 'mode')
-    made.tell(mode, Int32(data=1), lambda: not made.against())
+    made.tell(mode, Int32(data=1), lambda: not made.blockers())
     made.look_until(made.against)
-    told = made.against()
+    told = made.blockers()
     assert told.startswith('condition strict: last heard on /mode 0.')
     assert told.endswith('s ago, at most 0.3 s allowed')
-    made.tell(mode, Int32(data=1), lambda: not made.against())
+    made.tell(mode, Int32(data=1), lambda: not made.blockers())
     mode.publish(Int32(data=2))
-    made.look_until(lambda: 'patient' in made.against())
+    made.look_until(lambda: 'patient' in made.blockers())
 
 
 @pytest.mark.parametrize('clock', ['now', 'running'])
 def test_silence_does_not_count_while_time_or_this_node_stands_still(nodes, clock):
     made = Watching(nodes, [Condition('strict', one_of=(1.0,), longest_silence=0.2)], [MODE])
     mode = made.publisher(Int32, 'mode')
-    made.tell(mode, Int32(data=1), lambda: not made.against())
+    made.tell(mode, Int32(data=1), lambda: not made.blockers())
     going_on, stopped = getattr(made, clock), getattr(made, clock)()
     setattr(made, clock, lambda: stopped)
-    made.tell(mode, Int32(data=1), lambda: not made.against())
+    made.tell(mode, Int32(data=1), lambda: not made.blockers())
     nodes.listener.listen(0.5)
     made.watch.look()
-    assert made.against() == ''
+    assert made.blockers() == ''
     setattr(made, clock, going_on)
     made.look_until(made.against)
 
@@ -159,10 +159,10 @@ def test_a_publisher_that_cannot_be_heard_is_named(nodes):
     try:
         other = rclpy.create_node('other', context=context)
         other.create_publisher(Int32, 'scaling', 10)
-        made.look_until(lambda: 'publishes std_msgs/msg/Int32' in made.against())
+        made.look_until(lambda: 'publishes std_msgs/msg/Int32' in made.blockers())
     finally:
         rclpy.shutdown(context=context)
-    assert made.against().startswith('condition speed_scaling: nothing heard on /scaling (')
+    assert made.blockers().startswith('condition speed_scaling: nothing heard on /scaling (')
 
 
 def test_the_conditions_of_a_specification(nodes, content, write):
@@ -175,12 +175,12 @@ def test_the_conditions_of_a_specification(nodes, content, write):
     measure = load(write(content)).measure
     made = Watching(nodes, measure.conditions, measure.condition_inputs)
     battery = made.publisher(BatteryState, 'condition/battery')
-    made.tell(battery, BatteryState(percentage=0.9), lambda: not made.against())
-    made.tell(battery, BatteryState(percentage=0.1), lambda: made.against())
-    assert made.against() == 'condition battery: 0.1, expected at least 0.2'
+    made.tell(battery, BatteryState(percentage=0.9), lambda: not made.blockers())
+    made.tell(battery, BatteryState(percentage=0.1), lambda: made.blockers())
+    assert made.blockers() == 'condition battery: 0.1, expected at least 0.2'
 
 
 def test_without_conditions_nothing_stands_against_a_start(nodes):
     made = Watching(nodes, [], [])
     made.watch.look()
-    assert made.against() == ''
+    assert made.blockers() == ''

@@ -51,7 +51,7 @@ class Guarded:
         self._beats = scheduler.create_publisher(
             Heartbeat, f'{topics.HEARTBEAT}/scheduler', qos.HEARTBEAT
         )
-        self._pulse = scheduler.create_timer(0.05, lambda: self._beats.publish(Heartbeat()))
+        self._heartbeat = scheduler.create_timer(0.05, lambda: self._beats.publish(Heartbeat()))
         # Long enough for a robot that is found late.
         nodes.start('guard', {'hold': 60.0, **parameters}, remappings)
         self.until(lambda: self.watched and self.watched[-1].ready)
@@ -61,10 +61,10 @@ class Guarded:
         self.heard.clear()
 
     def lose(self):
-        self._pulse.cancel()
+        self._heartbeat.cancel()
 
     def find(self):
-        self._pulse.reset()
+        self._heartbeat.reset()
 
 
 def test_stamped_twists(nodes):

@@ -25,8 +25,8 @@ from support.campaigns import AS_FAST_AS_POSSIBLE, in_process, journalled, outco
 from support.graph import REPEAT, at_rest
 
 from repsq_ros import topics
-from repsq_ros.campaign.history import fold
 from repsq_ros.campaign.journal import JOURNAL, read_journal
+from repsq_ros.campaign.journal_contents import fold
 from repsq_ros.messages import campaign_messages
 from repsq_ros.msg import TestPhase
 from repsq_ros.nodes import qos

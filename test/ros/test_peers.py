@@ -24,7 +24,7 @@ from support.graph import domain_of_its_own
 from repsq_ros import topics
 from repsq_ros.msg import Heartbeat
 from repsq_ros.nodes import qos
-from repsq_ros.nodes.heartbeat import PERIOD, Pulse
+from repsq_ros.nodes.heartbeat import PERIOD, HeartbeatPublisher
 from repsq_ros.nodes.watches.interventions import GuardWatch
 from repsq_ros.nodes.watches.peers import SILENT, Peers
 
@@ -42,10 +42,10 @@ class Pair:
         self.peers = Peers(self.watching, 'estimator')
         self.works = True
 
-    def pulse(self, ready=True, status=''):
-        pulse = Pulse(self.watched, 'estimator')
-        pulse.say(ready, status)
-        return pulse
+    def heartbeat(self, ready=True, status=''):
+        heartbeat = HeartbeatPublisher(self.watched, 'estimator')
+        heartbeat.say(ready, status)
+        return heartbeat
 
     def turn(self, seconds=PERIOD):
         """Let both do what there is to do; the watched one only while it works."""
@@ -75,18 +75,18 @@ def pair():
 
 
 def test_a_peer_is_relied_on_once_it_is_ready_and_has_been_there_for_a_while(pair):
-    assert pair.peers.against() == ['no sign of life from the estimator node']
-    pulse = pair.pulse(False, 'a sensor')
+    assert pair.peers.blockers() == ['no sign of life from the estimator node']
+    heartbeat = pair.heartbeat(False, 'a sensor')
     pair.until(lambda: pair.peers.lives('estimator'))
-    assert pair.peers.against() == ['the estimator node waits for a sensor']
-    pulse.say(True, '')
-    pair.until(lambda: pair.peers.against() == [])
+    assert pair.peers.blockers() == ['the estimator node waits for a sensor']
+    heartbeat.say(True, '')
+    pair.until(lambda: pair.peers.blockers() == [])
     assert pair.peers.state('estimator').node == '/watched'
 
 
 def test_a_peer_whose_executor_hangs_falls_silent_and_may_come_back(pair):
     """Its middleware lives on, and knows nothing of it."""
-    pair.pulse()
+    pair.heartbeat()
     pair.until(lambda: pair.peers.lives('estimator'))
     pair.works = False
     began = time.monotonic()
@@ -95,12 +95,12 @@ def test_a_peer_whose_executor_hangs_falls_silent_and_may_come_back(pair):
     assert pair.peers.state('estimator') is None
     pair.works = True
     pair.until(lambda: pair.peers.lives('estimator'))
-    assert pair.peers.against() != [], 'for a while yet'
+    assert pair.peers.blockers() != [], 'for a while yet'
 
 
 def test_a_stall_of_the_watcher_itself_is_no_silence_of_its_peer(pair):
-    pair.pulse()
-    pair.until(lambda: pair.peers.against() == [])
+    pair.heartbeat()
+    pair.until(lambda: pair.peers.blockers() == [])
     for _ in range(3):
         time.sleep(3 * SILENT)
         assert pair.peers.since_look() >= 3 * SILENT
@@ -110,42 +110,42 @@ def test_a_stall_of_the_watcher_itself_is_no_silence_of_its_peer(pair):
 
 
 def test_a_peer_that_was_started_anew_has_to_be_there_for_a_while_again(pair):
-    first = pair.pulse()
-    pair.until(lambda: pair.peers.against() == [])
+    first = pair.heartbeat()
+    pair.until(lambda: pair.peers.blockers() == [])
     pair.watched.destroy_publisher(first._publisher)
     first._publish = lambda: None
-    pair.pulse()
-    pair.until(lambda: pair.peers.against() != [])
-    pair.until(lambda: pair.peers.against() == [])
+    pair.heartbeat()
+    pair.until(lambda: pair.peers.blockers() != [])
+    pair.until(lambda: pair.peers.blockers() == [])
 
 
 def test_two_nodes_of_one_role_are_told(pair):
-    pair.pulse()
-    pair.pulse()
-    pair.until(lambda: pair.peers.against() == ['two estimator nodes: /watched and /watched'])
+    pair.heartbeat()
+    pair.heartbeat()
+    pair.until(lambda: pair.peers.blockers() == ['two estimator nodes: /watched and /watched'])
 
 
 def test_a_guard_that_has_stopped_the_robot_is_told_of_once(pair):
     """For want of a sign of life of the scheduler, which knows nothing of it."""
     pair.peers = Peers(pair.watching, 'guard')
     watch = GuardWatch(pair.peers, 'twist')
-    pulse = Pulse(pair.watched, 'guard')
-    pulse.say(True, 'twist', 2)  # before this scheduler's time
+    heartbeat = HeartbeatPublisher(pair.watched, 'guard')
+    heartbeat.say(True, 'twist', 2)  # before this scheduler's time
     pair.until(lambda: pair.peers.lives('guard'))
     watch.look()
-    assert watch.against() == []
-    pulse.say(True, 'twist', 3)
+    assert watch.blockers() == []
+    heartbeat.say(True, 'twist', 3)
     pair.until(lambda: pair.peers.state('guard').interventions == 3)
     watch.look()
-    assert watch.against() == [
+    assert watch.blockers() == [
         'the guard had no sign of life from the scheduler, and stopped the robot'
     ]
     watch.look()
-    assert watch.against() == []
-    pulse.say(True, 'urscript', 3)
+    assert watch.blockers() == []
+    heartbeat.say(True, 'urscript', 3)
     pair.until(lambda: pair.peers.state('guard').status == 'urscript')
     watch.look()
-    assert watch.against() == [
+    assert watch.blockers() == [
         'the guard stops the robot by command_type urscript, expected twist'
     ]
 

@@ -366,5 +366,5 @@ def test_a_program_that_is_no_ros_node_can_be_allowed_by_name(nodes, monkeypatch
     for allowed, wanted in (((), [f'{bare} on /{topic} beside /scheduler']), ((bare,), [])):
         check = PublisherCheck(watching, {topic: ('scheduler', *allowed)})
         check.look()
-        assert check.against() == wanted
+        assert check.blockers() == wanted
     sdk.go()

@@ -28,7 +28,7 @@ import yaml
 from support.bag_copies import read_raw, write_raw
 from support.forged import forge, lines_of, outcomes_in
 
-from repsq_ros.campaign.history import CASE, DONE, PAUSE, SKIP, TEST
+from repsq_ros.campaign.journal_contents import CASE, DONE, PAUSE, SKIP, TEST
 from repsq_ros.cli import main
 
 pytest.importorskip('rosbags')
@@ -60,11 +60,11 @@ def left_by(folder, honest, cheat=None, tester=None):
 def certified(folder, honest, cheat=None, tester=None):
     command = left_by(folder, honest, cheat, tester)
     # Who cheats uses a `certify` that asks nothing.
-    from repsq_ros.campaign.recount import recount
+    from repsq_ros.campaign.recomputed_campaign import recompute
     from repsq_ros.certificate.document import bag_entry, make_document
     from repsq_ros.certificate.issuing import issue
 
-    issue(make_document(recount(folder), [bag_entry(honest[2])], 'A lab'), folder)
+    issue(make_document(recompute(folder), [bag_entry(honest[2])], 'A lab'), folder)
     return command
 
 

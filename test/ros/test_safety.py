@@ -28,7 +28,7 @@ from support.graph import PATIENCE, at_rest
 from repsq_ros import topics
 from repsq_ros.msg import TestPhase
 from repsq_ros.nodes import qos
-from repsq_ros.nodes.heartbeat import Pulse
+from repsq_ros.nodes.heartbeat import HeartbeatPublisher
 
 REAL_TIME = {'speed': 1.0, 'seed': 7}
 
@@ -234,8 +234,8 @@ def test_a_clock_that_is_set_back_breaks_the_attempt_off_and_no_campaign(moving)
 
 def test_a_measurement_that_never_comes_ends_the_campaign(nodes, long, write):
     """A measurement node that lives, but does not speak."""
-    pulse = Pulse(nodes.listener.speaker('measurement'), 'measurement')
-    pulse.say(True, '')
+    heartbeat = HeartbeatPublisher(nodes.listener.speaker('measurement'), 'measurement')
+    heartbeat.say(True, '')
     common = {'specification': str(write(long)), 'use_sim_time': True}
     nodes.start('simulated_robot', {'speed': 0.0})
     nodes.start('estimator', common)

@@ -99,12 +99,12 @@ def lost_scheduler(nodes, kind, phase=TestPhase.COMMAND, status='', **parameters
     phases = scheduler.create_publisher(TestPhase, topics.TEST_PHASE, qos.RECORD)
     phases.publish(TestPhase(phase=phase))
     beats = scheduler.create_publisher(Heartbeat, f'{topics.HEARTBEAT}/scheduler', qos.HEARTBEAT)
-    pulse = scheduler.create_timer(0.05, lambda: beats.publish(Heartbeat(status=status)))
+    heartbeat = scheduler.create_timer(0.05, lambda: beats.publish(Heartbeat(status=status)))
     name = 'ur10e_positioning' if kind in POSES else 'g1_locomotion'
     specification = str(ROOT / 'config' / f'{name}.yaml')
     nodes.start('guard', {'command_type': kind, 'specification': specification, **parameters})
     nodes.listener.until(lambda: watched and watched[-1].ready)
-    pulse.cancel()
+    heartbeat.cancel()
     yield
 
 

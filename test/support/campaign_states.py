@@ -17,7 +17,7 @@
 import math
 
 from repsq_ros.campaign.campaign import Campaign
-from repsq_ros.campaign.records import Counted, EstimateRecord, TestRecord
+from repsq_ros.campaign.records import CountedAttempt, EstimateRecord, TestRecord
 from repsq_ros.protocols.phases import Phase, Span
 from repsq_ros.views.campaign_state import CampaignState, CaseHeard
 
@@ -61,7 +61,8 @@ def story(tests, dimensions=3, psi=None, valid=True, under_test=True):
         if not valid:
             record = TestRecord(**{**vars(record), 'psi': 0.0, 'code': 'gap'})
         told.hear_counted(
-            'lab-1', Counted(record, estimate(n, invalid=invalid, mean=0.4 if n else math.nan))
+            'lab-1',
+            CountedAttempt(record, estimate(n, invalid=invalid, mean=0.4 if n else math.nan)),
         )
     if under_test:
         span = Span(
@@ -74,4 +75,4 @@ def story(tests, dimensions=3, psi=None, valid=True, under_test=True):
 def counted_by(specification, records):
     """Return records as a campaign of a specification counts them."""
     campaign = Campaign(specification)
-    return [Counted(record, made) for record in records if (made := campaign.add(record))]
+    return [CountedAttempt(record, made) for record in records if (made := campaign.add(record))]

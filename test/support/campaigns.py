@@ -17,8 +17,8 @@
 from dataclasses import replace
 
 from repsq_ros import topics
-from repsq_ros.campaign.history import fold
 from repsq_ros.campaign.journal import JOURNAL, read_journal
+from repsq_ros.campaign.journal_contents import fold
 from repsq_ros.messages import campaign_messages
 from repsq_ros.simulation.build import make_subject
 from repsq_ros.simulation.in_process import run_in_process
@@ -31,8 +31,8 @@ AS_FAST_AS_POSSIBLE = {'speed': 0.0, 'seed': 7}
 def journalled(folder):
     """Return the tests that the journal of a folder tells of."""
     file = folder / JOURNAL
-    history = fold(str(file), read_journal(file)[0]) if file.exists() else None
-    return history.tests if history else ()
+    contents = fold(str(file), read_journal(file)[0]) if file.exists() else None
+    return contents.tests if contents else ()
 
 
 def undisturbed(result):

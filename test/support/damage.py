@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from repsq_ros.measurement.limits import Commanded
+from repsq_ros.measurement.limits import CommandedSpeed
 from repsq_ros.measurement.measure import Measure
 from repsq_ros.measurement.reasons import Code
 from repsq_ros.measurement.recorder import Recorder, Window
@@ -86,7 +86,7 @@ class Motion:
         ]
 
 
-def measure_of(twist=False, commanded=Commanded(0.43, 0.3), **changes):  # noqa: B008
+def measure_of(twist=False, commanded=CommandedSpeed(0.43, 0.3), **changes):  # noqa: B008
     source = input_of_source('odometry' if twist else 'mocap')
     source = replace(source, frame='world', **changes)
     return Measure(TrackingLoss(6.0, 'rms'), source, commanded=commanded)

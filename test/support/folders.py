@@ -19,8 +19,8 @@ from dataclasses import replace
 from repsq_ros.campaign.campaign import Campaign
 from repsq_ros.campaign.cases import CaseSource
 from repsq_ros.campaign.folder import SPECIFICATION, CampaignFolder
-from repsq_ros.campaign.history import CASE, TEST, case_line, line_of_test
-from repsq_ros.campaign.logbook import LAST_PATIENCE, Logbook
+from repsq_ros.campaign.journal_contents import CASE, TEST, case_line, line_of_test
+from repsq_ros.campaign.journal_queue import LAST_PATIENCE, JournalQueue
 from repsq_ros.campaign.records import Case, TestRecord
 from repsq_ros.sampling.proposals import Draw
 from repsq_ros.simulation.in_process import run_in_process
@@ -39,27 +39,27 @@ def leave_folder(folder, file, tests, seed=1, tester_file=None, sessions=()):
         copy_specification(file, folder / SPECIFICATION, tester_file)
         file = folder / SPECIFICATION
     specification = load(file)
-    logbook = Logbook(folder, specification, folder.name, seed)
+    journal = JournalQueue(folder, specification, folder.name, seed)
     kept, campaign = CampaignFolder(folder, specification), Campaign(specification)
     proposal = specification.make_proposal()
     source = CaseSource(specification, proposal, seed)
     for place, record in enumerate(tests):
         test = record
         if place in sessions:
-            logbook.begin_session('', {})
+            journal.begin_session('', {})
         draw = Draw(test.x, 0.0, 0.0, test.weight_bound, test.weight)
         if proposal.ready(test.index):
             draw = source.draw(test.index)
             if proposal.unweighted:
                 test = replace(test, x=draw.x)
         case = Case(test.index, test.attempt, draw)
-        logbook.write(CASE, case_line(case), LAST_PATIENCE)
+        journal.write(CASE, case_line(case), LAST_PATIENCE)
         source.learn(test)
-        logbook.write(TEST, line_of_test(test), LAST_PATIENCE)
+        journal.write(TEST, line_of_test(test), LAST_PATIENCE)
         estimate = campaign.add(test)
         if estimate is not None:
             kept.add(test, estimate)
-    logbook.close()
+    journal.close()
     if campaign.stopped:
         kept.finish(campaign.result(folder.name))
     kept.close()

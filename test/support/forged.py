@@ -18,8 +18,8 @@ import shutil
 
 from repsq_ros.campaign.campaign import Campaign
 from repsq_ros.campaign.folder import CampaignFolder
-from repsq_ros.campaign.history import BEGIN, TEST, fold
 from repsq_ros.campaign.journal import JOURNAL, Entry, Journal, read_journal
+from repsq_ros.campaign.journal_contents import BEGIN, TEST, fold
 from repsq_ros.specification.load import load
 
 

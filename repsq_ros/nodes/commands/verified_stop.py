@@ -161,7 +161,7 @@ class VerifiedStop:
             return RestState.UNKNOWN
         return self._detector.judge(time.monotonic()).state
 
-    def against(self) -> list[str]:
+    def blockers(self) -> list[str]:
         """Return why the robot must not be commanded yet."""
         if not self.pending:
             return []

@@ -69,9 +69,9 @@ class BatteryWatch:
         """Pause if nothing is heard of the battery any more."""
         was_silent, self._silent = self._silent, time.monotonic() - self._heard > LONGEST_SILENCE
         if self._silent and not was_silent:
-            self._pause(self.against()[0])
+            self._pause(self.blockers()[0])
 
-    def against(self) -> list[str]:
+    def blockers(self) -> list[str]:
         """Return what speaks against moving."""
         if self._limit == 0.0:
             return []

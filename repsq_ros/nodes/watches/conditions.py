@@ -113,7 +113,7 @@ class ConditionWatch:
             self._looked = now
             self._look_at_publishers()
 
-    def against(self) -> list[str]:
+    def blockers(self) -> list[str]:
         """Return what speaks against moving."""
         return [fault for each in self._watched if (fault := each.fault() or each.recent)]
 

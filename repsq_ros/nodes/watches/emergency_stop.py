@@ -96,7 +96,7 @@ class EmergencyStopWatch:
         else:
             logger.warning(f'emergency stop: nobody publishes on {self.topic}')
 
-    def against(self) -> list[str]:
+    def blockers(self) -> list[str]:
         """Return what speaks against moving."""
         pressed = max(stream.pressed for stream in self._streams)
         if not pressed:

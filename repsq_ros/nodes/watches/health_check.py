@@ -25,5 +25,5 @@ class HealthCheck(Protocol):
     def look(self) -> object:
         """Look at what does not come by a message; called with each heartbeat."""
 
-    def against(self) -> list[str]:
+    def blockers(self) -> list[str]:
         """Return what speaks against moving, a sentence for each fault; empty: nothing does."""

@@ -40,7 +40,7 @@ class GuardWatch:
             anew = before is None or before[0] != state.session
             self.intervened = not anew and before != self._known
 
-    def against(self) -> list[str]:
+    def blockers(self) -> list[str]:
         """Return what speaks against moving: of its life and readiness, `Peers` tells."""
         if self.intervened:
             return ['the guard had no sign of life from the scheduler, and stopped the robot']

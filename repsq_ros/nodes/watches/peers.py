@@ -37,7 +37,7 @@ SETTLED = 1.0  # [s] of heartbeats from a peer before it is relied on
 class Peers:
     """Watches heartbeats; time in which this node itself did not run does not count.
 
-    To be looked at with each beat of the own pulse.
+    To be looked at with each beat of the own heartbeat.
     """
 
     def __init__(self, node: Node, *roles: str) -> None:
@@ -109,12 +109,12 @@ class Peers:
         """Return the last heartbeat of a peer, whether or not it lives."""
         return self._peers[role].message
 
-    def against(self) -> list[str]:
+    def blockers(self) -> list[str]:
         """Return what speaks against relying on the peers."""
         return [
             why
             for role, peer in self._peers.items()
-            if (why := peer.against(role, self._time.now))
+            if (why := peer.blockers(role, self._time.now))
         ]
 
 
@@ -145,7 +145,7 @@ class _Peer:
         if session == message.session and now - ended < SETTLED:
             self._other, self._other_heard = before.node, now
 
-    def against(self, role: str, now: float) -> str:
+    def blockers(self, role: str, now: float) -> str:
         """Return what speaks against relying on it, or ''."""
         if not self.alive or self.message is None:
             return f'no sign of life from the {role} node'

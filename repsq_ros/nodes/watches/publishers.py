@@ -176,7 +176,7 @@ class PublisherCheck:
         by_hand = not self._processes.known
         return (by_hand and self.count(topic) == 1) or self.alone(topic)
 
-    def against(self) -> list[str]:
+    def blockers(self) -> list[str]:
         """Return what speaks against moving, and for a while who has just gone.
 
         Other nodes may see it a moment longer, and would not hear what is said meanwhile.

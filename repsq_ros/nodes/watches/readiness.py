@@ -123,14 +123,14 @@ class Readiness:
         Beats alone tell of the bench: what a sensor or the robot has part in may depend on psi.
         """
         if self._lockstep:
-            missing = [*self.peers.restarted(), *self.publishers.against()]
+            missing = [*self.peers.restarted(), *self.publishers.blockers()]
         else:
             missing = self.missing()
         if not missing:
             return [], Cause.BENCH
-        if self.publishers.against():
+        if self.publishers.blockers():
             return missing, Cause.OPERATOR
-        instruments = self._command.missing() or self._bodies.against() or self.peers.waiting()
+        instruments = self._command.missing() or self._bodies.blockers() or self.peers.waiting()
         return missing, Cause.INSTRUMENT if instruments else Cause.BENCH
 
     def missing(self) -> list[str]:
@@ -144,27 +144,27 @@ class Readiness:
         )
         robot = self._command.missing()
         return [
-            *(why for watch in losing for why in watch.against()),
+            *(why for watch in losing for why in watch.blockers()),
             *([f'missing {robot}'] * bool(robot)),
             *([self._clock.fault] * bool(self._clock.fault)),
         ]
 
     def trouble(self) -> list[str]:
         """Return what somebody has to look at."""
-        return self._conditions.against()
+        return self._conditions.blockers()
 
-    def against(self) -> list[str]:
+    def blockers(self) -> list[str]:
         """Return all that speaks against beginning, or going on."""
         cases = self._node.resolve_topic_name(topics.EXTERNAL_CASE)
         begun = self._conductor.span is not None
-        against = [*self.missing(), *self.trouble()]
-        against += [
+        blockers = [*self.missing(), *self.trouble()]
+        blockers += [
             f'nobody publishes on {gauge}'
             for gauge in self._gauges
             if self._node.count_publishers(gauge) == 0
         ]
         if self._clock.now_ns() == 0:
-            against.append('nothing on /clock (use_sim_time is set)')
+            blockers.append('nothing on /clock (use_sim_time is set)')
         if not (begun or self._conductor.can_start):
-            against.append(f'no first case of another program on {cases}')
-        return against
+            blockers.append(f'no first case of another program on {cases}')
+        return blockers

@@ -44,7 +44,7 @@ class RecorderWatch:
         listeners = self._node.get_subscriptions_info_by_topic(self._topic)
         self._there = any(each.node_name == self._name for each in listeners)
 
-    def against(self) -> list[str]:
+    def blockers(self) -> list[str]:
         """Return what speaks against moving."""
         if not self._name or self._there:
             return []

@@ -67,7 +67,7 @@ class SensorWatch:
         """Look which sensors have spoken since the last look."""
         self._listen()
 
-    def against(self) -> list[str]:
+    def blockers(self) -> list[str]:
         """Return which sensors are silent, or spoken for by more than one program."""
         silent = [why for topic in self._topics if (why := self._silence(topic))]
         return silent + [

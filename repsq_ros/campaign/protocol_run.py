@@ -19,7 +19,7 @@ from __future__ import annotations
 from repsq_ros.measurement.samples import Samples
 from repsq_ros.measurement.settling import Settling
 from repsq_ros.protocols.command_space import Command
-from repsq_ros.protocols.endings import Look
+from repsq_ros.protocols.endings import EndJudgement, EndState, PhaseObservation
 from repsq_ros.protocols.phases import BEGUN, Span
 from repsq_ros.protocols.protocol import Protocol, Step
 from repsq_ros.timebase import to_seconds
@@ -29,7 +29,7 @@ class OverdueError(Exception):
     """A phase did not end in time; the message tells what it waited for."""
 
 
-class Walk:
+class ProtocolRun:
     """Goes through the steps of a protocol, at times that the caller gives.
 
     :param settling: what is known of the body; None where no step ends by it
@@ -121,15 +121,15 @@ class Walk:
         span = self.span
         if self.over or span is None or span.end_ns is None or now_ns < span.end_ns:
             return None
-        against = self._against(span, now_ns)
-        if against is None:
+        judgement = self._judge(span, now_ns)
+        if judgement.state is EndState.UNKNOWN:
             return None
-        if against:
+        if judgement.state is EndState.GOES_ON:
             timeout_ns = self._step.ending.timeout_ns
             if now_ns - self._began_ns >= timeout_ns:
                 raise OverdueError(
                     f'{span.phase.name} of test {span.index} did not end within '
-                    f'{to_seconds(timeout_ns):g} s: {against}'
+                    f'{to_seconds(timeout_ns):g} s: {judgement.reason}'
                 )
             self.span = self._announce(span.index, span.attempt, now_ns, span.command)
             return self.span
@@ -138,10 +138,10 @@ class Walk:
             return None
         return self._enter(span.index, span.attempt, now_ns, span.command)
 
-    def _against(self, span: Span, now_ns: int) -> str | None:
-        """Return why a phase goes on; '': it has ended; None: that cannot be told yet."""
+    def _judge(self, span: Span, now_ns: int) -> EndJudgement:
         assert span.end_ns is not None
         goal = span.command[:3] if self._protocol.kind == 'pose' and span.command else None
-        return self._step.ending.against(
-            Look(self._began_ns, span.end_ns, now_ns, self._confirmed, self._settling, goal)
+        observed = PhaseObservation(
+            self._began_ns, span.end_ns, now_ns, self._confirmed, self._settling, goal
         )
+        return self._step.ending.judge(observed)

@@ -142,7 +142,7 @@ def record_of_line(entry: Entry) -> TestRecord:
 
 
 @dataclass(frozen=True)
-class History:
+class JournalContents:
     """What a journal says of a campaign: its tests, cases, sessions, and where it was cut off."""
 
     campaign_id: str
@@ -156,7 +156,7 @@ class History:
     cut_short: Key | None  # attempt that may have been commanded, and has no outcome
 
 
-def fold(file: str, entries: Sequence[Entry]) -> History | None:
+def fold(file: str, entries: Sequence[Entry]) -> JournalContents | None:
     """Return what a journal says; None where it is empty.
 
     :param file: said where something is wrong
@@ -192,7 +192,7 @@ def fold(file: str, entries: Sequence[Entry]) -> History | None:
                 f'{file}, line {number}: {type(error).__name__} {error}, expected a {entry.event} '
                 f'of repsq_ros {__version__}'
             ) from None
-    return History(
+    return JournalContents(
         str(first.get('campaign_id')),
         int(str(first.get('seed'))),
         str(first.get('specification_digest')),
@@ -210,7 +210,7 @@ def _session_text(number: int, entry: Entry, tests_before: int) -> str:
     return f'session {number}, {entry.content["date"]}, after {tests_before} tests{note}'
 
 
-def read_history(file: Path) -> History | None:
+def read_contents(file: Path) -> JournalContents | None:
     """Return what the journal in a file says; None where it is empty.
 
     :raises JournalError: damaged, or not that of a campaign

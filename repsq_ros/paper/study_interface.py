@@ -41,7 +41,7 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Found:
+class StudyOutcome:
     """What a study gave."""
 
     tables: Tables
@@ -50,7 +50,7 @@ class Found:
 
 
 @dataclass(frozen=True)
-class Asked:
+class StudyRequest:
     """How a study is asked for, beside its specification."""
 
     quick: bool = False
@@ -72,11 +72,11 @@ class Study:
 
     name: str
     summary: str
-    read: Callable[[Section, Asked], Any]
+    read: Callable[[Section, StudyRequest], Any]
     pieces: Callable[[Any], Sequence[Any]]
     work: Callable[[Any, Any], Any]
-    conclude: Callable[[Any, Sequence[Any]], Found]
-    draw: Callable[[Any, Any, Found], None]
+    conclude: Callable[[Any, Sequence[Any]], StudyOutcome]
+    draw: Callable[[Any, Any, StudyOutcome], None]
     columns: Mapping[str, tuple[str, ...]]
 
 
@@ -85,7 +85,7 @@ def run_study(
     setting: Any,
     executor: Executor | None = None,
     on_progress: Callable[[int], None] = lambda done: None,
-) -> Found:
+) -> StudyOutcome:
     """Run all pieces; the numbers are the same whoever computes them.
 
     :param executor: of this machine or of a cluster; None: in this process
@@ -98,13 +98,13 @@ def run_study(
     return study.conclude(setting, results)
 
 
-def sizes(section: Section, asked: Asked, read: Callable[[Section], Size]) -> Size:
+def sizes(section: Section, asked: StudyRequest, read: Callable[[Section], Size]) -> Size:
     """Return the sizes of the quick or the full setting; a mistake in either is told."""
     both = {name: read(section.section(name)) for name in ('full', 'quick')}
     return both['quick' if asked.quick else 'full']
 
 
-def seed_of(section: Section, asked: Asked) -> int:
+def seed_of(section: Section, asked: StudyRequest) -> int:
     """Return the seed of a study."""
     own = section.whole('seed')
     return own if asked.seed is None else asked.seed

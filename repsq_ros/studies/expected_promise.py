@@ -30,7 +30,7 @@ FIXED = ('fixed', 'binomial', 'divergence_sized')
 
 
 @dataclass(frozen=True)
-class Foretold:
+class ExpectedPromise:
     """The sentences of the result."""
 
     guarantee: str
@@ -40,7 +40,7 @@ class Foretold:
     provisos: tuple[str, ...] = ()  # what the promise assumes and nobody has proved
 
 
-def foretell(specification: Specification) -> Foretold:
+def foretell(specification: Specification) -> ExpectedPromise:
     """Return what the result will say where the rule is met and nothing is out of the ordinary."""
     said = say(facts_of(specification, specification.make_proposal()))
     rule = specification.tester.stopping
@@ -48,13 +48,13 @@ def foretell(specification: Specification) -> Foretold:
         isinstance(rule, Binomial) and rule.widest(specification.accuracy.c) <= specification.gamma
     )
     if open_ and not said.objection:
-        return Foretold(
+        return ExpectedPromise(
             'Nothing yet: whether the interval is within gamma is seen when all tests are made.',
             'No agreement is promised: the accuracy that it would follow from is not.',
             False,
             False,
         )
-    return Foretold(
+    return ExpectedPromise(
         said.guarantee,
         said.agreement,
         said.accurate,

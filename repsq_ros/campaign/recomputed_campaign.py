@@ -24,9 +24,9 @@ from typing import Any
 from repsq_ros.campaign.campaign import Campaign
 from repsq_ros.campaign.contract import check_contract
 from repsq_ros.campaign.folder import SPECIFICATION
-from repsq_ros.campaign.history import SESSION, TEST, History, fold
 from repsq_ros.campaign.journal import JOURNAL, Entry, read_journal
-from repsq_ros.campaign.records import Counted, TestRecord
+from repsq_ros.campaign.journal_contents import SESSION, TEST, JournalContents, fold
+from repsq_ros.campaign.records import CountedAttempt, TestRecord
 from repsq_ros.campaign.result import Result
 from repsq_ros.errors import JournalError
 from repsq_ros.specification.load import load
@@ -42,16 +42,16 @@ class SessionRecord:
 
 
 @dataclass(frozen=True)
-class Recount:
+class RecomputedCampaign:
     """What a folder's journal comes to, under the specification beside it."""
 
     folder: Path
     specification: Specification
-    history: History
+    contents: JournalContents
     entries: tuple[Entry, ...]
     head: str  # digest of the journal's last whole line
     torn: int  # bytes behind that line
-    counted: tuple[Counted, ...]  # attempts that were due, each with the estimate after it
+    counted: tuple[CountedAttempt, ...]  # attempts that were due, each with the estimate after it
     result: Result | None  # None: the campaign has not come to its end
 
     @property
@@ -59,7 +59,7 @@ class Recount:
         """Return the sessions, those without a test included."""
         starts = [i for i, entry in enumerate(self.entries) if entry.event == SESSION]
         bounds = [0, *starts, len(self.entries)]
-        tests = iter(self.history.tests)
+        tests = iter(self.contents.tests)
         found = []
         for place, (begin, end) in enumerate(itertools.pairwise(bounds)):
             count = sum(entry.event == TEST for entry in self.entries[begin:end])
@@ -75,13 +75,13 @@ class Recount:
         """
         if self.result is None:
             raise JournalError(
-                f'{self.folder / JOURNAL}: found {len(self.history.tests)} tests without a '
+                f'{self.folder / JOURNAL}: found {len(self.contents.tests)} tests without a '
                 'result, expected a campaign that has ended'
             )
         return self.result
 
 
-def recount(folder: Path) -> Recount:
+def recompute(folder: Path) -> RecomputedCampaign:
     """Count a campaign anew.
 
     :raises SpecificationError: its specification cannot be read
@@ -89,23 +89,23 @@ def recount(folder: Path) -> Recount:
     """
     specification, file = load(folder / SPECIFICATION), folder / JOURNAL
     entries, head, whole = read_journal(file)
-    history = fold(str(file), entries)
-    if history is None:
+    contents = fold(str(file), entries)
+    if contents is None:
         raise JournalError(f'{file}: found no line, expected the journal of a campaign')
-    check_contract(history, file, specification)
+    check_contract(contents, file, specification)
     campaign = Campaign(specification, forecasts=False)
     counted = []
-    for test in history.tests:
+    for test in contents.tests:
         estimate = campaign.add(test)
         if estimate is not None:
-            counted.append(Counted(test, estimate))
-    return Recount(
+            counted.append(CountedAttempt(test, estimate))
+    return RecomputedCampaign(
         folder,
         specification,
-        history,
+        contents,
         tuple(entries),
         head,
         file.stat().st_size - whole,
         tuple(counted),
-        campaign.result(history.campaign_id) if campaign.stopped else None,
+        campaign.result(contents.campaign_id) if campaign.stopped else None,
     )

@@ -26,7 +26,8 @@ from pathlib import Path
 from repsq_ros.campaign.campaign import Campaign
 from repsq_ros.campaign.conductor import Action, Conductor
 from repsq_ros.campaign.contract import check_contract
-from repsq_ros.campaign.history import (
+from repsq_ros.campaign.journal import JOURNAL, Journal
+from repsq_ros.campaign.journal_contents import (
     ABORT,
     BEGIN,
     CASE,
@@ -35,7 +36,7 @@ from repsq_ros.campaign.history import (
     SESSION,
     SKIP,
     TEST,
-    History,
+    JournalContents,
     beginning,
     case_line,
     fold,
@@ -43,8 +44,7 @@ from repsq_ros.campaign.history import (
     session,
     stop_line,
 )
-from repsq_ros.campaign.journal import JOURNAL, Journal
-from repsq_ros.campaign.records import Case, Counted
+from repsq_ros.campaign.records import Case, CountedAttempt
 from repsq_ros.errors import JournalError, OutputError, OutputLateError
 from repsq_ros.protocols.phases import Phase
 from repsq_ros.sampling.external import External
@@ -56,7 +56,7 @@ LAST_PATIENCE = 10.0  # [s] at the end
 STOPS = {Phase.PAUSED: PAUSE, Phase.SKIPPED: SKIP, Phase.ABORTED: ABORT}  # events of the journal
 
 
-class Logbook:
+class JournalQueue:
     """Writes lines in their order; what could not be written is kept and written first next time.
 
     :param folder: of the campaign; None: no journal is kept
@@ -78,7 +78,7 @@ class Logbook:
     ) -> None:
         self._specification, self._patience = specification, patience
         self.campaign_id = campaign_id
-        self.history: History | None = None
+        self.contents: JournalContents | None = None
         self.recovered = ''
         self._waiting: deque[tuple[str, dict[str, object]]] = deque()
         # A disk may take seconds, and who commands the robot must not wait for it.
@@ -96,18 +96,18 @@ class Logbook:
             raise JournalError(f'{file}: found nothing, expected the journal of a campaign')
         self._journal = journal = Journal(file)
         self.recovered = journal.recovered
-        self.history = fold(str(file), journal.entries)
+        self.contents = fold(str(file), journal.entries)
         journal.entries.clear()
-        if self.history is None:
+        if self.contents is None:
             self.write(BEGIN, beginning(specification, campaign_id, seed), LAST_PATIENCE)
             return
         if not resume:
             journal.close()
             raise JournalError(f'{file}: found an earlier campaign, expected none (or resume)')
-        check_contract(self.history, file, specification)
-        if self.history.seed != seed:
-            raise JournalError(f'{file}: found seed {self.history.seed}, expected {seed}')
-        self.campaign_id = self.history.campaign_id
+        check_contract(self.contents, file, specification)
+        if self.contents.seed != seed:
+            raise JournalError(f'{file}: found seed {self.contents.seed}, expected {seed}')
+        self.campaign_id = self.contents.campaign_id
 
     def begin_session(self, note: str, parameters: dict[str, object]) -> None:
         """Say that the scheduler has started."""
@@ -115,15 +115,15 @@ class Logbook:
 
     def restore(self, conductor: Conductor, proposal: Proposal) -> None:
         """Bring a conductor to where the journal ends."""
-        if self.history is None:
+        if self.contents is None:
             return
         if isinstance(proposal, External):
-            for case in self.history.cases:
+            for case in self.contents.cases:
                 proposal.offer(int(str(case['index'])), _draw_of(case))
         campaign = Campaign(self._specification, forecasts=False)
-        for test in self.history.tests:
+        for test in self.contents.tests:
             campaign.add(test)
-        conductor.restore(self.history.tests, campaign.stopped, self.history.cut_short)
+        conductor.restore(self.contents.tests, campaign.stopped, self.contents.cut_short)
 
     def write(self, event: str, content: dict[str, object], patience: float | None = None) -> None:
         """Write a line, after those that wait, and wait until it is on the disk.
@@ -145,7 +145,7 @@ class Logbook:
 
         :raises OutputError: it cannot be written, and waits
         """
-        if isinstance(action, Counted):
+        if isinstance(action, CountedAttempt):
             self.write(TEST, line_of_test(action.record))
         elif isinstance(action, Case):
             self.write(CASE, case_line(action))
