@@ -38,13 +38,6 @@ settings.register_profile(
 settings.load_profile('steady')
 
 
-def pytest_collection_modifyitems(items):
-    """Tests that share a recording run in one process, so that it is made once."""
-    for item in items:
-        if 'recorded' in getattr(item, 'fixturenames', ()):
-            item.add_marker(pytest.mark.xdist_group('recorded'))
-
-
 def pytest_sessionfinish(session, exitstatus):
     """Where all that was asked for is skipped, as without ROS, nothing has failed."""
     told = session.config.pluginmanager.get_plugin('terminalreporter')

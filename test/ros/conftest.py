@@ -14,6 +14,10 @@
 
 """Tests of the nodes: they need ROS 2 and the built messages."""
 
+import fcntl
+import os
+import pickle
+
 import pytest
 import yaml
 
@@ -42,14 +46,25 @@ def recorded(tmp_path_factory):
     """Give a campaign over DDS with all that can happen to it, by `repsq record`: bag and file.
 
     Test 2 is paused in its command, 3 is INVALID and repeated, 5 is skipped in its command, 6
-    before it, 8 is paused before it.
+    before it, 8 is paused before it. Processes that run tests side by side share one recording.
     """
     pytest.importorskip('rosbags')
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if os.environ.get('PYTEST_XDIST_WORKER') else base) / 'recorded'
+    folder.mkdir(exist_ok=True)
+    with (folder / 'lock').open('w') as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        kept = folder / 'run.pickle'
+        if not kept.exists():
+            kept.write_bytes(pickle.dumps(_record(folder)))
+        return pickle.loads(kept.read_bytes())
+
+
+def _record(folder):
     from conftest import short_campaign
     from support.graph import graph
     from support.recording import run_disturbed
 
-    folder = tmp_path_factory.mktemp('recorded')
     specification = folder / 'specification.yaml'
     content = short_campaign()
     content['measure']['conditions'] = {
