@@ -39,6 +39,8 @@ EXIT_CODES = {
     10: 'only the signature does not match',
     11: 'nothing fails, but something could not be checked (verify --strict)',
     12: 'the same value, but from the same seed: no independent replication',
+    13: 'the mean is not on the side of the limit that is accepted (accept: FAIL)',
+    14: 'the campaign ended before it was decided what is accepted (accept: UNDECIDED)',
     130: 'interrupted by Ctrl-C',
 }
 

@@ -29,6 +29,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, get_args, get_origin
 
+from repsq_ros.estimation.acceptance import Acceptance
 from repsq_ros.keys import REQUIRED, Key, keys_of
 from repsq_ros.measurement.inputs import Extrinsics, Input
 from repsq_ros.measurement.limits import Condition, Fall, Limits
@@ -265,6 +266,7 @@ GROUPS: dict[str, Group] = {
         one('measure', Ref('measure'), 'psi: what is measured in a test'),
         one('accuracy', Ref('accuracy'), 'what is asked for'),
         one('partition', Ref('partition'), 'how the range of psi is cut into cells'),
+        one('accept', Ref('accept'), 'a limit that the mean is held against: pass or fail', None),
         one('tester', Ref('tester'), "this lab's own choices: no part of the digest", None),
     )),)),
     'target': Group('target.', (Form((
@@ -301,6 +303,7 @@ GROUPS: dict[str, Group] = {
     'partition': Group('partition.', tuple(
         Form(of(kind), word) for word, kind in CELLS.items()), 'type', usual='uniform'),
     'initiator': Group('partition.initiator.', (Form(of(Initiator)),)),
+    'accept': Group('accept.', (Form(of(Acceptance)),)),
     'tester': Group('tester.', (Form((
         one('proposal', Ref('proposal'), 'who draws the cases'),
         one('stopping', Ref('rule'), 'when to stop'),

@@ -23,6 +23,7 @@ from repsq_ros.campaign.losses import Losses
 from repsq_ros.campaign.promise import lost_text
 from repsq_ros.campaign.records import EstimateRecord, TestRecord
 from repsq_ros.campaign.result import Result
+from repsq_ros.estimation.acceptance import AcceptanceTest
 from repsq_ros.estimation.accumulator import Accumulator
 from repsq_ros.estimation.control import CountedCase
 from repsq_ros.estimation.portfolio import ControlledProgress
@@ -65,6 +66,7 @@ class Campaign:
         )
         self._progress = tester.stopping.begin(self.question)
         self._control = specification.make_control()
+        self._acceptance = self._make_acceptance()
         self._total = Accumulator()
         self._weights = Weights()
         self._losses = Losses(accuracy)
@@ -83,6 +85,13 @@ class Campaign:
     def stopped(self) -> bool:
         """True once a result can be had."""
         return self.latest is not None and self.latest.stopped
+
+    def _make_acceptance(self) -> AcceptanceTest | None:
+        specification, accept = self._specification, self._specification.accept
+        if accept is None:
+            return None
+        margin, c = specification.accept_margin, specification.accuracy.c
+        return AcceptanceTest(accept.limit, margin, c, self._bias)
 
     def _bounds(self, weight_bound: float) -> Bounds:
         if weight_bound != self._step[0]:  # seldom: with each batch, if at all
@@ -142,12 +151,14 @@ class Campaign:
             self._miss_in(could, self.question.bounds.width, widens)
             if widens:
                 self._progress.miss(self._total, could)
+                self._bet_on_limit(None, self.question.bounds, could)
         else:
             beside = self._control.foresee(self._counted(record))
             self._miss_in(beside.shifted(could), beside.bounds.width, widens)
             if widens:
                 assert isinstance(self._progress, ControlledProgress)
                 self._progress.miss_beside(self._total, could, beside)
+                self._bet_on_limit(None, beside.bounds, beside.shifted(could))
         if widens:
             self._tell_progress(record)
 
@@ -188,14 +199,28 @@ class Campaign:
         if self._control is None:
             self._total.add(z)
             self._progress.add(self._total, z, bounds, widened)
+            self._bet_on_limit(z, bounds, widened)
         else:
             beside = self._control.count(self._counted(record))
             self._total.add(beside.value)
             assert isinstance(self._progress, ControlledProgress)
             self._progress.add_beside(self._total, z, bounds, beside, widened)
+            lost = None if widened is None else beside.shifted(widened)
+            self._bet_on_limit(beside.value, beside.bounds, lost)
         self._losses.count(self._total, z, bounds, beside)
         self._tell_progress(record)
         self._look_for_drift(record, z, bounds)
+
+    def _bet_on_limit(self, z: float | None, bounds: Bounds, could: Bounds | None) -> None:
+        """Let a test, or a case without a value, speak about the limit of `accept`."""
+        test = self._acceptance
+        if test is None or test.decided:
+            return
+        if z is None:
+            assert could is not None
+            test.miss(bounds, could)
+        elif bounds.hold(z):  # else nothing is promised any more
+            test.add(z, bounds, could)
 
     def _look_for_drift(self, record: TestRecord, z: float, bounds: Bounds) -> None:
         """Note once where the mean changes: every promise supposes that it does not."""
@@ -263,7 +288,10 @@ class Campaign:
         expected = progress.expected_n(total) if self.forecasts else 0
         stopped = total.n > 0 and (
             # With a single cell the rule is met before the first test; wait for one anyway.
-            progress.reached or progress.void or total.n >= tester.max_tests
+            progress.reached
+            or progress.void
+            or total.n >= tester.max_tests
+            or self._ended_by_verdict
         )
         return EstimateRecord(
             index=record.index,
@@ -288,6 +316,11 @@ class Campaign:
             stopped=stopped,
             note=self._note(expected) if self._violations or self._selection.some else '',
         )
+
+    @property
+    def _ended_by_verdict(self) -> bool:
+        test = self._acceptance
+        return self._specification.tester.until_verdict and test is not None and test.decided
 
     def _note(self, expected: int) -> str:
         """Say early what will keep the campaign from the accuracy that was asked for."""
@@ -334,4 +367,5 @@ class Campaign:
             self._selection.shift(self._total),
             self._losses,
             events,
+            self._acceptance,
         )

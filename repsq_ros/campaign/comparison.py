@@ -52,7 +52,12 @@ def paper_count(campaign: FinishedCampaign) -> PaperCount:
     where R > 1, it bounds nothing where R < 1.
     """
     specification = campaign.specification
-    tester = replace(specification.tester, stopping=EmpiricalBernstein(), max_tests=LARGEST_COUNT)
+    tester = replace(
+        specification.tester,
+        stopping=EmpiricalBernstein(),
+        max_tests=LARGEST_COUNT,
+        until_verdict=False,
+    )
     again = Campaign(replace(specification, tester=tester))
     for test in campaign.tests:
         again.add(test)

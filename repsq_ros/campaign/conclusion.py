@@ -24,6 +24,7 @@ from repsq_ros.campaign.losses import Losses
 from repsq_ros.campaign.promise import facts_of, say
 from repsq_ros.campaign.records import EstimateRecord
 from repsq_ros.campaign.result import Outcome, Result
+from repsq_ros.estimation.acceptance import AcceptanceTest, AcceptanceVerdict
 from repsq_ros.estimation.agreement import probability_same
 from repsq_ros.estimation.portfolio import takes_middle
 from repsq_ros.estimation.stopping import Progress, StoppingRule
@@ -47,6 +48,7 @@ def conclude(
     selection_bound: float,
     losses: Losses,
     events: Sequence[str],
+    acceptance: AcceptanceTest | None = None,
 ) -> Result:
     """Return the result of a campaign that has stopped.
 
@@ -54,13 +56,20 @@ def conclude(
     :param violations: tests with a value outside its bounds
     :param selection_bound: how far lost tests can have shifted the mean [unit of psi]
     :param events: everything out of the ordinary so far
+    :param acceptance: what the tests say of the limit of `accept`
     """
     rule = specification.tester.stopping
     estimate = centre_of(rule, latest.lower, latest.upper, latest.mean)
     partition = specification.anchored_at(estimate).partition
     if partition is None:
         raise RuntimeError('an anchored partition has not been laid')
-    outcome = _outcome(progress)
+    outcome, accept = _outcome(progress), specification.accept
+    decided_at = 0 if acceptance is None else int(acceptance.decided_at[0])
+    verdict = AcceptanceVerdict.UNDECIDED
+    if accept is not None and acceptance is not None and decided_at:
+        verdict = accept.verdict_of(bool(acceptance.above[0]))
+        if outcome is Outcome.BUDGET and specification.tester.until_verdict:
+            outcome = Outcome.REACHED
     quantized = partition.quantize(estimate)
     edge_distance, outside = quantized.edge_distance, quantized.outside
     told = list(events)
@@ -87,9 +96,11 @@ def conclude(
         lost=losses.total,
         independent=losses.independent,
         bench=losses.bench,
+        verdict=verdict,
+        decided_at=decided_at,
     )
     said = say(told_of)
-    decided = not told_of.cell_decides  # by the mean
+    by_mean = not told_of.cell_decides
     result = Result(
         campaign_id=campaign_id,
         specification_digest=specification.digest,
@@ -116,18 +127,20 @@ def conclude(
         outcome=outcome.value,
         accurate=said.accurate,
         rule=latest.rule,
-        guarantee=said.guarantee,
+        guarantee=f'{said.guarantee} {said.acceptance}'.strip(),
         weight_bound=proposal.largest_weight_bound,
         bound_proven=proposal.proven,
         largest_weight=latest.largest_weight,
         effective_sample_size=latest.effective_sample_size,
         truncation_bias=specification.tester.proposal.truncation_bias,
-        p_same=probability_same(partition, estimate, standard_error) if decided else math.nan,
+        p_same=probability_same(partition, estimate, standard_error) if by_mean else math.nan,
         agreement=said.agreement,
         events=tuple(told),
         violations=violations,
         objection=said.objection,
         provisos=said.provisos,
+        verdict='' if accept is None else said.verdict.value,
+        decided_at=decided_at if said.verdict is not AcceptanceVerdict.UNDECIDED else 0,
     )
     return replace(result, replication_digest=result.published(specification).digest)
 

@@ -80,9 +80,14 @@ def _ends(
         replace(
             specification,
             tester=replace(
-                specification.tester, stopping=Anytime(), control=None, max_tests=LARGEST_COUNT
+                specification.tester,
+                stopping=Anytime(),
+                control=None,
+                max_tests=LARGEST_COUNT,
+                until_verdict=False,
             ),
             accuracy=replace(specification.accuracy, c=c),
+            accept=None,
         ),
         forecasts=False,
     )

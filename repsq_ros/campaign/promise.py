@@ -21,6 +21,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from repsq_ros.campaign.result import Outcome
+from repsq_ros.estimation.acceptance import Acceptance, AcceptanceVerdict
 from repsq_ros.estimation.alpha import written
 from repsq_ros.estimation.reproducible_query import ReproducibleQuery
 from repsq_ros.estimation.stopping import StoppingRule, Validity
@@ -91,6 +92,9 @@ class Facts:
     lost: int | None = None  # attempts and cases; None: not known yet
     independent: int | None = None  # of these: assumed to be lost whatever psi would have been
     bench: int = 0  # of these: by the bench itself
+    accept: Acceptance | None = None  # what the mean is held against
+    verdict: AcceptanceVerdict = AcceptanceVerdict.UNDECIDED
+    decided_at: int = 0  # tests at which it fell; 0: not yet
 
     @property
     def cell_decides(self) -> bool:
@@ -112,6 +116,8 @@ class Sentences:
     provisos: tuple[str, ...]  # what the promise assumes and nobody has proved
     guarantee: str
     agreement: str
+    acceptance: str = ''  # '' where nothing is accepted or refused
+    verdict: AcceptanceVerdict = AcceptanceVerdict.UNDECIDED  # that stands
 
     @property
     def accurate(self) -> bool:
@@ -129,6 +135,7 @@ def facts_of(specification: Specification, proposal: Proposal) -> Facts:
         proposal.largest_weight_bound,
         proposal.proven,
         specification.tester.proposal.kind == 'external',
+        accept=specification.accept,
     )
 
 
@@ -143,30 +150,48 @@ def say(facts: Facts) -> Sentences:
         guarantee = _what_holds(facts, provisos)
     else:
         guarantee = _guarantee(facts, provisos)
-    return Sentences(objection, provisos, guarantee, _agreement(facts, objection, provisos))
+    agreement = _agreement(facts, objection, provisos)
+    acceptance, verdict = _acceptance(facts, provisos)
+    return Sentences(objection, provisos, guarantee, agreement, acceptance, verdict)
+
+
+def _acceptance(facts: Facts, provisos: tuple[str, ...]) -> tuple[str, AcceptanceVerdict]:
+    """Say what is accepted, and which verdict stands."""
+    accept, verdict = facts.accept, facts.verdict
+    if accept is None:
+        return '', AcceptanceVerdict.UNDECIDED
+    likely, given = confidence_text(facts.accuracy.c), _given(provisos)
+    against = _contradicted(facts) or _not_drawn(facts)
+    asked = f'whether the true mean is {accept.words}'
+    if against:
+        return f'UNDECIDED: no test tells {asked}, since {against}.', AcceptanceVerdict.UNDECIDED
+    if math.isnan(facts.lower):  # before the campaign
+        return (
+            f'Accepted is a true mean of {accept.words}; the verdict, whenever it falls, is right '
+            f'with probability {likely}{given}.',
+            verdict,
+        )
+    if verdict is AcceptanceVerdict.UNDECIDED:
+        return f'UNDECIDED: the tests do not tell {asked}.', verdict
+    found = accept.words
+    if verdict is AcceptanceVerdict.FAIL:
+        found = f'{"above" if accept.side == "below" else "below"} {accept.limit:g}'
+    return (
+        f'{verdict.name}: with probability {likely} the true mean is {found}, decided by the '
+        f'first {facts.decided_at} tests{given}.',
+        verdict,
+    )
 
 
 def _broken(facts: Facts) -> str:
     """Say why the rule's interval does not hold; '' where it does."""
-    rule = facts.rule
-    if facts.violations:
-        one = facts.violations == 1
-        return (
-            f'{facts.violations} {"value" if one else "values"} lay outside the bounds that the '
-            'rule relies on'
-        )
-    if facts.outcome is Outcome.VOID:
-        return (
-            'the tests contradict the assumptions of the rule (see events): the mean drifts, or a '
-            'bound is wrong'
-        )
+    rule, against = facts.rule, _contradicted(facts)
+    if against:
+        return against
     if rule.validity is Validity.NONE:
         return rule.statement
-    if facts.dependence is Dependence.LOW_DISCREPANCY:
-        return (
-            'the cases are points of a low-discrepancy sequence, not independent draws, and no '
-            'rule holds for them'
-        )
+    if _not_drawn(facts):
+        return _not_drawn(facts)
     independent = rule.validity in (Validity.FIXED_N_INDEPENDENT, Validity.APPROXIMATE)
     if facts.dependence is Dependence.ADAPTIVE and independent:
         return (
@@ -178,6 +203,32 @@ def _broken(facts: Facts) -> str:
     # Where no test was lost and none ended it, the last n is max_tests, fixed beforehand.
     fixed = facts.outcome is Outcome.BUDGET and facts.lost == 0 and not rule.sides
     return '' if fixed else rule.statement
+
+
+def _contradicted(facts: Facts) -> str:
+    """Say what was measured against the assumptions of every bet; '' for nothing."""
+    if facts.violations:
+        one = facts.violations == 1
+        return (
+            f'{facts.violations} {"value" if one else "values"} lay outside the bounds that the '
+            'rule relies on'
+        )
+    if facts.outcome is Outcome.VOID:
+        return (
+            'the tests contradict the assumptions of the rule (see events): the mean drifts, or a '
+            'bound is wrong'
+        )
+    return ''
+
+
+def _not_drawn(facts: Facts) -> str:
+    """Say why no bet holds for the cases; '' where they were drawn."""
+    if facts.dependence is not Dependence.LOW_DISCREPANCY:
+        return ''
+    return (
+        'the cases are points of a low-discrepancy sequence, not independent draws, and no '
+        'rule holds for them'
+    )
 
 
 def _short(facts: Facts) -> str:

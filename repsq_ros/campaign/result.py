@@ -33,6 +33,9 @@ class Outcome(enum.Enum):
     VOID = 'void'  # what was measured contradicts the rule's assumptions: no claim is left
 
 
+ACCEPTANCE = ('verdict', 'decided_at')  # fields of `accept`
+
+
 @dataclass(frozen=True)
 class Result:
     """What a campaign returns, as QuantizedResult.msg and result.yaml carry it."""
@@ -74,6 +77,9 @@ class Result:
     bench: int = 0
     extra_tests: int = 0
     lost_time: float = 0.0  # [s]
+    # Of `accept`: in no message, whose guarantee says it in words.
+    verdict: str = ''  # pass, fail, undecided; empty: nothing is held against a limit
+    decided_at: int = 0  # tests at which the verdict fell; 0: it has not
 
     def as_initiator(self, specification: Specification) -> Initiator:
         """Return what replicators have to know of this campaign: the accuracy that it aimed at."""
@@ -93,11 +99,16 @@ class Result:
         worth = self.as_initiator(specification)
         return specification.anchored_at(self.estimate, worth)
 
+    def content(self) -> dict[str, object]:
+        """Return all fields; those of `accept` where the specification has it."""
+        told = asdict(self)
+        return told if self.verdict else {k: v for k, v in told.items() if k not in ACCEPTANCE}
+
     def document(self, specification: Specification) -> dict[str, object]:
         """Return the content of result.yaml."""
         return {
             'name': specification.name,
-            **asdict(self),
+            **self.content(),
             'events': list(self.events),
             'provisos': list(self.provisos),
             'software': f'repsq_ros {__version__}',

@@ -33,6 +33,7 @@ def result_text(result: Result) -> str:
         f'{result.invalid} INVALID, {result.broken_off} broken off, {result.skipped} skipped',
         *([f'losses    {price}'] * bool(price)),
         f'promise   {result.guarantee}',
+        *([f'accept    {_verdict(result)}'] * bool(result.verdict)),
         f'agreement {result.agreement}',
     ]
     if not math.isnan(result.p_same):
@@ -47,3 +48,9 @@ def result_text(result: Result) -> str:
             f'({origin}); worth {result.effective_sample_size:.1f} tests of equal weight'
         )
     return '\n'.join([*lines, *(f'event     {event}' for event in result.events)])
+
+
+def _verdict(result: Result) -> str:
+    """Return the verdict in capitals, and when it fell."""
+    fell = f', decided by the first {result.decided_at} tests' if result.decided_at else ''
+    return f'{result.verdict.upper()}{fell}'

@@ -30,6 +30,7 @@ from repsq_ros.campaign.drift import intervals_of_sessions, mean_interval
 from repsq_ros.campaign.folder import REPLICATION, RESULT, SPECIFICATION, TESTS
 from repsq_ros.campaign.journal import JOURNAL
 from repsq_ros.campaign.recomputed_campaign import RecomputedCampaign
+from repsq_ros.campaign.result import ACCEPTANCE
 from repsq_ros.certificate.canonical import plain, sha256_of
 from repsq_ros.errors import BagError, ParameterError
 from repsq_ros.specification.copies import companions
@@ -89,7 +90,7 @@ def counted_content(recomputed: RecomputedCampaign) -> dict[str, object]:
     result = recomputed.finished()
     published = result.published(specification)
     tester, accuracy = specification.tester, specification.accuracy
-    told = asdict(result)
+    told = result.content()
     partition = published.partition
     sessions = recomputed.sessions
     of_sessions = intervals_of_sessions(specification, [each.tests for each in sessions])
@@ -121,11 +122,11 @@ def counted_content(recomputed: RecomputedCampaign) -> dict[str, object]:
             'runs': accuracy.runs,
             'selection': accuracy.selection,
         },
-        'promise': {name: told[name] for name in PROMISE},
+        'promise': {name: told[name] for name in (*PROMISE, *ACCEPTANCE) if name in told},
         'result': {
             name: value
             for name, value in told.items()
-            if name not in (*PROMISE, *IDENTITY, *PRICE)
+            if name not in (*PROMISE, *ACCEPTANCE, *IDENTITY, *PRICE)
         },
         'mean': asdict(mean_interval(specification, contents.tests, accuracy.c)),
         'sessions': [

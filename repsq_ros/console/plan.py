@@ -26,6 +26,7 @@ from pathlib import Path
 from repsq_ros.campaign.folder import read_tests
 from repsq_ros.console.json_answer import add_json, print_json
 from repsq_ros.errors import BagError, ParameterError
+from repsq_ros.estimation.acceptance import AcceptanceVerdict
 from repsq_ros.estimation.anytime import Anytime
 from repsq_ros.estimation.binomial import Binomial
 from repsq_ros.estimation.stopping import Bounds
@@ -43,7 +44,7 @@ from repsq_ros.studies.costs import (
     reachable_gamma,
     rules_of,
 )
-from repsq_ros.studies.counts import Count, count_tests
+from repsq_ros.studies.counts import Count, count_tests, count_verdict
 from repsq_ros.studies.expected_promise import altered, foretell
 from repsq_ros.studies.spread import (
     AT_LEAST_FOR_CONTROL,
@@ -71,6 +72,16 @@ class GammaOfRule:
     gamma: float  # [unit of psi]; infinite: none
     proven: bool  # whether the rule promises it
     rule: str
+
+
+@dataclass(frozen=True)
+class TestsOfVerdict:
+    """How many tests the verdict of `accept` takes for one mean; 0: no end within reach."""
+
+    mean: float  # [unit of psi]
+    verdict: AcceptanceVerdict
+    tests: int  # expected
+    most: int  # 95 % of campaigns take at most so many
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -117,6 +128,7 @@ def run(arguments: argparse.Namespace) -> int:
         _say(notes, arguments.json)
         return 0
     found = offers(specification, spread, bounds, controlled)
+    verdicts = _verdicts(specification, controlled or known)
     if arguments.json:
         best = cheapest(found)
         print_json(
@@ -125,10 +137,12 @@ def run(arguments: argparse.Namespace) -> int:
                 'expected': spread,
                 'cheapest': None if best is None else _row(best, budget),
                 'offers': [_row(offer, budget) for offer in found],
+                **({'accept': verdicts} if verdicts else {}),
             }
         )
     else:
         _recommend(specification, found, budget)
+        _show_verdicts(specification, verdicts)
         _show(specification, found, known, budget)
     _say(notes, arguments.json)
     return 0
@@ -213,6 +227,40 @@ def _recommend(specification: Specification, found: list[Offer], budget: Budget)
         )
     print(_wrapped(f'promised    {best.foretold.guarantee}'))
     print(_wrapped(f'agreement   {best.foretold.agreement}') + '\n')
+
+
+def _verdicts(specification: Specification, known: Known) -> list[TestsOfVerdict]:
+    """Return the tests to a verdict, for the mean that is expected and for those at the margin."""
+    accept, margin = specification.accept, specification.accept_margin
+    if accept is None:
+        return []
+    spread, bounds = known
+    c, bias = specification.accuracy.c, specification.tester.proposal.truncation_bias
+    near = [
+        Spread(mean, min(spread.sd, largest_sd(mean, bounds)))
+        for mean in (accept.limit - margin, accept.limit + margin)
+        if bounds.lower <= mean <= bounds.upper and not math.isclose(mean, spread.mean)
+    ]
+    found = []
+    for each in (spread, *near):
+        count = count_verdict(accept.limit, margin, c, bias, bounds, each)
+        above = each.mean > accept.limit
+        found.append(TestsOfVerdict(each.mean, accept.verdict_of(above), count.mean, count.most))
+    return found
+
+
+def _show_verdicts(specification: Specification, verdicts: list[TestsOfVerdict]) -> None:
+    accept = specification.accept
+    if accept is None:
+        return
+    print(f'accept      mean {accept.words}, wrong with probability {specification.accuracy.c:g}')
+    for each in verdicts:
+        told = f'{each.verdict.name} after about {each.tests} tests (95 %: {each.most})'
+        told = told if each.tests else 'no verdict within reach'
+        print(f'            a mean of {each.mean:.4g}: {told}')
+    if not specification.tester.until_verdict:
+        print('            tester.until: verdict ends the campaign there')
+    print()
 
 
 def _known(value: float, form: str) -> str:

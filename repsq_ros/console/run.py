@@ -30,6 +30,7 @@ from typing import Any
 from repsq_ros.campaign.folder import RESULT, SPECIFICATION, TESTS
 from repsq_ros.campaign.journal import JOURNAL
 from repsq_ros.campaign.journal_contents import read_contents
+from repsq_ros.campaign.recomputed_campaign import recompute
 from repsq_ros.campaign.result import Result
 from repsq_ros.campaign.result_text import result_text
 from repsq_ros.console.live import LiveLine
@@ -41,6 +42,7 @@ from repsq_ros.errors import (
     OutputError,
     ParameterError,
 )
+from repsq_ros.estimation.acceptance import AcceptanceVerdict
 from repsq_ros.launching.campaign_nodes import (
     NodeDescription,
     campaign_nodes,
@@ -57,6 +59,10 @@ from repsq_ros.specification.model import Specification
 RESULT_TIMEOUT = 5.0  # [s] after the scheduler's end for the result to arrive
 LARGEST_SEED = 2**31  # of those that are drawn
 INTERRUPTED = 130  # exit code after Ctrl-C, as of a shell's commands
+EXIT_OF_VERDICT = {
+    AcceptanceVerdict.FAIL.value: 13,
+    AcceptanceVerdict.UNDECIDED.value: 14,
+}  # of `accept`
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -116,7 +122,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run a campaign; the exit code is 0 with a result, else that of what went wrong."""
+    """Run a campaign.
+
+    :returns: 0 with a result, 13 or 14 where `accept` does not pass, else what went wrong
+    """
     if (arguments.specification is None) == (arguments.resume is None):
         raise ParameterError('specification', 'none or two', 'a file, or --resume FOLDER')
     if arguments.tester is not None and arguments.resume is not None:
@@ -186,8 +195,10 @@ def run(arguments: argparse.Namespace) -> int:
 
     code = run_node('repsq', watch)
     if results:
-        _say_result(results[0], folder)
-        return code
+        result = results[0]
+        if specification.accept is not None:  # no message has the verdict
+            result = recompute(folder).finished()
+        return code or _say_result(result, folder)
     kept = folder / TESTS
     if kept.exists():
         print(
@@ -209,10 +220,12 @@ def _folder_for(arguments: argparse.Namespace, campaign_id: str) -> Path:
     return folder
 
 
-def _say_result(result: Result, folder: Path) -> None:
+def _say_result(result: Result, folder: Path) -> int:
+    """Print a result; returns the exit code that its verdict asks for."""
     print()
     print(result_text(result))
     print(f'files     {folder / RESULT}, {folder / TESTS}, {certify(folder)}')
+    return EXIT_OF_VERDICT.get(result.verdict, 0)
 
 
 def _run_in_process(arguments: argparse.Namespace, specification: Specification) -> int:
@@ -238,8 +251,7 @@ def _run_in_process(arguments: argparse.Namespace, specification: Specification)
         lambda _, estimate: line.show(estimate),
     )
     line.end()
-    _say_result(result, folder)
-    return 0
+    return _say_result(result, folder)
 
 
 def _as_before(arguments: argparse.Namespace) -> str:

@@ -124,7 +124,7 @@ VERBS = {
             'repsq run first/replication.yaml --tester config/replicator.yaml --output second',
             'repsq run --resume first',
         ),
-        (3, 5, 6, 7, 130),
+        (3, 5, 6, 7, 13, 14, 130),
     ),
     'watch': Verb(
         Group.DURING,

@@ -16,16 +16,15 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from repsq_ros.estimation.accumulator import Accumulator
-from repsq_ros.estimation.betting import CAPS, Bet
+from repsq_ros.estimation.betting import Bet
 from repsq_ros.estimation.betting_progress import BettingProgress
 from repsq_ros.estimation.forecast import settled, tests_to_reject
+from repsq_ros.estimation.marks import CapitalAtMarks, stake_towards
 from repsq_ros.estimation.partition import Partition
 from repsq_ros.estimation.selection import Selection
 from repsq_ros.estimation.stopping import Bounds, Question, Validity
@@ -62,14 +61,9 @@ class CertifiedCellProgress(BettingProgress):
         super().__init__(question, 1.0)
         self._edges = np.array(question.edges[1:-1])
         self._ends = (question.edges[0], question.edges[-1])
-        self._wanted = math.log(2.0 / question.c)
         self._gap = SMALLEST_GAP * float(np.min(np.diff(question.edges)))
-        caps = np.array(CAPS)[:, None]
-        self._caps = caps
-        self._above = np.zeros((len(CAPS), self._edges.size))  # ln K+ of each cap at each edge
-        self._below = np.zeros_like(self._above)
-        self._passed_up = np.zeros(self._edges.size, dtype=np.bool_)  # K+ reached 2/c once
-        self._passed_down = np.zeros_like(self._passed_up)
+        self._above = CapitalAtMarks(self._edges, 2.0 / question.c)
+        self._below = CapitalAtMarks(-self._edges, 2.0 / question.c)
         self._selection = Selection()
         self._first, self._last = 0, self._edges.size  # r* lies in one of the cells first..last
         self.reached = self._first == self._last
@@ -97,22 +91,16 @@ class CertifiedCellProgress(BettingProgress):
         self._selection.miss(could, self._question.bounds.width)
 
     def _stake(self, bet: Bet[float], low: float, high: float, bounds: Bounds) -> None:
-        mean, variance = bet.mean, bet.variance
-        distance = np.maximum(np.abs(mean - self._edges), self._gap)
-        stake = distance / (variance + distance**2)
+        stake = stake_towards(bet, self._edges, self._gap)
         if self._lower_stands:
-            room = self._capped(stake, self._edges - bounds.lower)
-            self._above += np.log1p(room * (low - self._edges))
-            self._passed_up |= _mean_capital(self._above) >= self._wanted
+            self._above.add(low, stake, bounds.lower)
             # In order, from the range's end on: the bets differ from edge to edge, so that only
             # the first edge beyond r* counts if none is declared before those below it.
-            while self._first < self._edges.size and self._passed_up[self._first]:
+            while self._first < self._edges.size and self._above.passed[self._first]:
                 self._first += 1
         if self._upper_stands:
-            room = self._capped(stake, bounds.upper - self._edges)
-            self._below += np.log1p(-room * (high - self._edges))
-            self._passed_down |= _mean_capital(self._below) >= self._wanted
-            while self._last > 0 and self._passed_down[self._last - 1]:
+            self._below.add(-high, stake, -bounds.upper)
+            while self._last > 0 and self._below.passed[self._last - 1]:
                 self._last -= 1
 
     def _conclude(self, total: Accumulator) -> None:
@@ -121,13 +109,6 @@ class CertifiedCellProgress(BettingProgress):
             self._first, self._last = 0, self._edges.size
             self._lower_stands = self._upper_stands = False
         self.reached = self._first == self._last
-
-    def _capped(
-        self, stake: NDArray[np.float64], room: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
-        with np.errstate(divide='ignore'):
-            capped: NDArray[np.float64] = np.minimum(stake, self._caps / np.maximum(room, 0.0))
-        return capped
 
     def _upper_is_void(self) -> str:
         self._last = self._edges.size
@@ -160,9 +141,3 @@ class CertifiedCellProgress(BettingProgress):
                 tests_to_reject(-total.mean, variance, mirrored, above, c) if above > 0 else 0
             )
         return max(sides, default=1) if all(sides) else 0
-
-
-def _mean_capital(logs: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return ln of the mean, over the caps, of the capital at each edge."""
-    mean: NDArray[np.float64] = np.logaddexp(logs[0], logs[1]) - math.log(2.0)
-    return mean

@@ -86,6 +86,7 @@ def closing_text(folder: Path | None, code: int) -> str:
         lines += [
             f'result    {told["value"]:.6g}, estimate {told["estimate"]:.6g} +- '
             f'{told["half_width"]:.4g} from {told["n"]} tests ({told["outcome"]})',
+            *(f'accept    {told[name].upper()}' for name in ('verdict',) if name in told),
             f'files     {file}, {folder / TESTS}, {certify(folder)}',
         ]
     elif (folder / JOURNAL).exists():

@@ -119,8 +119,8 @@ def counted_of(message: Any) -> CountedAttempt:
 
 
 def result_of(message: Any) -> Result:
-    """Turn the message of a result back into the result."""
-    return Result(**_values(Result, message))
+    """Turn the message of a result back into it; of `accept` its guarantee tells."""
+    return Result(**_values(Result, message, verdict='', decided_at=0))
 
 
 def _values(kind: type[Any], message: Any, **given: Any) -> dict[str, Any]:

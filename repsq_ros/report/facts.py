@@ -146,11 +146,21 @@ def counts(campaign: CampaignData) -> list[Row]:
     result = campaign.result
     if result is not None:
         rows += [
+            *([('accept', acceptance(campaign))] * bool(result.verdict)),
             ('distance to the nearest edge', number(result.edge_distance, 4)),
             ('what lost tests can hide', number(result.selection_bound, 4)),
             ('what they cost', price_text(result) or 'nothing'),
         ]
     return rows
+
+
+def acceptance(campaign: CampaignData) -> str:
+    """Return what is accepted, the verdict, and when it fell."""
+    accept, result = campaign.specification.accept, campaign.result
+    if accept is None or result is None:
+        return ''
+    fell = f' by the first {result.decided_at} tests' if result.decided_at else ''
+    return f'mean {accept.words}: {result.verdict.upper()}{fell}'
 
 
 def weights(campaign: CampaignData) -> list[Row]:

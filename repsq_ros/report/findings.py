@@ -62,7 +62,12 @@ def summary(campaign: CampaignData) -> str:
 def accuracy(campaign: CampaignData) -> str:
     """Return whether the accuracy that was asked for is promised."""
     accurate = campaign.result is not None and campaign.result.accurate
-    return 'accuracy promised' if accurate else 'accuracy NOT promised'
+    return f'accuracy {"" if accurate else "NOT "}promised{_verdict(campaign)}'
+
+
+def _verdict(campaign: CampaignData) -> str:
+    verdict = '' if campaign.result is None else campaign.result.verdict
+    return f'; accept: {verdict.upper()}' if verdict else ''
 
 
 def summary_of_all(campaigns: Sequence[CampaignData]) -> str:
@@ -128,7 +133,8 @@ def badge(campaign: CampaignData) -> str:
         return accuracy(campaign)
     _, error = rounded(result.value, error_of_value(campaign))
     likely = confidence_text(campaign.specification.accuracy.c)
-    return f'accuracy promised: within {error}{unit_text(campaign)} with probability {likely}'
+    within = f'within {error}{unit_text(campaign)} with probability {likely}'
+    return f'accuracy promised: {within}{_verdict(campaign)}'
 
 
 # Steady faults that no check of a single campaign can find.

@@ -21,9 +21,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from repsq_ros.estimation.acceptance import Acceptance
+from repsq_ros.estimation.anytime import Anytime
 from repsq_ros.estimation.binomial import Binomial
 from repsq_ros.estimation.certified_cell import CertifiedCell
-from repsq_ros.estimation.portfolio import takes_middle
+from repsq_ros.estimation.portfolio import ControlledAnytime, takes_middle
 from repsq_ros.measurement.displacement import FinalPoseError
 from repsq_ros.measurement.indicator import Indicator
 from repsq_ros.measurement.limits import CommandedSpeed
@@ -38,7 +40,7 @@ from repsq_ros.specification.model import FORMAT, About, Specification
 from repsq_ros.specification.partition_section import read_partition
 from repsq_ros.specification.protocol_section import read_protocol
 from repsq_ros.specification.reader import LIMITS, Section, read_keys, show, unit_hint
-from repsq_ros.specification.tester_section import read_tester
+from repsq_ros.specification.tester_section import Tester, read_tester
 from repsq_ros.specification.yaml_file import read
 
 
@@ -110,6 +112,7 @@ def _specification(file: str, top: Section, own: Section, measured: Section) -> 
     cells = read_partition(top.section('partition'), accuracy, measure.lower, measure.upper)
     psi = (measure.lower, measure.upper)
     tester = read_tester(own.section('tester'), target, accuracy, psi)
+    accept = _accept(top, own, tester, psi)
     if takes_middle(tester.stopping) and cells.kind != 'anchored':
         raise own.fail(
             'tester.stopping.estimate',
@@ -145,8 +148,34 @@ def _specification(file: str, top: Section, own: Section, measured: Section) -> 
     top.finish()
     own.finish()
     return Specification(
-        file, name, target, protocol, measure, accuracy, cells, tester, about, feedback
+        file, name, target, protocol, measure, accuracy, cells, tester, about, feedback, accept
     )
+
+
+def _accept(
+    top: Section, own: Section, tester: Tester, psi: tuple[float, float]
+) -> Acceptance | None:
+    """Return the limit that the mean is held against; None for none."""
+    accept = None
+    if top.has('accept'):
+        section = top.section('accept')
+        accept = read_keys(section, Acceptance)
+        if not psi[0] < accept.limit < psi[1]:
+            raise section.fail(
+                'limit', f'{accept.limit!r}', f'within the range of psi, {psi[0]:g} to {psi[1]:g}'
+            )
+        section.finish()
+    if not tester.until_verdict:
+        return accept
+    if accept is None:
+        raise own.fail('tester.until', "text 'verdict'", "'accuracy': there is no accept")
+    if not isinstance(tester.stopping, Anytime | ControlledAnytime):
+        raise own.fail(
+            'tester.until',
+            f"text 'verdict' with rule {tester.stopping.name!r}",
+            "rule 'anytime', whose interval holds wherever the campaign ends",
+        )
+    return accept
 
 
 def _of_command(measure: Measure) -> bool:

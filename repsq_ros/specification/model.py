@@ -21,6 +21,7 @@ import json
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
+from repsq_ros.estimation.acceptance import Acceptance
 from repsq_ros.estimation.control import Control
 from repsq_ros.estimation.partition import Partition
 from repsq_ros.keys import key, shared
@@ -64,6 +65,7 @@ class Specification:
     tester: Tester
     about: About = About()
     feedback: Input | None = None  # tells whether the body has settled, where a phase ends by it
+    accept: Acceptance | None = None  # the limit that the mean is held against
 
     @property
     def box(self) -> Box:
@@ -110,6 +112,12 @@ class Specification:
         """The accuracy that this tester aims at: the one asked for, or finer [unit of psi]."""
         return self.tester.gamma
 
+    @property
+    def accept_margin(self) -> float:
+        """How near to the limit of `accept` the verdict may stay open [unit of psi]."""
+        margin = None if self.accept is None else self.accept.margin
+        return self.accuracy.gamma if margin is None else margin
+
     def anchored_at(self, estimate: float, initiator: Initiator | None = None) -> Specification:
         """Return what an initiator's replicators share: its partition is laid by now.
 
@@ -130,6 +138,7 @@ class Specification:
             'measure': self.measure.describe(),
             'accuracy': shared(self.accuracy),
             'partition': self.cells.describe(),
+            **({} if self.accept is None else {'accept': self.accept.describe()}),
         }
 
     def _shared_protocol(self) -> dict[str, object]:

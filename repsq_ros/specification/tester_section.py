@@ -83,6 +83,15 @@ class Tester:
         default=3,
         metadata=key('a test that stays INVALID so often ends the campaign', at_least=1),
     )
+    until_verdict: bool = field(
+        default=False,
+        metadata=key(
+            'when the campaign ends; verdict: as soon as accept is decided, if gamma is not '
+            'reached before',
+            name='until',
+            choices={'accuracy': False, 'verdict': True},
+        ),
+    )
     control: ControlChoice | None = None
 
 

@@ -22,16 +22,19 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from repsq_ros.estimation.acceptance import AcceptanceTest
 from repsq_ros.estimation.anytime import Anytime, AnytimeBatch
 from repsq_ros.estimation.forecast import expected_tests
 from repsq_ros.estimation.moments import EmpiricalBernstein, first_stops
-from repsq_ros.estimation.stopping import Question, StoppingRule
+from repsq_ros.estimation.stopping import Bounds, Question, StoppingRule
 from repsq_ros.seeds import RandomStream, generator
 from repsq_ros.studies.spread import Spread
 
 CAMPAIGNS = 200  # that are simulated; fewer where they are long
 WORK = 5e7  # about so many values of z times tests are gone through
 LONGEST = 4_000  # tests beyond which a formula has to do
+LONGEST_VERDICT = 16_000  # tests within which a verdict has to fall
+AT_ONCE = 64  # tests that are drawn at once
 
 
 @dataclass(frozen=True)
@@ -85,7 +88,7 @@ def _anytime(rule: Anytime, question: Question, spread: Spread, guess: int) -> C
     place: NDArray[np.intp] = np.arange(runs)
     while place.size:
         drawn = place.size if pilots is None else runs
-        for z in spread.draw(random, (64, drawn), question.bounds, pilots):
+        for z in spread.draw(random, (AT_ONCE, drawn), question.bounds, pilots):
             campaigns.add(z[: place.size] if pilots is None else z[place])
             stop = campaigns.reached | campaigns.void
             if stop.any():
@@ -109,3 +112,20 @@ def _bernstein(rule: EmpiricalBernstein, question: Question, spread: Spread, gue
         z = spread.draw(random, (size, runs), question.bounds, pilots).T
     n, _ = first_stops(z, rule, question.gamma, question.bounds.width, question.c)
     return _summary(n.tolist()) if np.all(n > 0) else Count(guess, 0, 0)
+
+
+def count_verdict(
+    limit: float, margin: float, c: float, bias: float, bounds: Bounds, spread: Spread
+) -> Count:
+    """Return how many tests the verdict of `accept` takes for values of a given spread.
+
+    :param bounds: of every z
+    """
+    random, runs = generator(1, RandomStream.STUDY, round(1e6 * spread.mean)), CAMPAIGNS
+    test, pilots = AcceptanceTest(limit, margin, c, bias, runs), spread.pilots(random, runs)
+    for _ in range(LONGEST_VERDICT // AT_ONCE):
+        for z in spread.draw(random, (AT_ONCE, runs), bounds, pilots):
+            test.add(z, bounds)
+        if test.decided:
+            return _summary(test.decided_at.tolist())
+    return NEVER

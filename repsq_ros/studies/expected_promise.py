@@ -55,7 +55,7 @@ def foretell(specification: Specification) -> ExpectedPromise:
             False,
         )
     return ExpectedPromise(
-        said.guarantee,
+        f'{said.guarantee} {said.acceptance}'.strip(),
         said.agreement,
         said.accurate,
         said.agreement.startswith(PROMISED),

@@ -52,6 +52,7 @@ def side_by_side(specification: Specification, law: Law) -> bool:
         law.many is not None
         and isinstance(specification.tester.stopping, Anytime)
         and type(specification.make_proposal()) is MonteCarlo
+        and not specification.tester.until_verdict
     )
 
 

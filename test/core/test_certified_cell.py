@@ -135,7 +135,8 @@ def test_an_edge_is_not_passed_before_those_on_the_way_to_it():
         for value in z:
             total.add(shift + sign * value)
             progress.add(total, shift + sign * value, UNIT)
-            passed = progress._passed_up if sign > 0 else progress._passed_down[::-1]
+            up, down = progress._above.passed, progress._below.passed
+            passed = up if sign > 0 else down[::-1]
             left = progress.cells[0] if sign > 0 else 3 - progress.cells[1]
             stands = int(np.argmin(passed)) if not passed.all() else 3
             assert left == stands
