@@ -35,7 +35,7 @@ from rclpy.serialization import serialize_message
 from std_msgs.msg import ColorRGBA
 from visualization_msgs.msg import Marker, MarkerArray
 
-from repsq_ros.campaign.records import CountedTest, EstimateRecord, TestRecord
+from repsq_ros.campaign.records import CountedAttempt, EstimateRecord, TestRecord
 from repsq_ros.measurement.samples import body_sample
 from repsq_ros.nodes.markers import MarkerSheet
 from repsq_ros.protocols.phases import Phase, Span
@@ -49,7 +49,7 @@ ROUNDS = 100
 SECOND = 1_000_000_000
 
 
-def counted(k: int) -> CountedTest:
+def counted(k: int) -> CountedAttempt:
     """Return the k-th attempt."""
     x = tuple(0.3 * math.sin(0.7 * k * (d + 1)) for d in range(3))
     psi = 0.5 + 0.4 * math.sin(1.3 * k)
@@ -58,7 +58,7 @@ def counted(k: int) -> CountedTest:
         k, 0, k + 1, 0, 0, 0, 0.5, 0.08, 0.45, 0.55, 0.05, 0.04, 'anytime', 20_000, k + 1.0, 1.0,
         False,
     )  # fmt: skip
-    return CountedTest(record, estimate)
+    return CountedAttempt(record, estimate)
 
 
 def processor_ms(action: Callable[[], object]) -> float:

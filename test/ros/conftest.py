@@ -20,6 +20,7 @@ import pickle
 
 import pytest
 import yaml
+from support.unitree import build_unitree_api
 
 pytest.importorskip('rclpy')
 pytest.importorskip('repsq_ros.msg')
@@ -41,23 +42,34 @@ def at_once(tmp_path):
     return ['--parameters', str(file)]
 
 
+def made_once(tmp_path_factory, name, make):
+    """Return what a function makes of a folder; processes that test side by side share it."""
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if os.environ.get('PYTEST_XDIST_WORKER') else base) / name
+    folder.mkdir(exist_ok=True)
+    with (folder / 'lock').open('w') as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        kept = folder / 'made.pickle'
+        if not kept.exists():
+            kept.write_bytes(pickle.dumps(make(folder)))
+        return pickle.loads(kept.read_bytes())
+
+
 @pytest.fixture(scope='session')
 def recorded(tmp_path_factory):
     """Give a campaign over DDS with all that can happen to it, by `repsq record`: bag and file.
 
     Test 2 is paused in its command, 3 is INVALID and repeated, 5 is skipped in its command, 6
-    before it, 8 is paused before it. Processes that run tests side by side share one recording.
+    before it, 8 is paused before it.
     """
     pytest.importorskip('rosbags')
-    base = tmp_path_factory.getbasetemp()
-    folder = (base.parent if os.environ.get('PYTEST_XDIST_WORKER') else base) / 'recorded'
-    folder.mkdir(exist_ok=True)
-    with (folder / 'lock').open('w') as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        kept = folder / 'run.pickle'
-        if not kept.exists():
-            kept.write_bytes(pickle.dumps(_record(folder)))
-        return pickle.loads(kept.read_bytes())
+    return made_once(tmp_path_factory, 'recorded', _record)
+
+
+@pytest.fixture(scope='session')
+def unitree_api(tmp_path_factory):
+    """Give the variables with which a process finds messages with the layout of Unitree's."""
+    return made_once(tmp_path_factory, 'unitree', build_unitree_api)
 
 
 def _record(folder):

@@ -127,7 +127,7 @@ def test_silence_counts_where_a_longest_one_is_given(nodes):
     made = Watching(nodes, [patient, strict], [MODE, MODE])  # two of one topic
     mode = made.publisher(Int32, 'mode')
     made.tell(mode, Int32(data=1), lambda: not made.blockers())
-    made.look_until(made.against)
+    made.look_until(made.blockers)
     told = made.blockers()
     assert told.startswith('condition strict: last heard on /mode 0.')
     assert told.endswith('s ago, at most 0.3 s allowed')
@@ -148,7 +148,7 @@ def test_silence_does_not_count_while_time_or_this_node_stands_still(nodes, cloc
     made.watch.look()
     assert made.blockers() == ''
     setattr(made, clock, going_on)
-    made.look_until(made.against)
+    made.look_until(made.blockers)
 
 
 def test_a_publisher_that_cannot_be_heard_is_named(nodes):

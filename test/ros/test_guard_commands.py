@@ -22,7 +22,6 @@ import sys
 import pytest
 from geometry_msgs.msg import PoseStamped, TwistStamped
 from std_msgs.msg import String
-from support.unitree import build_unitree_api
 
 from repsq_ros import topics
 from repsq_ros.measurement.catalogue import TOOL_POSE
@@ -142,8 +141,8 @@ rclpy.spin(node)
 """
 
 
-def test_sport_requests(nodes, tmp_path):
-    os.environ.update(build_unitree_api(tmp_path / 'built'))
+def test_sport_requests(nodes, tmp_path, unitree_api):
+    os.environ.update(unitree_api)
     output = tmp_path / 'heard'
     with output.open('wb') as file:
         robot = subprocess.Popen([sys.executable, '-c', ROBOT], stdout=file)

@@ -286,14 +286,15 @@ def launched(nodes, long, tmp_path):
 
 
 def test_an_impostor_on_any_topic_pauses_the_campaign_until_it_is_gone(launched):
-    for name, kind, topic, profile in OURS:
-        impostor = Rival(launched.listener, name, kind, topic, profile)
+    impostors = [Rival(launched.listener, *each) for each in OURS]
+    launched.listener.phase(TestPhase.PAUSED)
+    for name, _, topic, _ in OURS:
         told = f'another process named /{name} on /{topic}'
-        launched.listener.until(lambda: launched.listener.is_in(TestPhase.PAUSED))
         launched.listener.until(lambda told=told: told in launched.call('resume').message)
-        launched.listener.assert_at_rest()
+    launched.listener.assert_at_rest()
+    for impostor in impostors:
         impostor.go()
-        launched.listener.phase(TestPhase.COMMAND)
+    launched.listener.phase(TestPhase.COMMAND)
 
 
 def test_what_an_impostor_measures_is_not_counted(launched, long, tmp_path):
@@ -328,7 +329,9 @@ def test_what_an_impostor_said_first_is_not_counted_either(nodes, long, tmp_path
     for _ in range(3):
         impostor.say(forged(load(long).digest, 0.001))
     folder = str(tmp_path / 'campaign')
-    nodes.start_campaign(long, REAL_TIME, **ATTENDED, output=folder, launch_id='launch-7')
+    nodes.start_campaign(
+        long, REAL_TIME, **ATTENDED, output=folder, launch_id='launch-7', look_around=6.0
+    )
     told = 'not yet: another process named /measurement on /repsq/test_measurement'
     listener.until(lambda: told in nodes.output('scheduler'))
     assert all(map(at_rest, listener.commands()))

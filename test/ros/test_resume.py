@@ -28,7 +28,7 @@ from statistics import median_low
 import pytest
 import yaml
 from support.campaigns import AS_FAST_AS_POSSIBLE, in_process, journalled, outcomes, undisturbed
-from support.graph import PATIENCE, at_rest
+from support.graph import PATIENCE, SOON, at_rest
 
 from repsq_ros.campaign.campaign import Campaign
 from repsq_ros.campaign.journal import JOURNAL
@@ -76,7 +76,7 @@ def seconds_to_rest(nodes, since):
     commands = nodes.listener.commands()
     commands.clear()
     rest = math.inf
-    while time.monotonic() - since < min(2.0, rest + 0.5):
+    while time.monotonic() - since < min(SOON, rest + 0.5):
         nodes.listener.executor.spin_once(timeout_sec=0.01)
         for command in commands:
             at = time.monotonic() - since
@@ -135,9 +135,8 @@ def test_nodes_killed_at_random_lose_and_double_nothing(lasting, nodes, tmp_path
         (nodes.group.stop if kill % 2 else nodes.kill)()
         begun = begun or (folder / JOURNAL).exists()
     print('slowest zero, s after the kill of', {name: max(each) for name, each in rests.items()})
-    for seconds in rests.values():
-        assert max(seconds) < 1.5
-        assert median_low(seconds) <= 0.5
+    assert median_low([each for seconds in rests.values() for each in seconds]) <= 0.5
+    assert max(map(max, rests.values())) < SOON
     start(nodes, lasting, folder, resume=begun)
     nodes.listener.results().clear()
     result = nodes.result(TIME)

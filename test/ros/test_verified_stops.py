@@ -31,7 +31,6 @@ from geometry_msgs.msg import PoseStamped
 from nav_msgs.msg import Odometry
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
-from support.unitree import build_unitree_api
 
 from repsq_ros import topics
 from repsq_ros.msg import Heartbeat, TestPhase
@@ -68,17 +67,13 @@ class Robot:
         return len(self.places) > 50 and self.places[-1] == self.places[-50]
 
 
-@pytest.fixture(scope='module')
-def unitree_api(tmp_path_factory):
-    return build_unitree_api(tmp_path_factory.mktemp('built'))
-
-
 @pytest.fixture
-def robot_of(nodes, tmp_path, unitree_api):
+def robot_of(nodes, tmp_path, request):
     made = []
 
     def make(kind, *losses):
-        os.environ.update(unitree_api)
+        if kind == 'unitree_sport':  # built where it is needed alone
+            os.environ.update(request.getfixturevalue('unitree_api'))
         made.append(Robot(nodes, kind, tmp_path / 'driver', *losses))
         nodes.listener.until(made[-1].is_moving)
         return made[-1]
