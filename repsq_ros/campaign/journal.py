@@ -33,6 +33,7 @@ from typing import Any
 from repsq_ros.errors import JournalError, OutputError
 
 JOURNAL = 'journal.jsonl'
+LEDGER = 'ledger.jsonl'  # of the same form: what a lab registered before its campaigns
 START = '0' * 64  # stands for the digest of a line before the first
 TORN = '.torn'  # suffix of the file that keeps what was cut off
 

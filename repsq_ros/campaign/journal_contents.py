@@ -41,12 +41,20 @@ FORMAT = 2  # of the journal; that of version 0.1.0, which did not say so, is 1
 CLOCK_UNSYNCHRONIZED = 5  # TIME_ERROR of adjtimex(2)
 
 
-def beginning(specification: Specification, campaign_id: str, seed: int) -> dict[str, object]:
-    """Return the content of the first line."""
+def beginning(
+    specification: Specification, campaign_id: str, seed: int, ledger: str = ''
+) -> dict[str, object]:
+    """Return the content of the first line.
+
+    :param ledger: digest of the ledger's line that says that this campaign begins; '': it was not
+        registered
+    """
+    registered = {'ledger': ledger} if ledger else {}
     return {
         'format': FORMAT,
         'campaign_id': campaign_id,
         'seed': seed,
+        **registered,
         'specification_digest': specification.digest,
         'specification': specification.shared(),
     }
@@ -154,6 +162,7 @@ class JournalContents:
     sessions: tuple[str, ...]
     cases: tuple[dict[str, object], ...]
     cut_short: Key | None  # attempt that may have been commanded, and has no outcome
+    ledger: str = ''  # digest of the ledger's line of its beginning; '': not registered
 
 
 def fold(file: str, entries: Sequence[Entry]) -> JournalContents | None:
@@ -202,6 +211,7 @@ def fold(file: str, entries: Sequence[Entry]) -> JournalContents | None:
         tuple(sessions),
         tuple(entry.content for entry in entries if entry.event == CASE),
         cut_short,
+        str(first.get('ledger', '')),
     )
 
 

@@ -26,7 +26,7 @@ from pathlib import Path
 from repsq_ros.campaign.campaign import Campaign
 from repsq_ros.campaign.conductor import Action, Conductor
 from repsq_ros.campaign.contract import check_contract
-from repsq_ros.campaign.journal import JOURNAL, Journal
+from repsq_ros.campaign.journal import JOURNAL, LEDGER, Journal, read_journal
 from repsq_ros.campaign.journal_contents import (
     ABORT,
     BEGIN,
@@ -99,7 +99,9 @@ class JournalQueue:
         self.contents = fold(str(file), journal.entries)
         journal.entries.clear()
         if self.contents is None:
-            self.write(BEGIN, beginning(specification, campaign_id, seed), LAST_PATIENCE)
+            registered = folder / LEDGER
+            line = read_journal(registered)[1] if registered.exists() else ''
+            self.write(BEGIN, beginning(specification, campaign_id, seed, line), LAST_PATIENCE)
             return
         if not resume:
             journal.close()

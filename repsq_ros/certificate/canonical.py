@@ -16,8 +16,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from pathlib import Path
+from typing import Any
 
 from repsq_ros.campaign.journal import encode
 from repsq_ros.digests import digest_of
@@ -47,6 +49,12 @@ def canonical(document: object) -> bytes:
     return json.dumps(document, sort_keys=True, separators=(',', ':'), allow_nan=False).encode(
         'ascii'
     )
+
+
+def content_digest(document: dict[str, Any]) -> str:
+    """Return the SHA-256 (hex) of a document's content: all but digest and signature."""
+    content = {key: value for key, value in document.items() if key not in ('digest', 'signature')}
+    return hashlib.sha256(canonical(content)).hexdigest()
 
 
 def written_form(document: object) -> bytes:

@@ -43,8 +43,13 @@ def name_of(index: int, attempt: int) -> str:
     return f'test {index}, attempt {attempt}'
 
 
-def differences(found: object, expected: object, where: str = '') -> list[str]:
-    """Return where two contents differ, numbers by more than another machine's rounding."""
+def differences(
+    found: object, expected: object, where: str = '', by: str = 'the journal gives'
+) -> list[str]:
+    """Return where two contents differ, numbers by more than another machine's rounding.
+
+    :param by: what says what is expected
+    """
     if isinstance(found, dict) and isinstance(expected, dict):
         places = []
         for key in [*expected, *(key for key in found if key not in expected)]:
@@ -52,16 +57,16 @@ def differences(found: object, expected: object, where: str = '') -> list[str]:
             if key not in found or key not in expected:
                 places.append(f'{place}: {"found none" if key in expected else "not expected"}')
             else:
-                places += differences(found[key], expected[key], place)
+                places += differences(found[key], expected[key], place, by)
         return places
     if isinstance(found, list) and isinstance(expected, list):
         if len(found) != len(expected):
             return [f'{where}: found {len(found)}, expected {len(expected)}']
         pairs = enumerate(zip(found, expected, strict=True))
-        return [text for k, (a, b) in pairs for text in differences(a, b, f'{where}[{k}]')]
+        return [text for k, (a, b) in pairs for text in differences(a, b, f'{where}[{k}]', by)]
     if _same_value(found, expected):
         return []
-    return [f'{where}: found {found!r}, the journal gives {expected!r}']
+    return [f'{where}: found {found!r}, {by} {expected!r}']
 
 
 def _same_value(found: object, expected: object) -> bool:

@@ -28,10 +28,11 @@ import numpy
 from repsq_ros import __version__
 from repsq_ros.campaign.drift import intervals_of_sessions, mean_interval
 from repsq_ros.campaign.folder import REPLICATION, RESULT, SPECIFICATION, TESTS
-from repsq_ros.campaign.journal import JOURNAL
+from repsq_ros.campaign.journal import JOURNAL, LEDGER
 from repsq_ros.campaign.recomputed_campaign import RecomputedCampaign
 from repsq_ros.campaign.result import ACCEPTANCE
 from repsq_ros.certificate.canonical import plain, sha256_of
+from repsq_ros.certificate.registration import certified_registration
 from repsq_ros.errors import BagError, ParameterError
 from repsq_ros.specification.copies import companions
 
@@ -41,7 +42,7 @@ TYPE = 'repsq_ros campaign certificate'
 PROMISE = ('accurate', 'guarantee', 'agreement', 'objection', 'provisos', 'p_same')
 IDENTITY = ('campaign_id', 'specification_digest', 'replication_digest')  # said elsewhere
 PRICE = ('bench', 'extra_tests', 'lost_time')  # what losses cost: no part of the promise
-ISSUED = ('issued', 'software', 'bags', 'topics', 'lab')  # what no journal says
+ISSUED = ('issued', 'software', 'bags', 'topics', 'lab', 'registration')  # what no journal says
 
 
 def make_document(
@@ -56,13 +57,12 @@ def make_document(
     :param lab: who issues it
     :param topics: where the recordings have the topics; None: where the specification says
     :raises JournalError: the campaign has no result
+    :raises CertificateError: the ledger that it was registered in was changed
     """
     import scipy
 
     document = {
-        'format': FORMAT,
-        'type': TYPE,
-        **counted_content(recomputed),
+        **counted_anew(recomputed),
         'files': file_digests(recomputed),
         'bags': list(bags),
         'lab': lab,
@@ -76,7 +76,20 @@ def make_document(
     }
     if topics is not None:
         document['topics'] = topics
+    registration = certified_registration(recomputed)
+    if registration is not None:
+        document['registration'] = registration
     made = plain(document)
+    assert isinstance(made, dict)
+    return made
+
+
+def counted_anew(recomputed: RecomputedCampaign) -> dict[str, Any]:
+    """Return what a certificate has to say, whoever issues it and when.
+
+    :raises JournalError: the campaign has no result
+    """
+    made = plain({'format': FORMAT, 'type': TYPE, **counted_content(recomputed)})
     assert isinstance(made, dict)
     return made
 
@@ -155,7 +168,7 @@ def _session(content: dict[str, Any]) -> dict[str, object]:
 
 def certified_files(folder: Path) -> list[str]:
     """Return the names of the files that a certificate vouches for, as far as they are there."""
-    named = [SPECIFICATION, JOURNAL, TESTS, RESULT, REPLICATION]
+    named = [SPECIFICATION, JOURNAL, TESTS, RESULT, REPLICATION, LEDGER]
     beside = [str(name) for name in companions(folder / SPECIFICATION)]
     return [name for name in dict.fromkeys([*named, *beside]) if (folder / name).is_file()]
 

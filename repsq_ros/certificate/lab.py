@@ -23,11 +23,14 @@ from typing import Any
 
 from repsq_ros.campaign.comparison import FinishedCampaign
 from repsq_ros.campaign.drift import DriftFinding, MeanInterval, drift_between, mean_interval
-from repsq_ros.campaign.journal import JOURNAL
-from repsq_ros.campaign.recomputed_campaign import recompute
-from repsq_ros.certificate.canonical import plain
-from repsq_ros.certificate.document import CERTIFICATE, counted_content
-from repsq_ros.certificate.issuing import content_digest, read_certificate
+from repsq_ros.campaign.journal import JOURNAL, LEDGER
+from repsq_ros.campaign.recomputed_campaign import RecomputedCampaign, recompute
+from repsq_ros.certificate.canonical import content_digest
+from repsq_ros.certificate.differences import CheckResult
+from repsq_ros.certificate.document import CERTIFICATE, counted_anew
+from repsq_ros.certificate.issuing import read_certificate
+from repsq_ros.certificate.ledger import Ledger
+from repsq_ros.certificate.registration import check_registration
 from repsq_ros.errors import CertificateError
 from repsq_ros.estimation.precision import LabSummary
 
@@ -41,6 +44,7 @@ class LabResult:
     path: Path
     content: dict[str, Any]  # of the certificate that it has, or would have
     campaign: FinishedCampaign | None  # None: of a certificate, which holds no tests
+    registration: CheckResult
 
     @property
     def result(self) -> dict[str, Any]:
@@ -86,10 +90,11 @@ class LabResult:
         return LabSummary(mean.n, mean.mean, mean.standard_deviation)
 
 
-def read_lab(path: Path) -> LabResult:
+def read_lab(path: Path, ledgers: Sequence[Ledger] = ()) -> LabResult:
     """Return what a lab returned.
 
     :param path: folder of a campaign, or one that was published, or a certificate
+    :param ledgers: of labs; beside them the copy in the folder counts
     :raises SpecificationError: the specification of a campaign cannot be read
     :raises JournalError: its journal is damaged, of another contract, or without a result
     :raises CertificateError: the certificate cannot be read, or was edited
@@ -98,16 +103,38 @@ def read_lab(path: Path) -> LabResult:
     if not path.is_file() and ((path / JOURNAL).exists() or not file.exists()):
         found = recompute(path)
         contents, result = found.contents, found.finished()
-        content = plain(counted_content(found))
-        assert isinstance(content, dict)
+        content = counted_anew(found)
         campaign = FinishedCampaign(
             path, found.specification, contents.seed, contents.tests, result
         )
-        return LabResult(path, content, campaign)
+        registration = _registration(None, found, ledgers, path)
+        return LabResult(path, content, campaign, registration)
     content, _ = read_certificate(file)
     if content_digest(content) != content['digest']:
         raise CertificateError(f'{file}: its content is not that of its digest: it was edited')
-    return LabResult(path, content, None)
+    return LabResult(path, content, None, _registration(content, None, ledgers, file.parent))
+
+
+def _registration(
+    certificate: dict[str, Any] | None,
+    recomputed: RecomputedCampaign | None,
+    ledgers: Sequence[Ledger],
+    folder: Path,
+) -> CheckResult:
+    """Check a registration with the ledger that holds it.
+
+    :raises CertificateError: it is another campaign than the one that was registered
+    """
+    line = recomputed.contents.ledger if recomputed is not None else ''
+    if certificate is not None and 'registration' in certificate:
+        line = certificate['registration']['begun']
+    given = [each.file for each in ledgers if line and each.begun_by(line) is not None]
+    beside = [folder / LEDGER] if (folder / LEDGER).exists() else []
+    ledger = next(iter([*given, *beside]), None)
+    check = check_registration(certificate, recomputed, ledger)
+    if check.problems:
+        raise CertificateError(f'{folder}: {check.problems[0]}')
+    return check
 
 
 def _interval(content: dict[str, Any]) -> MeanInterval:

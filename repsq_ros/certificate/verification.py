@@ -35,9 +35,9 @@ from repsq_ros.campaign.folder import (
     tests_header,
     tests_row,
 )
-from repsq_ros.campaign.journal import JOURNAL
+from repsq_ros.campaign.journal import JOURNAL, LEDGER
 from repsq_ros.campaign.recomputed_campaign import RecomputedCampaign, recompute
-from repsq_ros.certificate.canonical import sha256_of, written_form
+from repsq_ros.certificate.canonical import content_digest, sha256_of, written_form
 from repsq_ros.certificate.differences import CheckResult, close, differences
 from repsq_ros.certificate.document import (
     CERTIFICATE,
@@ -45,9 +45,10 @@ from repsq_ros.certificate.document import (
     PRICE,
     bag_files,
     certified_files,
-    make_document,
+    counted_anew,
 )
-from repsq_ros.certificate.issuing import content_digest, read_certificate
+from repsq_ros.certificate.issuing import read_certificate
+from repsq_ros.certificate.registration import check_registration
 from repsq_ros.certificate.replayed_cases import replay_cases
 from repsq_ros.certificate.signature import signature_problem
 from repsq_ros.errors import (
@@ -70,13 +71,17 @@ COMPUTED = {'mean', 'half_width'}  # columns of tests.csv that the journal does 
 
 
 def verify(
-    target: Path, bags: Sequence[Path] = (), key: Ed25519PublicKey | None = None
+    target: Path,
+    bags: Sequence[Path] = (),
+    key: Ed25519PublicKey | None = None,
+    ledger: Path | None = None,
 ) -> list[CheckResult]:
     """Check a campaign's folder, a published one, or a certificate.
 
     :param bags: recordings that the certificate names
     :param key: the lab's public key, with which the certificate has to be signed; None: a
         signature is checked, but nothing says whose it is
+    :param ledger: of the lab; None: the copy beside the campaign
     :raises MissingError: what is needed to read a certificate is not installed
     :raises ParameterError: there is neither a campaign nor a certificate
     """
@@ -97,13 +102,20 @@ def verify(
         checks += list(_of_files(folder, certificate))
     elif key is not None or bags:
         return [CheckResult(CERTIFICATE, ('is not there: no signature, and no recording named',))]
+    recomputed = None
     if has_journal:
-        checks += _of_campaign(folder, certificate)
+        try:
+            recomputed = recompute(folder)
+        except RepsqError as error:
+            return [*checks, CheckResult(COUNTED, (str(error),))]
+        checks += _of_campaign(recomputed, certificate)
     if certificate is not None and not (has_journal and REPLICATION in certificate['files']):
         checks += _of_replication(folder, certificate)
     if certificate is not None:
         checks += [_of_bag(bag, certificate) for bag in bags]
-    return checks
+    if ledger is None and (folder / LEDGER).exists():
+        ledger = folder / LEDGER
+    return [*checks, check_registration(certificate, recomputed, ledger, key)]
 
 
 def _of_certificate(
@@ -173,12 +185,11 @@ def _of_files(folder: Path, certificate: dict[str, Any]) -> Iterator[CheckResult
             )
 
 
-def _of_campaign(folder: Path, certificate: dict[str, Any] | None) -> list[CheckResult]:
+def _of_campaign(
+    recomputed: RecomputedCampaign, certificate: dict[str, Any] | None
+) -> list[CheckResult]:
     """Check what follows from a journal."""
-    try:
-        recomputed = recompute(folder)
-    except RepsqError as error:
-        return [CheckResult(COUNTED, (str(error),))]
+    folder = recomputed.folder
     torn: tuple[str, ...] = ()
     if recomputed.torn:
         torn = (f'{recomputed.torn} bytes behind the last whole line',)
@@ -208,11 +219,10 @@ def _of_campaign(folder: Path, certificate: dict[str, Any] | None) -> list[Check
 
 def _held_against(certificate: dict[str, Any], recomputed: RecomputedCampaign) -> CheckResult:
     """Hold every number and word of a certificate against what the journal gives."""
-    again = make_document(recomputed)
+    again = counted_anew(recomputed)
     left_out = (*ISSUED, 'files', 'digest', 'signature')
     said = {key: value for key, value in certificate.items() if key not in left_out}
-    expected = {key: value for key, value in again.items() if key not in left_out}
-    return CheckResult('certificate, counted anew', tuple(differences(said, expected)))
+    return CheckResult('certificate, counted anew', tuple(differences(said, again)))
 
 
 def _of_tests(file: Path, recomputed: RecomputedCampaign) -> CheckResult:

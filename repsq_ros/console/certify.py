@@ -29,6 +29,7 @@ from repsq_ros.certificate.signature import make_keys, read_private
 from repsq_ros.certificate.verification import verify
 from repsq_ros.console.json_answer import add_json, print_json
 from repsq_ros.console.recorded_journal import RecordedTopics, add_topics, topics_of
+from repsq_ros.console.registered_run import add_ledger, end_registered
 from repsq_ros.console.verify import show_checks
 from repsq_ros.errors import CertificateError, OutputError, ParameterError
 
@@ -48,6 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument('--key', type=Path, help="the lab's private key, of --keygen")
     parser.add_argument('--lab', default='', help='who issues it')
+    add_ledger(parser)
     add_topics(parser)
     parser.add_argument(
         '--keygen',
@@ -103,9 +105,11 @@ def _certify(arguments: argparse.Namespace) -> list[tuple[str, str]]:
         raise OutputError(f'output {archive}: found it there, expected a new file')
     _require_unchanged(folder)
     said, bags = [], [bag_entry(bag) for bag in arguments.bag]
+    if arguments.ledger is not None:
+        end_registered(arguments.ledger, folder)
     where = topics_of(arguments)
     topics = None if where == RecordedTopics() else asdict(where)
-    anew = bool(bags or key or arguments.lab or topics)
+    anew = bool(bags or key or arguments.lab or topics or arguments.ledger)
     if anew or not arguments.publish or not (folder / CERTIFICATE).exists():
         path = issue(make_document(recompute(folder), bags, arguments.lab, topics), folder, key)
         signed = 'not signed' if key is None else f'signed with {arguments.key}'

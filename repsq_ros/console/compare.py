@@ -26,6 +26,7 @@ from repsq_ros.campaign.drift import DriftFinding, drift_between
 from repsq_ros.campaign.progress import price_text
 from repsq_ros.campaign.promise import confidence_text, plug_in_text, probability_text
 from repsq_ros.certificate.lab import LabResult, drift_between_labs, read_lab
+from repsq_ros.certificate.ledger import read_ledger
 from repsq_ros.console.compare_subjects import (
     add_subject_arguments,
     asks_for_subjects,
@@ -56,6 +57,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action='store_true',
         help='the table of a round robin, as by default from three labs on',
     )
+    parser.add_argument(
+        '--ledger',
+        type=Path,
+        action='append',
+        default=[],
+        help="a lab's ledger, or its folder (default: the copies beside the campaigns)",
+    )
     add_subject_arguments(parser)
     add_json(parser)
 
@@ -70,7 +78,8 @@ def run(arguments: argparse.Namespace) -> int:
         return compare_subjects(arguments)
     if len(paths) < 2:
         raise ParameterError('campaigns', f'{len(paths)}', 'two folders at least')
-    labs = [read_lab(path) for path in paths]
+    ledgers = [read_ledger(path) for path in arguments.ledger]
+    labs = [read_lab(path, ledgers) for path in paths]
     _require_different_campaigns(labs)
     if any(lab.measured != labs[0].measured for lab in labs):
         _require_one_contract(labs)
@@ -112,6 +121,7 @@ def _show(labs: Sequence[LabResult], table: bool) -> None:
     else:
         _tell_promise(labs)
     _tell_means(labs)
+    _tell_registrations(labs)
     if table or len(labs) > 2:
         print(round_robin(labs))
     print(f'paper     {_paper(labs)}')
@@ -131,6 +141,7 @@ def _answer(labs: Sequence[LabResult]) -> dict[str, object]:
                 'seed': lab.seed,
                 'mean': lab.mean,
                 'p_same': float(lab.content['promise']['p_same']),
+                'registration': lab.registration.note or lab.registration.not_checked,
             }
             for lab in labs
         ],
@@ -174,6 +185,16 @@ def _tell_promise(labs: Sequence[LabResult]) -> None:
         told = ', '.join('not told' if math.isnan(p) else plug_in_text(p) for p in plug_in)
         why = 'chance that another run returns the same value: estimated, not guaranteed'
         print(f'p_same    {told} ({why})')
+
+
+def _tell_registrations(labs: Sequence[LabResult]) -> None:
+    """Print what each lab registered before its first test."""
+    of_text: dict[str, list[str]] = {}
+    for lab in labs:
+        text = lab.registration.note or lab.registration.not_checked
+        of_text.setdefault(text, []).append(str(lab.path))
+    for text, paths in of_text.items():
+        print(f'register  {" and ".join(paths)}: {text}')
 
 
 def _line(lab: LabResult) -> str:

@@ -19,7 +19,6 @@ from __future__ import annotations
 import argparse
 import math
 import os
-import secrets
 import select
 import shlex
 import sys
@@ -28,13 +27,19 @@ from pathlib import Path
 from typing import Any
 
 from repsq_ros.campaign.folder import RESULT, SPECIFICATION, TESTS
-from repsq_ros.campaign.journal import JOURNAL
+from repsq_ros.campaign.journal import JOURNAL, LEDGER
 from repsq_ros.campaign.journal_contents import read_contents
 from repsq_ros.campaign.recomputed_campaign import recompute
 from repsq_ros.campaign.result import Result
 from repsq_ros.campaign.result_text import result_text
 from repsq_ros.console.live import LiveLine
 from repsq_ros.console.processes import ProcessGroup
+from repsq_ros.console.registered_run import (
+    begin_registered,
+    chosen_seed,
+    end_registered,
+    registered_seed,
+)
 from repsq_ros.errors import (
     CampaignError,
     JournalError,
@@ -57,7 +62,6 @@ from repsq_ros.specification.load import load
 from repsq_ros.specification.model import Specification
 
 RESULT_TIMEOUT = 5.0  # [s] after the scheduler's end for the result to arrive
-LARGEST_SEED = 2**31  # of those that are drawn
 INTERRUPTED = 130  # exit code after Ctrl-C, as of a shell's commands
 EXIT_OF_VERDICT = {
     AcceptanceVerdict.FAIL.value: 13,
@@ -103,6 +107,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument('--seed', type=int, help="default: the specification's, else a new one")
     parser.add_argument(
+        '--registration',
+        type=Path,
+        metavar='FILE',
+        help='of repsq register, with the ledger beside it: the campaign has to be that one',
+    )
+    parser.add_argument(
+        '--seed-value',
+        default='',
+        metavar='VALUE',
+        help='the public value that a registered seed follows from',
+    )
+    parser.add_argument(
         '--output', type=Path, help='new folder (default: campaigns/<name>-<time>)'
     )
     parser.add_argument(
@@ -142,6 +158,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise ParameterError('parameters', f'{arguments.parameters}', 'a file that is there')
     if arguments.seed is not None and arguments.seed < 0:
         raise ParameterError('seed', f'{arguments.seed}', 'a whole number >= 0')
+    _look_at_registration(arguments, specification)
     if arguments.in_process:
         return _run_in_process(arguments, specification)
     try:
@@ -198,7 +215,7 @@ def run(arguments: argparse.Namespace) -> int:
         result = results[0]
         if specification.accept is not None:  # no message has the verdict
             result = recompute(folder).finished()
-        return code or _say_result(result, folder)
+        return code or _say_result(arguments, result, folder)
     kept = folder / TESTS
     if kept.exists():
         print(
@@ -217,11 +234,26 @@ def _folder_for(arguments: argparse.Namespace, campaign_id: str) -> Path:
     """Make the folder of a new campaign, with its specification."""
     folder = _new_folder(arguments.output or Path('campaigns') / campaign_id)
     copy_specification(arguments.specification, folder / SPECIFICATION, arguments.tester)
+    if arguments.registration is not None:
+        begin_registered(arguments, folder, campaign_id)
     return folder
 
 
-def _say_result(result: Result, folder: Path) -> int:
+def _look_at_registration(arguments: argparse.Namespace, specification: Specification) -> None:
+    """Take the seed of a registered campaign, or refuse one that is another."""
+    if arguments.registration is None:
+        if arguments.seed_value:
+            raise ParameterError('seed-value', arguments.seed_value, 'a --registration beside it')
+        if arguments.resume is not None and (arguments.resume / LEDGER).exists():
+            raise ParameterError('registration', 'none', 'the one that the campaign began with')
+    elif arguments.resume is None:
+        arguments.seed = registered_seed(arguments, specification)
+
+
+def _say_result(arguments: argparse.Namespace, result: Result, folder: Path) -> int:
     """Print a result; returns the exit code that its verdict asks for."""
+    if arguments.registration is not None:
+        end_registered(arguments.registration.parent, folder)
     print()
     print(result_text(result))
     print(f'files     {folder / RESULT}, {folder / TESTS}, {certify(folder)}')
@@ -251,12 +283,14 @@ def _run_in_process(arguments: argparse.Namespace, specification: Specification)
         lambda _, estimate: line.show(estimate),
     )
     line.end()
-    return _say_result(result, folder)
+    return _say_result(arguments, result, folder)
 
 
 def _as_before(arguments: argparse.Namespace) -> str:
     """Return the options with which a campaign goes on as it was begun."""
     options = ''
+    if arguments.registration is not None:
+        options += f' --registration {shlex.quote(str(arguments.registration))}'
     if arguments.simulate:
         options += f' --simulate --subject {arguments.subject}'
         options += f' --model {shlex.quote(arguments.model)}' if arguments.model else ''
@@ -293,11 +327,8 @@ def _new_folder(folder: Path) -> Path:
 
 def _seed(arguments: argparse.Namespace, specification: Specification) -> int:
     """Return the seed that was asked for, that of the specification, or a new one."""
-    seed: int | None = arguments.seed
-    if seed is None:
-        seed = specification.tester.seed
-    if seed is None:
-        seed = secrets.randbelow(LARGEST_SEED)
+    seed = chosen_seed(arguments.seed, specification)
+    if arguments.seed is None and specification.tester.seed is None:
         print(f'seed      {seed}, drawn now: the specification gives none', flush=True)
     return seed
 

@@ -116,6 +116,16 @@ VERBS = {
         ('repsq study rules --quick', 'repsq study humanoid --model ../shared/data/g1'),
         (5, 6),
     ),
+    'register': Verb(
+        Group.BEFORE,
+        "sign specification, choices and seed of a campaign into the lab's ledger",
+        (
+            'repsq register my_test.yaml --lab "Our lab" --key lab.key --ledger ledger',
+            'repsq register my_test.yaml --lab "Our lab" --key lab.key --seed-from "drand 4711"',
+            'repsq register --abandon 2 --reason "the robot broke"',
+        ),
+        (5, 6, 7, 9),
+    ),
     'run': Verb(
         Group.DURING,
         'run a campaign on the robot, or on a simulated one (--simulate)',
@@ -123,8 +133,9 @@ VERBS = {
             'repsq run config/g1_locomotion.yaml --simulate --output first',
             'repsq run first/replication.yaml --tester config/replicator.yaml --output second',
             'repsq run --resume first',
+            'repsq run my_test.yaml --registration ledger/registration-1.json',
         ),
-        (3, 5, 6, 7, 13, 14, 130),
+        (3, 5, 6, 7, 9, 13, 14, 130),
     ),
     'watch': Verb(
         Group.DURING,

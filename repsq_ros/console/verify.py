@@ -35,6 +35,7 @@ from repsq_ros.console.recorded_journal import (
     compare_with_recordings,
     topics_of,
 )
+from repsq_ros.console.registered_run import add_ledger
 
 CHANGED = 9  # exit code: as of CertificateError
 NOT_SIGNED_SO = 10  # exit code: only the signature does not fit
@@ -65,6 +66,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action='store_true',
         help=f'exit code {NOT_ALL_CHECKED} where something could not be checked',
     )
+    add_ledger(parser)
     add_topics(parser)
     add_recover(parser)
     add_json(parser)
@@ -73,7 +75,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Print every check; see the exit codes at the top."""
     key = None if arguments.key is None else read_public(arguments.key)
-    checks = verify(arguments.target, arguments.bag, key)
+    checks = verify(arguments.target, arguments.bag, key, arguments.ledger)
     show = _stay_silent if arguments.json else show_checks
     show(checks)
     folder: Path = arguments.target if arguments.target.is_dir() else arguments.target.parent

@@ -1,0 +1,282 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""A lab's ledger: what it registered before the first test, and what became of each campaign.
+
+A file in the form of a journal, so no line can be changed, removed or put in later without another
+digest of the last line.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+from repsq_ros.campaign.journal import LEDGER, START, Entry, Journal, read_journal
+from repsq_ros.campaign.recomputed_campaign import RecomputedCampaign
+from repsq_ros.certificate.canonical import plain
+from repsq_ros.certificate.strict_json import parse, schema_problem
+from repsq_ros.errors import CertificateError, JournalError, ParameterError
+
+SEED_DIGITS = 12  # hexadecimal digits of a derived seed: 48 bits, exact in every JSON
+
+
+class LedgerEvent(Enum):
+    """What a line of the ledger says."""
+
+    REGISTERED = 'registered'
+    BEGUN = 'begun'
+    RESULT = 'result'
+    ABANDONED = 'abandoned'
+
+
+@dataclass
+class RegisteredCampaign:
+    """What a ledger says of one registration."""
+
+    statement: dict[str, Any]
+    begun: dict[str, Any] | None = None  # content of its line, and the line's digest as `line`
+    result: dict[str, Any] | None = None  # content of its line
+    abandoned: str | None = None  # the reason
+
+    @property
+    def number(self) -> int:
+        """Running number in the ledger, from 1."""
+        return int(self.statement['number'])
+
+    @property
+    def seed(self) -> int | None:
+        """Seed of its cases; None: it follows from a value that is not there yet."""
+        seed = self.statement['seed']
+        if 'value' in seed:
+            return int(seed['value'])
+        if self.begun is None:
+            return None
+        return derived_seed(self.statement['digest'], str(self.begun['seed_value']))
+
+    @property
+    def fate(self) -> str:
+        """What became of it, for people."""
+        if self.result is not None:
+            return f'value {self.result["value"]!r} from {self.result["tests"]} tests'
+        if self.abandoned is not None:
+            return f'abandoned: {self.abandoned}'
+        return 'begun, no result' if self.begun is not None else 'not begun'
+
+    def require_new(self) -> None:
+        """Refuse a registration that was used.
+
+        :raises ParameterError: its campaign began, or was abandoned
+        """
+        if self.begun is not None or self.abandoned is not None:
+            begun = f'begun as {self.begun["campaign_id"]}' if self.begun is not None else ''
+            raise ParameterError(
+                'registration',
+                f'number {self.number}, which has {begun or "been abandoned"}',
+                'a new one (repsq register), or --resume FOLDER',
+            )
+
+
+@dataclass
+class Ledger:
+    """A ledger as it was read."""
+
+    file: Path
+    heads: list[str] = field(default_factory=list)  # digest of each line
+    campaigns: list[RegisteredCampaign] = field(default_factory=list)
+
+    @property
+    def state(self) -> dict[str, object]:
+        """Number of lines and digest of the last one, as certificates and statements name it."""
+        return self._state_after(len(self.heads))
+
+    def begun_by(self, line: str) -> RegisteredCampaign | None:
+        """Return the campaign of the line with this digest, which says that it began."""
+        for each in self.campaigns:
+            if each.begun is not None and each.begun['line'] == line:
+                return each
+        return None
+
+    def numbered(self, number: int) -> RegisteredCampaign:
+        """Return a campaign by its running number.
+
+        :raises ParameterError: there is none
+        """
+        if not 1 <= number <= len(self.campaigns):
+            raise ParameterError(
+                'registration',
+                f'number {number}, which {self.file} does not hold',
+                f'one of its {len(self.campaigns)} registrations',
+            )
+        return self.campaigns[number - 1]
+
+    def hear(self, entry: Entry, digest: str) -> None:
+        """Take in the next line.
+
+        :raises ValueError: with what is wrong
+        """
+        content, event = entry.content, LedgerEvent(entry.event)
+        problem = schema_problem(content, event.value)
+        if problem:
+            raise ValueError(problem)
+        before = self.state
+        self.heads.append(digest)
+        if event is LedgerEvent.REGISTERED:
+            statement = content['statement']
+            if statement['number'] != len(self.campaigns) + 1:
+                raise ValueError(f'registration {statement["number"]} out of turn')
+            if statement['ledger'] != before:
+                raise ValueError('a registration that was signed for another place')
+            self.campaigns.append(RegisteredCampaign(statement))
+            return
+        number = int(content['number'])
+        if not 1 <= number <= len(self.campaigns):
+            raise ValueError(f'no registration {number} before it')
+        campaign = self.campaigns[number - 1]
+        if event is LedgerEvent.ABANDONED:
+            campaign.abandoned = content['reason']
+        elif event is LedgerEvent.RESULT:
+            _require_none(campaign.result, 'a second result')
+            campaign.result = content
+        else:
+            _require_none(campaign.begun, 'a second beginning')
+            campaign.begun = {**content, 'line': digest}
+
+    def _state_after(self, lines: int) -> dict[str, object]:
+        return {'lines': lines, 'head': self.heads[lines - 1] if lines else START}
+
+
+def _require_none(found: object, what: str) -> None:
+    if found is not None:
+        raise ValueError(f'{what} of one registration')
+
+
+def ledger_file(path: Path) -> Path:
+    """Return the file of a ledger that is named by it or by its folder."""
+    return path / LEDGER if path.is_dir() else path
+
+
+def read_ledger(path: Path) -> Ledger:
+    """Return what a ledger says.
+
+    :param path: its file, or the folder that it is in
+    :raises CertificateError: it cannot be read, or was changed
+    :raises MissingError: jsonschema is not installed
+    """
+    file = ledger_file(path)
+    try:
+        entries, _, whole = read_journal(file)
+        lines = file.read_bytes()[:whole].splitlines()
+    except JournalError as error:
+        text = str(error).replace('journal of a campaign', 'ledger of a lab')
+        raise CertificateError(text) from None
+    ledger = Ledger(file)
+    for number, (entry, line) in enumerate(zip(entries, lines, strict=True), start=1):
+        try:
+            ledger.hear(entry, str(parse(line)['digest']))
+        except (ValueError, RecursionError) as error:
+            raise CertificateError(
+                f'{file}, line {number}: found {error}, expected an unchanged ledger'
+            ) from None
+    return ledger
+
+
+@contextmanager
+def appending(file: Path) -> Iterator[tuple[Journal, Ledger]]:
+    """Hold a ledger, so that nobody else appends, and return what it says.
+
+    :raises CertificateError: it was changed
+    :raises OutputError: it cannot be written
+    """
+    journal = Journal(file)
+    try:
+        yield journal, read_ledger(file)
+    finally:
+        journal.close()
+
+
+def begin(file: Path, number: int, campaign_id: str, seed_value: str) -> None:
+    """Say that a registered campaign begins.
+
+    :raises ParameterError: it began before, or was abandoned
+    """
+    with appending(file) as (journal, ledger):
+        campaign = ledger.numbered(number)
+        campaign.require_new()
+        _append(
+            journal, LedgerEvent.BEGUN, number=number, campaign_id=campaign_id,
+            seed_value=seed_value,
+        )  # fmt: skip
+
+
+def abandon(file: Path, number: int, reason: str) -> None:
+    """Say that a registered campaign will have no result.
+
+    :raises ParameterError: it has one
+    """
+    with appending(file) as (journal, ledger):
+        campaign = ledger.numbered(number)
+        if campaign.result is not None or campaign.abandoned is not None:
+            raise ParameterError(
+                'abandon', f'number {number}: {campaign.fate}', 'a campaign without a result'
+            )
+        _append(journal, LedgerEvent.ABANDONED, number=number, reason=reason)
+
+
+def finish(file: Path, recomputed: RecomputedCampaign) -> None:
+    """Say what a registered campaign returned; once said, it stays.
+
+    :raises CertificateError: the ledger holds no such campaign, or another result of it
+    :raises JournalError: the campaign has no result
+    """
+    result = recomputed.finished()
+    with appending(file) as (journal, ledger):
+        campaign = ledger.begun_by(recomputed.contents.ledger)
+        if campaign is None:
+            raise CertificateError(
+                f'{file}: found no line that {recomputed.folder} began by, expected the ledger '
+                'that it was registered in'
+            )
+        if campaign.result is None:
+            _append(
+                journal, LedgerEvent.RESULT, number=campaign.number, value=result.value,
+                tests=result.n, journal_head=recomputed.head,
+            )  # fmt: skip
+        elif campaign.result['journal_head'] != recomputed.head:
+            raise CertificateError(
+                f'{file}: found another journal for the result of registration '
+                f'{campaign.number}, expected that of {recomputed.folder}'
+            )
+
+
+def _append(journal: Journal, event: LedgerEvent, **content: object) -> None:
+    said = plain(content)
+    assert isinstance(said, dict)
+    journal.append(event.value, date=time.strftime('%Y-%m-%dT%H:%M:%S%z'), **said)
+
+
+def derived_seed(digest: str, value: str) -> int:
+    """Return the seed that a public value gives: the head of SHA-256("digest:value").
+
+    :param digest: of the registration, so that a lab gets another seed from each
+    :param value: of a public beacon, or another lab's nonce
+    """
+    text = f'{digest}:{value.strip()}'
+    return int(hashlib.sha256(text.encode()).hexdigest()[:SEED_DIGITS], 16)

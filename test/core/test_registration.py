@@ -1,0 +1,423 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What a lab registers before its first test, and what its ledger tells of it afterwards."""
+
+import json
+import re
+import shutil
+
+import pytest
+import yaml
+from conftest import ROOT
+from support.forged import forge, lines_of
+
+from repsq_ros.campaign.folder import SPECIFICATION
+from repsq_ros.campaign.journal import JOURNAL, LEDGER, Journal, read_journal
+from repsq_ros.campaign.recomputed_campaign import recompute
+from repsq_ros.certificate.canonical import content_digest
+from repsq_ros.certificate.document import CERTIFICATE, make_document
+from repsq_ros.certificate.issuing import issue
+from repsq_ros.certificate.ledger import derived_seed, read_ledger
+from repsq_ros.certificate.signature import read_private, sign
+from repsq_ros.cli import main
+
+pytest.importorskip('cryptography')
+pytest.importorskip('jsonschema')
+
+DEMO = ROOT / 'config' / 'g1_locomotion.yaml'
+SIMULATED = ['--simulate', '--in-process']
+
+
+def specification_in(folder, seed=None, **tester):
+    """Write a specification of six tests."""
+    content = yaml.safe_load(DEMO.read_text())
+    fixed = {'rule': 'fixed', 'tests': 6}
+    content['tester'] = {'proposal': 'monte_carlo', 'stopping': fixed, **tester}
+    if seed is not None:
+        content['tester']['seed'] = seed
+    file = folder / 'of.yaml'
+    file.write_text(yaml.safe_dump(content))
+    return file
+
+
+@pytest.fixture(scope='module')
+def original(tmp_path_factory):
+    """A lab with its keys, and a campaign that it registered, ran and certified."""
+    base = tmp_path_factory.mktemp('registered')
+    for name in ('lab.key', 'other.key'):
+        assert main(['certify', '--keygen', str(base / name)]) == 0
+    specification_in(base)
+    assert register(base, '--seed', '3') == 0
+    assert ran(base, 'a', 1) == 0
+    certify = ['certify', str(base / 'a'), '--ledger', str(base / 'ledger'), '--lab', 'Lab One']
+    assert main([*certify, '--key', str(base / 'lab.key')]) == 0
+    return base
+
+
+@pytest.fixture
+def base(original, tmp_path, capsys):
+    """A copy of it, to be changed by a test."""
+    capsys.readouterr()
+    return shutil.copytree(original, tmp_path / 'base')
+
+
+def register(base, *options, file='of.yaml', key='lab.key'):
+    words = ['register', str(base / file), '--lab', 'Lab One', '--key', str(base / key)]
+    return main([*words, '--ledger', str(base / 'ledger'), *options])
+
+
+def ran(base, name, number, *options, file='of.yaml'):
+    registration = base / 'ledger' / f'registration-{number}.json'
+    words = ['run', str(base / file), *SIMULATED, '--output', str(base / name)]
+    return main([*words, '--registration', str(registration), *options])
+
+
+def verified(folder, capsys, *options):
+    """Return the exit code and the line about the registration."""
+    capsys.readouterr()
+    code = main(['verify', str(folder), *map(str, options)])
+    printed = capsys.readouterr().out
+    lines = re.findall(r'^(?:ok|-|\?\?) +registration +(.*)$', printed, re.MULTILINE)
+    return code, ' '.join(lines) or printed
+
+
+def ledger_lines(folder):
+    entries, _, _ = read_journal(folder / LEDGER)
+    return [(entry.event, dict(entry.content)) for entry in entries]
+
+
+def rewrite(folder, lines):
+    """Chain a ledger again."""
+    (folder / LEDGER).unlink()
+    journal = Journal(folder / LEDGER)
+    for event, content in lines:
+        journal.append(event, **content)
+    journal.close()
+
+
+# What holds --------------------------------------------------------------------------------------
+
+
+def test_a_registered_campaign_is_told_with_its_number_and_date(base, capsys):
+    code, line = verified(base / 'a', capsys, '--key', base / 'lab.key.pub')
+    assert code == 0
+    assert re.match(r'number 1 of Lab One, 20\d\d-.*, seed 3 chosen by the lab; of 1 reg', line)
+    first = json.loads((base / 'a' / JOURNAL).read_text().splitlines()[0])
+    assert first['ledger'] == read_ledger(base / 'ledger').heads[1]
+    assert first['seed'] == 3
+
+
+def test_certificate_and_published_folder_name_the_head_of_the_ledger(base, capsys):
+    assert main(['certify', str(base / 'a'), '--publish', '--output', str(base / 'pub')]) == 0
+    key = ['--key', base / 'lab.key.pub', '--strict']
+    assert verified(base / 'pub', capsys, *key)[0] == 0
+    certificate = json.loads((base / 'pub' / CERTIFICATE).read_text())
+    heads = read_ledger(base / 'ledger').heads
+    assert certificate['registration']['ledger'] == {'lines': 3, 'head': heads[2]}
+    # Away from its ledger it says what it was registered as, and what nobody can tell.
+    alone = shutil.copy(base / 'pub' / CERTIFICATE, base / 'alone.json')
+    code, line = verified(alone, capsys, *key)
+    assert code == 11
+    assert 'number 1 of Lab One' in line
+    assert 'is not at hand' in line
+    assert verified(alone, capsys, *key, '--ledger', base / 'ledger')[0] == 0
+
+
+def test_abandoned_campaigns_and_those_without_a_result_are_counted(base, capsys):
+    for seed in '456':
+        assert register(base, '--seed', seed) == 0
+    assert ran(base, 'b', 3) == 0
+    abandon = ['register', '--abandon', '2', '--ledger', str(base / 'ledger')]
+    assert main(abandon) == 2  # without a reason
+    assert main([*abandon, '--reason', 'the battery died']) == 0
+    code, line = verified(base / 'a', capsys, '--ledger', base / 'ledger')
+    assert code == 0
+    assert 'of 4 registrations in the ledger, 4 of this specification, 2 without a result' in line
+    assert '(number 2: abandoned: the battery died; number 3: value ' in line
+    assert line.endswith('number 4: not begun)')
+    assert 'of 1 registrations' in verified(base / 'a', capsys)[1]  # as of its own copy
+
+
+def test_a_public_value_gives_the_seed(base, capsys):
+    assert register(base, '--seed-from', 'drand quicknet, round 4711') == 0
+    assert ran(base, 'b', 2) == 2
+    assert 'expected the value of drand quicknet, round 4711' in capsys.readouterr().err
+    assert ran(base, 'b', 2, '--seed-value', 'c0ffee') == 0
+    code, line = verified(base / 'b', capsys)
+    statement = json.loads((base / 'ledger' / 'registration-2.json').read_text())
+    seed = derived_seed(statement['digest'], 'c0ffee')
+    assert code == 0
+    assert recompute(base / 'b').contents.seed == seed < 2**48
+    assert f'seed {seed} from drand quicknet, round 4711 = c0ffee' in line
+
+
+def test_labs_are_told_apart_by_what_they_registered(base, capsys):
+    replication, target = str(base / 'a' / 'replication.yaml'), str(base / 'b')
+    assert main(['run', replication, *SIMULATED, '--seed', '9', '--output', target]) == 0
+    capsys.readouterr()
+    main(['compare', str(base / 'a'), str(base / 'b'), '--ledger', str(base / 'ledger')])
+    printed = capsys.readouterr().out
+    assert re.search(r'^register  .*/a: number 1 of Lab One', printed, re.MULTILINE), printed
+    assert re.search(r'^register  .*/b: not registered', printed, re.MULTILINE)
+
+
+def test_a_campaign_that_was_not_registered_is_not_called_so(base, capsys):
+    words = ['run', str(base / 'of.yaml'), *SIMULATED, '--seed', '3', '--output', str(base / 'b')]
+    assert main(words) == 0
+    code, line = verified(base / 'b', capsys)
+    assert code == 0
+    assert line.startswith('not checked: not registered')
+
+
+# What is refused before the first test -----------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ('tester', 'options', 'told'),
+    [
+        ({}, ['--seed', '4'], 'found 4, expected 3, which was registered'),
+        ({'seed': 4}, [], 'found 4, expected 3, which was registered'),
+        ({'max_tests': 7}, [], r'another campaign \(tester.max_tests: not expected\)'),
+        ({}, ['--seed-value', 'ff'], 'found ff, expected none: the seed was registered'),
+    ],
+)
+def test_another_campaign_than_the_registered_one_is_refused(tester, options, told, base, capsys):
+    assert register(base, '--seed', '3') == 0
+    seed = tester.pop('seed', None)
+    specification_in(base, seed, **tester)
+    capsys.readouterr()
+    assert ran(base, 'b', 2, *options) == 2
+    error = capsys.readouterr().err
+    assert re.search(told, error), error
+    assert error.count('\n') == 1
+    assert not (base / 'b').exists()
+    assert ran(base, 'b', 2, *options, file='a/specification.yaml') == (2 if options else 0)
+
+
+def test_another_specification_is_refused(base, capsys):
+    assert register(base) == 0
+    file = base / 'of.yaml'
+    file.write_text(file.read_text().replace('gain: 6.0', 'gain: 6.5'))
+    assert ran(base, 'b', 2) == 2
+    assert 'another campaign (specification.digest: found' in capsys.readouterr().err
+
+
+def test_a_registration_serves_once(base, capsys):
+    assert ran(base, 'b', 1) == 2
+    assert 'found number 1, which has begun as of-' in capsys.readouterr().err.replace(
+        'g1_locomotion-', 'of-'
+    )
+    assert register(base) == 0
+    abandon = ['register', '--ledger', str(base / 'ledger'), '--reason', 'rain', '--abandon']
+    assert main([*abandon, '2']) == 0
+    assert ran(base, 'b', 2) == 2
+    assert 'has been abandoned' in capsys.readouterr().err
+    for number in ('1', '2', '3'):  # with a result, abandoned, not there
+        assert main([*abandon, number]) == 2
+
+
+def test_a_campaign_goes_on_with_its_registration(base, capsys):
+    assert main(['run', '--resume', str(base / 'a')]) == 2
+    assert 'found none, expected the one that the campaign began with' in capsys.readouterr().err
+
+
+@pytest.mark.parametrize('missing', ['--lab', '--key'])
+def test_a_registration_is_signed_by_a_lab(missing, base, capsys):
+    words = ['register', str(base / 'of.yaml'), '--lab', 'x', '--key', str(base / 'lab.key')]
+    place = words.index(missing)
+    assert main(words[:place] + words[place + 2 :]) == 2
+    assert f'parameter {missing[2:]}: found none' in capsys.readouterr().err
+
+
+# Cheats ------------------------------------------------------------------------------------------
+
+
+def again(base, folder, registered=True):
+    """Certify a folder as one does who cheats: with a `certify` that asks nothing."""
+    document = make_document(recompute(folder))
+    if not registered:
+        document.pop('registration')
+    issue(document, folder, read_private(base / 'lab.key'))
+
+
+def campaign_left_out(base):
+    """The first registration, whose result displeased, never was: the second one is shown."""
+    register(base, '--seed', '4')
+    ran(base, 'b', 2)
+    kept = [line for line in ledger_lines(base / 'ledger') if line[1].get('number') != 1]
+    rewrite(base / 'b', kept[1:])
+    return (base / 'b',)
+
+
+def campaign_left_out_and_signed_again(base):
+    """... and all that follows is signed again: the journal's first line names another one."""
+    register(base, '--seed', '4')
+    ran(base, 'b', 2)
+    lines = ledger_lines(base / 'ledger')[3:]
+    statement = {**lines[0][1]['statement'], 'number': 1, 'ledger': {'lines': 0, 'head': '0' * 64}}
+    del statement['digest'], statement['signature']
+    statement['digest'] = content_digest(statement)
+    statement['signature'] = sign(statement, read_private(base / 'lab.key'))
+    lines = [(event, {**content, 'number': 1}) for event, content in lines[1:]]
+    rewrite(base / 'b', [('registered', {'statement': statement}), *lines])
+    return (base / 'b',)
+
+
+def line_changed(base):
+    file = base / 'a' / LEDGER
+    file.write_text(file.read_text().replace('"tests":6', '"tests":7'))
+    return (base / 'a',)
+
+
+def later_lines_left_out(base):
+    """A campaign that was abandoned leaves the ledger again."""
+    register(base, '--seed', '4')
+    main(['certify', str(base / 'a'), '--ledger', str(base / 'ledger')])
+    rewrite(base / 'ledger', ledger_lines(base / 'ledger')[:3])
+    return base / 'a', '--ledger', base / 'ledger'
+
+
+def more_tests_than_registered(base):
+    """The number of tests is chosen with the result before one's eyes."""
+    content = yaml.safe_load((base / 'a' / SPECIFICATION).read_text())
+    content['tester']['stopping']['tests'] = 5
+    lines = lines_of(base / 'a')
+    kept = [line for line in lines if line[1].get('index') != 5]
+    file = base / 'five.yaml'
+    file.write_text(yaml.safe_dump(content))
+    ledger = (base / 'a' / LEDGER).read_bytes()
+    forge(base / 'a', file, kept)
+    (base / 'a' / LEDGER).write_bytes(ledger)
+    again(base, base / 'a')
+    return (base / 'a',)
+
+
+def another_campaign_in_its_place(base):
+    """A second campaign with another seed takes the name of the registered one."""
+    main(['run', str(base / 'of.yaml'), *SIMULATED, '--seed', '8', '--output', str(base / 'b')])
+    lines = lines_of(base / 'b')
+    first = dict(lines_of(base / 'a')[0][1])
+    lines[0][1].update(campaign_id=first['campaign_id'], ledger=first['ledger'])
+    forge(base / 'b', base / 'of.yaml', lines)
+    shutil.copy(base / 'a' / LEDGER, base / 'b' / LEDGER)
+    again(base, base / 'b')
+    return (base / 'b',)
+
+
+def a_second_try(base):
+    """The same cases once more, since the robot may do better."""
+    lines = lines_of(base / 'a')
+    for _, content in lines:
+        if 'psi' in content:
+            content['psi'] *= 0.9
+    ledger = (base / 'a' / LEDGER).read_bytes()
+    forge(base / 'a', base / 'of.yaml', lines)
+    (base / 'a' / LEDGER).write_bytes(ledger)
+    again(base, base / 'a')
+    return (base / 'a',)
+
+
+def another_public_value(base):
+    """The seed is not the one that the public value gives."""
+    register(base, '--seed-from', 'drand 4711')
+    ran(base, 'b', 2, '--seed-value', 'c0ffee')
+    lines = ledger_lines(base / 'b')
+    lines[4][1]['seed_value'] = 'decade'
+    rewrite(base / 'b', lines)
+    heads = read_ledger(base / 'b').heads
+    told = lines_of(base / 'b')
+    told[0][1]['ledger'] = heads[4]
+    ledger = (base / 'b' / LEDGER).read_bytes()
+    forge(base / 'b', base / 'of.yaml', told)
+    (base / 'b' / LEDGER).write_bytes(ledger)
+    again(base, base / 'b')
+    return (base / 'b',)
+
+
+def abandoned_and_shown(base):
+    lines = ledger_lines(base / 'a')[:2]
+    rewrite(base / 'a', [*lines, ('abandoned', {'date': '', 'number': 1, 'reason': 'rain'})])
+    again(base, base / 'a')
+    return (base / 'a',)
+
+
+def certificate_says_nothing_of_it(base):
+    again(base, base / 'a', registered=False)
+    return (base / 'a',)
+
+
+def signed_by_a_stranger(base):
+    lines = ledger_lines(base / 'a')
+    statement = lines[0][1]['statement']
+    del statement['signature']
+    statement['signature'] = sign(statement, read_private(base / 'other.key'))
+    rewrite(base / 'a', lines)
+    told = lines_of(base / 'a')
+    told[0][1]['ledger'] = read_ledger(base / 'a').heads[1]
+    ledger = (base / 'a' / LEDGER).read_bytes()
+    forge(base / 'a', base / 'of.yaml', told)
+    (base / 'a' / LEDGER).write_bytes(ledger)
+    again(base, base / 'a')
+    return base / 'a', '--key', base / 'lab.key.pub'
+
+
+def begun_twice(base):
+    lines = ledger_lines(base / 'a')
+    rewrite(base / 'a', [*lines[:2], (lines[1][0], {**lines[1][1], 'campaign_id': 'b'})])
+    return (base / 'a',)
+
+
+CHEATS = [
+    (campaign_left_out, 'line 1: found a registration 2 out of turn|line 1: found registration 2'),
+    (campaign_left_out_and_signed_again, 'has no line .*, by which this campaign began'),
+    (line_changed, 'line 1: found a digest that does not fit'),
+    (later_lines_left_out, 'line 4 is not the one that the certificate names'),
+    (more_tests_than_registered, 'tester.stopping.tests: found 5, the registration has 6'),
+    (another_campaign_in_its_place, 'seed 8, the registration gives 3'),
+    (a_second_try, 'the ledger names another journal for its result'),
+    (another_public_value, r'seed \d+, the registration gives \d+'),
+    (abandoned_and_shown, 'the ledger says that it was abandoned: rain'),
+    (certificate_says_nothing_of_it, 'the certificate names another line of the ledger'),
+    (signed_by_a_stranger, 'its signature is made with another key'),
+    (begun_twice, 'line 3: found a second beginning of one registration'),
+]
+
+
+@pytest.mark.parametrize(('cheat', 'told'), CHEATS, ids=[each.__name__ for each, _ in CHEATS])
+def test_a_cheat_with_the_ledger_is_found(cheat, told, base, capsys):
+    folder, *options = cheat(base)
+    code, line = verified(folder, capsys, *options)
+    assert code == 9
+    assert line.startswith('FAILS: ')
+    assert re.search(told, line), line
+
+
+def test_a_registration_that_was_edited_or_is_in_no_ledger_is_refused(base, capsys):
+    assert register(base) == 0
+    file = base / 'ledger' / 'registration-2.json'
+    whole = file.read_text()
+    for text, told in [
+        (whole.replace('"Lab One"', '"Lab Two"'), 'it was edited'),
+        (whole[:50], 'no valid JSON'),
+        ('{}', 'is a required property'),
+    ]:
+        file.write_text(text)
+        assert ran(base, 'b', 2) == 9
+        assert told in capsys.readouterr().err
+    file.write_text(whole)
+    rewrite(base / 'ledger', ledger_lines(base / 'ledger')[:3])
+    assert ran(base, 'b', 2) == 9
+    assert 'found no such line' in capsys.readouterr().err
+    assert not (base / 'b').exists()
