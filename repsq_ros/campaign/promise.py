@@ -46,9 +46,14 @@ def bench_text(lost: int) -> str:
     return f'{attempts} that the bench broke off (stall, lost node, disk or clock)'
 
 
+def plug_in(p_same: float) -> float:
+    """Return an estimated probability as it is told: an estimate does not know more than 0.999."""
+    return min(p_same, 0.999)
+
+
 def plug_in_text(p_same: float) -> str:
     """Return an estimated probability in decimals, never as 1."""
-    return probability_text(min(p_same, 0.999), 2)
+    return probability_text(plug_in(p_same), 2)
 
 
 def probability_text(value: float | Fraction, digits: int = 4) -> str:

@@ -20,9 +20,9 @@ import argparse
 from pathlib import Path
 
 from repsq_ros.campaign.campaign import Campaign
-from repsq_ros.console.json_answer import add_json, print_json
 from repsq_ros.errors import SpecificationError
 from repsq_ros.estimation.forecast import expected_tests
+from repsq_ros.json_answer import add_json, print_json
 from repsq_ros.specification.advice import hints, phase_lines, warnings
 from repsq_ros.specification.copies import own_classes
 from repsq_ros.specification.load import load

@@ -24,7 +24,7 @@ from pathlib import Path
 from repsq_ros.campaign.comparison import paper_count
 from repsq_ros.campaign.drift import DriftFinding, drift_between
 from repsq_ros.campaign.progress import price_text
-from repsq_ros.campaign.promise import confidence_text, plug_in_text, probability_text
+from repsq_ros.campaign.promise import confidence_text, plug_in, plug_in_text, probability_text
 from repsq_ros.certificate.lab import LabResult, drift_between_labs, read_lab
 from repsq_ros.certificate.ledger import read_ledger
 from repsq_ros.console.compare_subjects import (
@@ -32,11 +32,11 @@ from repsq_ros.console.compare_subjects import (
     asks_for_subjects,
     compare_subjects,
 )
-from repsq_ros.console.json_answer import add_json, print_json
 from repsq_ros.console.round_robin import compare_labs, round_robin
 from repsq_ros.errors import ParameterError
 from repsq_ros.estimation.alpha import written
 from repsq_ros.estimation.precision import welch_p
+from repsq_ros.json_answer import add_json, print_json
 from repsq_ros.studies.pairs import paired_difference
 
 DIFFERENT = 8  # exit code
@@ -140,7 +140,7 @@ def _answer(labs: Sequence[LabResult]) -> dict[str, object]:
                 'tests': lab.result['n'],
                 'seed': lab.seed,
                 'mean': lab.mean,
-                'p_same': float(lab.content['promise']['p_same']),
+                'p_same': plug_in(float(lab.content['promise']['p_same'])),
                 'registration': lab.registration.note or lab.registration.not_checked,
             }
             for lab in labs
@@ -180,9 +180,9 @@ def _labs_of_one_seed(labs: Sequence[LabResult]) -> str:
 def _tell_promise(labs: Sequence[LabResult]) -> None:
     for sentence in dict.fromkeys(lab.content['promise']['agreement'] for lab in labs):
         print(f'promise   {sentence}')
-    plug_in = [float(lab.content['promise']['p_same']) for lab in labs]
-    if not all(map(math.isnan, plug_in)):
-        told = ', '.join('not told' if math.isnan(p) else plug_in_text(p) for p in plug_in)
+    estimates = [float(lab.content['promise']['p_same']) for lab in labs]
+    if not all(map(math.isnan, estimates)):
+        told = ', '.join('not told' if math.isnan(p) else plug_in_text(p) for p in estimates)
         why = 'chance that another run returns the same value: estimated, not guaranteed'
         print(f'p_same    {told} ({why})')
 

@@ -22,9 +22,9 @@ from pathlib import Path
 
 from repsq_ros.campaign.folder import SPECIFICATION, read_tests
 from repsq_ros.campaign.promise import confidence_text
-from repsq_ros.console.json_answer import print_json
 from repsq_ros.errors import BagError, ParameterError
 from repsq_ros.estimation.difference import Verdict
+from repsq_ros.json_answer import print_json
 from repsq_ros.sampling.proposals import Dependence
 from repsq_ros.specification.load import load
 from repsq_ros.specification.model import Specification

@@ -25,8 +25,8 @@ from pathlib import Path
 
 from repsq_ros import topics
 from repsq_ros.campaign.journal_contents import clock_state
-from repsq_ros.console.json_answer import add_json, print_json
 from repsq_ros.errors import MissingError, ParameterError
+from repsq_ros.json_answer import add_json, print_json
 from repsq_ros.replay.bag_topics import TopicNames
 from repsq_ros.specification.load import load
 from repsq_ros.specification.model import Specification

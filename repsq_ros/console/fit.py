@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 
 from repsq_ros.campaign.folder import read_tests
 from repsq_ros.errors import BagError, ParameterError
+from repsq_ros.json_answer import add_json, print_json
 from repsq_ros.sampling.beta_fit import FITS, effective_size, fit_betas
 from repsq_ros.sampling.distributions import Product
 from repsq_ros.sampling.weight_bound import largest_ratio
@@ -46,6 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--anyway', action='store_true', help='print the fit where Monte Carlo is better, too'
     )
+    add_json(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -78,7 +80,6 @@ def run(arguments: argparse.Namespace) -> int:
     proposal = mixture_of(target, shapes, share)
     worth = compare(specification, target, tests, arguments.fit, share, proposal)
     kept = arguments.anyway or (worth is not None and worth.pays)
-    print(f'# from {len(tests)} tests; goes to tester.proposal')
     content: dict[str, object] = {'type': 'monte_carlo'}
     if kept:
         components = [
@@ -89,9 +90,23 @@ def run(arguments: argparse.Namespace) -> int:
             'type': 'importance',
             'distribution': {'type': 'mixture', 'components': components},
         }
+    size, largest = effective_size(psi * weights), largest_ratio(target, proposal)
+    if arguments.json:
+        print_json(
+            {
+                'tests': len(tests),
+                'proposal': content,
+                'effective_size': size,
+                'largest_weight': largest,
+                'judged': worth,
+                'pays': worth is not None and worth.pays,
+            }
+        )
+        return 0
+    print(f'# from {len(tests)} tests; goes to tester.proposal')
     print(yaml.safe_dump({'proposal': content}, sort_keys=False), end='')
-    print(f'# effective size of the pilot for the fit: {effective_size(psi * weights):.1f}')
-    print(f'# weights of the fit up to {largest_ratio(target, proposal):.6g}')
+    print(f'# effective size of the pilot for the fit: {size:.1f}')
+    print(f'# weights of the fit up to {largest:.6g}')
     if worth is None:
         print(
             f'# the fit cannot be judged: {len(tests)} valid tests, expected at least {FEWEST} of '

@@ -23,8 +23,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from repsq_ros.console.check import answer, report
-from repsq_ros.console.json_answer import add_json, print_json
 from repsq_ros.errors import OutputError, ParameterError
+from repsq_ros.json_answer import add_json, print_json
 from repsq_ros.measurement.inputs import LENGTHS
 from repsq_ros.specification.load import load
 from repsq_ros.specification.reader import SCHEMA

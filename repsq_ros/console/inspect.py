@@ -20,9 +20,9 @@ import argparse
 from pathlib import Path
 
 from repsq_ros.auditing.stream_audit import APART
-from repsq_ros.console.json_answer import add_json, print_json
 from repsq_ros.console.recorded_inputs import add_recover, tell_digests, tell_losses
 from repsq_ros.errors import BagError
+from repsq_ros.json_answer import add_json, print_json
 from repsq_ros.recordings.audits import AuditOfTopic, audits_of
 from repsq_ros.recordings.recording import Recording
 

@@ -24,12 +24,12 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 
 from repsq_ros.campaign.folder import read_tests
-from repsq_ros.console.json_answer import add_json, print_json
 from repsq_ros.errors import BagError, ParameterError
 from repsq_ros.estimation.acceptance import AcceptanceVerdict
 from repsq_ros.estimation.anytime import Anytime
 from repsq_ros.estimation.binomial import Binomial
 from repsq_ros.estimation.stopping import Bounds
+from repsq_ros.json_answer import add_json, print_json
 from repsq_ros.specification.load import load
 from repsq_ros.specification.model import Specification
 from repsq_ros.studies.costs import (

@@ -21,6 +21,7 @@ import time
 from pathlib import Path
 
 from repsq_ros.errors import MissingError
+from repsq_ros.json_answer import add_json, print_json, text_beside
 from repsq_ros.recordings.bag_writer import BagWriter
 from repsq_ros.replay.bag_topics import TopicNames, recorded_topics
 from repsq_ros.specification.load import load
@@ -46,6 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--use-sim-time', action='store_true', help='by the clock of a simulation, /clock'
     )
+    add_json(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -63,7 +65,8 @@ def run(arguments: argparse.Namespace) -> int:
     moment = time.strftime('%Y%m%d-%H%M%S')
     output = arguments.output or Path('recordings') / f'{specification.name}-{moment}'
     writer = BagWriter(output)
-    print(f'recording into {output}/, until Ctrl-C', flush=True)
+    out = text_beside(arguments.json)
+    print(f'recording into {output}/, until Ctrl-C', file=out, flush=True)
     made: list[BagRecorder] = []
 
     def make() -> BagRecorder:
@@ -72,14 +75,18 @@ def run(arguments: argparse.Namespace) -> int:
 
     code = run_node('repsq record', make)
     for topic, count in sorted(writer.counts.items()):
-        print(f'{count:9d}  {topic}')
+        print(f'{count:9d}  {topic}', file=out)
     if made:
         for topic in made[0].unheard:
-            print(f'  nothing  {topic}')
+            print(f'  nothing  {topic}', file=out)
         code = code or made[0].exit_code
     if not code:
         print(
             f'recorded  {output}: repsq reevaluate {output} --specification '
-            f'{arguments.specification}'
+            f'{arguments.specification}',
+            file=out,
         )
+    if arguments.json:
+        unheard = sorted(made[0].unheard) if made else []
+        print_json({'recording': output, 'messages': dict(writer.counts), 'unheard': unheard})
     return code

@@ -18,13 +18,13 @@ from __future__ import annotations
 
 import csv
 import json
-import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from repsq_ros import __version__
 from repsq_ros.console.reevaluation_text import spread_of
 from repsq_ros.errors import OutputError
+from repsq_ros.json_answer import plain
 from repsq_ros.replay.evaluation import EvaluatedSegment
 from repsq_ros.replay.task import Reevaluation, VariantOutcome
 
@@ -162,7 +162,7 @@ def write_json(file: Path, done: Sequence[Reevaluation]) -> None:
         REEVALUATIONS: [_document(each) for each in done],
     }
     try:
-        file.write_text(json.dumps(_finite(content), indent=1, allow_nan=False), 'utf-8')
+        file.write_text(json.dumps(plain(content), indent=1, allow_nan=False), 'utf-8')
     except OSError as error:
         raise OutputError.unwritable(file, error) from None
 
@@ -201,17 +201,6 @@ def _document(done: Reevaluation) -> dict[str, object]:
         'measures': measures,
         'results': results,
     }
-
-
-def _finite(value: object) -> object:
-    """Return plain values with infinities and NaN as text: JSON knows none."""
-    if isinstance(value, dict):
-        return {key: _finite(each) for key, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(each) for each in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return str(value)
-    return value
 
 
 def _write_rows(file: Path, header: Sequence[str], lines: Iterator[tuple[object, ...]]) -> None:

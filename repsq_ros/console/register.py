@@ -23,9 +23,9 @@ from repsq_ros.campaign.journal import LEDGER
 from repsq_ros.certificate.ledger import abandon, ledger_file, read_ledger
 from repsq_ros.certificate.registration import declare, register
 from repsq_ros.certificate.signature import read_private
-from repsq_ros.console.json_answer import add_json, print_json
 from repsq_ros.console.registered_run import chosen_seed
 from repsq_ros.errors import ParameterError
+from repsq_ros.json_answer import add_json, print_json
 from repsq_ros.specification.load import load
 
 

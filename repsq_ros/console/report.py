@@ -21,11 +21,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from repsq_ros.console.outputs import add_force, refuse_others_file
-from repsq_ros.console.recorded_inputs import tell_losses
 from repsq_ros.errors import OutputError, ParameterError
-from repsq_ros.iso9283.pose_criteria import lines_of_table
-from repsq_ros.recordings.audits import audits_of
-from repsq_ros.recordings.recording import Recording
+from repsq_ros.json_answer import add_json, print_json, text_beside
 from repsq_ros.report.browser import find_browser, print_pdf
 from repsq_ros.report.campaign_data import AuditedTopic, gather
 from repsq_ros.report.page import render
@@ -62,6 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar='TABLE',
         help='attained poses of the first campaign, as for repsq iso9283',
     )
+    add_json(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -86,7 +84,7 @@ def run(arguments: argparse.Namespace) -> int:
         campaigns[0] = replace(
             campaigns[0],
             audits=() if bag is None else audited_topics(bag),
-            poses=() if poses is None else tuple(lines_of_table(poses)),
+            poses=() if poses is None else lines_of_poses(poses),
         )
     page = render(campaigns)
     try:
@@ -96,12 +94,17 @@ def run(arguments: argparse.Namespace) -> int:
         raise OutputError(
             f'output {file}: {error.strerror}, expected a file that can be written'
         ) from None
-    print(f'written   {file} ({file.stat().st_size / 1e6:.1f} MB)')
+    out = text_beside(arguments.json)
+    print(f'written   {file} ({file.stat().st_size / 1e6:.1f} MB)', file=out)
+    printed = None
     if arguments.pdf:
-        target = file.with_suffix('.pdf')
-        target.unlink(missing_ok=True)
-        print_pdf(file, target)
-        print(f'printed   {target}')
+        printed = file.with_suffix('.pdf')
+        printed.unlink(missing_ok=True)
+        print_pdf(file, printed)
+        print(f'printed   {printed}', file=out)
+    if arguments.json:
+        names = [campaign.name for campaign in campaigns]
+        print_json({'campaigns': names, 'page': file, 'pdf': printed})
     return 0
 
 
@@ -111,6 +114,11 @@ def audited_topics(bag: Path) -> tuple[AuditedTopic, ...]:
     :raises BagError: it cannot be read
     :raises MissingError: the reader of bags is not installed
     """
+    # Imported here: a report of campaigns alone starts without it.
+    from repsq_ros.console.recorded_inputs import tell_losses
+    from repsq_ros.recordings.audits import audits_of
+    from repsq_ros.recordings.recording import Recording
+
     with Recording(bag) as recording:
         audits = audits_of(recording, recording.topics())
         tell_losses(recording.losses)
@@ -119,3 +127,13 @@ def audited_topics(bag: Path) -> tuple[AuditedTopic, ...]:
         for each in audits
         if not each.type.startswith(OWN)
     )
+
+
+def lines_of_poses(table: Path) -> tuple[tuple[str, str], ...]:
+    """Return the lines of `repsq iso9283` on a table of attained poses.
+
+    :raises BagError: it cannot be read
+    """
+    from repsq_ros.iso9283.pose_criteria import lines_of_table
+
+    return tuple(lines_of_table(table))

@@ -48,6 +48,7 @@ from repsq_ros.errors import (
     ParameterError,
 )
 from repsq_ros.estimation.acceptance import AcceptanceVerdict
+from repsq_ros.json_answer import add_json, print_json, text_beside
 from repsq_ros.launching.campaign_nodes import (
     NodeDescription,
     campaign_nodes,
@@ -135,6 +136,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar='FROM:=TO',
         help='ROS remapping, e.g. odom:=/state',
     )
+    add_json(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -166,7 +168,7 @@ def run(arguments: argparse.Namespace) -> int:
         from repsq_ros.nodes.runtime import run_node
     except ImportError as error:
         if arguments.simulate and arguments.resume is None:
-            print('without ROS 2: simulated in this process, as with --in-process', flush=True)
+            _say('without ROS 2: simulated in this process, as with --in-process', arguments)
             return _run_in_process(arguments, specification)
         raise MissingError.of_ros('repsq run', error, 'repsq run --simulate') from None
     if arguments.simulate:
@@ -178,8 +180,8 @@ def run(arguments: argparse.Namespace) -> int:
         campaign_id, arguments.seed = _journal_of(folder)
     else:
         folder = _folder_for(arguments, campaign_id)
-    print(f'campaign {campaign_id} in {folder}/', flush=True)
-    line = LiveLine(sys.stdout)
+    _say(f'campaign {campaign_id} in {folder}/', arguments)
+    line = LiveLine(text_beside(arguments.json))
     group = ProcessGroup(folder)
 
     class Watch(Observer):
@@ -215,7 +217,7 @@ def run(arguments: argparse.Namespace) -> int:
         result = results[0]
         if specification.accept is not None:  # no message has the verdict
             result = recompute(folder).finished()
-        return code or _say_result(arguments, result, folder)
+        return code or _say_result(arguments, result, folder, specification)
     kept = folder / TESTS
     if kept.exists():
         print(
@@ -250,13 +252,23 @@ def _look_at_registration(arguments: argparse.Namespace, specification: Specific
         arguments.seed = registered_seed(arguments, specification)
 
 
-def _say_result(arguments: argparse.Namespace, result: Result, folder: Path) -> int:
+def _say(text: str, arguments: argparse.Namespace) -> None:
+    print(text, file=text_beside(arguments.json), flush=True)
+
+
+def _say_result(
+    arguments: argparse.Namespace, result: Result, folder: Path, specification: Specification
+) -> int:
     """Print a result; returns the exit code that its verdict asks for."""
     if arguments.registration is not None:
         end_registered(arguments.registration.parent, folder)
-    print()
-    print(result_text(result))
-    print(f'files     {folder / RESULT}, {folder / TESTS}, {certify(folder)}')
+    if arguments.json:
+        document = result.document(specification)
+        print_json({'folder': folder, 'certificate': certify(folder), 'result': document})
+    else:
+        print()
+        print(result_text(result))
+        print(f'files     {folder / RESULT}, {folder / TESTS}, {certify(folder)}')
     return EXIT_OF_VERDICT.get(result.verdict, 0)
 
 
@@ -271,8 +283,8 @@ def _run_in_process(arguments: argparse.Namespace, specification: Specification)
             )
     campaign_id, seed = _campaign_id(specification), _seed(arguments, specification)
     folder = _folder_for(arguments, campaign_id)
-    print(f'campaign {campaign_id} in {folder}/', flush=True)
-    line = LiveLine(sys.stdout)
+    _say(f'campaign {campaign_id} in {folder}/', arguments)
+    line = LiveLine(text_beside(arguments.json))
     result = run_into_folder(
         load(folder / SPECIFICATION),
         make_subject(arguments.subject, arguments.model),
@@ -283,7 +295,7 @@ def _run_in_process(arguments: argparse.Namespace, specification: Specification)
         lambda _, estimate: line.show(estimate),
     )
     line.end()
-    return _say_result(arguments, result, folder)
+    return _say_result(arguments, result, folder, specification)
 
 
 def _as_before(arguments: argparse.Namespace) -> str:
@@ -329,7 +341,7 @@ def _seed(arguments: argparse.Namespace, specification: Specification) -> int:
     """Return the seed that was asked for, that of the specification, or a new one."""
     seed = chosen_seed(arguments.seed, specification)
     if arguments.seed is None and specification.tester.seed is None:
-        print(f'seed      {seed}, drawn now: the specification gives none', flush=True)
+        _say(f'seed      {seed}, drawn now: the specification gives none', arguments)
     return seed
 
 

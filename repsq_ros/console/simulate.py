@@ -22,9 +22,9 @@ from pathlib import Path
 
 from repsq_ros.campaign.result import Outcome
 from repsq_ros.console.command_line import add_executor_arguments
-from repsq_ros.console.json_answer import add_json, print_json
 from repsq_ros.console.outputs import add_force, refuse_others_file
 from repsq_ros.errors import ParameterError
+from repsq_ros.json_answer import add_json, print_json
 from repsq_ros.simulation.build import SUBJECTS, make_subject
 from repsq_ros.specification.load import load
 from repsq_ros.specification.model import Specification

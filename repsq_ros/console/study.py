@@ -23,23 +23,20 @@ from typing import Any
 from repsq_ros.console.command_line import add_executor_arguments
 from repsq_ros.console.outputs import add_force, refuse_others_file
 from repsq_ros.errors import MissingError, OutputError, ParameterError
-from repsq_ros.paper.all_studies import STUDIES, specification_of
-from repsq_ros.paper.drawing import draw_study
-from repsq_ros.paper.driving import DRIVING
+from repsq_ros.json_answer import add_json, print_json, text_beside
+from repsq_ros.paper.all_studies import LISTED, STUDIES, specification_of
 from repsq_ros.paper.study_interface import Study, StudyRequest, run_study
-from repsq_ros.paper.weighted_table import judge, read_weighted
 from repsq_ros.paper.written import markdown, write_table
 from repsq_ros.specification.yaml_file import read
 from repsq_ros.studies.executor import open_executor
-from repsq_ros.studies.figures import FIGURE_BY
 
 OUTPUT = Path('campaigns/studies')
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the command line."""
-    lines = '; '.join(f'{study.name}: {study.summary}' for study in STUDIES.values())
-    parser.add_argument('name', nargs='?', choices=list(STUDIES), help=lines)
+    lines = '; '.join(f'{name}: {each.summary}' for name, each in LISTED.items())
+    parser.add_argument('name', nargs='?', choices=list(LISTED), help=lines)
     parser.add_argument('--all', action='store_true', help='one after the other')
     parser.add_argument('--quick', action='store_true', help='small, in a minute or less each')
     parser.add_argument(
@@ -58,6 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_force(parser)
     add_executor_arguments(parser)
+    add_json(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -69,25 +67,34 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.all and arguments.specification:
         raise ParameterError('specification', 'one beside --all', 'a NAME with it')
     if arguments.table:
-        if arguments.name != DRIVING.name:
+        if arguments.name != 'driving':
             raise ParameterError('table', f'one beside {arguments.name}', 'driving')
         return _judge(arguments)
     try:
         arguments.output.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise OutputError.unwritable(arguments.output, error) from None
+    answers = []
     for name in STUDIES if arguments.all else [arguments.name]:
         if arguments.all and name == 'humanoid' and not arguments.model:
-            print('# humanoid: left out, it needs --model FOLDER\n')
+            out = text_beside(arguments.json)
+            print('# humanoid: left out, it needs --model FOLDER\n', file=out)
             continue
-        _run(STUDIES[name], arguments)
+        answers.append(_run(STUDIES[name], arguments))
+    if arguments.json:
+        print_json({'studies': answers})
     return 0
 
 
 def _judge(arguments: argparse.Namespace) -> int:
-    risk = _setting(DRIVING, arguments).table
+    from repsq_ros.paper.weighted_table import judge, read_weighted
+
+    risk = _setting(STUDIES['driving'], arguments).table
     rows = judge(read_weighted(arguments.table), risk)
-    print(markdown(rows, list(rows[0])))
+    if arguments.json:
+        print_json({'rows': rows})
+    else:
+        print(markdown(rows, list(rows[0])))
     return 0
 
 
@@ -100,26 +107,42 @@ def _setting(study: Study, arguments: argparse.Namespace) -> Any:
     return setting
 
 
-def _run(study: Study, arguments: argparse.Namespace) -> None:
+def _run(study: Study, arguments: argparse.Namespace) -> dict[str, object]:
+    """Run one study, print and write what it gives; returns the same for programs."""
+    # Imported here, with the study: `repsq study --help` starts without the simulated robots.
+    from repsq_ros.paper.drawing import draw_study
+    from repsq_ros.studies.figures import FIGURE_BY
+
     setting = _setting(study, arguments)
     count = len(study.pieces(setting))
     workers = open_executor(arguments.processes, arguments.scheduler, count, ' pieces')
     with workers as (executor, progress):
         found = run_study(study, setting, executor, progress)
-    print(f'# {study.name}: {study.summary}\n')
+    out = text_beside(arguments.json)
+    print(f'# {study.name}: {LISTED[study.name].summary}\n', file=out)
+    tables: dict[str, object] = {}
     for end, rows in found.tables.items():
         file = arguments.output / f'{study.name}{end}.csv'
         refuse_others_file(file, ','.join(rows[0]), arguments.force)
         write_table(file, rows)
         if end in study.columns:
-            print(markdown(rows, study.columns[end]))
-        print(f'\nall columns: {file}\n')
+            print(markdown(rows, study.columns[end]), file=out)
+        print(f'\nall columns: {file}\n', file=out)
+        tables[file.stem] = {'file': file, 'rows': rows}
     for finding in found.findings:
-        print(f'{"found" if finding.holds else "NOT FOUND"}: {finding.text}')
+        print(f'{"found" if finding.holds else "NOT FOUND"}: {finding.text}', file=out)
     figure = arguments.output / f'{study.name}.png'
     refuse_others_file(figure, FIGURE_BY, arguments.force)
+    drawn = True
     try:
         draw_study(figure, study, setting, found)
-        print(f'figure: {figure}\n')
+        print(f'figure: {figure}\n', file=out)
     except MissingError as error:
-        print(f'no figure: {error}\n')
+        drawn = False
+        print(f'no figure: {error}\n', file=out)
+    return {
+        'name': study.name,
+        'tables': tables,
+        'findings': found.findings,
+        'figure': figure if drawn else None,
+    }

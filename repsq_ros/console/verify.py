@@ -27,7 +27,6 @@ from repsq_ros.certificate.document import CERTIFICATE
 from repsq_ros.certificate.issuing import read_certificate
 from repsq_ros.certificate.signature import read_public
 from repsq_ros.certificate.verification import SIGNATURE, verify
-from repsq_ros.console.json_answer import add_json, print_json
 from repsq_ros.console.recorded_inputs import add_recover
 from repsq_ros.console.recorded_journal import (
     RecordedTopics,
@@ -36,6 +35,7 @@ from repsq_ros.console.recorded_journal import (
     topics_of,
 )
 from repsq_ros.console.registered_run import add_ledger
+from repsq_ros.json_answer import add_json, print_json
 
 CHANGED = 9  # exit code: as of CertificateError
 NOT_SIGNED_SO = 10  # exit code: only the signature does not fit

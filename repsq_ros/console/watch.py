@@ -25,9 +25,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from repsq_ros.console.json_answer import print_json
 from repsq_ros.console.outputs import add_force, refuse_others_file
 from repsq_ros.errors import MissingError, OutputError, ParameterError
+from repsq_ros.json_answer import print_json
 from repsq_ros.studies.costs import Budget
 from repsq_ros.views.folder_state import FolderState
 from repsq_ros.views.health import Health, Level

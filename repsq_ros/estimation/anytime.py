@@ -113,7 +113,7 @@ class AnytimeProgress(BettingProgress):
     ) -> None:
         super().__init__(question, question.gamma, rule.within(question))
         self._rule, self._c_below = rule, rule.c_below
-        start = question.bounds
+        start = self._bounds = question.bounds  # of the latest test
         self._lost = False  # any test
         gamma, thresholds = question.gamma, thresholds_of(question.c, rule.c_below)
         self._above = LowerSequence(gamma, thresholds[0], start.lower, shares=shares)
@@ -136,7 +136,7 @@ class AnytimeProgress(BettingProgress):
         self._lost = True
 
     def _stake(self, bet: Bet[float], low: float, high: float, bounds: Bounds) -> None:
-        whole, stake = self._question.bounds, bet.stake
+        whole, stake, self._bounds = self._question.bounds, bet.stake, bounds
         if self._lower_stands:
             self._above.add(low, stake, bounds.lower, whole.upper)
         if self._upper_stands:
@@ -163,8 +163,12 @@ class AnytimeProgress(BettingProgress):
         return "the interval's lower end is void, the upper end still stands"
 
     def _betting_on(self) -> tuple[Bounds, float]:
-        """Return the bounds of what is bet on, and the c that its capital is worth."""
-        return self._question.bounds, self._question.c
+        """Return the bounds of what is bet on, and the c that its capital is worth.
+
+        The bounds are those of the latest test: an adaptive proposal's are much narrower than
+        what it may ever draw.
+        """
+        return self._bounds, self._question.c
 
     def _make_forecast(self, total: Accumulator) -> int:
         mean, variance, gamma = total.mean, total.variance, self._question.gamma

@@ -18,7 +18,9 @@ from __future__ import annotations
 
 import argparse
 import csv
+import math
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -29,6 +31,7 @@ from transforms3d.quaternions import quat2mat
 from repsq_ros.errors import OutputError, ParameterError
 from repsq_ros.iso9283.pose_table import Columns, PoseTable, read_pose_table
 from repsq_ros.iso9283.rigid import rigid_fit, turns_left
+from repsq_ros.json_answer import add_json, print_json
 from repsq_ros.measurement.inputs import LENGTHS, OTHER_UNITS
 
 Array = NDArray[np.float64]
@@ -37,6 +40,28 @@ AXES = ['xyz', 'xzy', 'yxz', 'yzx', 'zxy', 'zyx', 'xyx', 'xzx', 'yxy', 'yzy', 'z
 ORDERS = tuple(frame + axes for frame in 'sr' for axes in AXES)
 SHOWN = 20  # dropped rows that are listed
 FITS = np.radians(5.0)  # [rad] no arm misses a rotation by more: the order is another one
+
+
+@dataclass(frozen=True)
+class TurnFit:
+    """By what attained rotations miss the commanded ones, after the best rigid fit."""
+
+    rms_deg: float
+    largest_deg: float
+    largest_row: int
+    order: str  # of the attained angles
+    better_order: str = ''  # one that fits where this one does not
+    better_deg: float = math.nan  # by what it misses at most
+
+
+@dataclass(frozen=True)
+class GoalFit:
+    """By what attained poses miss their goals, after the best rigid fit."""
+
+    rms_mm: float
+    largest_mm: float
+    largest_row: int
+    turns: TurnFit | None  # None: no rotations on both sides
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -98,6 +123,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         '--decimal', choices=('point', 'comma'), default='', help='default: told by the numbers'
     )
     parser.add_argument('--time', default='Timestamp', help='column of the time stamps')
+    add_json(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -138,14 +164,27 @@ def run(arguments: argparse.Namespace) -> int:
         arguments.time,
         arguments.decimal,
     )
-    _report(table, arguments)
+    fit = _fit(table, arguments)
     if arguments.output is not None:
         _write(table, arguments.output)
+    if arguments.json:
+        print_json(
+            {
+                'imported': len(table.rows),
+                'dropped': table.dropped,
+                'notes': table.notes,
+                'goals': fit,
+                'written': arguments.output,
+            }
+        )
+        return 0
+    _report(table, fit)
+    if arguments.output is not None:
         print(f'written   {arguments.output}')
     return 0
 
 
-def _report(table: PoseTable, arguments: argparse.Namespace) -> None:
+def _report(table: PoseTable, fit: GoalFit | None) -> None:
     print(f'imported  {len(table.rows)} poses')
     print(f'dropped   {len(table.dropped)} rows')
     for line in table.dropped[:SHOWN]:
@@ -154,32 +193,57 @@ def _report(table: PoseTable, arguments: argparse.Namespace) -> None:
         print(f'          and {len(table.dropped) - SHOWN} more')
     for note in table.notes:
         print(f'note      {note}')
-    if len(table.goals) >= 3:
-        goals, attained = np.array(table.goals)[:, :3], np.array(table.attained)[:, :3]
-        base, _, left = rigid_fit(goals, attained)
-        worst = int(np.argmax(left))
+    if fit is None:
+        return
+    print(
+        f'goals     after the best rigid fit the attained positions are off by '
+        f'{fit.rms_mm:.3f} mm (root mean square), at most {fit.largest_mm:.3f} mm in row '
+        f'{fit.largest_row}'
+    )
+    turns = fit.turns
+    if turns is None:
+        return
+    print(
+        f'          their rotations by {turns.rms_deg:.3f} degrees (root mean square), at most '
+        f'{turns.largest_deg:.3f} in row {turns.largest_row}'
+    )
+    if turns.better_order:
         print(
-            f'goals     after the best rigid fit the attained positions are off by '
-            f'{np.sqrt(np.mean(left**2)) * 1e3:.3f} mm (root mean square), at most '
-            f'{left[worst] * 1e3:.3f} mm in row {table.rows[worst]}'
+            f'note      attained angles of order {turns.order} do not fit to the commanded ones; '
+            f'of order {turns.better_order} they would within {turns.better_deg:.3f} degrees: '
+            f'--order {turns.better_order}'
         )
 
-        turned = bool(arguments.goal_quaternion or len(arguments.goal) == 6)
-        if turned and (table.angles or arguments.quaternion):
-            _report_turns(table, base, arguments.order)
+
+def _fit(table: PoseTable, arguments: argparse.Namespace) -> GoalFit | None:
+    """Compare attained poses with goals, up to a rigid motion; None with fewer than 3 goals."""
+    if len(table.goals) < 3:
+        return None
+    goals, attained = np.array(table.goals)[:, :3], np.array(table.attained)[:, :3]
+    base, _, left = rigid_fit(goals, attained)
+    worst = int(np.argmax(left))
+    turned = bool(arguments.goal_quaternion or len(arguments.goal) == 6)
+    turned = turned and bool(table.angles or arguments.quaternion)
+    return GoalFit(
+        float(np.sqrt(np.mean(left**2))) * 1e3,
+        float(left[worst]) * 1e3,
+        table.rows[worst],
+        _turns(table, base, arguments.order) if turned else None,
+    )
 
 
-def _report_turns(table: PoseTable, base: Array, order: str) -> None:
-    """Tell whether the attained rotations fit to the commanded ones, and which order would."""
+def _turns(table: PoseTable, base: Array, order: str) -> TurnFit:
+    """Compare the attained rotations with the commanded ones; looks for an order that fits."""
     goals = [matrix_of(pose[3:]) for pose in table.goals]
     off = turns_left(base, goals, [matrix_of(pose[3:]) for pose in table.attained])
-    print(
-        f'          their rotations by {np.degrees(np.sqrt(np.mean(off**2))):.3f} degrees (root '
-        f'mean square), at most {np.degrees(off.max()):.3f} in row '
-        f'{table.rows[int(np.argmax(off))]}'
+    found = TurnFit(
+        float(np.degrees(np.sqrt(np.mean(off**2)))),
+        float(np.degrees(off.max())),
+        table.rows[int(np.argmax(off))],
+        order,
     )
     if off.max() < FITS or not table.angles:
-        return
+        return found
     some = slice(None, None, max(len(goals) // 50, 1))
     others = {
         each: float(
@@ -190,12 +254,9 @@ def _report_turns(table: PoseTable, base: Array, order: str) -> None:
         for each in ORDERS
     }
     best = min(others, key=lambda each: others[each])
-    if best != order:
-        print(
-            f'note      attained angles of order {order} do not fit to the commanded ones; of '
-            f'order {best} they would within {np.degrees(others[best]):.3f} degrees: '
-            f'--order {best}'
-        )
+    if best == order:
+        return found
+    return replace(found, better_order=best, better_deg=float(np.degrees(others[best])))
 
 
 def matrix_of(quaternion: Sequence[float]) -> Array:

@@ -39,6 +39,7 @@ from repsq_ros.iso9283.performance_criteria import (
 from repsq_ros.iso9283.pose_figures import draw
 from repsq_ros.iso9283.pose_table import Columns, PoseTable, read_pose_table
 from repsq_ros.iso9283.rigid import rigid_fit
+from repsq_ros.json_answer import add_json, print_json
 
 Array = NDArray[np.float64]
 
@@ -69,6 +70,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help='paths that were taken in turn to each pose, for the multi-directional variation',
     )  # fmt: skip
     parser.add_argument('--output', type=Path, help='new folder for iso9283.csv and the plots')
+    add_json(parser)
 
 
 @dataclass
@@ -114,16 +116,32 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.commanded is not None and table.goals:
         raise ParameterError('commanded', 'a pose', 'none: the table has goals of its own')
     poses = grouped(table, arguments.commanded)
-    relative = _lay_over(poses, arguments) if arguments.fit else ''
+    left = _lay_over(poses, arguments) if arguments.fit else math.nan
     found = [quantities(each, arguments) for each in poses]
     if not any(each.repeatability or each.accuracy for each in found):
         raise BagError(
             f'{arguments.table}: found {len(poses)} poses of one cycle each and none commanded, '
             'expected several cycles to a pose'
         )
-    _show(table, found, relative)
-    if arguments.output is not None:
-        _write(poses, found, arguments.output)
+    written = [] if arguments.output is None else _write(poses, found, arguments.output)
+    if arguments.json:
+        print_json(
+            {
+                'units': {'length': 'mm', 'angle': 'rad'},
+                'poses': [
+                    {'first_row': each.rows[0], **vars(told)}
+                    for each, told in zip(poses, found, strict=True)
+                ],
+                'cycles': len(table.rows),
+                'dropped': table.dropped,
+                'left_by_fit_mm': left,
+                'written': written,
+            }
+        )
+        return 0
+    _show(table, found, left)
+    if written:
+        print(f'written   {arguments.output}: {", ".join(file.name for file in written)}')
     return 0
 
 
@@ -187,8 +205,8 @@ def quantities(cycles: Cycles, arguments: argparse.Namespace) -> Quantities:
     )  # fmt: skip
 
 
-def _lay_over(poses: list[Cycles], arguments: argparse.Namespace) -> str:
-    """Move the goals into the frame of the attained positions; returns what has to be said of it.
+def _lay_over(poses: list[Cycles], arguments: argparse.Namespace) -> float:
+    """Move the goals into the frame of the attained positions; returns what is left [mm] (rms).
 
     :raises BagError: no three poses are commanded
     """
@@ -201,19 +219,19 @@ def _lay_over(poses: list[Cycles], arguments: argparse.Namespace) -> str:
     rotation, shift, left = rigid_fit(np.array(goals), centres)
     for each, goal in zip(poses, goals, strict=True):
         each.commanded = rotation @ goal + shift
-    rms = float(np.sqrt(np.mean(left**2))) * MM
-    return (
-        f'the goals are laid over the attained positions (left: {rms:.3f} mm root mean square); '
-        'accuracy is relative, and no orientation accuracy is told'
-    )
+    return float(np.sqrt(np.mean(left**2))) * MM
 
 
-def _show(table: PoseTable, found: list[Quantities], relative: str) -> None:
+def _show(table: PoseTable, found: list[Quantities], left: float) -> None:
     print(f'poses     {len(found)}, {len(table.rows)} cycles, {len(table.dropped)} rows dropped')
-    if relative:
-        print(f'note      {relative}')
+    if not math.isnan(left):
+        print(
+            'note      the goals are laid over the attained positions (left: '
+            f'{left:.3f} mm root mean square); accuracy is relative, and no orientation accuracy '
+            'is told'
+        )
     off = [each.accuracy.position for each in found if each.accuracy]
-    if off and not relative and min(off) > ANOTHER_FRAME:
+    if off and math.isnan(left) and min(off) > ANOTHER_FRAME:
         print('note      all poses are far from their goals: goals of another frame? --fit')
     for name, text in lines_of(found):
         print(f'{name:27s}  {text}')
@@ -266,7 +284,8 @@ _LACKING = {
 }
 
 
-def _write(poses: list[Cycles], found: list[Quantities], folder: Path) -> None:
+def _write(poses: list[Cycles], found: list[Quantities], folder: Path) -> list[Path]:
+    """Write table and plots into a new folder; returns the files."""
     try:
         folder.mkdir(parents=True)
         with (folder / 'iso9283.csv').open('x', encoding='utf-8', newline='') as opened:
@@ -295,4 +314,4 @@ def _write(poses: list[Cycles], found: list[Quantities], folder: Path) -> None:
         [told.accuracy.position if told.accuracy else math.nan for told in found],
         [told.repeatability.position if told.repeatability else math.nan for told in found],
     )
-    print(f'written   {folder}: iso9283.csv, {", ".join(names)}')
+    return [folder / name for name in ('iso9283.csv', *names)]

@@ -280,8 +280,7 @@ def _findings(setting: BaselinesSetting, rows: Sequence[Row]) -> tuple[Finding, 
 
 
 BASELINES = Study(
-    'baselines', "the paper's baselines as rules of their own, beside the rules that hold",
-    _read, _pieces, _work, _conclude, draw,
+    'baselines', _read, _pieces, _work, _conclude, draw,
     {'': ('scenario', 'rule', 'tests_mean', 'promised_half_width', 'promised_agreement',
           'error_mean', 'missed_count', 'same_count', 'same_of', 'same_low', 'same_high',
           'edge_count', 'edge_of')},

@@ -290,8 +290,7 @@ def _findings(
 
 
 DRIVING = Study(
-    'driving', 'risk by importance sampling: car following and cut-in',
-    _read, _pieces, _work, _conclude, draw,
+    'driving', _read, _pieces, _work, _conclude, draw,
     {
         '': ('scenario', 'method', 'met_rule', 'tests_mean', 'tests_least', 'tests_most',
              'estimate', 'missed_count', 'missed_low', 'missed_high', 'same_count', 'same_of',

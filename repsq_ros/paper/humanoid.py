@@ -171,8 +171,7 @@ def _findings(main: Sequence[Row], forms: Sequence[Row]) -> tuple[Finding, ...]:
 
 
 HUMANOID = Study(
-    'humanoid', "the G1's walking policy in MuJoCo: four proposals, forms of psi, changed robots",
-    read_setting, pieces_of, work, _conclude, draw,
+    'humanoid', read_setting, pieces_of, work, _conclude, draw,
     {
         '': ('proposal', 'rule', 'trials', 'tests_mean', 'tests_least', 'tests_most',
              'estimate_least', 'estimate_most', 'values', 'same_count', 'same_low', 'same_high',

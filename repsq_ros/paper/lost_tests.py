@@ -254,7 +254,6 @@ def _draw(setting: SelectionSetting, figure: Any, found: StudyOutcome) -> None:
 
 SELECTION = Study(
     'selection',
-    'tests that are lost where psi is high: what the result says, what is true',
     _read,
     _pieces,
     _work,

@@ -282,8 +282,7 @@ def _findings(setting: ManipulatorSetting, rows: Sequence[Row]) -> tuple[Finding
 
 
 MANIPULATOR = Study(
-    'manipulator', 'ISO 9283 against the method, on an arm and on a hand',
-    _read, _pieces, _work, _conclude, draw,
+    'manipulator', _read, _pieces, _work, _conclude, draw,
     {
         '': ('subject', 'method', 'met_rule', 'tests_mean', 'tests_least', 'tests_most',
              'mean_sd', 'missed_count', 'same_count', 'same_of', 'same_low', 'same_high',

@@ -140,8 +140,7 @@ def _draw(setting: RulesSetting, figure: Any, found: StudyOutcome) -> None:
 
 
 RULES = Study(
-    'rules', 'tests and agreement of each stopping rule, on laws with known means',
-    _read, _pieces, _work, _conclude, _draw,
+    'rules', _read, _pieces, _work, _conclude, _draw,
     {
         '': ('law', 'gamma', 'paper_tests', 'paper_missed', 'paper_same', 'anytime_tests',
              'anytime_missed', 'anytime_same', 'anchored_tests', 'anchored_same_and_close',

@@ -71,7 +71,6 @@ class Study:
     """
 
     name: str
-    summary: str
     read: Callable[[Section, StudyRequest], Any]
     pieces: Callable[[Any], Sequence[Any]]
     work: Callable[[Any, Any], Any]

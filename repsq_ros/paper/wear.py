@@ -287,8 +287,7 @@ def _draw(setting: DriftSetting, figure: Any, found: StudyOutcome) -> None:
 
 
 DRIFT = Study(
-    'drift', 'a subject that wears over sessions: what is reported, when the alarm rises',
-    _read, _pieces, _work, _conclude, _draw,
+    'drift', _read, _pieces, _work, _conclude, _draw,
     {
         '': ('wear', 'rule', 'met_rule', 'tests_mean', 'reported', 'mean_at_first',
              'mean_over_tests', 'mean_at_end', 'far_from_over_count', 'far_from_end_count',

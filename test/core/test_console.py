@@ -25,8 +25,8 @@ import pytest
 from repsq_ros.campaign.progress import ProgressLines
 from repsq_ros.campaign.records import CountedAttempt, EstimateRecord, TestRecord
 from repsq_ros.cli import main
-from repsq_ros.console.json_answer import plain
 from repsq_ros.console.live import LiveLine
+from repsq_ros.json_answer import plain
 from repsq_ros.protocols.phases import Phase
 
 

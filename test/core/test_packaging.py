@@ -191,7 +191,7 @@ def test_in_a_ros_workspace_the_remedy_is_a_debian_package(monkeypatch):
 
 
 def test_every_dependency_has_its_reason():
-    text = (ROOT / 'docs' / 'development.md').read_text()
+    text = (ROOT / 'README.md').read_text()
     table = text[text.index('| package | why |') :]
     lists = [SETUP['options']['install_requires'], *SETUP['options.extras_require'].values()]
     for name in {each for requirements in lists for each in names(requirements)} - {'repsq_ros'}:

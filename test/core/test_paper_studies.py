@@ -15,6 +15,7 @@
 """The studies of the paper, each run small: it shows what it is made to show."""
 
 import csv
+import json
 import math
 import pickle
 import re
@@ -318,6 +319,15 @@ def test_repsq_study_writes_tables_and_figure(tmp_path, capsys):
         rows = list(csv.DictReader(opened))
     assert [row['subject'] for row in rows] == ['arm'] * 6 + ['hand'] * 6
     assert (output / 'manipulator_trials.csv').is_file()
+    assert main([*words, '--specification', str(file), '--output', str(output), '--json']) == 0
+    (study,) = json.loads(capsys.readouterr().out)['studies']
+    assert list(study['tables']) == ['manipulator', 'manipulator_trials']
+    assert study['tables']['manipulator']['file'] == str(output / 'manipulator.csv')
+    assert [row['subject'] for row in study['tables']['manipulator']['rows']] == ['arm'] * 6 + [
+        'hand'
+    ] * 6
+    assert {each['holds'] for each in study['findings']} == {True, False}
+    assert study['figure'] == str(output / 'manipulator.png')
 
 
 @pytest.mark.parametrize(

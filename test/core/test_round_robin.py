@@ -14,6 +14,7 @@
 
 """Campaigns side by side: drift, differences, and the table of many labs."""
 
+import json
 import math
 import re
 import shutil
@@ -298,6 +299,16 @@ def test_certificates_are_compared_as_their_campaigns_are(lab, tmp_path, capsys)
     alone[0].write_text(edited)
     assert main(['compare', *map(str, alone)]) == 9
     assert 'it was edited' in capsys.readouterr().err
+
+
+def test_no_estimate_of_agreement_is_above_its_cap(lab, capsys):
+    quiet = [0.52 + 0.001 * (k % 3) for k in range(100)]
+    labs = [lab(name, quiet, seed=seed) for name, seed in (('a', 1), ('b', 2))]
+    assert main(['compare', *labs]) == 0
+    assert 'p_same    0.999, 0.999 (' in capsys.readouterr().out
+    assert main(['compare', *labs, '--json']) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert [each['p_same'] for each in told['labs']] == [0.999, 0.999]
 
 
 def test_two_initiators_are_not_comparable_and_their_difference_is_told(lab, capsys):

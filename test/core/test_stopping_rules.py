@@ -125,6 +125,21 @@ def test_the_smallest_n_is_within_gamma_and_the_one_before_is_not(rule, gamma, v
     assert rule.half_width(n - 1, variance, z_range, C) > gamma
 
 
+def test_the_forecast_counts_with_the_bounds_that_tests_have_now():
+    # An adaptive proposal's bounds: each test's are narrower than what it may ever draw.
+    now = Bounds(0.0, 1.1)
+    progress, total = Anytime().begin(Question(0.05, C, Bounds(0.0, 3.0))), Accumulator()
+    forecasts = []
+    for value in np.random.default_rng(7).uniform(0.3, 0.7, 1000).tolist():
+        total.add(value)
+        progress.add(total, value, now)
+        forecasts.append(progress.expected_n(total))
+        if progress.reached:
+            break
+    assert total.n > 40
+    assert forecasts[20:] == pytest.approx([total.n] * len(forecasts[20:]), rel=0.15)
+
+
 def test_the_forecast_of_a_moment_rule_is_where_it_stops_if_nothing_changes():
     progress, total = feed(PRINTED, [0.3, 0.7] * 50, gamma=0.04)
     forecast = progress.expected_n(total)

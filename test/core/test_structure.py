@@ -37,7 +37,7 @@ FLOORS = [
     ['protocols', 'auditing', 'iso9283'],
     ['sampling', 'estimation', 'measurement'],
     ['keys', 'configurations'],
-    ['errors', 'timebase', 'seeds', 'digests', 'topics', 'special'],
+    ['errors', 'timebase', 'seeds', 'digests', 'topics', 'special', 'json_answer'],
 ]
 LEAVES = {*FLOORS[-1], 'keys', ''}
 CORE = {room for floor in FLOORS[7:-2] for room in floor} | {

@@ -14,6 +14,7 @@
 
 """`repsq record` over DDS: what others offer is what it asks for, and nobody waits for it."""
 
+import json
 import signal
 import time
 
@@ -134,7 +135,8 @@ def test_a_simulation_is_recorded_by_its_own_clock(nodes, short, write, tmp_path
     node, bag = nodes.listener.node, tmp_path / 'bag'
     odometry = node.create_publisher(Odometry, '/odom', 10)
     clock = node.create_publisher(Clock, '/clock', 10)
-    recorder = start_recorder(nodes, write(short), bag, '--use-sim-time', topics=('/odom',))
+    options = ('--use-sim-time', '--json')
+    recorder = start_recorder(nodes, write(short), bag, *options, topics=('/odom',))
     nodes.listener.until(
         lambda: odometry.get_subscription_count() and clock.get_subscription_count()
     )
@@ -149,6 +151,8 @@ def test_a_simulation_is_recorded_by_its_own_clock(nodes, short, write, tmp_path
     assert code == 0, said
     with Recording(bag) as opened:
         heard = [(each.log_ns, each.message.child_frame_id) for each in opened.messages('/odom')]
+    told = json.loads(said[said.index('{') :])
+    assert (told['recording'], told['messages']['/odom']) == (str(bag), 3)
     second = 1_000_000_000
     assert heard == [(5 * second, 'early'), (5 * second, 'at 5'), (6 * second, 'at 6')]
 

@@ -50,7 +50,7 @@ BENCHMARKS = {
         [rf'one by one{NUMBER} ms:{NUMBER} x as fast',
          'their numbers are those of campaigns one by one'],
     ),
-    'statistics.py': (
+    'statistics_speed.py': (
         ['--repetitions', '1'],
         [rf'Bernstein update{NUMBER} x as fast', rf'anytime update.*{NUMBER} x as fast',
          r'their n are those of the plain loop\n', r'from math.fsum, relative \(1e-10\)\n'],
@@ -65,7 +65,7 @@ NAMES = {file.name for file in (ROOT / 'benchmarks').glob('*.py')} - WITHOUT_ROS
 @pytest.mark.parametrize('name', sorted(NAMES))
 def test_a_benchmark_runs_and_prints_what_it_measured(name):
     arguments, wanted = BENCHMARKS[name]
-    if name == 'statistics.py':
+    if name == 'statistics_speed.py':
         pytest.importorskip('ville')
     with domain_of_its_own() as domain:
         done = subprocess.run(
@@ -74,7 +74,7 @@ def test_a_benchmark_runs_and_prints_what_it_measured(name):
             text=True, check=False, timeout=2 * PATIENCE,
         )  # fmt: skip
     # Some end with 1 where they are slower than wanted, which a busy machine may make them.
-    judges = name in ('segments.py', 'statistics.py', 'simulated_campaigns.py')
+    judges = name in ('segments.py', 'statistics_speed.py', 'simulated_campaigns.py')
     assert done.returncode in ((0, 1) if judges else (0,)), done.stderr
     for line in wanted:
         assert re.search(line, done.stdout), done.stdout

@@ -19,10 +19,12 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import sys
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from pathlib import Path
+from typing import TextIO
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:
@@ -33,6 +35,11 @@ def add_json(parser: argparse.ArgumentParser) -> None:
 def print_json(answer: object) -> None:
     """Print an answer as JSON."""
     print(json.dumps(plain(answer), indent=2, allow_nan=False))
+
+
+def text_beside(json: bool) -> TextIO:
+    """Return where a verb's running text goes: beside an answer in JSON to standard error."""
+    return sys.stderr if json else sys.stdout
 
 
 def plain(value: object) -> object:

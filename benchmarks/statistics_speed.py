@@ -14,7 +14,7 @@
 
 """How fast the statistics are, against PyPI's `ville` and a plain loop; and how exact.
 
-    .venv/bin/python benchmarks/statistics.py [--repetitions 5]
+    .venv/bin/python benchmarks/statistics_speed.py [--repetitions 5]
 
 Everything is measured in the same run, the two of a pair by turns, and the median of the ratios is
 printed with what is wanted of it. Exits with 1 where something wanted is missed.
