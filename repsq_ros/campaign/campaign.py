@@ -68,6 +68,7 @@ class Campaign:
         self._control = specification.make_control()
         self._acceptance = self._make_acceptance()
         self._total = Accumulator()
+        self._errors = Accumulator()  # of the instruments
         self._weights = Weights()
         self._losses = Losses(accuracy)
         self._selection = Selection()  # of all that was lost
@@ -186,6 +187,7 @@ class Campaign:
             self._truncated += 1
         self._check(record, z, bounds, weight_bound)
         self._weights.add(record.weight)
+        self._errors.add(record.weight * record.psi_error)
         could = widened = None
         if self._losses.in_test:
             could = self._could_be(record, bounds)
@@ -366,6 +368,7 @@ class Campaign:
             self._violations,
             self._selection.shift(self._total),
             self._losses,
+            self._errors.mean,
             events,
             self._acceptance,
         )

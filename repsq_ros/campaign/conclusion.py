@@ -47,6 +47,7 @@ def conclude(
     violations: int,
     selection_bound: float,
     losses: Losses,
+    systematic: float,
     events: Sequence[str],
     acceptance: AcceptanceTest | None = None,
 ) -> Result:
@@ -55,6 +56,7 @@ def conclude(
     :param standard_error: of the mean [unit of psi]
     :param violations: tests with a value outside its bounds
     :param selection_bound: how far lost tests can have shifted the mean [unit of psi]
+    :param systematic: how far the instruments may have moved the mean [unit of psi]
     :param events: everything out of the ordinary so far
     :param acceptance: what the tests say of the limit of `accept`
     """
@@ -98,6 +100,7 @@ def conclude(
         bench=losses.bench,
         verdict=verdict,
         decided_at=decided_at,
+        systematic=systematic,
     )
     said = say(told_of)
     by_mean = not told_of.cell_decides

@@ -34,7 +34,8 @@ SPECIFICATION = 'specification.yaml'  # a copy, so that the folder is complete
 TESTS = 'tests.csv'
 REPLICATION = 'replication.yaml'
 RESULT = 'result.yaml'
-COLUMNS = 'psi,weight,weight_bound,samples,mean,half_width,reason'  # after those of the case
+# After those of the case.
+COLUMNS = 'psi,psi_error,weight,weight_bound,samples,mean,half_width,reason'
 
 
 def read_tests(folder: Path, names: tuple[str, ...]) -> list[TestRecord]:
@@ -64,6 +65,7 @@ def read_tests(folder: Path, names: tuple[str, ...]) -> list[TestRecord]:
                     int(row['samples']),
                     x=tuple(float(row[name]) for name in names),
                     weight_bound=float(row['weight_bound']),
+                    psi_error=float(row.get('psi_error', 0.0)),
                 )
             )
         except (KeyError, TypeError, ValueError) as error:
@@ -85,8 +87,8 @@ def tests_row(record: TestRecord, estimate: EstimateRecord) -> str:
     return (
         f'{record.index},{record.attempt},{int(record.valid)},'
         f'{",".join(repr(float(value)) for value in record.x)},{record.psi!r},'
-        f'{record.weight!r},{record.weight_bound!r},{record.samples},{estimate.mean!r},'
-        f'{estimate.half_width!r},"{reason}"'
+        f'{record.psi_error!r},{record.weight!r},{record.weight_bound!r},{record.samples},'
+        f'{estimate.mean!r},{estimate.half_width!r},"{reason}"'
     )
 
 

@@ -31,6 +31,7 @@ from repsq_ros.specification.model import Specification
 from repsq_ros.specification.partition_section import PartitionChoice
 
 ROUNDING = 1.0 - 1e-12  # tolerance for rounding when 2 gamma is computed differently
+NEGLIGIBLE = 0.01  # of gamma: an error of the instruments that is not worth a word
 INDEPENDENT = 'lost whatever psi would have been, which is assumed and not proven'
 STATIONARY = 'robot and set-up did not change during the tests'
 
@@ -100,6 +101,7 @@ class Facts:
     accept: Acceptance | None = None  # what the mean is held against
     verdict: AcceptanceVerdict = AcceptanceVerdict.UNDECIDED
     decided_at: int = 0  # tests at which it fell; 0: not yet
+    systematic: float = 0.0  # how far the instruments may have moved the mean [unit of psi]
 
     @property
     def cell_decides(self) -> bool:
@@ -265,6 +267,11 @@ def _provisos(facts: Facts) -> tuple[str, ...]:
     elif lost:
         what = bench_text(lost) if facts.bench == lost else lost_text(lost)
         found.append(f'{what} {"was" if lost == 1 else "were"} {INDEPENDENT}')
+    if facts.systematic > NEGLIGIBLE * facts.accuracy.gamma:
+        found.append(
+            'the sensors are right (their errors may have moved the mean by '
+            f'{facts.systematic:.2g}, the mean of psi_error)'
+        )
     return tuple(found)
 
 

@@ -59,6 +59,7 @@ class TestRecord:
         ''  # of the reason, for programs: measurement.reasons.Code.key; '' where there is none
     )
     cause: str = ''  # Cause, where it was broken off; '': an earlier version did not say
+    psi_error: float = 0.0  # how far the instruments may have moved psi; 0: not known
 
     @property
     def loss(self) -> Cause | None:
@@ -98,6 +99,7 @@ def record_of(
         draw.x,
         draw.weight_bound,
         code='' if outcome.code is None else outcome.code.key,
+        psi_error=outcome.psi_error,
     )
 
 

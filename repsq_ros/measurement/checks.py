@@ -247,7 +247,7 @@ def _believed(cut: Cut) -> Fault | None:
     samples, window = cut.measured, cut.window
     return (
         twists.bound_fault(samples, window, cut.limits, cut.commanded)
-        or twists.agreement_fault(samples, window)
+        or twists.agreement_fault(samples, cut.slopes_of_both, window)
         or twists.spike_fault(samples, cut.period, window)
     )
 

@@ -30,6 +30,7 @@ from repsq_ros.measurement.limits import CommandedSpeed, Limits
 from repsq_ros.measurement.reasons import Code, Doubt
 from repsq_ros.measurement.samples import Array, Flags, Samples, Stamps
 from repsq_ros.measurement.steps import Steps
+from repsq_ros.measurement.twists import slopes_of_both
 from repsq_ros.measurement.window import BASELINE_NS, GUARD_NS, UnmeasurableError, Window
 
 USUAL = Limits()
@@ -244,6 +245,11 @@ class Cut:
         """Return `samples` with the stamps from which a velocity is estimated."""
         stamps = self.even_stamps
         return self.samples if stamps is None else replace(self.samples, stamps=stamps)
+
+    @cached_property
+    def slopes_of_both(self) -> tuple[Array, Array] | None:
+        """Return the velocities by twist and by pose, smoothed alike; None: not both are there."""
+        return slopes_of_both(self.measured)
 
     @cached_property
     def velocity(self) -> Array:

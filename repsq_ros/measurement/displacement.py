@@ -16,6 +16,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -25,8 +26,17 @@ from transforms3d.euler import euler2quat
 from repsq_ros.keys import KeyedDataclass, key
 from repsq_ros.measurement.checks import checked, checked_reference
 from repsq_ros.measurement.cut import Cut
-from repsq_ros.measurement.pose import Pose, angle_between, mean_pose, require_rest
+from repsq_ros.measurement.pose import (
+    Pose,
+    angle_between,
+    in_halves,
+    mean_error,
+    mean_pose,
+    require_rest,
+)
+from repsq_ros.measurement.psi_error import PsiError
 from repsq_ros.measurement.reasons import Code
+from repsq_ros.measurement.samples import Samples
 from repsq_ros.measurement.window import GUARD_NS, UnmeasurableError
 from repsq_ros.timebase import to_seconds
 
@@ -97,11 +107,20 @@ class GaugeDisplacement(KeyedDataclass, type='displacement', of='gauge'):
             return float(moved.max())
         return float(moved[-1] if self.take == 'last' else np.abs(np.median(inside) - tare))
 
+    def error_of_psi(self, cut: Cut) -> PsiError:
+        """Return by how much readings of the window and of the tare scatter, and their step."""
+        tare = 0.0 if self.tare is not None else _known_within(self._before(cut))
+        here = _known_within(cut.values * MM, single=self.take != 'median')
+        return PsiError(noise=math.hypot(tare, here))
+
     def _tare(self, cut: Cut) -> float:
         """Return the median of the readings before the command [mm].
 
         A gauge that speaks on change alone says nothing for minutes: its last reading stands then.
         """
+        return float(np.median(self._before(cut)))
+
+    def _before(self, cut: Cut) -> NDArray[np.float64]:
         usual = cut.before_command()
         before = cut.around.stamps[cut.around.stamps < usual.end_ns]
         if not len(before):
@@ -122,7 +141,7 @@ class GaugeDisplacement(KeyedDataclass, type='displacement', of='gauge'):
                 f'{self.settled_within:g} mm allowed',
                 Code.TARE,
             )
-        return float(np.median(readings))
+        return readings
 
     def _require_travel(self, readings: NDArray[np.float64]) -> None:
         """Refuse readings at an end of the travel, where a gauge shows nothing any more."""
@@ -136,6 +155,19 @@ class GaugeDisplacement(KeyedDataclass, type='displacement', of='gauge'):
                 f'and {upper:g} mm',
                 Code.TRAVEL,
             )
+
+
+def _known_within(readings: NDArray[np.float64], single: bool = False) -> float:
+    """Return the standard error of a median, or of a single reading, with half their step [mm].
+
+    Of normal noise a median of n is known 1.25 / sqrt(n) times as well. The step is the least that
+    two of them differ by: what the gauge resolves, at most.
+    """
+    steps = np.diff(np.unique(readings))
+    if not len(steps):
+        return 0.0
+    share = 1.0 if single else min(1.25 / math.sqrt(len(readings)), 1.0)
+    return math.hypot(share * float(np.std(readings)), float(steps.min()) / 2.0)
 
 
 @dataclass(frozen=True)
@@ -165,11 +197,20 @@ class SpaceDisplacement(KeyedDataclass, type='displacement', of='body'):
         here, _ = mean_pose(inside)
         return float(np.linalg.norm(here - self._reference(cut))) * MM
 
+    def error_of_psi(self, cut: Cut) -> PsiError:
+        """Return how well window and reference are known."""
+        reference = 0.0 if self.reference is not None else mean_error(self._before(cut))
+        return PsiError(noise=math.hypot(mean_error(cut.measured), reference) * MM)
+
+    def _before(self, cut: Cut) -> Samples:
+        before = checked_reference(cut, 'position')
+        require_rest(before, self.settled_speed, self.settled_within, ' before the command')
+        return before
+
     def _reference(self, cut: Cut) -> NDArray[np.float64]:
         if self.reference is not None:
             return np.array(self.reference.position)
-        before = checked_reference(cut, 'position')
-        require_rest(before, self.settled_speed, self.settled_within, ' before the command')
+        before = self._before(cut)
         assert before.position is not None
         middle: NDArray[np.float64] = np.median(before.position, axis=0)
         return middle
@@ -213,6 +254,15 @@ class FinalPoseError(KeyedDataclass, type='final_pose_error'):
             turn = angle_between(orientation, np.array(target.orientation))
             error += self.per_radian * turn
         return error
+
+    def error_of_psi(self, cut: Cut) -> PsiError:
+        """Return how well position and orientation of the window are known."""
+        turn, halves = 0.0, in_halves(cut.measured)
+        if self.per_radian > 0 and len(halves) == 2:
+            first, second = (mean_pose(each)[1] for each in halves)
+            if first is not None and second is not None:
+                turn = self.per_radian * angle_between(first, second) / 2.0
+        return PsiError(noise=math.hypot(mean_error(cut.measured) * MM, turn))
 
 
 def _commanded(cut: Cut) -> Pose:

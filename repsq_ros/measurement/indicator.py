@@ -21,6 +21,7 @@ from typing import Any
 
 from repsq_ros.keys import KeyedDataclass, key
 from repsq_ros.measurement.cut import Cut
+from repsq_ros.measurement.psi_error import PsiError
 
 
 @dataclass(frozen=True)
@@ -42,3 +43,11 @@ class Indicator(KeyedDataclass, type='indicator'):
     def psi(self, cut: Cut) -> float:
         """Return 1 or 0."""
         return 1.0 if self.inner.psi(cut) > self.above else 0.0
+
+    def error_of_psi(self, cut: Cut) -> PsiError:
+        """Return 1 where the inner quantity is no further from the threshold than its own error.
+
+        It is not known then on which side it is, and no repeat would tell: such a test counts.
+        """
+        near = abs(self.inner.psi(cut) - self.above) <= self.inner.error_of_psi(cut).total
+        return PsiError(near_threshold=float(near))

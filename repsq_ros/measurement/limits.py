@@ -27,7 +27,10 @@ from repsq_ros.keys import KeyedDataclass, key
 
 @dataclass(frozen=True)
 class Limits(KeyedDataclass):
-    """Thresholds of validity. A gauge may be silent for minutes: of them only `largest_gap`."""
+    """Thresholds of validity.
+
+    A gauge without a rate may be silent for minutes: of them only `largest_error`.
+    """
 
     largest_gap_ns: int = field(
         default=200_000_000,
@@ -63,6 +66,14 @@ class Limits(KeyedDataclass):
         default=0.5,
         metadata=key(
             'most that a body leans at rest before its command', 'rad', above=0, later=True
+        ),
+    )
+    largest_error: float = field(
+        default=0.25,
+        metadata=key(
+            'most that the instruments may move psi (psi_error), as a share of gamma',
+            above=0,
+            later=True,
         ),
     )
 

@@ -30,6 +30,7 @@ from repsq_ros.measurement.cut import Cut
 from repsq_ros.measurement.inputs import Input
 from repsq_ros.measurement.limits import CommandedSpeed, Condition, Fall, Limits
 from repsq_ros.measurement.own import OwnQuantity
+from repsq_ros.measurement.psi_error import PsiError
 from repsq_ros.measurement.reasons import Code, Fault
 from repsq_ros.measurement.window import UnmeasurableError
 
@@ -44,6 +45,7 @@ class Evaluation:
     samples: int
     note: str = ''  # what is out of the ordinary in a valid one, e.g. a fall
     code: Code | None = None  # of the reason, for programs
+    psi_error: float = 0.0  # how far the instruments may have moved psi; 0: not known
 
     @staticmethod
     def invalid(reason: str, samples: int = 0, code: Code = Code.OWN) -> Evaluation:
@@ -76,6 +78,12 @@ class Quantity(Protocol):
         :raises UnmeasurableError: the samples do not allow it; the test is INVALID
         """
 
+    def error_of_psi(self, cut: Cut) -> PsiError:
+        """Return how far the instruments may have moved psi, by cause.
+
+        :param cut: from which psi was computed
+        """
+
     def describe(self) -> dict[str, object]:
         """Return all that two labs have to share."""
 
@@ -96,6 +104,9 @@ class Measure:
     # The fastest that is commanded; None: not known. It follows from the target, so it is no part
     # of the measure's own description.
     commanded: CommandedSpeed | None = None
+    # The accuracy asked for, of which `limits.largest_error` is a share; it stands elsewhere in
+    # the contract. None: not known, and no psi_error is too large.
+    gamma: float | None = None
 
     @property
     def lower(self) -> float:
@@ -154,13 +165,19 @@ class Measure:
             if objection:
                 return Evaluation.invalid(objection.text, count, objection.code)
             psi = float(self.quantity.psi(ready))
+            off = self.quantity.error_of_psi(ready) if math.isfinite(psi) else PsiError()
         except UnmeasurableError as error:
             fault = objection or Fault(error.code, str(error))
             return Evaluation.invalid(fault.text, count, fault.code)
         if not math.isfinite(psi):
             reason = f'psi is {psi}: the measure gave no finite number'
             return Evaluation.invalid(reason, count, Code.RESULT)
-        return Evaluation(psi, True, '', count, self._outside(psi))
+        largest = math.inf if self.gamma is None else self.limits.largest_error * self.gamma
+        spoiled = off.fault(largest, self.unit)
+        if spoiled is not None:
+            return Evaluation.invalid(spoiled.text, count, spoiled.code)
+        total = min(off.total, self.upper - self.lower)
+        return Evaluation(psi, True, '', count, self._outside(psi), psi_error=total)
 
     def _outside(self, psi: float) -> str:
         """Return a note where psi lies outside its range; '': it does not."""

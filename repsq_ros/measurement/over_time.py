@@ -22,6 +22,7 @@ import numpy as np
 
 from repsq_ros.keys import KeyedDataclass, key
 from repsq_ros.measurement.cut import Cut
+from repsq_ros.measurement.psi_error import PsiError
 from repsq_ros.measurement.reasons import Code
 from repsq_ros.measurement.samples import Array, Stamps
 from repsq_ros.measurement.window import UnmeasurableError
@@ -54,8 +55,17 @@ class OverTime(KeyedDataclass, type='over_time'):
 
         :raises UnmeasurableError: it is repeated to the last bit where it has noise elsewhere
         """
-        values = cut.values
         self._require_alive(cut)
+        return self._taken(cut.values)
+
+    def error_of_psi(self, cut: Cut) -> PsiError:
+        """Return half the difference between every other number and the rest."""
+        values = cut.values
+        if len(values) < 2:
+            return PsiError()
+        return PsiError(noise=abs(self._taken(values[::2]) - self._taken(values[1::2])) / 2.0)
+
+    def _taken(self, values: Array) -> float:
         if self.take == 'peak':
             return float(np.abs(values).max())
         if self.take == 'rms':

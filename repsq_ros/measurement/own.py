@@ -19,6 +19,7 @@ from __future__ import annotations
 from typing import Any
 
 from repsq_ros.measurement.cut import Cut
+from repsq_ros.measurement.psi_error import PsiError
 from repsq_ros.measurement.window import UnmeasurableError
 
 NEEDS = ('velocity', 'position', 'pose', 'reading')
@@ -42,10 +43,19 @@ class OwnQuantity:
 
         What goes wrong in foreign code spoils one test, and is told; it does not end a campaign.
         """
+        return self._asked('psi', cut)
+
+    def error_of_psi(self, cut: Cut) -> PsiError:
+        """Return what its method `psi_error` says, if it has one."""
+        if not hasattr(self._inner, 'psi_error'):
+            return PsiError()
+        return PsiError(noise=abs(self._asked('psi_error', cut)))
+
+    def _asked(self, name: str, cut: Cut) -> float:
         try:
-            return float(self._inner.psi(cut))
+            return float(getattr(self._inner, name)(cut))
         except UnmeasurableError:
             raise
         except Exception as error:
-            name = self._description['type']
-            raise UnmeasurableError(f'{name}: {type(error).__name__}: {error}') from None
+            own = self._description['type']
+            raise UnmeasurableError(f'{own}: {type(error).__name__}: {error}') from None

@@ -55,6 +55,23 @@ def mean_pose(samples: Samples) -> tuple[Array, Array | None]:
     return position, mean / np.linalg.norm(mean)
 
 
+def mean_error(samples: Samples) -> float:
+    """Return how well a mean position is known [m]: half the distance of the means of two halves.
+
+    Of white noise that is one standard error for each axis; a slow sway or a creep makes it more.
+
+    :param samples: n >= 1 positions
+    """
+    halves = [mean_pose(each)[0] for each in in_halves(samples)]
+    return float(np.linalg.norm(halves[-1] - halves[0])) / 2.0
+
+
+def in_halves(samples: Samples) -> list[Samples]:
+    """Return the first and the second half of samples; all of them where there is but one."""
+    middle = len(samples) // 2
+    return [samples.take(slice(middle)), samples.since(middle)] if middle else [samples]
+
+
 def angle_between(left: Array, right: Array) -> float:
     """Return the angle of the rotation between two quaternions [rad], in [0, pi]."""
     a, b = left / np.linalg.norm(left), right / np.linalg.norm(right)

@@ -24,6 +24,8 @@ from numpy.typing import NDArray
 
 from repsq_ros.keys import KeyedDataclass, key
 from repsq_ros.measurement.cut import Cut
+from repsq_ros.measurement.psi_error import PsiError
+from repsq_ros.measurement.velocity_error import velocity_error
 from repsq_ros.timebase import to_seconds
 
 REDUCTIONS = ('sum', 'mean', 'rms')
@@ -96,8 +98,21 @@ class TrackingLoss(KeyedDataclass, type='soft_linf'):
         errors = cut.velocity - np.asarray(cut.window.command, dtype=np.float64)
         if self.weights != (1.0, 1.0, 1.0):
             errors = errors * np.sqrt(np.array(self.weights))
-        gain = self.gain
-        if self.reduction == 'sum' and self.state_rate > 0:
-            states = round(self.state_rate * to_seconds(cut.end_ns - cut.start_ns))
-            gain *= max(states, 1) / len(errors)  # 1 where the sensor has just these states
-        return soft_linf(errors, gain, self.reduction)
+        return soft_linf(errors, self._gain(cut), self.reduction)
+
+    def _gain(self, cut: Cut) -> float:
+        """Return the gain; of a sum as if the sensor had just as many states as are declared."""
+        if self.reduction != 'sum' or not self.state_rate > 0:
+            return self.gain
+        states = round(self.state_rate * to_seconds(cut.end_ns - cut.start_ns))
+        return self.gain * (max(states, 1) / len(cut.velocity))
+
+    def error_of_psi(self, cut: Cut) -> PsiError:
+        """Return how far the instruments may have moved the loss."""
+        gain, states = self._gain(cut), len(cut.velocity) if self.reduction == 'sum' else 1
+
+        def loss(mean_square: float) -> float:
+            size = mean_square * states
+            return -math.expm1(-gain * (math.sqrt(size) if self.reduction == 'rms' else size))
+
+        return velocity_error(cut, np.array(self.weights), loss)

@@ -179,13 +179,13 @@ def tells_motion(samples: Samples) -> bool:
     return bool(((fast > AT_REST) & samples.position.any(axis=1)).all())
 
 
-def agreement_fault(samples: Samples, window: Window) -> Fault | None:
-    """Return whether the twist is another one than that of the pose.
+def slopes_of_both(samples: Samples) -> tuple[Array, Array] | None:
+    """Return the velocities by the twist and by the pose of the same samples, smoothed alike.
 
-    The twist is integrated, and slopes are taken of both: the same smoothing, so that what is left
-    is what they differ in. Where the position is zero throughout none is told.
+    The twist is integrated, and slopes are taken of both: what is left is what they differ in.
 
     :param samples: of the window, in SI units
+    :returns: (n, 3) each, twist first; None: too few, or the position is zero throughout
     """
     if samples.position is None or samples.orientation is None or len(samples) < 6:
         return None
@@ -198,6 +198,20 @@ def agreement_fault(samples: Samples, window: Window) -> Fault | None:
         by_twist[:, :2] = by_slope(replace(led, orientation=samples.orientation), SPAN)[:, :2]
     except ValueError:
         return None
+    return by_twist, by_pose
+
+
+def agreement_fault(
+    samples: Samples, both: tuple[Array, Array] | None, window: Window
+) -> Fault | None:
+    """Return whether the twist is another one than that of the pose.
+
+    :param samples: of the window, in SI units
+    :param both: their velocities, as `slopes_of_both` returns them
+    """
+    if both is None:
+        return None
+    by_twist, by_pose = both
     off = by_twist - by_pose
     world = replace(integrated(samples, of_world=True), orientation=samples.orientation)
     by_world = _rms((by_slope(world, SPAN) - by_pose)[:, :2])

@@ -113,8 +113,52 @@ def by_cubic(samples: Samples, span: float, first: int = 0) -> Array:
     :returns: (n - first, 3) in m/s, m/s, rad/s
     :raises ValueError: fewer than five poses, or all within less than span / 2
     """
-    seconds, position, heading = _poses(samples)
     low, high = neighbours(samples.stamps, span, FEWEST_OF_A_CUBIC, first)
+    found, _ = _cubics(samples, span, low, high)
+    slopes = found[:, 1, :] / (span / 2.0)
+    return np.column_stack([into_body(slopes[:, :2], found[:, 0, 2]), slopes[:, 2]])
+
+
+def cubic_noise(samples: Samples, span: float, first: int, every: int) -> Array:
+    """Return the variances of x, y and heading about cubics through the poses around each one.
+
+    :param every: the cubics are laid around each `every`th pose from `first` on
+    :returns: (3,) in m^2, m^2, rad^2
+    :raises ValueError: too few poses, or of too short a time
+    """
+    low, high = neighbours(samples.stamps, span, FEWEST_OF_A_CUBIC, first)
+    low, high = low[::every], high[::every]
+    _, left = _cubics(samples, span, low, high)
+    variances: Array = np.sum(left * left, axis=(0, 1)) / float(np.sum(high - low - 4))
+    return variances
+
+
+def line_noise(stamps: Stamps, span: float, first: int, cubic: bool = False) -> float:
+    """Return the variance of a slope for each unit of that of the poses [1/s^2], its mean.
+
+    :param cubic: of the cubic, which takes 25/4 times the noise of the line where poses are dense,
+        and 9.03 times that where there are five
+    :raises ValueError: too few poses, or of too short a time
+    """
+    low, high = neighbours(stamps, span, FEWEST_OF_A_CUBIC if cubic else FEWEST, first)
+    seconds = (stamps - stamps[0]).astype(np.float64) * 1e-9
+    running = np.zeros((2, len(seconds) + 1))
+    np.add.accumulate(np.stack([seconds, seconds * seconds]), axis=1, out=running[:, 1:])
+    total, squares = running.take(high, axis=1) - running.take(low, axis=1)
+    n = (high - low).astype(np.float64)
+    inverse = 1.0 / (squares - total * total / n)
+    if cubic:
+        inverse *= 6.25 + 70.0 / (n * n)
+    return float(np.mean(inverse))
+
+
+def _cubics(samples: Samples, span: float, low: Stamps, high: Stamps) -> tuple[Array, Array]:
+    """Return cubics through the poses [low, high) of each row, and what is left of these.
+
+    :returns: coefficients (k, 4, 3) of x, y, heading over the time from the middle of the poses in
+        units of span / 2; what the poses differ by, (k, m, 3), 0 beyond the last one of a row
+    """
+    seconds, position, heading = _poses(samples)
     places = low[:, None] + np.arange(int((high - low).max()))[None, :]
     inside = places < high[:, None]
     places = np.minimum(places, len(seconds) - 1)
@@ -125,9 +169,8 @@ def by_cubic(samples: Samples, span: float, first: int = 0) -> Array:
     values = np.column_stack([position[:, :2] - position[0, :2], heading])[places]
     normal = np.einsum('nkp,nkq->npq', powers, powers)
     right = np.einsum('nkp,nkv->npv', powers, values)
-    found = np.linalg.solve(normal, right)
-    slopes = found[:, 1, :] / (span / 2.0)
-    return np.column_stack([into_body(slopes[:, :2], found[:, 0, 2]), slopes[:, 2]])
+    found: Array = np.linalg.solve(normal, right)
+    return found, inside[:, :, None] * values - powers @ found
 
 
 def neighbours(stamps: Stamps, span: float, fewest: int, first: int = 0) -> tuple[Stamps, Stamps]:

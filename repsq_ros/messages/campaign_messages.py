@@ -93,9 +93,14 @@ def test_record_of(message: Any) -> TestRecord:
     values = _values(TestRecord, message)
     values['weight_bound'] = values['weight_bound'] or math.inf  # 0: not given
     record = TestRecord(**values)
-    if record.valid and not math.isfinite(record.psi * record.weight):
-        reason = f'psi is {record.psi}, weight {record.weight}; expected finite numbers'
-        return replace(record, psi=0.0, valid=False, reason=reason, code=Code.NOT_FINITE.key)
+    numbers = (record.psi * record.weight, record.psi_error)
+    if record.valid and not all(map(math.isfinite, numbers)):
+        reason = (
+            f'psi is {record.psi}, weight {record.weight}, psi_error {record.psi_error}; expected '
+            'finite numbers'
+        )
+        code = Code.NOT_FINITE.key
+        return replace(record, psi=0.0, psi_error=0.0, valid=False, reason=reason, code=code)
     return record
 
 

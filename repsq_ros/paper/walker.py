@@ -74,7 +74,7 @@ class Walker:
         self._measures: dict[str, Measure] = {}
         for form in REDUCTIONS:
             formed = replace(quantity, reduction=form, state_rate=rate if form == 'sum' else 0.0)
-            self._measures[form] = replace(specification.measure, quantity=formed)
+            self._measures[form] = replace(specification.measure, quantity=formed, gamma=None)
         self._ticks = 0
         self._subject.reset(np.random.default_rng(0))
         self._before = self._live(protocol.steps[0].look_ns, protocol.rest)

@@ -202,6 +202,18 @@ def of_psi(campaign: CampaignData) -> str:
     return (
         f'psi lies between {number(psi.min(), 3)} and {number(psi.max(), 3)}'
         f'{unit_text(campaign)}; its standard deviation is {number(deviation, 2)}.'
+        f'{_of_errors(campaign)}'
+    )
+
+
+def _of_errors(campaign: CampaignData) -> str:
+    errors = [test.psi_error for test in campaign.counted]
+    if not any(errors):
+        return ''
+    unit = unit_text(campaign)
+    return (
+        f' The instruments may have moved it by {number(sum(errors) / len(errors), 2)}{unit} on '
+        f'average, and by {number(max(errors), 2)}{unit} at most (psi_error).'
     )
 
 

@@ -109,6 +109,7 @@ def _specification(file: str, top: Section, own: Section, measured: Section) -> 
         )
     measure = replace(measure, commanded=_commanded(target, protocol))
     accuracy = read_accuracy(top.section('accuracy'), measure.upper - measure.lower)
+    measure = replace(measure, gamma=accuracy.gamma)
     cells = read_partition(top.section('partition'), accuracy, measure.lower, measure.upper)
     psi = (measure.lower, measure.upper)
     tester = read_tester(own.section('tester'), target, accuracy, psi)

@@ -94,7 +94,9 @@ def _refuse_unused(section: Section, needs: str, source: Input) -> None:
                 f'{given[key]!r}',
                 f'none: a measure that needs {needs} takes no velocity',
             )
-    for key in ('validity', 'largest_gap'):
+    validity = content.get('validity')
+    of_streams = not (isinstance(validity, dict) and validity.keys() <= {'largest_error'})
+    for key in ('validity',) * of_streams + ('largest_gap',):
         if needs == 'reading' and key in content and not source.rate > 0:
             raise section.fail(
                 key,

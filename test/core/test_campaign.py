@@ -268,4 +268,4 @@ def test_a_full_disk_is_told_and_the_tests_before_are_kept(specification, tmp_pa
     assert done.returncode == 6, done.stderr
     assert 'File too large, expected room for the tests' in done.stdout
     lines = (tmp_path / 'full' / 'tests.csv').read_text().splitlines()
-    assert lines[1].startswith('0,0,1,0.1,0.1,0.1,0.5,1.0')
+    assert lines[1].startswith('0,0,1,0.1,0.1,0.1,0.5,0.0,1.0')

@@ -107,7 +107,8 @@ class Script:
         """Say what was measured when it was recorded."""
         self.measurements.append((self.now, STORE.types[MEASUREMENT](
             header=self._header(self.now), campaign_id=self.campaign_id,
-            specification_digest=self.digest, index=index, attempt=attempt, psi=psi, weight=1.0,
+            specification_digest=self.digest, index=index, attempt=attempt, psi=psi,
+            psi_error=0.0, weight=1.0,
             valid=valid, reason=reason, code=code, samples=50, window_start=time(self.now - 1),
             window_end=time(self.now), skipped=skipped, broken_off=False, cause='',
             x=self._array([0.2, 0.0, 0.0]), weight_bound=1.0,

@@ -1,0 +1,71 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""How far the instruments may have moved a psi, by cause."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from repsq_ros.measurement.reasons import Code, Fault
+
+# What may spoil a test, and what to do about it.
+REMEDIES = {
+    'noise': 'a sensor with less noise, or a longer span or window?',
+    'stamps': 'stamps of the sensor, or its rate and retime: true?',
+    'disagreement': 'twist and pose differ: another frame, a wrong scale, or slip?',
+}
+
+
+@dataclass(frozen=True)
+class PsiError:
+    """Absolute errors of psi by cause, in its unit; 0: none, or not known.
+
+    What averages out over tests is left out of a psi of velocities: their spread holds it already.
+    """
+
+    noise: float = 0.0  # of the sensor
+    stamps: float = 0.0  # that do not tell when it measured
+    disagreement: float = 0.0  # of twist and pose
+    # What belongs to the contract, so that it is the same in every lab and every repeat: it spoils
+    # no test.
+    smoothing: float = 0.0  # by the estimator of velocity
+    near_threshold: float = 0.0  # an indicator may be on either side
+
+    @property
+    def total(self) -> float:
+        """Return the root of the sum of the squares: the causes have nothing in common."""
+        return math.hypot(self._of_this_test, self.smoothing, self.near_threshold)
+
+    @property
+    def _of_this_test(self) -> float:
+        return math.hypot(*(getattr(self, name) for name in REMEDIES))
+
+    def fault(self, largest: float, unit: str) -> Fault | None:
+        """Return why psi must not count; None: its error is small enough.
+
+        :param largest: error that is allowed [unit of psi]
+        """
+        found = self._of_this_test
+        if found <= largest:
+            return None
+        parts = sorted(((getattr(self, name), name) for name in REMEDIES), reverse=True)
+        told = ', '.join(f'{name} {size:.3g}' for size, name in parts if size > 0.1 * parts[0][0])
+        shown = '' if unit in ('', '1') else f' {unit}'
+        return Fault(
+            Code.ERROR,
+            f'psi error: the instruments may have moved psi by {found:.3g}{shown} ({told}), '
+            f'at most {largest:.3g}{shown} allowed (largest_error): {REMEDIES[parts[0][1]]}',
+        )

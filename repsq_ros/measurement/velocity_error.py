@@ -1,0 +1,194 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What the instruments can do to the velocities of a window."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from repsq_ros.measurement import velocity
+from repsq_ros.measurement.cut import Cut
+from repsq_ros.measurement.psi_error import PsiError
+from repsq_ros.measurement.retime import retimed
+from repsq_ros.measurement.samples import Array, Samples, Stamps
+from repsq_ros.measurement.velocity import by_slope, cubic_noise, line_noise
+
+CENTRES = 60  # at so many instants of a window the noise is looked at
+UNEVEN = 0.02  # of a period: stamps that are nearer to even ones than that are even
+LOST = (0.5, 1.5)  # periods: where all gaps are within, no message was lost
+BETTER = 0.8  # of the noise that the stamps leave, by others: they are the right ones
+# Over half the span a straight line smooths a quarter as much.
+OF_HALF = 4.0 / 3.0
+# 1 - H of a cubic is 0.2 times the square of that of a line: u^4 / 504 and u^2 / 10.
+OF_CUBIC = 0.2
+
+OF_NORMAL = 0.6745  # median of |z| of a standard normal z
+
+Loss = Callable[[float], float]  # psi from a weighted mean square of errors [m^2/s^2]
+
+
+class OtherVelocities(NamedTuple):
+    """Velocities at the same instants, as they are taken and as they may be.
+
+    :ivar taken: (k, 3) [m/s, m/s, rad/s]
+    :ivar other: (k, 3)
+    :ivar noise: (2, 3) variances of both by the noise of the sensor
+    """
+
+    taken: Array
+    other: Array
+    noise: Array
+
+
+def velocity_error(cut: Cut, weights: Array, loss: Loss) -> PsiError:
+    """Return how far the instruments may have moved a psi that follows from a mean square.
+
+    :param weights: (3,) of the squared errors of the velocities
+    :param loss: psi from the mean over the states of the weighted sum of their squares
+    """
+    command = np.asarray(cut.window.command, dtype=np.float64)
+
+    def square(velocities: Array) -> float:
+        return float(np.mean((velocities - command) ** 2 @ weights))
+
+    base = square(cut.velocity)
+    psi = loss(base)
+
+    def moved(by: float) -> float:
+        return abs(loss(max(base + by, 0.0)) - psi)
+
+    def change(variant: OtherVelocities) -> float:
+        of_taken, of_other = map(float, variant.noise @ weights)
+        return square(variant.other) - of_other - square(variant.taken) + of_taken
+
+    if cut.by_twist:
+        noise = _noise_of_twist(cut.velocity)
+        both = cut.slopes_of_both
+        disagreement = 0.0
+        if both is not None:
+            # Of the means: between them a sensor may leave out a sway, or tell it another way.
+            off = (both[0] - both[1]).mean(axis=0)
+            disagreement = square(cut.velocity - off) - base
+        return PsiError(noise=moved(-float(noise @ weights)), disagreement=moved(disagreement))
+    timed, first, source = cut.timed, cut.first, cut.source
+    try:
+        pose = _noise_of_pose(timed, source.velocity_span, first)
+        noise = _noise_of_velocity(timed, source.velocity, source.velocity_span, first, pose)
+    except ValueError:
+        return PsiError()
+    smoothing = 0.0
+    if source.velocity in velocity.FITS:
+        variant = _smoothed_otherwise(cut, noise, pose)
+        smoothing = 0.0 if variant is None else change(variant)
+        if source.velocity == 'slope':
+            smoothing *= OF_HALF
+        elif variant is not None:
+            power = 2.0 * float(variant.taken.var(axis=0) @ weights)
+            smoothing *= min(OF_CUBIC * abs(smoothing) / power, 1.0) if power > 0 else 0.0
+    stamps = _by_even_stamps(cut, pose)
+    return PsiError(
+        noise=moved(-float(noise @ weights)),
+        stamps=0.0 if stamps is None else moved(square(stamps) - base),
+        smoothing=moved(smoothing),
+    )
+
+
+def _noise_of_twist(rows: Array) -> Array:
+    """Return the variance of white noise, (3,), by third differences: they have 20 times that.
+
+    By their median: the jolts of a gait are seldom, and as large as they like.
+    """
+    if len(rows) < 4:
+        return np.zeros(3)
+    deviation = np.median(np.abs(np.diff(rows, 3, axis=0)), axis=0) / OF_NORMAL
+    found: Array = deviation**2 / 20.0
+    return found
+
+
+def _noise_of_pose(samples: Samples, span: float, first: int) -> Array:
+    """Return the variances of x and y (their mean, twice) and of the heading, (3,)."""
+    every = max((len(samples) - first) // CENTRES, 1)
+    x, y, heading = cubic_noise(samples, span, first, every)
+    return np.array([(x + y) / 2.0, (x + y) / 2.0, heading])
+
+
+def _noise_of_velocity(
+    samples: Samples, estimator: str, span: float, first: int, pose: Array
+) -> Array:
+    """Return the variances of the velocities of an estimator, (3,)."""
+    if estimator == 'difference':
+        steps = np.diff(samples.stamps[max(first - 1, 0) :]).astype(np.float64) * 1e-9
+        return pose * float(np.mean(2.0 / steps**2))
+    return pose * line_noise(samples.stamps, span, first, cubic=estimator == 'cubic')
+
+
+def _smoothed_otherwise(cut: Cut, noise: Array, pose: Array) -> OtherVelocities | None:
+    """Return velocities beside those of a line over half the span, or of a cubic beside a line's.
+
+    Away from the ends of the poses, where both have poses on either side.
+    """
+    timed, first, source = cut.timed, cut.first, cut.source
+    span = source.velocity_span
+    stamps = timed.stamps[first:]
+    edge = round(span * 1e9)
+    inner = (stamps >= timed.stamps[0] + edge) & (stamps <= timed.stamps[-1] - edge)
+    if not inner.any():
+        return None
+    other = span / 2.0 if source.velocity == 'slope' else span
+    try:
+        by_other = by_slope(timed, other, first)[inner]
+        of_other = pose * line_noise(timed.stamps, other, first)
+    except ValueError:
+        return None
+    return OtherVelocities(cut.velocity[inner], by_other, np.stack([noise, of_other]))
+
+
+def _by_even_stamps(cut: Cut, pose: Array) -> Array | None:
+    """Return the velocities by stamps that go evenly; None: those that are there are right.
+
+    Where poses lie no closer to a smooth path by one than by the other, either may be right.
+    """
+    samples, source = cut.samples, cut.source
+    if source.retime or len(samples) < 4:
+        return None
+    even = _even(samples.stamps, cut.period)
+    if np.abs(even - samples.stamps).max() <= UNEVEN * cut.period * 1e9:
+        return None
+    moved = Samples(even, samples.position, samples.orientation)
+    try:
+        by_even = _noise_of_pose(moved, source.velocity_span, cut.first)
+        if by_even[0] * BETTER > pose[0]:
+            return None
+        return velocity.estimated(moved, source, cut.first)
+    except ValueError:
+        return None
+
+
+def _even(stamps: Stamps, period: float) -> Stamps:
+    """Return the stamps as an even clock would give them, lost messages allowed for.
+
+    :param period: [s] between two samples
+    """
+    gaps = np.diff(stamps) * 1e-9
+    if gaps.min() > LOST[0] * period and gaps.max() < LOST[1] * period:
+        order = np.arange(len(stamps), dtype=np.float64)
+        since = (stamps - stamps[0]).astype(np.float64)
+        slope, start = np.polyfit(order, since, 1)
+        line: Stamps = stamps[0] + np.rint(start + slope * order).astype(np.int64)
+        return line
+    return retimed(stamps, 1.0 / min(period, float(gaps.mean())))
