@@ -17,12 +17,12 @@
 Nothing moves before robot, sensor and all nodes are there. Ends when the scheduler has ended.
 """
 
-from launch_ros.actions import PushRosNamespace
+from launch_ros.actions import Node, PushRosNamespace
 
 from launch import LaunchDescription
 from repsq_ros.launching import actions, arguments
 from repsq_ros.launching.arguments import LaunchArgument, PackageFile
-from repsq_ros.launching.campaign_nodes import campaign_nodes, new_launch_id
+from repsq_ros.launching.campaign_nodes import campaign_node, new_launch_id
 
 SPECIFICATION = arguments.specification('g1_locomotion.yaml')
 PARAMETERS = LaunchArgument(
@@ -53,6 +53,17 @@ def generate_launch_description() -> LaunchDescription:
         'session_note': arguments.SESSION_NOTE,
         'autostart': arguments.AUTOSTART,
     }
+    campaign = {
+        **settings,
+        'launch_id': new_launch_id(),
+        'recorder': actions.recorder(arguments.RECORD),
+    }
+
+    def node(name: str) -> Node:
+        return actions.node(
+            campaign_node(name, campaign), output=arguments.OUTPUT, file=PARAMETERS
+        )
+
     return LaunchDescription(
         [
             *actions.declare(
@@ -69,18 +80,10 @@ def generate_launch_description() -> LaunchDescription:
             actions.look_before(
                 *settings.values(), arguments.RECORD, arguments.MONITOR, arguments.RVIZ
             ),
-            # measurement, estimator, guard, scheduler
-            *actions.start(
-                campaign_nodes(
-                    {
-                        **settings,
-                        'launch_id': new_launch_id(),
-                        'recorder': actions.recorder(arguments.RECORD),
-                    }
-                ),
-                output=arguments.OUTPUT,
-                file=PARAMETERS,
-            ),
+            node('measurement'),
+            node('estimator'),
+            node('guard'),
+            node('scheduler'),
             actions.record(arguments.RECORD, arguments.OUTPUT, RECORDED.values()),
             actions.include_monitor(
                 arguments.MONITOR, specification=SPECIFICATION, rviz=arguments.RVIZ

@@ -45,7 +45,7 @@ def generate_launch_description() -> LaunchDescription:
     return LaunchDescription(
         [
             *actions.declare(SPECIFICATION, USE_SIM_TIME, DURABILITY, RVIZ),
-            *actions.start([monitor]),
+            actions.node(monitor),
             Node(
                 package='rviz2',
                 executable='rviz2',

@@ -24,11 +24,12 @@ from pathlib import Path
 from launch.actions import ExecuteProcess, RegisterEventHandler, Shutdown, TimerAction
 from launch.conditions import IfCondition
 from launch.event_handlers import OnProcessExit
+from launch_ros.actions import Node
 
 from launch import LaunchDescription
 from repsq_ros.launching import actions, arguments
 from repsq_ros.launching.arguments import LaunchArgument
-from repsq_ros.launching.campaign_nodes import replay_nodes
+from repsq_ros.launching.campaign_nodes import replay_node
 from repsq_ros.replay.bag_topics import require_replayable
 
 DISCOVERY = '5.0'  # [s] for the listeners to find the player before it plays
@@ -83,6 +84,11 @@ def generate_launch_description() -> LaunchDescription:
         actions=[Shutdown(reason='the bag has been played')],
         condition=IfCondition(actions.given(END_WITH_BAG)),
     )
+    settings = {'specification': SPECIFICATION, 'output': OUTPUT}
+
+    def node(name: str) -> Node:
+        return actions.node(replay_node(name, settings), remappings=TOPICS)
+
     return LaunchDescription(
         [
             *actions.declare(
@@ -94,11 +100,8 @@ def generate_launch_description() -> LaunchDescription:
                 specification=SPECIFICATION,
                 **{argument.name: argument for argument in TOPICS.values()},
             ),
-            # measurement, estimator
-            *actions.start(
-                replay_nodes({'specification': SPECIFICATION, 'output': OUTPUT}),
-                remappings=TOPICS,
-            ),
+            node('measurement'),
+            node('estimator'),
             actions.include_monitor(
                 MONITOR,
                 specification=SPECIFICATION,

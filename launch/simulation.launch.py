@@ -18,11 +18,12 @@ Ends by itself when the scheduler has ended; the result is then in the folder `o
 """
 
 from launch.substitutions import PythonExpression
+from launch_ros.actions import Node
 
 from launch import LaunchDescription
 from repsq_ros.launching import actions, arguments
 from repsq_ros.launching.arguments import LaunchArgument
-from repsq_ros.launching.campaign_nodes import campaign_nodes, new_launch_id
+from repsq_ros.launching.campaign_nodes import campaign_node, new_launch_id
 
 SPECIFICATION = arguments.specification('g1_locomotion.yaml')
 SUBJECT = LaunchArgument(
@@ -57,6 +58,11 @@ def generate_launch_description() -> LaunchDescription:
     stop_type = PythonExpression(
         ["'urscript' if '", actions.given(SUBJECT), "' == 'arm' else 'twist'"]
     )
+    campaign = {**settings, 'command_type': stop_type, 'launch_id': new_launch_id()}
+
+    def node(name: str) -> Node:
+        return actions.node(campaign_node(name, campaign, simulated=True), output=OUTPUT)
+
     return LaunchDescription(
         [
             *actions.declare(
@@ -64,14 +70,11 @@ def generate_launch_description() -> LaunchDescription:
             ),
             *actions.remap({'emergency_stop': arguments.EMERGENCY_STOP}),
             actions.look_before(*settings.values(), arguments.MONITOR, arguments.RVIZ),
-            # simulated_robot, measurement, estimator, guard, scheduler
-            *actions.start(
-                campaign_nodes(
-                    {**settings, 'command_type': stop_type, 'launch_id': new_launch_id()},
-                    simulated=True,
-                ),
-                output=OUTPUT,
-            ),
+            node('simulated_robot'),
+            node('measurement'),
+            node('estimator'),
+            node('guard'),
+            node('scheduler'),
             actions.include_monitor(
                 arguments.MONITOR,
                 specification=SPECIFICATION,

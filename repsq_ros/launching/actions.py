@@ -115,37 +115,33 @@ def _close(output: LaunchArgument | None) -> Callable[[Any, Any], Any]:
     return ended
 
 
-def start(
-    nodes: Iterable[NodeDescription],
+def node(
+    description: NodeDescription,
     *,
     output: LaunchArgument | None = None,
     file: LaunchArgument | None = None,
     remappings: Mapping[str, LaunchArgument] | None = None,
-) -> list[Any]:
-    """Start nodes; the launch ends when the scheduler has ended.
+) -> Node:
+    """Start a node; the launch ends when the scheduler has ended.
 
     :param output: folder of the campaign
-    :param file: of parameters; those of the nodes' descriptions count for more
-    :param remappings: of these nodes alone; `remap` is for all
+    :param file: of parameters; those of the description count for more
+    :param remappings: of this node alone; `remap` is for all
     """
-    rules = [(topic, given(argument)) for topic, argument in (remappings or {}).items()]
-    return [
-        Node(
-            package=PACKAGE,
-            executable=node.name,
-            output='screen',
-            parameters=_parameters(node, file),
-            remappings=rules,
-            sigterm_timeout=str(STOP_TIMEOUT),
-            on_exit=_close(output) if node.name == 'scheduler' else None,
-        )
-        for node in nodes
-    ]
+    return Node(
+        package=PACKAGE,
+        executable=description.name,
+        output='screen',
+        parameters=_parameters(description, file),
+        remappings=[(topic, given(argument)) for topic, argument in (remappings or {}).items()],
+        sigterm_timeout=str(STOP_TIMEOUT),
+        on_exit=_close(output) if description.name == 'scheduler' else None,
+    )
 
 
-def _parameters(node: NodeDescription, file: LaunchArgument | None) -> list[Any]:
+def _parameters(description: NodeDescription, file: LaunchArgument | None) -> list[Any]:
     """List the sources of a node's parameters: what comes later counts for more."""
-    own = {name: _value(value) for name, value in node.parameters.items()}
+    own = {name: _value(value) for name, value in description.parameters.items()}
     return [*([] if file is None else [given(file)]), *([own] if own else [])]
 
 

@@ -21,7 +21,7 @@ an argument of a launch file.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from repsq_ros import topics
@@ -89,27 +89,36 @@ def new_launch_id() -> str:
     return f'launch-{secrets.token_hex(8)}'
 
 
-def campaign_nodes(settings: Settings, *, simulated: bool = False) -> Iterator[NodeDescription]:
-    """List the nodes of a campaign in the order of their start.
+def campaign_node(name: str, settings: Settings, *, simulated: bool = False) -> NodeDescription:
+    """Describe one node of a campaign.
 
     :param settings: by the names of the nodes' parameters; each node takes those it knows
     :param simulated: with a simulated robot, which sends the time
     """
-    for name in ORDER if simulated else ORDER[1:]:
-        more = dict(SIMULATION.get(name, {})) if simulated else {}
-        if simulated and name == 'scheduler' and 'speed' in settings:
-            more['speed'] = settings['speed']
-        yield _node(name, settings, more)
+    more = dict(SIMULATION.get(name, {})) if simulated else {}
+    if simulated and name == 'scheduler' and 'speed' in settings:
+        more['speed'] = settings['speed']
+    return _node(name, settings, more)
 
 
-def replay_nodes(settings: Settings) -> Iterator[NodeDescription]:
-    """List the nodes that listen to a bag that is played, and to its time.
+def campaign_nodes(settings: Settings, *, simulated: bool = False) -> list[NodeDescription]:
+    """List the nodes of a campaign in the order of their start; see `campaign_node`."""
+    return [
+        campaign_node(name, settings, simulated=simulated)
+        for name in (ORDER if simulated else ORDER[1:])
+    ]
 
-    They get no `launch_id`: nobody in a bag has it.
+
+def replay_node(name: str, settings: Settings) -> NodeDescription:
+    """Describe a node that listens to a bag that is played, and to its time.
+
+    It gets no `launch_id`: nobody in a bag has it.
+
+    :param name: measurement or estimator
     """
-    settings = {name: value for name, value in settings.items() if name != 'launch_id'}
-    yield _node('measurement', settings, SIMULATED_TIME | durability('volatile'))
-    yield _node('estimator', settings, SIMULATED_TIME)
+    settings = {key: value for key, value in settings.items() if key != 'launch_id'}
+    announced = durability('volatile') if name == 'measurement' else {}
+    return _node(name, settings, SIMULATED_TIME | announced)
 
 
 def monitor_node(

@@ -30,7 +30,7 @@ from repsq_ros.launching.campaign_nodes import (
     TAKES,
     campaign_nodes,
     monitor_node,
-    replay_nodes,
+    replay_node,
 )
 from repsq_ros.launching.first_look import check_ending, closing_text, look_first
 
@@ -119,7 +119,7 @@ def test_in_simulation_nothing_is_lost_and_time_is_simulated():
 
 
 def test_a_replay_takes_what_a_bag_says_of_its_topics_and_its_time():
-    given = parameters(replay_nodes(SETTINGS))
+    given = parameters(replay_node(name, SETTINGS) for name in ('measurement', 'estimator'))
     assert given == {
         'measurement': {
             'specification': 'the specification',
@@ -159,7 +159,7 @@ def test_every_parameter_of_the_list_is_one_that_its_node_has(name):
     everywhere = [
         *campaign_nodes(SETTINGS, simulated=True),
         *campaign_nodes(SETTINGS),
-        *replay_nodes(SETTINGS),
+        *(replay_node(each, SETTINGS) for each in ('measurement', 'estimator')),
         monitor_node(SETTINGS),
     ]
     given = {key for node in everywhere if node.name == name for key in node.parameters}
