@@ -107,7 +107,7 @@ def leave_replication(specification: Specification, result: Result, target: Path
 
 
 class CampaignFolder:
-    """Writes each test to the disk as soon as it is counted, so that an abort loses none.
+    """Writes each test as soon as it is counted, so that an abort loses none.
 
     :param again: the campaign is resumed: its tests are written anew from the journal
     :raises OutputError: the folder cannot be written, or holds another campaign
@@ -115,6 +115,7 @@ class CampaignFolder:
 
     def __init__(self, folder: Path, specification: Specification, again: bool = False) -> None:
         self._folder, self._specification = folder, specification
+        self._journal = folder / JOURNAL
         try:
             folder.mkdir(parents=True, exist_ok=True)
             if not (folder / SPECIFICATION).exists():
@@ -146,9 +147,22 @@ class CampaignFolder:
     def add(self, record: TestRecord, estimate: EstimateRecord, sync: bool = True) -> None:
         """Append one counted attempt to tests.csv.
 
-        :param sync: have it on the disk before returning
+        Beside a journal, which has a test on the disk before the next one is issued, and from
+        which the file is made again, handing it to the system is enough.
+
+        :param sync: have it there before returning
         """
-        self._write_line(tests_row(record, estimate), sync)
+        self._write_line(tests_row(record, estimate), sync=False)
+        if sync and self._journal.exists():
+            self._flush()
+        elif sync:
+            self.sync()
+
+    def _flush(self) -> None:
+        try:
+            self._tests.flush()
+        except OSError as error:
+            raise self._full(error) from None
 
     def sync(self) -> None:
         """Have all that was added on the disk before returning."""
@@ -163,12 +177,12 @@ class CampaignFolder:
 
         :returns: the file of the result
         """
+        self.sync()
         specification = self._specification
         path = self._folder / RESULT
         document = result.document(specification)
-        journal = self._folder / JOURNAL
-        if journal.exists():
-            contents = read_contents(journal)
+        if self._journal.exists():
+            contents = read_contents(self._journal)
             document['sessions'] = list(contents.sessions) if contents else []
         text = yaml.safe_dump(document, sort_keys=False, width=100)
         partial = path.with_suffix('.part')

@@ -269,3 +269,18 @@ def test_a_full_disk_is_told_and_the_tests_before_are_kept(specification, tmp_pa
     assert 'File too large, expected room for the tests' in done.stdout
     lines = (tmp_path / 'full' / 'tests.csv').read_text().splitlines()
     assert lines[1].startswith('0,0,1,0.1,0.1,0.1,0.5,0.0,1.0')
+
+
+def test_the_disk_is_waited_for_at_each_test_only_where_no_journal_does_so(
+    tmp_path, specification, monkeypatch
+):
+    synced, folder = [], CampaignFolder(tmp_path / 'campaign', specification)
+    monkeypatch.setattr('os.fsync', synced.append)
+    campaign = Campaign(specification)
+    folder.add(record(0), campaign.add(record(0)))
+    assert len(synced) == 1
+    (tmp_path / 'campaign' / 'journal.jsonl').touch()
+    folder.add(record(1), campaign.add(record(1)))
+    assert len(synced) == 1
+    assert len((tmp_path / 'campaign' / 'tests.csv').read_text().splitlines()) == 3
+    folder.close()
