@@ -35,6 +35,7 @@ class FinishedCampaign:
     seed: int
     tests: tuple[TestRecord, ...]
     result: Result
+    sessions: tuple[tuple[TestRecord, ...], ...] = ()  # the same tests
 
 
 @dataclass(frozen=True)

@@ -12,18 +12,21 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Whether sessions, or labs, measured one and the same mean: told by intervals that hold."""
+"""Whether sessions, or labs, measured one and the same mean: told by bets that hold at any n."""
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from repsq_ros.campaign.campaign import LARGEST_COUNT, Campaign
+from repsq_ros.campaign.mean_difference import difference
 from repsq_ros.campaign.records import TestRecord
 from repsq_ros.estimation.accumulator import Accumulator
 from repsq_ros.estimation.anytime import Anytime
+from repsq_ros.estimation.difference import Verdict
 from repsq_ros.sampling.proposals import Dependence
 from repsq_ros.specification.model import Specification
 
@@ -42,10 +45,29 @@ class MeanInterval:
 
 @dataclass(frozen=True)
 class DriftFinding:
-    """Whether several intervals can hold one and the same mean."""
+    """Which of several means differ."""
 
-    level: float  # probability, at most, of telling a drift where there is none
-    apart: tuple[tuple[int, int], ...]  # pairs of intervals that do not overlap
+    level: float  # probability, at most, of telling a difference where there is none
+    apart: tuple[tuple[int, int], ...]  # pairs whose means differ
+
+    def letters(self, means: Sequence[float]) -> list[str]:
+        """Return letters such that two groups share one where they were not told apart.
+
+        Compact letter display by insertion and absorption (Piepho 2004); 'a' has the lowest mean.
+
+        :param means: of the groups, which order the letters
+        """
+        columns = [frozenset(range(len(means)))]
+        for pair in self.apart:
+            split = [
+                each - {left} if set(pair) <= each else each for each in columns for left in pair
+            ]
+            columns = [each for each in dict.fromkeys(split) if not any(each < o for o in split)]
+        columns.sort(key=lambda each: sorted(means[place] for place in each))
+        return [
+            ''.join(chr(ord('a') + at) for at, each in enumerate(columns) if place in each)
+            for place in range(len(means))
+        ]
 
 
 def mean_interval(
@@ -74,7 +96,7 @@ def _ends(
     specification: Specification, tests: Sequence[TestRecord], c: float
 ) -> tuple[float, float]:
     """Fold the tests by a rule of their own: they begin where another session ended."""
-    if specification.make_proposal().dependence is Dependence.LOW_DISCREPANCY:
+    if not _drawn(specification):
         return -math.inf, math.inf  # no interval holds for such points
     campaign = Campaign(
         replace(
@@ -113,8 +135,50 @@ def intervals_of_sessions(
     return [mean_interval(specification, tests, c) for tests in sessions]
 
 
+def means_apart(
+    groups: Sequence[tuple[Specification, Sequence[TestRecord]]],
+    c: float,
+    same_cases: bool | None = None,
+) -> DriftFinding:
+    """Tell which groups of tests have different means, each two by one bet; c is shared by all.
+
+    :param groups: with their specifications, of which proposal and losses count
+    :param c: probability of telling any difference where there is none
+    :param same_cases: see `difference`
+    """
+    places = list(itertools.combinations(range(len(groups)), 2))
+    apart = []
+    for i, j in places:
+        (one, a), (other, b) = groups[i], groups[j]
+        found = None
+        if all(_drawn(each) for each in (one, other)):
+            share = c / len(places)
+            found = difference(one, a, b, share, same_cases=same_cases, other=other)
+        if found is not None and found.verdict is not Verdict.OPEN:
+            apart.append((i, j))
+    return DriftFinding(c, tuple(apart))
+
+
+def _drawn(specification: Specification) -> bool:
+    """Tell whether cases are drawn, and no points of a sequence, for which no bet holds."""
+    return specification.make_proposal().dependence is not Dependence.LOW_DISCREPANCY
+
+
+def drift_of_sessions(
+    specification: Specification, sessions: Sequence[Sequence[TestRecord]]
+) -> DriftFinding:
+    """Tell which sessions of a campaign have different means.
+
+    A proposal that learns makes a session depend on all tests before: then by their intervals.
+    """
+    if specification.make_proposal().dependence is Dependence.INDEPENDENT:
+        groups = [(specification, tests) for tests in sessions]
+        return means_apart(groups, specification.accuracy.c, same_cases=False)
+    return drift_between(intervals_of_sessions(specification, sessions))
+
+
 def drift_between(intervals: Sequence[MeanInterval]) -> DriftFinding:
-    """Tell which intervals do not overlap: their means differ.
+    """Tell which intervals do not overlap, where there are no tests to bet on: means differ.
 
     Were all means one, two intervals could be apart only where one of them misses it.
     """

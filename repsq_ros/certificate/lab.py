@@ -22,7 +22,13 @@ from pathlib import Path
 from typing import Any
 
 from repsq_ros.campaign.comparison import FinishedCampaign
-from repsq_ros.campaign.drift import DriftFinding, MeanInterval, drift_between, mean_interval
+from repsq_ros.campaign.drift import (
+    DriftFinding,
+    MeanInterval,
+    drift_between,
+    drift_of_sessions,
+    means_apart,
+)
 from repsq_ros.campaign.journal import JOURNAL, LEDGER
 from repsq_ros.campaign.recomputed_campaign import RecomputedCampaign, recompute
 from repsq_ros.certificate.canonical import content_digest
@@ -84,6 +90,13 @@ class LabResult:
         return [each for each in found if each.n]
 
     @property
+    def drift_of_sessions(self) -> DriftFinding:
+        """Tell whether its sessions differ."""
+        if self.campaign is None:
+            return drift_between(self.sessions)
+        return drift_of_sessions(self.campaign.specification, self.campaign.sessions)
+
+    @property
     def summary(self) -> LabSummary:
         """Return count, mean and spread of its tests."""
         mean = self.mean
@@ -105,7 +118,12 @@ def read_lab(path: Path, ledgers: Sequence[Ledger] = ()) -> LabResult:
         contents, result = found.contents, found.finished()
         content = counted_anew(found)
         campaign = FinishedCampaign(
-            path, found.specification, contents.seed, contents.tests, result
+            path,
+            found.specification,
+            contents.seed,
+            contents.tests,
+            result,
+            tuple(each.tests for each in found.sessions if each.tests),
         )
         registration = _registration(None, found, ledgers, path)
         return LabResult(path, content, campaign, registration)
@@ -147,16 +165,8 @@ def _interval(content: dict[str, Any]) -> MeanInterval:
 
 def drift_between_labs(labs: Sequence[LabResult]) -> DriftFinding:
     """Tell whether labs measured different means: at c, or, of certificates, at k c."""
-    intervals = [lab.mean for lab in labs]
-    campaigns = [lab.campaign for lab in labs]
-    if all(campaign is not None for campaign in campaigns):
-        intervals = [
-            mean_interval(
-                campaign.specification,
-                campaign.tests,
-                campaign.specification.accuracy.c / len(labs),
-            )
-            for campaign in campaigns
-            if campaign is not None
-        ]
-    return drift_between(intervals)
+    campaigns = [lab.campaign for lab in labs if lab.campaign is not None]
+    if len(campaigns) < len(labs):
+        return drift_between([lab.mean for lab in labs])
+    groups = [(each.specification, each.tests) for each in campaigns]
+    return means_apart(groups, groups[0][0].accuracy.c)

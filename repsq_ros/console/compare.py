@@ -22,7 +22,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from repsq_ros.campaign.comparison import paper_count
-from repsq_ros.campaign.drift import DriftFinding, drift_between
+from repsq_ros.campaign.drift import DriftFinding
+from repsq_ros.campaign.mean_difference import difference
 from repsq_ros.campaign.progress import price_text
 from repsq_ros.campaign.promise import confidence_text, plug_in, plug_in_text, probability_text
 from repsq_ros.certificate.lab import LabResult, drift_between_labs, read_lab
@@ -37,7 +38,6 @@ from repsq_ros.errors import ParameterError
 from repsq_ros.estimation.alpha import written
 from repsq_ros.estimation.precision import welch_p
 from repsq_ros.json_answer import add_json, print_json
-from repsq_ros.studies.pairs import paired_difference
 
 DIFFERENT = 8  # exit code
 NOT_INDEPENDENT = 12  # exit code: the same value, from one seed
@@ -223,7 +223,7 @@ def _tell_means(labs: Sequence[LabResult]) -> None:
     for lab in labs:
         sessions = lab.sessions
         if len(sessions) > 1:
-            found = drift_between(sessions)
+            found = lab.drift_of_sessions
             names = [f'session {k}' for k in range(1, len(sessions) + 1)]
             print(f'drift     {lab.path}: {_drift(found, names)}')
     p = welch_p([lab.summary for lab in labs])
@@ -246,26 +246,24 @@ def _kind(names: Sequence[str]) -> str:
 
 
 def _difference(a: LabResult, b: LabResult) -> str:
-    """Say where the difference of two means lies: by pairs where the cases were the same."""
+    """Say where the difference of two means lies: by one bet, of certificates by the intervals."""
     if a.campaign is not None and b.campaign is not None:
-        c = a.campaign.specification.accuracy.c
-        try:
-            found = paired_difference(
-                a.campaign.specification, a.campaign.tests, b.campaign.tests, c
-            )
-        except ParameterError:
-            found = None  # other cases
+        one, other = a.campaign, b.campaign
+        c = one.specification.accuracy.c
+        found = difference(one.specification, one.tests, other.tests, c, other=other.specification)
         if found is not None and not found.broken:
+            pairs = f'{found.pairs} pairs of tests, in their order'
+            if found.same_cases:
+                pairs = f'{found.pairs} pairs of the same cases (--subjects says more)'
+            likely = confidence_text(c)
             return (
-                f'in [{found.lower:.4g}, {found.upper:.4g}] with probability '
-                f'{confidence_text(c)}, by {found.pairs} pairs of the same cases (repsq '
-                'compare --subjects says more)'
+                f'in [{found.lower:.4g}, {found.upper:.4g}] with probability {likely}, by {pairs}'
             )
-    one, other = a.mean, b.mean
-    lower, upper = one.lower - other.upper, one.upper - other.lower
+    first, second = a.mean, b.mean
+    lower, upper = first.lower - second.upper, first.upper - second.lower
     if not (math.isfinite(lower) and math.isfinite(upper)):
         return 'not told: no interval holds for one of them'
-    both = probability_text((1 - written(one.c)) * (1 - written(other.c)))
+    both = probability_text((1 - written(first.c)) * (1 - written(second.c)))
     return f'in [{lower:.4g}, {upper:.4g}] with probability {both}, by the interval of each'
 
 

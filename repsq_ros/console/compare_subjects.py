@@ -18,17 +18,21 @@ from __future__ import annotations
 
 import argparse
 import math
+from collections.abc import Sequence
 from pathlib import Path
 
 from repsq_ros.campaign.folder import SPECIFICATION, read_tests
+from repsq_ros.campaign.journal import JOURNAL
+from repsq_ros.campaign.journal_contents import read_contents
+from repsq_ros.campaign.mean_difference import PairComparison, check_comparable, difference
 from repsq_ros.campaign.promise import confidence_text
+from repsq_ros.campaign.records import TestRecord
 from repsq_ros.errors import BagError, ParameterError
 from repsq_ros.estimation.difference import Verdict
 from repsq_ros.json_answer import print_json
 from repsq_ros.sampling.proposals import Dependence
 from repsq_ros.specification.load import load
 from repsq_ros.specification.model import Specification
-from repsq_ros.studies.pairs import PairComparison, check_comparable, paired_difference
 
 
 def add_subject_arguments(parser: argparse.ArgumentParser) -> None:
@@ -92,8 +96,8 @@ def compare_subjects(arguments: argparse.Namespace) -> int:
         raise ParameterError('c', f'{c:g}', 'a number in (0, 1)')
     if not (math.isfinite(margin) and margin >= 0.0):
         raise ParameterError('margin', f'{margin:g}', 'a finite number >= 0')
-    a, b = (read_tests(folder, first.box.names) for folder in folders)
-    found = paired_difference(first, a, b, c, margin, arguments.assume_independent)
+    a, b = (_tests(folder, first.box.names) for folder in folders)
+    found = difference(first, a, b, c, margin, arguments.assume_independent, same_cases=True)
     if found is None:
         raise BagError(
             f'{folders[0]}, {folders[1]}: found no case that both are over with, expected one at '
@@ -107,6 +111,13 @@ def compare_subjects(arguments: argparse.Namespace) -> int:
     else:
         _show(arguments, first, found, c, verdict)
     return 0
+
+
+def _tests(folder: Path, names: tuple[str, ...]) -> Sequence[TestRecord]:
+    """Return a campaign's tests: of its journal, which says who lost one, or of tests.csv."""
+    journal = folder / JOURNAL
+    contents = read_contents(journal) if journal.is_file() else None
+    return read_tests(folder, names) if contents is None else contents.tests
 
 
 def _show(

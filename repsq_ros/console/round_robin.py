@@ -20,7 +20,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from repsq_ros.certificate.lab import LabResult
+from repsq_ros.certificate.lab import LabResult, drift_between_labs
 from repsq_ros.estimation.precision import (
     LabSummary,
     Precision,
@@ -46,6 +46,7 @@ class RoundRobin:
     k: tuple[float, ...]  # empty: spreads are not comparable
     zeta: tuple[float, ...]
     spread: Precision | None  # None with `k`
+    letters: tuple[str, ...] = ()  # labs that share one were not told apart
 
 
 def compare_labs(labs: Sequence[LabResult]) -> RoundRobin | None:
@@ -67,6 +68,7 @@ def compare_labs(labs: Sequence[LabResult]) -> RoundRobin | None:
         tuple(mandel_k(summaries)) if alike else (),
         tuple(zeta_scores(summaries)),
         precision(summaries) if alike else None,
+        tuple(drift_between_labs(labs).letters([each.mean for each in summaries])),
     )
 
 
@@ -75,7 +77,7 @@ def round_robin(labs: Sequence[LabResult]) -> str:
     found = compare_labs(labs)
     if found is None:
         return 'labs      no table: a lab has less than two tests'
-    header = ['lab', 'value', 'tests', 'estimate', 'interval', 'h', 'k', 'zeta', 'value agrees']
+    header = ['lab', 'value', 'tests', 'estimate', 'interval', 'group', 'h', 'k', 'zeta', 'agrees']
     rows = [_row(lab, place, found) for place, lab in enumerate(labs)]
     widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
     lines = [
@@ -99,6 +101,7 @@ def _row(lab: LabResult, place: int, found: RoundRobin) -> list[str]:
         str(mean.n),
         f'{result["estimate"]:.6g}',
         f'[{mean.lower:.4g}, {mean.upper:.4g}]',
+        found.letters[place],
         f'{found.h[place]:+.2f}{mark}',
         k,
         f'{zeta:+.2f}{"*" if abs(zeta) > QUESTIONABLE else ""}',
@@ -112,6 +115,7 @@ def notes(found: RoundRobin) -> list[str]:
     shown = 'none for two labs' if math.isinf(limit) else f'{limit:.2f}'
     lines = [
         'interval: of the mean, by the betting sequence at c, whatever the rule of the campaign',
+        'group     labs that share a letter were not told apart; all pairs share c',
         f'h         Mandel (ISO 5725-2:1994, 7.3.1), of the means of psi w; * beyond {shown}, at '
         f'{LEVEL:g}',
         'zeta      (ISO 13528:2015, 9.6) against the median of the other labs; * beyond '

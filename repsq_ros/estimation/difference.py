@@ -12,10 +12,11 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The difference of two subjects on the same cases: an interval that holds at any number of pairs.
+"""The difference of two means by one bet: an interval that holds at any number of pairs.
 
-d_i = w_i (psi_i^A - psi_i^B) of one case has the mean r*_A - r*_B. It spreads less than the two
-apart, since what the case makes of psi is in both. Betting as in betting.py.
+d_i = z_i^A - z_i^B has the mean r*_A - r*_B, whatever cases the two had. Of one and the same case
+it spreads less than the two apart, since what the case makes of psi is in both. Betting as in
+betting.py.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ class Verdict(enum.Enum):
     OPEN = 'open'
 
 
-class PairedDifference:
+class MeanDifference:
     """P(the mean difference leaves [lower, upper] at any number of pairs) <= c.
 
     The bet aims at the difference as it stands, b_t = a_t / (var + a_t^2) with a_t the larger of
@@ -44,10 +45,11 @@ class PairedDifference:
 
     :param bounds: of every d [unit of psi]
     :param aim: the smallest difference that matters [unit of psi], > 0
+    :param spread: sd that the first bet takes for a difference, as a share of half their range
     """
 
-    def __init__(self, bounds: Bounds, aim: float, c: float) -> None:
-        self._aim = aim
+    def __init__(self, bounds: Bounds, aim: float, c: float, spread: float = 1.0) -> None:
+        self._aim, self._spread = aim, spread
         self._above = LowerSequence(aim, 2.0 / c, bounds.lower)
         self._below = LowerSequence(aim, 2.0 / c, -bounds.upper)
         self._bounds = bounds
@@ -81,7 +83,8 @@ class PairedDifference:
         """
         self.n += 1
         if self._bet is None:
-            self._bet = Bet(self._aim, bounds.lower, bounds.upper, 0.0)
+            middle, half = (bounds.lower + bounds.upper) / 2.0, self._spread * bounds.width / 2.0
+            self._bet = Bet(self._aim, middle - half, middle + half, 0.0)
         if not (bounds.hold(least) and bounds.hold(most)):
             self.broken = self.broken or (
                 f'pair {self.n}: a difference in [{least:.6g}, {most:.6g}] is outside its bounds '

@@ -21,7 +21,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from repsq_ros.errors import ParameterError
-from repsq_ros.estimation.difference import PairedDifference
+from repsq_ros.estimation.difference import MeanDifference
 from repsq_ros.estimation.moments import EmpiricalBernstein, smallest_n
 from repsq_ros.estimation.stopping import Bounds
 from repsq_ros.measurement.tracking_loss import REDUCTIONS
@@ -133,7 +133,7 @@ def _robots(setting: HumanoidSetting, robots: Mapping[str, WalkedTrial]) -> list
         if not name:
             continue
         psi = [forms.of(form) for forms in walked.forms]
-        sequence, decided = PairedDifference(Bounds(-1.0, 1.0), setting.gamma, setting.c), 0
+        sequence, decided = MeanDifference(Bounds(-1.0, 1.0), setting.gamma, setting.c), 0
         for changed, before in zip(psi, usual, strict=True):
             difference = changed - before
             sequence.add(difference, difference, Bounds(-1.0, 1.0))

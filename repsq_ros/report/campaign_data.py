@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from repsq_ros.campaign.drift import (
     DriftFinding,
     MeanInterval,
-    drift_between,
+    drift_of_sessions,
     intervals_of_sessions,
 )
 from repsq_ros.campaign.journal_contents import ABORT, PAUSE, RESUME, SKIP, TEST
@@ -130,7 +130,7 @@ class CampaignData:
     @property
     def drift(self) -> DriftFinding:
         """Tell whether sessions differ."""
-        return drift_between(self.of_sessions)
+        return drift_of_sessions(self.specification, [each.tests for each in self.sessions])
 
     def reasons(self) -> list[tuple[str, str, int]]:
         """Return what was lost and why, the most frequent first: (kind, reason, attempts)."""

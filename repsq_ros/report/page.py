@@ -21,7 +21,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from repsq_ros import __version__
-from repsq_ros.campaign.drift import MeanInterval, drift_between, mean_interval
+from repsq_ros.campaign.drift import MeanInterval, mean_interval, means_apart
 from repsq_ros.errors import MissingError
 from repsq_ros.report import facts, findings
 from repsq_ros.report.campaign_data import CampaignData
@@ -119,11 +119,15 @@ def _side_by_side(campaigns: Sequence[CampaignData]) -> dict[str, object]:
         )
         for each in campaigns
     ]
+    groups = [
+        (each.specification, [one.record for one in each.recomputed.counted]) for each in campaigns
+    ]
+    apart = means_apart(groups, groups[0][0].accuracy.c)
     digests = set(map(findings.contract, campaigns))
     rows = [[name, *(cell for cell in values)] for name, values in _rows(campaigns, intervals)]
     return {
         'verdict': _verdict(campaigns, digests),
-        'drift': findings.of_all(campaigns, intervals, drift_between(intervals)),
+        'drift': findings.of_all(campaigns, intervals, apart),
         'rows': rows,
         'chart': chart_of_campaigns(campaigns, intervals),
         'running': chart_of_running_estimates(campaigns),

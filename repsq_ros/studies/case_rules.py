@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from repsq_ros.estimation.accumulator import Accumulator
 from repsq_ros.estimation.anytime import Anytime, AnytimeBatch
 from repsq_ros.estimation.control import CountedCase
-from repsq_ros.estimation.difference import PairedDifference, Verdict
+from repsq_ros.estimation.difference import MeanDifference, Verdict
 from repsq_ros.estimation.portfolio import ControlledAnytime
 from repsq_ros.estimation.regression import RegressionControl
 from repsq_ros.estimation.stopping import Bounds, Question
@@ -151,7 +151,7 @@ def study_pairs(place: int, runs: int, seed: int) -> PairRow:
     difference = float(np.mean(steep(u, gain, random) - steep(u, 1.0, random)))
     ended = []
     for _ in range(runs):
-        sequence = PairedDifference(whole, 0.04, C)
+        sequence = MeanDifference(whole, 0.04, C)
         while sequence.verdict() is Verdict.OPEN and sequence.n < CAP:
             u = random.random((50, 3))
             for d in (steep(u, gain, random) - steep(u, 1.0, random)).tolist():

@@ -23,14 +23,14 @@ import pytest
 import yaml
 from scipy import stats
 
+from repsq_ros.campaign.mean_difference import case_values, compare_pairs, pair_up
 from repsq_ros.campaign.records import TestRecord
 from repsq_ros.cli import main
 from repsq_ros.errors import ParameterError
 from repsq_ros.estimation.anytime import AnytimeBatch
-from repsq_ros.estimation.difference import PairedDifference, Verdict
+from repsq_ros.estimation.difference import MeanDifference, Verdict
 from repsq_ros.estimation.stopping import Bounds, Question
 from repsq_ros.specification.load import load
-from repsq_ros.studies.pairs import compare_pairs, pair_up
 
 WHOLE = Bounds(-1.0, 1.0)
 
@@ -43,7 +43,7 @@ def steep(u, gain, random):
 
 
 def sequence_of(d, aim=0.04, c=0.05, margin=0.0, stop=True):
-    sequence = PairedDifference(WHOLE, aim, c)
+    sequence = MeanDifference(WHOLE, aim, c)
     for each in d:
         sequence.add(float(each), float(each), WHOLE)
         if stop and sequence.verdict(margin) is not Verdict.OPEN:
@@ -82,7 +82,7 @@ def test_it_is_missed_at_any_n_by_c_at_most(truth):
     random, missed, wrong, runs, c = np.random.default_rng(2), 0, 0, 120, 0.2
     for _ in range(runs):
         d = random.choice([-1.0, 0.0, 1.0], 80, p=[0.2 - truth / 2, 0.6, 0.2 + truth / 2])
-        sequence = PairedDifference(WHOLE, 0.02, c)
+        sequence = MeanDifference(WHOLE, 0.02, c)
         for each in d.tolist():
             sequence.add(each, each, WHOLE)
         missed += not sequence.lower <= truth <= sequence.upper
@@ -154,6 +154,11 @@ def record(index, psi, attempt=0, valid=True, x=None, weight=1.0):
     return TestRecord(index, attempt, psi, weight, valid, x=x, weight_bound=1.0)
 
 
+def pairs_of(specification, a, b, widens=None):
+    sides = [case_values(specification, side, widens) for side in (a, b)]
+    return pair_up(specification, *sides)
+
+
 def test_pairs_are_by_case_and_what_was_lost_counts_at_its_worst(content, write):
     specification = load(write(content))
     nan = math.nan
@@ -161,7 +166,7 @@ def test_pairs_are_by_case_and_what_was_lost_counts_at_its_worst(content, write)
          record(2, nan, valid=False), record(3, 0.7), record(4, 0.2), record(5, 0.9)]  # fmt: skip
     b = [record(0, 0.1), record(1, 0.3), record(2, 0.6), record(3, nan, valid=False),
          record(4, 0.2)]  # fmt: skip
-    found = {p.index: (p.least, p.most) for p in pair_up(specification, a, b)}
+    found = {p.index: (p.least, p.most) for p in pairs_of(specification, a, b)}
     assert found == {
         0: pytest.approx((0.3, 0.3)),
         1: pytest.approx((-0.3, 0.7)),
@@ -169,14 +174,14 @@ def test_pairs_are_by_case_and_what_was_lost_counts_at_its_worst(content, write)
         3: pytest.approx((-0.3, 0.7)),
         4: (0.0, 0.0),
     }
-    found = {p.index: p.least for p in pair_up(specification, a, b, assume_independent=True)}
+    found = {p.index: p.least for p in pairs_of(specification, a, b, lambda cause: False)}
     assert found == {0: pytest.approx(0.3), 1: pytest.approx(0.2), 4: 0.0}
 
 
 def test_pairs_that_were_lost_move_each_end_against_the_claim():
     whole = [(0.3, 0.3)] * 60
     bounds = WHOLE
-    plain, disturbed = PairedDifference(WHOLE, 0.05, 0.05), PairedDifference(WHOLE, 0.05, 0.05)
+    plain, disturbed = MeanDifference(WHOLE, 0.05, 0.05), MeanDifference(WHOLE, 0.05, 0.05)
     for place, (least, most) in enumerate(whole):
         plain.add(least, most, bounds)
         lost = place % 6 == 5
@@ -196,12 +201,12 @@ def test_skipping_what_speaks_against_it_brings_no_verdict(content, write):
             skip = one > other and random.random() < 0.5
             a.append(record(index, math.nan if skip else one, valid=not skip))
             b.append(record(index, other))
-        pairs = pair_up(specification, a, b)
+        pairs = pairs_of(specification, a, b)
         verdicts += compare_pairs(pairs, WHOLE, 0.04, 0.1, 0.0).verdict is Verdict.A_LOWER
     assert verdicts <= stats.binom.ppf(0.999, runs, 0.05)
     assert (
         compare_pairs(
-            pair_up(specification, a, b, assume_independent=True), WHOLE, 0.04, 0.1, 0.0
+            pairs_of(specification, a, b, lambda cause: False), WHOLE, 0.04, 0.1, 0.0
         ).verdict
         is Verdict.A_LOWER
     ), 'the assumption is what the promise then rests on'
@@ -210,7 +215,7 @@ def test_skipping_what_speaks_against_it_brings_no_verdict(content, write):
 def test_other_cases_are_no_pairs(content, write):
     specification = load(write(content))
     with pytest.raises(ParameterError, match='other cases from test 1 on, expected the same ones'):
-        pair_up(
+        pairs_of(
             specification,
             [record(0, 0.1), record(1, 0.1)],
             [record(0, 0.1), record(1, 0.1, x=(0.2, 0.0, 0.0))],

@@ -1,0 +1,303 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The difference of two campaigns' means, by one bet on the differences of their tests.
+
+With one seed both made the same cases, and are taken case by case; else test by test.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from repsq_ros.campaign.records import TestRecord
+from repsq_ros.errors import ParameterError
+from repsq_ros.estimation.difference import MeanDifference, Verdict
+from repsq_ros.estimation.stopping import Bounds
+from repsq_ros.estimation.weights import z_bounds
+from repsq_ros.protocols.phases import Cause
+from repsq_ros.specification.model import Specification
+
+SPREAD = 0.5  # of two cases, for the first bet: simulated, 16 % narrower than 1 at small spreads
+SHARED = ('target', 'protocol', 'measure')  # of the contract: what a difference speaks about
+
+
+@dataclass(frozen=True)
+class CaseValue:
+    """One case of a campaign, and the psi that it can have had."""
+
+    index: int
+    x: tuple[float, ...]
+    weight: float  # NaN where it is not known
+    weight_bound: float
+    z_bounds: Bounds  # of weight times psi, known before the case was drawn
+    psi: Bounds | None  # None: the case gave nothing, and is left out
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two cases, of A and of B: the same one where both campaigns had the same cases."""
+
+    index: int
+    least: float  # the lowest that the difference of their values can have been [unit of psi]
+    most: float
+    bounds: Bounds
+
+    @property
+    def whole(self) -> bool:
+        """Tell whether nothing of it was lost."""
+        return self.least == self.most
+
+
+@dataclass(frozen=True)
+class PairComparison:
+    """What the pairs say."""
+
+    pairs: int  # those included of which a part was lost
+    lost: int
+    mean: float
+    lower: float
+    upper: float
+    verdict: Verdict
+    decided_at: int  # pairs at which a verdict first stood; 0: none has
+    broken: str
+    same_cases: bool = True  # False: the i-th test of A and the i-th of B, each with its own case
+
+
+def check_comparable(a: Specification, b: Specification) -> None:
+    """Refuse two campaigns that measured different things.
+
+    :raises ParameterError: what differs
+    """
+    one, other = a.shared(), b.shared()
+    for part in SHARED:
+        if one[part] != other[part]:
+            raise ParameterError(
+                'campaigns',
+                f'another {part} in {b.file} than in {a.file}',
+                'the same target, protocol and measure',
+            )
+
+
+# Values ------------------------------------------------------------------------------------------
+
+
+def case_values(
+    specification: Specification,
+    tests: Sequence[TestRecord],
+    widens: Callable[[Cause], bool] | None = None,
+) -> list[CaseValue]:
+    """Return the cases that a campaign is over with, in their order.
+
+    Whoever lost an attempt may, at worst, have known what it would give: then psi of that test
+    counts as anything in its range, and so does a case that was skipped.
+
+    :param widens: whether a loss by this cause counts so; default: as `accuracy.selection` says
+    """
+    widens = widens or specification.accuracy.widens
+    measure = specification.measure
+    whole = Bounds(measure.lower, measure.upper)
+    proposal = specification.make_proposal()
+    largest, unweighted = proposal.largest_weight_bound, proposal.unweighted
+    found = []
+    for index, attempts in itertools.groupby(tests, lambda test: test.index):
+        of_case = list(attempts)
+        weights = [test.weight for test in of_case if math.isfinite(test.weight)]
+        bound = min(largest, max(test.weight_bound for test in of_case))
+        found.append(
+            CaseValue(
+                index,
+                of_case[0].x,
+                weights[0] if weights else math.nan,
+                bound,
+                z_bounds(whole.lower, whole.upper, bound, unweighted),
+                _psi(of_case, whole, widens),
+            )
+        )
+    return found
+
+
+def _psi(
+    attempts: Sequence[TestRecord], whole: Bounds, widens: Callable[[Cause], bool]
+) -> Bounds | None:
+    """Return the psi that a case can have had; None where it is left out."""
+    valid = next((t for t in attempts if t.valid and math.isfinite(t.psi)), None)
+    losses = [test.loss or Cause.INSTRUMENT for test in attempts if test is not valid]
+    if valid is not None and valid.attempt > len(losses):
+        losses.append(Cause.INSTRUMENT)  # of a session before: nobody says by whom
+    if any(map(widens, losses)):
+        return whole
+    return None if valid is None else Bounds(valid.psi, valid.psi)
+
+
+# Pairs -------------------------------------------------------------------------------------------
+
+
+def pair_up(
+    specification: Specification, a: Sequence[CaseValue], b: Sequence[CaseValue]
+) -> list[Pair]:
+    """Return the cases that both campaigns are over with, in their order.
+
+    A case that one of them left out without a trace counts as anything, too.
+
+    :raises ParameterError: the cases are not the same
+    """
+    measure = specification.measure
+    whole = Bounds(measure.lower, measure.upper)
+    sides = [{value.index: value for value in side} for side in (a, b)]
+    count = min(max(side, default=-1) for side in sides) + 1
+    pairs = []
+    for index in range(count):
+        found = [side[index] for side in sides if index in side]
+        if not found:
+            continue
+        if len({(value.x, value.weight) for value in found if _known(value)}) > 1:
+            raise ParameterError(
+                'campaigns',
+                f'other cases from test {index} on',
+                'the same ones: one tester.seed, and a proposal that does not learn from the '
+                'tests',
+            )
+        ranges = [value.psi for value in found] + [whole] * (2 - len(found))
+        if index not in sides[0]:
+            ranges.reverse()
+        if ranges[0] is None or ranges[1] is None:
+            continue
+        bound = min(value.weight_bound for value in found)
+        weight = next((value.weight for value in found if _known(value)), bound)
+        pairs.append(
+            Pair(
+                index,
+                weight * (ranges[0].lower - ranges[1].upper),
+                weight * (ranges[0].upper - ranges[1].lower),
+                Bounds(-bound * whole.width, bound * whole.width),
+            )
+        )
+    return pairs
+
+
+def _known(value: CaseValue) -> bool:
+    return math.isfinite(value.weight)
+
+
+def pair_in_order(a: Sequence[CaseValue], b: Sequence[CaseValue]) -> list[Pair]:
+    """Return the i-th test of A with the i-th of B, whatever cases they had.
+
+    What the longer of the two has beyond is left out. The two may follow one another, or run side
+    by side; neither may learn from the other.
+    """
+    sides = [[_weighted(value) for value in side if value.psi] for side in (a, b)]
+    return [
+        Pair(
+            index,
+            z_a.lower - z_b.upper,
+            z_a.upper - z_b.lower,
+            Bounds(bounds_a.lower - bounds_b.upper, bounds_a.upper - bounds_b.lower),
+        )
+        for index, ((z_a, bounds_a), (z_b, bounds_b)) in enumerate(zip(*sides, strict=False))
+    ]
+
+
+def _weighted(value: CaseValue) -> tuple[Bounds, Bounds]:
+    """Return what z = w psi of a case can have been, and its bounds known before."""
+    bounds, psi = value.z_bounds, value.psi
+    if psi is None or not _known(value):
+        return bounds, bounds
+    return Bounds(value.weight * psi.lower, value.weight * psi.upper), bounds
+
+
+# What they say -----------------------------------------------------------------------------------
+
+
+def difference(
+    specification: Specification,
+    a: Sequence[TestRecord],
+    b: Sequence[TestRecord],
+    c: float,
+    margin: float = 0.0,
+    assume_independent: bool = False,
+    same_cases: bool | None = None,
+    other: Specification | None = None,
+) -> PairComparison | None:
+    """Return the difference of two campaigns' means by one bet; None where none can be made.
+
+    :param specification: of A
+    :param other: of B, where its proposal differs
+    :param c: probability that the interval misses the difference
+    :param assume_independent: lost tests are unrelated to the score: a test that took several
+        attempts counts as it was measured, and skipped cases are left out
+    :param same_cases: take them case by case; None: where the cases are the same
+    :raises ParameterError: the cases are not the same, and have to be
+    """
+    widens = (lambda cause: False) if assume_independent else None
+    values = [
+        case_values(its, tests, widens)
+        for its, tests in ((specification, a), (other or specification, b))
+    ]
+    paired = same_cases is not False
+    try:
+        pairs = pair_up(specification, *values) if paired else pair_in_order(*values)
+    except ParameterError:
+        if same_cases:
+            raise
+        pairs, paired = pair_in_order(*values), False
+    if not pairs or not all(math.isfinite(pair.bounds.width) for pair in pairs):
+        return None
+    measure = specification.measure
+    possible = Bounds(measure.lower - measure.upper, measure.upper - measure.lower)
+    whole = Bounds(
+        min(possible.lower, *(pair.bounds.lower for pair in pairs)),
+        max(possible.upper, *(pair.bounds.upper for pair in pairs)),
+    )
+    aim, spread = margin or specification.accuracy.gamma, 1.0 if paired else SPREAD
+    found = compare_pairs(pairs, whole, aim, c, margin, spread)
+    return replace(
+        found,
+        lower=possible.clip(found.lower),
+        upper=possible.clip(found.upper),
+        same_cases=paired,
+    )
+
+
+def compare_pairs(
+    pairs: Sequence[Pair],
+    whole: Bounds,
+    aim: float,
+    c: float,
+    margin: float,
+    spread: float = 1.0,
+) -> PairComparison:
+    """Return interval and verdict, and when the verdict fell.
+
+    :param whole: bounds of every difference [unit of psi]
+    :param spread: see MeanDifference
+    """
+    sequence, decided_at = MeanDifference(whole, aim, c, spread), 0
+    for pair in pairs:
+        sequence.add(pair.least, pair.most, pair.bounds)
+        if not decided_at and sequence.verdict(margin) is not Verdict.OPEN:
+            decided_at = sequence.n
+    return PairComparison(
+        len(pairs),
+        sum(not pair.whole for pair in pairs),
+        sequence.mean,
+        sequence.lower,
+        sequence.upper,
+        sequence.verdict(margin),
+        0 if sequence.broken else decided_at,
+        sequence.broken,
+    )
