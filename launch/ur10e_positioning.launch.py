@@ -59,6 +59,11 @@ TOPICS = {
         'The condition safety_mode',
         '/io_and_status_controller/safety_mode',
     ),
+    'condition/robot_mode': LaunchArgument(
+        'robot_mode_topic',
+        'The condition robot_mode',
+        '/io_and_status_controller/robot_mode',
+    ),
 }
 
 

@@ -33,6 +33,7 @@ BATTERY = 'battery_state'
 
 COMMAND_VELOCITY = 'cmd_vel'
 SPORT_REQUEST = 'api/sport/request'
+SPORT_RESPONSE = 'api/sport/response'
 SCRIPT_COMMAND = 'urscript_interface/script_command'
 TARGET_FRAME = 'target_frame'
 INSTRUCTION = 'repsq/instruction'

@@ -266,3 +266,22 @@ def test_a_robot_that_does_not_move_at_all_pauses_the_campaign(nodes, short, wri
     # The second test may have been counted by then, or not.
     assert nodes.listener.phase(TestPhase.PAUSED, told).test.index in (1, 2)
     assert nodes.call('start').message == 'the campaign has begun already'
+
+
+def test_a_refused_request_pauses_the_campaign_and_is_told_with_its_code(
+    nodes, robot_of, short, write
+):
+    short['protocol'].update(dwell=0.5, command=3.0, window=1.0)
+    robot_of('unitree_sport', '--answers', '7302', '30')
+    common = {'specification': str(write(short))}
+    nodes.start('measurement', common)
+    nodes.start('estimator', common)
+    nodes.start(
+        'scheduler',
+        {**common, 'command_type': 'unitree_sport', 'campaign_id': 'lab', 'seed': 7,
+         'guard': False, 'look_around': 0.0},
+    )  # fmt: skip
+    told = 'the robot refuses request 7105 with code 7302: it is in a wrong state'
+    nodes.listener.phase(TestPhase.PAUSED, told)
+    nodes.listener.until(lambda: nodes.call('resume').success)
+    nodes.listener.phase(TestPhase.COMMAND)

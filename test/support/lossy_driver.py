@@ -15,7 +15,8 @@
 """A robot of each command type whose driver loses, delays or refuses stops: a process of its own.
 
 It moves from the start, as in the middle of a test, and goes on until a stop gets through:
-`python3 lossy_driver.py TYPE [--drop N] [--delay S] [--refuse] [--code N]`.
+`python3 lossy_driver.py TYPE [--drop N] [--delay S] [--refuse] [--answers CODE TIMES]`.
+One of Unitree's type answers so many requests to move with a code, and does not carry them out.
 """
 
 import argparse
@@ -51,9 +52,10 @@ class LossyDriver:
             'unitree_sport': (None, 'api/sport/request'),
         }[arguments.type]
         if kind is None:
-            from unitree_api.msg import Request
+            from unitree_api.msg import Request, Response
 
-            kind = Request
+            kind, self.response = Request, Response
+            self.answers = node.create_publisher(Response, 'api/sport/response', COMMANDS)
         node.create_subscription(kind, topic, self.hear, COMMANDS)
         feedback = (PoseStamped, 'tool_pose') if self.pose else (Odometry, 'odom')
         self.feedback = node.create_publisher(*feedback, 10)
@@ -80,8 +82,21 @@ class LossyDriver:
             return 0.0
         return request['velocity'][0]
 
+    def answer(self, request, speed):
+        """Answer a request of Unitree's service, and tell whether it is carried out."""
+        code, times = self.arguments.answers
+        refused = speed != 0.0 and times > 0
+        self.arguments.answers = (code, times - refused)
+        response = self.response()
+        response.header.identity = request.header.identity
+        response.header.status.code = code if refused else 0
+        self.answers.publish(response)
+        return not refused
+
     def hear(self, message):
         speed = self.speed_of(message)
+        if self.arguments.type == 'unitree_sport' and not self.answer(message, speed):
+            return
         if speed == 0.0:
             if self.arguments.refuse:
                 return
@@ -121,6 +136,7 @@ def main():
     parser.add_argument('--drop', type=int, default=0)
     parser.add_argument('--delay', type=float, default=0.0)
     parser.add_argument('--refuse', action='store_true')
+    parser.add_argument('--answers', type=int, nargs=2, default=(0, 0))
     arguments = parser.parse_args()
     rclpy.init()
     node = rclpy.create_node('driver')

@@ -29,6 +29,9 @@ MESSAGES = {
     'RequestIdentity': 'int64 id\nint64 api_id\n',
     'RequestLease': 'int64 id\n',
     'RequestPolicy': 'int32 priority\nbool noreply\n',
+    'Response': 'ResponseHeader header\nstring data\nint8[] binary\n',
+    'ResponseHeader': 'RequestIdentity identity\nResponseStatus status\n',
+    'ResponseStatus': 'int32 code\n',
 }
 CMAKE = """cmake_minimum_required(VERSION 3.20)
 project(unitree_api)

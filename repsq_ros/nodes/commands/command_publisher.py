@@ -84,6 +84,10 @@ class CommandPublisher(ABC):
         hint = f' ({", ".join(sorted(others))}, not {self._type}: see command_type)'
         return f'a robot that takes commands on {self.topic}{hint if others else ""}'
 
+    def refusal(self) -> str:
+        """Return what a robot that answers says where it refuses its commands, or ''."""
+        return ''
+
     def publish(self, command: Command) -> None:
         """Bring the command in force to the robot; called at command_rate, and when it changes.
 

@@ -24,7 +24,7 @@ from repsq_ros.nodes.commands.command_limits import check_limits
 from repsq_ros.nodes.commands.command_publisher import CommandPublisher
 from repsq_ros.nodes.commands.manual_command import ManualCommand
 from repsq_ros.nodes.commands.pose_target import PoseTargetCommand
-from repsq_ros.nodes.commands.sport_command import sport_command
+from repsq_ros.nodes.commands.sport_command import SportCommand
 from repsq_ros.nodes.commands.urscript_command import UrscriptCommand
 from repsq_ros.nodes.commands.velocity_command import twist_command
 from repsq_ros.nodes.parameters import Parameters
@@ -95,5 +95,5 @@ def _make(
     if chosen == 'pose_target':
         return PoseTargetCommand(node, space, now_ns)
     if chosen == 'unitree_sport':
-        return sport_command(node, parameters, space)
+        return SportCommand(node, parameters, space)
     return twist_command(node, parameters, space, now_ns, chosen == 'twist_stamped')

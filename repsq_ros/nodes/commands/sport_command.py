@@ -12,11 +12,10 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Velocity commands to a Unitree humanoid, as requests of its own service."""
+"""Velocity commands to a Unitree humanoid, as requests of its own service, and its answers."""
 
 from __future__ import annotations
 
-import itertools
 import time
 from collections.abc import Callable
 from typing import Any
@@ -25,6 +24,7 @@ from rclpy.node import Node
 
 from repsq_ros import topics
 from repsq_ros.errors import MissingError, ParameterError
+from repsq_ros.nodes import qos
 from repsq_ros.nodes.commands.velocity_command import VelocityCommand
 from repsq_ros.nodes.message_classes import message_class
 from repsq_ros.nodes.parameters import Parameters
@@ -37,55 +37,77 @@ from repsq_ros.protocols.unitree_sport import (
     velocity_request,
 )
 
-REQUEST = 'unitree_api/msg/Request'
+REQUEST, RESPONSE = 'unitree_api/msg/Request', 'unitree_api/msg/Response'
 # [s] Two periods of the slowest command_rate: one request that is late is no stop. And the robot
 # walks on for no longer than this when nobody can speak to it any more.
 SHORTEST, LONGEST = 0.2, 2.0
+REFUSED_FOR = 1.0  # [s] for which a refusal counts, unless a later request is accepted
+# Source: docs/g1.md, which names where they come from.
+CODES = {7301: 'the service that walks is not available', 7302: 'it is in a wrong state'}
 
 
-def sport_command(node: Node, parameters: Parameters, space: CommandSpace) -> VelocityCommand:
-    """Return the command on api/sport/request.
+class SportCommand(VelocityCommand):
+    """Publishes requests on api/sport/request, and listens to the answers.
 
     :raises MissingError: the robot's messages are not installed
     :raises ParameterError: sport_duration is too short or too long
     """
-    duration = parameters.number(
-        'sport_duration', 0.5, 's for which the robot obeys one request', above=SHORTEST
-    )
-    if duration > LONGEST:
-        raise ParameterError(
-            'sport_duration',
-            f'{duration:g}',
-            f'at most {LONGEST:g} s: so long the robot walks on when nobody can stop it',
-        )
-    damp_allowed = parameters.flag(
-        'damp_allowed', False, 'a robot that does not stop may be damped: it falls'
-    )
-    try:
-        kind: Any = message_class(REQUEST)
-    except MissingError:
-        raise MissingError(
-            f'command_type unitree_sport sends {REQUEST}, but unitree_api is not installed here: '
-            "build it from Unitree's unitree_ros2 and source its workspace"
-        ) from None
-    # Counted up from an instant: scheduler and guard never send the same one.
-    identities = itertools.count(time.monotonic_ns())
 
-    def request(api_id: int, parameter: str) -> Any:
-        message = kind(parameter=parameter)
-        message.header.identity.id = next(identities)
+    def __init__(self, node: Node, parameters: Parameters, space: CommandSpace) -> None:
+        self._duration = parameters.number(
+            'sport_duration', 0.5, 's for which the robot obeys one request', above=SHORTEST
+        )
+        if self._duration > LONGEST:
+            raise ParameterError(
+                'sport_duration',
+                f'{self._duration:g}',
+                f'at most {LONGEST:g} s: so long the robot walks on when nobody can stop it',
+            )
+        damp_allowed = parameters.flag(
+            'damp_allowed', False, 'a robot that does not stop may be damped: it falls'
+        )
+        try:
+            self._kind: Any = message_class(REQUEST)
+            response = message_class(RESPONSE)
+        except MissingError:
+            raise MissingError(
+                f'command_type unitree_sport sends {REQUEST}, but unitree_api is not installed '
+                "here: build it from Unitree's unitree_ros2 and source its workspace"
+            ) from None
+        # Counted up from an instant: scheduler and guard never send the same one.
+        self._first = self._last = time.monotonic_ns()
+        self._refused, self._refused_at = '', 0.0
+        super().__init__(node, parameters, space, self._kind, topics.SPORT_REQUEST, self._walk)
+        node.create_subscription(response, topics.SPORT_RESPONSE, self._hear, qos.COMMAND)
+        if damp_allowed:
+            self.other_stops.append(
+                _Damp(lambda: self.send(self._request(SET_STATE, state_request(DAMPING))))
+            )
+
+    def _request(self, api_id: int, parameter: str) -> Any:
+        message = self._kind(parameter=parameter)
+        self._last += 1
+        message.header.identity.id = self._last
         message.header.identity.api_id = api_id
         return message
 
-    def walk(command: Command) -> Any:
-        return request(SET_VELOCITY, velocity_request(command, duration))
+    def _walk(self, command: Command) -> Any:
+        return self._request(SET_VELOCITY, velocity_request(command, self._duration))
 
-    made = VelocityCommand(node, parameters, space, kind, topics.SPORT_REQUEST, walk)
-    if damp_allowed:
-        made.other_stops.append(
-            _Damp(lambda: made.send(request(SET_STATE, state_request(DAMPING))))
-        )
-    return made
+    def _hear(self, response: Any) -> None:
+        identity, code = response.header.identity, int(response.header.status.code)
+        if not self._first < identity.id <= self._last:
+            return  # to somebody else
+        if code == 0:
+            self._refused = ''
+            return
+        meaning = CODES.get(code, "see the vendor's list of codes")
+        self._refused = f'the robot refuses request {identity.api_id} with code {code}: {meaning}'
+        self._refused_at = time.monotonic()
+
+    def refusal(self) -> str:
+        """Return what the robot answered, where it refuses what it is sent."""
+        return self._refused if time.monotonic() - self._refused_at < REFUSED_FOR else ''
 
 
 class _Damp:

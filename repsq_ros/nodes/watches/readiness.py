@@ -151,7 +151,8 @@ class Readiness:
 
     def trouble(self) -> list[str]:
         """Return what somebody has to look at."""
-        return self._conditions.blockers()
+        refusal = self._command.refusal()
+        return [*self._conditions.blockers(), *([refusal] if refusal else [])]
 
     def blockers(self) -> list[str]:
         """Return all that speaks against beginning, or going on."""
