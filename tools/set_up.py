@@ -195,15 +195,11 @@ def pip_install(arguments: list[str], from_wheels: bool, doing: str) -> None:
     """Install with uv or pip, under the pinned versions where ROS comes from wheels."""
     pins = ['-c', str(constraints())] if from_wheels else []
     uv = shutil.which('uv')
-    if (
-        uv
-        and attempt(
-            [uv, 'pip', 'install', '--python', str(VENV_PYTHON), *pins, *arguments],
-            f'{doing} by uv',
-        )
-        == 0
-    ):
-        return
+    if uv:
+        # Compiled now, as pip does it: else each start of repsq compiles where nobody may write.
+        command = [uv, 'pip', 'install', '--compile-bytecode', '--python', str(VENV_PYTHON)]
+        if attempt([*command, *pins, *arguments], f'{doing} by uv') == 0:
+            return
     pip = [str(VENV_PYTHON), '-m', 'pip', 'install', '--disable-pip-version-check']
     run([*pip, *pins, *arguments], doing)
 

@@ -19,7 +19,6 @@ from __future__ import annotations
 import argparse
 import math
 import os
-import select
 import shlex
 import sys
 import time
@@ -29,9 +28,11 @@ from typing import Any
 from repsq_ros.campaign.folder import RESULT, SPECIFICATION, TESTS
 from repsq_ros.campaign.journal import JOURNAL, LEDGER
 from repsq_ros.campaign.journal_contents import read_contents
+from repsq_ros.campaign.log_sheet import LogSheet
 from repsq_ros.campaign.recomputed_campaign import recompute
 from repsq_ros.campaign.result import Result
 from repsq_ros.campaign.result_text import result_text
+from repsq_ros.console.keyboard import Keyboard
 from repsq_ros.console.live import LiveLine
 from repsq_ros.console.processes import ProcessGroup
 from repsq_ros.console.registered_run import (
@@ -56,6 +57,8 @@ from repsq_ros.launching.campaign_nodes import (
     new_launch_id,
 )
 from repsq_ros.launching.first_look import certify
+from repsq_ros.measurement.manual_outcome import ManualOutcome
+from repsq_ros.protocols.phases import Span
 from repsq_ros.simulation.build import SUBJECTS, make_subject, usual_subject
 from repsq_ros.simulation.in_process import require_fit, run_into_folder
 from repsq_ros.specification.copies import copy_specification
@@ -63,6 +66,7 @@ from repsq_ros.specification.load import load
 from repsq_ros.specification.model import Specification
 
 RESULT_TIMEOUT = 5.0  # [s] after the scheduler's end for the result to arrive
+BY_KEY = 'std_msgs/msg/Float64'  # input that keys are published on
 INTERRUPTED = 130  # exit code after Ctrl-C, as of a shell's commands
 EXIT_OF_VERDICT = {
     AcceptanceVerdict.FAIL.value: 13,
@@ -183,14 +187,21 @@ def run(arguments: argparse.Namespace) -> int:
     _say(f'campaign {campaign_id} in {folder}/', arguments)
     line = LiveLine(text_beside(arguments.json))
     group = ProcessGroup(folder)
+    sheet, keyboard = _log_sheet(specification, folder, line)
 
     class Watch(Observer):
         """Ends when the scheduler does, or when another node ends before it; Enter goes on."""
 
         def work(self, executor: Any) -> None:
             super().work(executor)
-            if _entered():
-                self.go_on()
+            for key in keyboard.typed():
+                said = sheet.press(key) if sheet else ''
+                if said:
+                    line.say(said)
+                if said or key == '\n':
+                    self.go_on()
+            if sheet and sheet.told is not None:
+                self.publish_number(float(sheet.told))
             for name, code in group.ended().items():
                 # A scheduler that ends with 0 has heard the end: the result is on its way.
                 on_its_way = name == 'scheduler' and code == 0
@@ -201,12 +212,19 @@ def run(arguments: argparse.Namespace) -> int:
 
         def shut_down(self, reason: str) -> None:
             group.stop()
+            keyboard.close()
             line.end()
+
+    def hear(span: Span) -> None:
+        if sheet and (asked := sheet.hear(span)):
+            line.say(asked)
 
     results: list[Result] = []
 
     def watch() -> Watch:
-        node = Watch(campaign_id, line.show, results.append, line.say_paused, line.say)
+        node = Watch(campaign_id, line.show, results.append, line.say_paused, line.say, hear)
+        if sheet:
+            node.offer_number(specification.measure.input.topic)
         for described in _nodes(arguments, specification, campaign_id, folder):
             robot = described.name == 'simulated_robot'  # its parameters are all given here
             group.start(described, arguments.remap, None if robot else arguments.parameters)
@@ -312,10 +330,18 @@ def _as_before(arguments: argparse.Namespace) -> str:
     return options + ''.join(f' --remap {shlex.quote(rule)}' for rule in arguments.remap)
 
 
-def _entered() -> bool:
-    """Tell whether somebody at the terminal has pressed Enter."""
-    waits = sys.stdin.isatty() and bool(select.select([sys.stdin], [], [], 0.0)[0])
-    return waits and bool(sys.stdin.readline())
+def _log_sheet(
+    specification: Specification, folder: Path, line: LiveLine
+) -> tuple[LogSheet | None, Keyboard]:
+    """Return the log sheet of a campaign that somebody scores, and the keyboard."""
+    quantity, source = specification.measure.quantity, specification.measure.input
+    if not isinstance(quantity, ManualOutcome) or source.type != BY_KEY:
+        return None, Keyboard(single=False)
+    keyboard = Keyboard(single=True)
+    if keyboard.there:
+        return LogSheet(quantity, folder), keyboard
+    line.say(f'no terminal: outcomes have to be published on {source.topic}')
+    return None, keyboard
 
 
 def _journal_of(folder: Path) -> tuple[str, int]:

@@ -18,7 +18,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from std_msgs.msg import String
+from rclpy.publisher import Publisher
+from std_msgs.msg import Float64, String
 from std_srvs.srv import Trigger
 
 from repsq_ros import topics
@@ -37,6 +38,7 @@ class Observer(CampaignNode):
 
     :param on_pause: called with the phase when it is held
     :param say: called with what people have to read
+    :param on_phase: called with each phase of the campaign
     """
 
     def __init__(
@@ -46,14 +48,16 @@ class Observer(CampaignNode):
         on_result: Callable[[Result], None],
         on_pause: Callable[[Span], None],
         say: Callable[[str], None],
+        on_phase: Callable[[Span], None] = lambda span: None,
     ) -> None:
         super().__init__('repsq_observer')
         self._campaign_id = campaign_id
         self._on_estimate = on_estimate
         self._on_result = on_result
-        self._on_pause, self._say = on_pause, say
+        self._on_pause, self._say, self._on_phase = on_pause, say, on_phase
         self._paused = False
         self.result: Result | None = None
+        self._number: Publisher | None = None
         subscribe_to_phases(self, self._hear_phase)
         self.create_subscription(Estimate, topics.ESTIMATE, self._hear_estimate, qos.RECORD)
         self.create_subscription(
@@ -72,10 +76,20 @@ class Observer(CampaignNode):
         future = self._asked['resume' if self._paused else 'confirm'].call_async(Trigger.Request())
         future.add_done_callback(lambda done: self._say(done.result().message))
 
+    def offer_number(self, topic: str) -> None:
+        """Become the sensor of a topic."""
+        self._number = self.create_publisher(Float64, topic, qos.COMMAND)
+
+    def publish_number(self, value: float) -> None:
+        """Publish a number on the topic that was offered."""
+        assert self._number is not None
+        self._number.publish(Float64(data=value))
+
     def _hear_phase(self, test: TestCommand, span: Span) -> None:
         if test.campaign_id != self._campaign_id:
             return
         self._paused = span.phase is Phase.PAUSED
+        self._on_phase(span)
         if self._paused:
             self._on_pause(span)
 

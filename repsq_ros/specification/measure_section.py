@@ -33,6 +33,7 @@ from repsq_ros.measurement.displacement import (
 )
 from repsq_ros.measurement.indicator import Indicator
 from repsq_ros.measurement.inputs import LENGTHS, Input
+from repsq_ros.measurement.manual_outcome import ManualOutcome
 from repsq_ros.measurement.measure import Measure, Quantity
 from repsq_ros.measurement.over_time import OverTime
 from repsq_ros.measurement.own import ATTRIBUTES, NEEDS, OwnQuantity
@@ -52,6 +53,7 @@ TYPES: dict[str, tuple[type, ...]] = {
     'pose_change': (PoseChange,),
     'over_time': (OverTime,),
     'indicator': (Indicator,),
+    'manual_outcome': (ManualOutcome,),
 }
 
 
@@ -127,6 +129,8 @@ def _quantity(section: Section, source: Input) -> Quantity:
         return read_keys(section, OverTime)
     if kind == 'pose_change':
         return read_keys(section, PoseChange)
+    if kind == 'manual_outcome':
+        return _manual_outcome(section)
     if kind == 'indicator':
         inner = section.section('of')
         found = _quantity(inner, source)
@@ -153,6 +157,18 @@ def _quantity(section: Section, source: Input) -> Quantity:
             'travel', f'{list(gauge.travel)}', 'two numbers in mm, the smaller first'
         )
     return gauge
+
+
+def _manual_outcome(section: Section) -> ManualOutcome:
+    found = read_keys(section, ManualOutcome)
+    names = found.outcomes
+    if len(names) < 2 or len(set(names)) < len(names) or not all(names):
+        raise section.fail('outcomes', f'{list(names)}', 'two or more different names')
+    if len(found.worth) != len(names) or not found.lower < found.upper:
+        raise section.fail(
+            'psi', f'{list(found.worth)}', f'{len(names)} numbers, one for each outcome'
+        )
+    return found
 
 
 def _tracking_loss(section: Section, source: Input) -> TrackingLoss:
