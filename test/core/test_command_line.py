@@ -27,6 +27,7 @@ from repsq_ros import errors
 from repsq_ros.cli import main
 from repsq_ros.console import command_line
 from repsq_ros.console.verbs import VERBS, Group
+from repsq_ros.paper.all_studies import LISTED, STUDIES
 
 # What only some verbs may import when they start, and which: the others start without it.
 NUMERIC = {'numpy', 'scipy', 'yaml', 'transforms3d'}
@@ -39,12 +40,12 @@ LOADED_BY = {
     'repsq_ros.launching': {'run'},
     'repsq_ros.nodes': set(),
     'repsq_ros.recordings': {
-        'inspect', 'record', 'reevaluate', 'report', 'doctor', 'certify', 'verify',
+        'inspect', 'record', 'reevaluate', 'doctor', 'certify', 'verify',
     },
     'repsq_ros.report': {'report'},
     'repsq_ros.simulation': {'simulate', 'study', 'run'},
     'repsq_ros.paper': {'study'},
-    'repsq_ros.iso9283': {'import-poses', 'iso9283', 'report'},
+    'repsq_ros.iso9283': {'import-poses', 'iso9283'},
     'repsq_ros.views': {'watch', 'doctor'},
 }  # fmt: skip
 
@@ -111,6 +112,13 @@ def test_a_verb_imports_what_it_needs_and_no_more(verb, loaded_by_verb):
         'repsq_ros.iso9283.pose_criteria',
     }
     assert not [room for room, verbs in LOADED_BY.items() if room in loaded and verb not in verbs]
+
+
+def test_a_study_is_imported_when_it_is_asked_for(loaded_by_verb):
+    modules = {f'repsq_ros.paper.{each.module}' for each in LISTED.values()}
+    assert len(modules) == len(LISTED)
+    assert not loaded_by_verb['study'] & modules
+    assert [study.name for study in STUDIES.values()] == list(LISTED)
 
 
 def test_the_verbs_stand_in_four_groups(capsys):
