@@ -22,6 +22,7 @@ import numpy as np
 
 from repsq_ros.keys import KeyedDataclass, key
 from repsq_ros.measurement.cut import Cut
+from repsq_ros.measurement.psi_error import PsiError
 from repsq_ros.measurement.reasons import Code
 from repsq_ros.measurement.window import UnmeasurableError
 
@@ -61,6 +62,10 @@ class ManualOutcome(KeyedDataclass, type='manual_outcome'):
                 Code.READING,
             )
         return self.worth[int(told[0])]
+
+    def error_of_psi(self, cut: Cut) -> PsiError:
+        """Return no error: a person is no instrument, and is believed."""
+        return PsiError()
 
     @property
     def keys(self) -> dict[str, int]:
