@@ -28,7 +28,7 @@ from repsq_ros.estimation.accumulator import Accumulator
 from repsq_ros.estimation.control import CountedCase
 from repsq_ros.estimation.portfolio import ControlledProgress
 from repsq_ros.estimation.selection import Selection, could_be
-from repsq_ros.estimation.stationarity import LEVEL, StationarityTest
+from repsq_ros.estimation.stationarity import LEVEL, RunningMean, StationarityTest
 from repsq_ros.estimation.stopping import Bounds, Question, Validity
 from repsq_ros.estimation.weights import Weights, z_bounds
 from repsq_ros.protocols.phases import Cause
@@ -75,6 +75,8 @@ class Campaign:
         self._widening = Selection()  # of what widens the interval
         drawn = proposal.dependence is not Dependence.LOW_DISCREPANCY
         self._stationarity = StationarityTest(self._range) if drawn else None
+        self._running = RunningMean(self.question.bounds, accuracy.c)
+        self._changed = False
         self._truncated = self._violations = 0
         self._last: tuple[int, int] = (0, -1)  # (index, attempt) counted last
         self._next_index = 0
@@ -148,6 +150,8 @@ class Campaign:
         if math.isfinite(record.weight):
             self._violate(record, self._overweight(record, weight_bound))
         could = self._could_be(record, self._bounds(weight_bound))
+        if widens:
+            self._running.add(None, could)
         if self._control is None:
             self._miss_in(could, self.question.bounds.width, widens)
             if widens:
@@ -197,6 +201,7 @@ class Campaign:
             self._widening.add(z, could)
             self._losses.before_widening(self._progress)
         self._losses.end_case()
+        self._running.add(z, widened)
         beside = None
         if self._control is None:
             self._total.add(z)
@@ -231,7 +236,7 @@ class Campaign:
             return
         test.add(z, bounds)
         if test.changed[0]:
-            self._stationarity = None
+            self._stationarity, self._changed = None, True
             self._events.append(
                 self._event(
                     record,
@@ -346,6 +351,17 @@ class Campaign:
             f'can hide up to {shift:.3g}'
         )
 
+    def _mean_over_tests(self) -> Bounds | None:
+        """Return where the mean over the tests lies, if it changed; None where it did not.
+
+        Where losses widen the interval, it may be they that change with time, and not the robot.
+        """
+        changed = self._changed and not self._widening.some
+        if not (changed or self._progress.void):
+            return None
+        found = self._running.interval
+        return Bounds(self._range.clip(found.lower), self._range.clip(found.upper + self._bias))
+
     def result(self, campaign_id: str) -> Result:
         """Return the quantized result.
 
@@ -371,4 +387,5 @@ class Campaign:
             self._errors.mean,
             events,
             self._acceptance,
+            self._mean_over_tests(),
         )

@@ -27,7 +27,7 @@ from repsq_ros.campaign.result import Outcome, Result
 from repsq_ros.estimation.acceptance import AcceptanceTest, AcceptanceVerdict
 from repsq_ros.estimation.agreement import probability_same
 from repsq_ros.estimation.portfolio import takes_middle
-from repsq_ros.estimation.stopping import Progress, StoppingRule
+from repsq_ros.estimation.stopping import Bounds, Progress, StoppingRule
 from repsq_ros.sampling.proposals import Proposal
 from repsq_ros.specification.model import Specification
 
@@ -50,6 +50,7 @@ def conclude(
     systematic: float,
     events: Sequence[str],
     acceptance: AcceptanceTest | None = None,
+    running: Bounds | None = None,
 ) -> Result:
     """Return the result of a campaign that has stopped.
 
@@ -59,6 +60,7 @@ def conclude(
     :param systematic: how far the instruments may have moved the mean [unit of psi]
     :param events: everything out of the ordinary so far
     :param acceptance: what the tests say of the limit of `accept`
+    :param running: where the mean over the tests lies, where it was found to change
     """
     rule = specification.tester.stopping
     estimate = centre_of(rule, latest.lower, latest.upper, latest.mean)
@@ -100,6 +102,7 @@ def conclude(
         bench=losses.bench,
         verdict=verdict,
         decided_at=decided_at,
+        running=running,
         systematic=systematic,
     )
     said = say(told_of)

@@ -18,13 +18,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from fractions import Fraction
 
+from repsq_ros.campaign.probabilities import confidence_text, probability_text
 from repsq_ros.campaign.result import Outcome
 from repsq_ros.estimation.acceptance import Acceptance, AcceptanceVerdict
 from repsq_ros.estimation.alpha import written
 from repsq_ros.estimation.reproducible_query import ReproducibleQuery
-from repsq_ros.estimation.stopping import StoppingRule, Validity
+from repsq_ros.estimation.stopping import Bounds, StoppingRule, Validity
 from repsq_ros.sampling.proposals import Dependence, Proposal
 from repsq_ros.specification.accuracy_section import RequiredAccuracy
 from repsq_ros.specification.model import Specification
@@ -45,38 +45,6 @@ def bench_text(lost: int) -> str:
     """Return a number of attempts that the bench broke off in words."""
     attempts = 'the 1 attempt' if lost == 1 else f'the {lost} attempts'
     return f'{attempts} that the bench broke off (stall, lost node, disk or clock)'
-
-
-def plug_in(p_same: float) -> float:
-    """Return an estimated probability as it is told: an estimate does not know more than 0.999."""
-    return min(p_same, 0.999)
-
-
-def plug_in_text(p_same: float) -> str:
-    """Return an estimated probability in decimals, never as 1."""
-    return probability_text(plug_in(p_same), 2)
-
-
-def probability_text(value: float | Fraction, digits: int = 4) -> str:
-    """Return a probability in decimals, rounded down: one below 1 never reads as 1.
-
-    :param value: in [0, 1]; a float is taken as it is written
-    :param digits: after the point at most, or as many as show how far it is from 1
-    """
-    exact = value if isinstance(value, Fraction) else written(value)
-    missing = 1 - exact
-    if missing > 0:
-        digits = max(digits, 1 - math.floor(math.log10(missing)))
-    # The last bit of a power must not cost a digit: .8999 for .9.
-    kept = math.floor(exact * 10**digits + Fraction(1, 1000))
-    kept = min(kept, 10**digits - 1) if missing > 0 else kept
-    whole, parts = divmod(kept, 10**digits)
-    return f'{whole}.{parts:0{digits}d}'.rstrip('0').rstrip('.')
-
-
-def confidence_text(c: float) -> str:
-    """Return 1 - c in decimals."""
-    return probability_text(1 - written(c))
 
 
 @dataclass(frozen=True)
@@ -101,6 +69,7 @@ class Facts:
     accept: Acceptance | None = None  # what the mean is held against
     verdict: AcceptanceVerdict = AcceptanceVerdict.UNDECIDED
     decided_at: int = 0  # tests at which it fell; 0: not yet
+    running: Bounds | None = None  # of the mean over the tests, where it was found to change
     systematic: float = 0.0  # how far the instruments may have moved the mean [unit of psi]
 
     @property
@@ -225,6 +194,8 @@ def _contradicted(facts: Facts) -> str:
             'the tests contradict the assumptions of the rule (see events): the mean drifts, or a '
             'bound is wrong'
         )
+    if facts.running is not None:
+        return 'the mean changed while the campaign ran (see events)'
     return ''
 
 
@@ -293,7 +264,20 @@ def _nothing(facts: Facts, reason: str) -> str:
             f'with probability {confidence_text(facts.accuracy.c)}{facts.rule.sides}'
             f'{_given(_provisos(facts))}.'
         )
-    return f'Nothing: {reason}.'
+    return f'Nothing: {reason}.{_of_changing_mean(facts)}'
+
+
+def _of_changing_mean(facts: Facts) -> str:
+    """Say where the mean over the tests lies, where it was found to change."""
+    running, provisos = facts.running, _provisos(facts)
+    if running is None or facts.violations or _not_drawn(facts):
+        return ''
+    given = f', provided that {" and ".join(provisos)}' if provisos else ''
+    return (
+        f' With probability {confidence_text(facts.accuracy.c)} the average over these tests of a '
+        f'mean that changes lies in [{running.lower:.4g}, {running.upper:.4g}]{given}; the robot '
+        'as it is now may be elsewhere.'
+    )
 
 
 def _what_holds(facts: Facts, provisos: tuple[str, ...]) -> str:

@@ -18,8 +18,8 @@ from __future__ import annotations
 
 import math
 
+from repsq_ros.campaign.probabilities import plug_in_text
 from repsq_ros.campaign.progress import price_text
-from repsq_ros.campaign.promise import plug_in_text
 from repsq_ros.campaign.result import Result
 
 

@@ -22,15 +22,17 @@ from pathlib import Path
 from repsq_ros.campaign.campaign import Campaign
 from repsq_ros.errors import SpecificationError
 from repsq_ros.estimation.forecast import expected_tests
+from repsq_ros.estimation.stopping import Validity
 from repsq_ros.json_answer import add_json, print_json
 from repsq_ros.specification.advice import hints, phase_lines, warnings
 from repsq_ros.specification.copies import own_classes
 from repsq_ros.specification.load import load
 from repsq_ros.specification.model import Specification
-from repsq_ros.studies.expected_promise import foretell
+from repsq_ros.studies.expected_promise import FIXED, foretell
 from repsq_ros.timebase import to_seconds
 
 PLACES = 20  # of psi in its range that are tried
+USUAL = 0.125  # standard deviation of psi, of its range, that a budget should be enough for
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -99,7 +101,7 @@ def report(specification: Specification) -> str:
         'expect',
         'one test',
         *(f'  {line}' for line in phase_lines(specification)),
-        *(f'warning     {each}' for each in warnings(specification, min(counts, default=0))),
+        *(f'warning     {each}' for each in _warnings(specification, counts)),
         *(f'hint        {each}' for each in hints(specification)),
     ]
     return '\n'.join(lines)
@@ -131,9 +133,44 @@ def answer(specification: Specification) -> dict[str, object]:
         'tests_of_equal_psi': max(counts, default=None),
         'seconds_per_test': to_seconds(specification.protocol.duration_ns(specification.box)),
         'phases': phase_lines(specification),
-        'warnings': list(warnings(specification, min(counts, default=0))),
+        'warnings': _warnings(specification, counts),
         'hints': hints(specification),
     }
+
+
+def budget_warning(specification: Specification) -> str:
+    """Warn of a budget that a psi of a usual spread ends at; '' where it does not.
+
+    A uniform law has .289 of its range.
+    """
+    measure, question = specification.measure, Campaign(specification).question
+    tester, width = specification.tester, measure.upper - measure.lower
+    rule, mean = tester.stopping, (measure.lower + measure.upper) / 2.0
+    if question.gamma <= 0.0 or rule.name in FIXED or rule.validity is Validity.NONE:
+        return ''
+
+    def within(sd: float) -> bool:
+        return 0 < expected_tests(rule, question, mean, sd * sd) <= tester.max_tests
+
+    high = USUAL * width
+    if not within(0.0) or within(high):
+        return ''  # of a budget that none meets another warning tells
+    low = 0.0
+    for _ in range(10):
+        middle = (low + high) / 2.0
+        low, high = (middle, high) if within(middle) else (low, middle)
+    return (
+        f'tester.max_tests: {tester.max_tests} tests reach gamma {specification.gamma:g} where '
+        f'the standard deviation of psi is at most about {low:.2g}; else the campaign ends with '
+        'an interval and without that accuracy, and the few that reach it are a selection '
+        '(repsq plan tells how likely)'
+    )
+
+
+def _warnings(specification: Specification, counts: list[int]) -> list[str]:
+    found = list(warnings(specification, min(counts, default=0)))
+    budget = budget_warning(specification)
+    return [*found, *([budget] if budget else [])]
 
 
 def tests_of_equal_psi(specification: Specification) -> list[int]:

@@ -24,8 +24,13 @@ from pathlib import Path
 from repsq_ros.campaign.comparison import paper_count
 from repsq_ros.campaign.drift import DriftFinding
 from repsq_ros.campaign.mean_difference import difference
+from repsq_ros.campaign.probabilities import (
+    confidence_text,
+    plug_in,
+    plug_in_text,
+    probability_text,
+)
 from repsq_ros.campaign.progress import price_text
-from repsq_ros.campaign.promise import confidence_text, plug_in, plug_in_text, probability_text
 from repsq_ros.certificate.lab import LabResult, drift_between_labs, read_lab
 from repsq_ros.certificate.ledger import read_ledger
 from repsq_ros.console.compare_subjects import (

@@ -13,7 +13,9 @@
 # limitations under the License.
 
 
-"""A test that the mean stays as it is while a campaign runs, valid at any number of tests.
+"""A test that the mean stays as it is while a campaign runs, and an interval where it does not.
+
+Both are valid at any number of tests.
 
 If E[z_t | past] is one number m, prod_t (1 + b_t (z_t - m)) is a test martingale for every stake
 b_t that follows from the past alone. Here b_t follows the mean of the latest tests, against m: it
@@ -36,6 +38,8 @@ LEVEL = 0.01  # probability of finding a change where there is none
 CELLS = 128  # of the range of psi, each with the capital of its least favourable mean
 LATEST = (12.0, 40.0, 120.0)  # tests that a mean of the latest ones remembers
 CAP = 0.5  # largest share of the capital that may be lost in one bet
+SCALES = np.geomspace(0.05, 0.9, 6)  # t: the small ones for long campaigns of a large spread
+COSTS = -np.log1p(-SCALES) - SCALES
 
 
 class StationarityTest:
@@ -96,3 +100,64 @@ class StationarityTest:
             down = CAP / np.maximum(bounds.upper - self._low, 0.0)
         clipped: Numbers = np.clip(stake, -down, up)
         return clipped
+
+
+class RunningMean:
+    """Where (m_1 + ... + m_n) / n lies for means that change: P(ever outside) <= c.
+
+    Howard, Ramdas, McAuliffe & Sekhon 2021 (theorem 4): for 0 <= t < 1 and a guess g_i from the
+    past, prod_i exp(t (z_i - m_i) + (ln(1 - t) + t) (z_i - g_i)^2) is a supermartingale, z in a
+    range of width 1, m_i the mean of z_i given the past. Here the mean over fixed t, each side.
+
+    :param bounds: of every z
+    """
+
+    def __init__(self, bounds: Bounds, c: float) -> None:
+        self._bounds, self._wanted = bounds, math.log(2.0 / c)
+        self._n, self._seen, self._weight = 0, 0.5, 1.0
+        self._sums = [0.0, 0.0]  # of the lowest that each z can have been, of the highest
+        self._squares = [0.0, 0.0]  # of their distances from the guess
+
+    def add(self, z: float | None, could: Bounds | None = None) -> None:
+        """Take in a test, or a case without a value (None).
+
+        :param could: what it can have given, where an attempt was lost
+        """
+        ends = (could.lower, could.upper) if could is not None else (z, z)
+        guess = self._seen / self._weight
+        for side, end in enumerate(ends):
+            assert end is not None
+            scaled = (end - self._bounds.lower) / self._bounds.width
+            self._sums[side] += scaled
+            self._squares[side] += (scaled - guess) ** 2
+        self._n += 1
+        if z is not None:
+            self._seen += (z - self._bounds.lower) / self._bounds.width
+            self._weight += 1.0
+
+    @property
+    def interval(self) -> Bounds:
+        """Return where the mean over all cases so far lies [unit of psi]."""
+        if not self._n:
+            return self._bounds
+        low, high = self._bounds.lower, self._bounds.width / self._n
+        return Bounds(
+            self._bounds.clip(low + high * (self._sums[0] - self._farthest(self._squares[0]))),
+            self._bounds.clip(low + high * (self._sums[1] + self._farthest(self._squares[1]))),
+        )
+
+    def _farthest(self, square_sum: float) -> float:
+        """Return the largest sum of z_i - m_i that is not refuted, from above (conservative)."""
+
+        def refuted(total: float) -> bool:
+            logs = SCALES * total - COSTS * square_sum
+            top = float(logs.max())
+            return top + math.log(float(np.mean(np.exp(logs - top)))) >= self._wanted
+
+        low, high = 0.0, 1.0
+        while not refuted(high):
+            low, high = high, 2.0 * high
+        for _ in range(40):
+            middle = (low + high) / 2.0
+            low, high = (low, middle) if refuted(middle) else (middle, high)
+        return high

@@ -24,7 +24,8 @@ import yaml
 
 from repsq_ros.campaign.campaign import Campaign
 from repsq_ros.campaign.folder import CampaignFolder
-from repsq_ros.campaign.promise import facts_of, plug_in_text, probability_text, say
+from repsq_ros.campaign.probabilities import plug_in_text, probability_text
+from repsq_ros.campaign.promise import facts_of, say
 from repsq_ros.campaign.records import TestRecord
 from repsq_ros.campaign.result import Outcome
 from repsq_ros.errors import SpecificationError

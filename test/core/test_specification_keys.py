@@ -17,6 +17,7 @@
 import importlib.util
 import json
 import math
+import re
 import sys
 
 import pytest
@@ -25,8 +26,11 @@ from conftest import ROOT
 from support import specifications
 from support.specification_faults import FAULTS, change
 
+from repsq_ros.campaign.campaign import Campaign
 from repsq_ros.cli import main
 from repsq_ros.errors import LONGEST, ParameterError, SpecificationError
+from repsq_ros.estimation.anytime import Anytime
+from repsq_ros.estimation.forecast import expected_tests
 from repsq_ros.keys import keys_of
 from repsq_ros.measurement.limits import Limits
 from repsq_ros.specification.load import load
@@ -213,6 +217,25 @@ def test_check_warns_of_what_no_campaign_can_reach(content, write, capsys):
     printed = capsys.readouterr().out
     assert 'partition: a cell is 1.2 wide, all of psi 1' in printed or 'alpha' in printed
     assert 'tester.max_tests: 2 tests cannot reach gamma 0.3' in printed
+
+
+def test_check_warns_of_a_budget_that_most_spreads_end_at(content, write, capsys):
+    content['accuracy']['gamma'] = 0.04
+    content['tester'].update(stopping={'rule': 'anytime'}, max_tests=90, proposal='monte_carlo')
+    specification = load(write(content))
+    assert main(['check', specification.file]) == 0
+    told = re.search(
+        r'tester.max_tests: 90 tests reach gamma 0.04 where the standard deviation of psi is at '
+        r'most about (\S+);',
+        capsys.readouterr().out,
+    )
+    question, sd = Campaign(specification).question, float(told.group(1))
+    counts = [expected_tests(Anytime(), question, 0.5, (sd + d) ** 2) for d in (-0.01, 0.01)]
+    assert counts[0] <= 90 < counts[1]
+    for tests in (1000, 20):  # enough, and by far too few: that is another warning
+        content['tester']['max_tests'] = tests
+        assert main(['check', str(write(content))]) == 0
+        assert 'standard deviation of psi' not in capsys.readouterr().out
 
 
 @pytest.mark.parametrize('key', ['robot', 'description'])

@@ -1,0 +1,54 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Probabilities in decimals: what is promised is rounded down, and never reads as 1."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+from repsq_ros.estimation.alpha import written
+
+
+def plug_in(p_same: float) -> float:
+    """Return an estimated probability as it is told: an estimate does not know more than 0.999."""
+    return min(p_same, 0.999)
+
+
+def plug_in_text(p_same: float) -> str:
+    """Return an estimated probability in decimals, never as 1."""
+    return probability_text(plug_in(p_same), 2)
+
+
+def probability_text(value: float | Fraction, digits: int = 4) -> str:
+    """Return a probability in decimals, rounded down: one below 1 never reads as 1.
+
+    :param value: in [0, 1]; a float is taken as it is written
+    :param digits: after the point at most, or as many as show how far it is from 1
+    """
+    exact = value if isinstance(value, Fraction) else written(value)
+    missing = 1 - exact
+    if missing > 0:
+        digits = max(digits, 1 - math.floor(math.log10(missing)))
+    # The last bit of a power must not cost a digit: .8999 for .9.
+    kept = math.floor(exact * 10**digits + Fraction(1, 1000))
+    kept = min(kept, 10**digits - 1) if missing > 0 else kept
+    whole, parts = divmod(kept, 10**digits)
+    return f'{whole}.{parts:0{digits}d}'.rstrip('0').rstrip('.')
+
+
+def confidence_text(c: float) -> str:
+    """Return 1 - c in decimals."""
+    return probability_text(1 - written(c))
