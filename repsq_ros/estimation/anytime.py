@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from repsq_ros.estimation.accumulator import Accumulator
-from repsq_ros.estimation.betting import Bet, LowerSequence, Numbers
+from repsq_ros.estimation.betting import Bet, Expected, LowerSequence, Numbers
 from repsq_ros.estimation.betting_progress import BettingProgress
 from repsq_ros.estimation.forecast import LONGEST, growth, tests_to_distance
 from repsq_ros.estimation.stopping import C_BELOW, Bounds, Question, Validity
@@ -77,6 +77,23 @@ class Anytime:
         ),
     )
 
+    expected_mean: float | None = field(
+        default=None,
+        metadata=key(
+            'mean of psi w that a simulator, a pilot or another lab lets expect: the first bets '
+            'start from it. Costs no validity, if it is wrong',
+            'the unit of psi',
+        ),
+    )
+    expected_sd: float | None = field(
+        default=None,
+        metadata=key('standard deviation, beside expected_mean', 'the unit of psi', at_least=0),
+    )
+    expected_worth: float = field(
+        default=5.0,
+        metadata=key('how many tests the expectation is worth, beside expected_mean', above=0),
+    )
+
     name = 'anytime'
     sides = ''
     validity = Validity.ANY_N
@@ -86,6 +103,13 @@ class Anytime:
         """Return the guarantee, with the split of c where it is not halved."""
         middle = '; the estimate is the middle of the interval' if self.middle else ''
         return STATEMENT + split_of(self.c_below) + middle
+
+    @property
+    def expected(self) -> Expected | None:
+        """What the first bets start from; None: from nothing."""
+        if self.expected_mean is None or self.expected_sd is None:
+            return None
+        return self.expected_mean, self.expected_sd**2, self.expected_worth
 
     def begin(self, question: Question) -> AnytimeProgress:
         """Return the state of the rule before the first test."""
@@ -111,7 +135,7 @@ class AnytimeProgress(BettingProgress):
     def __init__(
         self, question: Question, rule: Anytime, shares: Sequence[float] = (1.0,)
     ) -> None:
-        super().__init__(question, question.gamma, rule.within(question))
+        super().__init__(question, question.gamma, rule.within(question), rule.expected)
         self._rule, self._c_below = rule, rule.c_below
         start = self._bounds = question.bounds  # of the latest test
         self._lost = False  # any test
@@ -222,7 +246,12 @@ class AnytimeBatch:
         self.n = 0
         self.mean: Numbers = np.zeros(runs)
         self._bet: Bet[Numbers] = Bet(
-            gamma, bounds.lower, bounds.upper, np.zeros(runs), rule.within(question)
+            gamma,
+            bounds.lower,
+            bounds.upper,
+            np.zeros(runs),
+            rule.within(question),
+            rule.expected,
         )
         self._above = LowerSequence(gamma, above, bounds.lower, runs)
         self._below = LowerSequence(gamma, below, -bounds.upper, runs)

@@ -30,6 +30,7 @@ from numpy.typing import NDArray
 
 Numbers = NDArray[np.float64]
 Rows = NDArray[np.intp]
+Expected = tuple[float, float, float]  # mean, variance, and how many tests that is worth
 Value = TypeVar('Value', float, Numbers)
 
 CAPS = (0.5, 0.99)  # largest shares of the capital that may be lost in one bet
@@ -46,20 +47,32 @@ class Bet(Generic[Value]):
     a_t is the wanted half-width, or where that is out of reach the one that `tests` values may
     bring: a_t = max(aim, sqrt(2 var ln(2/c) / tests)).
 
-    mu = (n0 mu0 + sum z) / (n + n0), var = (n0 var0 + sum (z_i - mu_i)^2) / (n + n0) with n0 = 1,
-    mu0 the middle of the first bounds and var0 a quarter of their squared width.
+    mu = (n0 mu0 + sum z) / (n + n0), var = (n0 var0 + sum (z_i - mu_i)^2) / (n + n0), with n0 = 1,
+    mu0 the middle of the first bounds and var0 a quarter of their squared width, or as expected.
 
     :param zero: 0 of one campaign, an array of zeros of several, shape (runs,)
     :param within: 2 ln(2/c) / tests; 0: `aim` is taken to be in reach
+    :param expected: mu0, var0 and n0; None: nothing is known of the values
     """
 
     def __init__(
-        self, aim: float, lower: float, upper: float, zero: Value, within: float = 0.0
+        self,
+        aim: float,
+        lower: float,
+        upper: float,
+        zero: Value,
+        within: float = 0.0,
+        expected: Expected | None = None,
     ) -> None:
         self._aim, self._within = aim, within
-        self._weight = 1.0
-        self._sum: Value = zero + (lower + upper) / 2.0
-        self._square_sum: Value = zero + (upper - lower) ** 2 / 4.0
+        mean, variance, weight = expected or (
+            (lower + upper) / 2.0,
+            (upper - lower) ** 2 / 4.0,
+            1.0,
+        )
+        self._weight = weight
+        self._sum: Value = zero + weight * mean
+        self._square_sum: Value = zero + weight * variance
 
     @property
     def mean(self) -> Value:

@@ -19,7 +19,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 
 from repsq_ros.estimation.accumulator import Accumulator
-from repsq_ros.estimation.betting import Bet
+from repsq_ros.estimation.betting import Bet, Expected
 from repsq_ros.estimation.forecast import ThrottledForecast
 from repsq_ros.estimation.stopping import Bounds, Question
 
@@ -33,10 +33,18 @@ class BettingProgress(ABC):
 
     :param aim: distance from the mean that the first bet is made for [unit of psi]
     :param within: see Bet
+    :param expected: see Bet
     """
 
-    def __init__(self, question: Question, aim: float, within: float = 0.0) -> None:
+    def __init__(
+        self,
+        question: Question,
+        aim: float,
+        within: float = 0.0,
+        expected: Expected | None = None,
+    ) -> None:
         self._question, self._aim, self._within = question, aim, within
+        self._expected = expected
         self._bet: Bet[float] | None = None
         self._forecast = ThrottledForecast()
         self._lower_stands = self._upper_stands = True
@@ -75,7 +83,9 @@ class BettingProgress(ABC):
 
     def _first_bet(self, bounds: Bounds) -> Bet[float]:
         if self._bet is None:
-            self._bet = Bet(self._aim, bounds.lower, bounds.upper, 0.0, self._within)
+            self._bet = Bet(
+                self._aim, bounds.lower, bounds.upper, 0.0, self._within, self._expected
+            )
         return self._bet
 
     def _check(self, z: float, bounds: Bounds) -> None:

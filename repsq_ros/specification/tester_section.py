@@ -152,6 +152,9 @@ def read_stopping(section: Section, accuracy: RequiredAccuracy) -> StoppingRule:
     found = read_keys(section, kind, given)
     if isinstance(found, ReproducibleQuery):
         _check_query(section, found, accuracy)
+    if isinstance(found, Anytime) and (found.expected_mean is None) != (found.expected_sd is None):
+        missing = 'expected_mean' if found.expected_mean is None else 'expected_sd'
+        raise section.fail(missing, 'nothing', 'a number: mean and sd stand together')
     section.finish()
     return found
 

@@ -166,3 +166,64 @@ def test_a_share_of_the_capital_bets_with_the_control_variate(write):
         found[share] = campaign.result('lab')
     assert found[0.9].n < found[0.5].n
     assert '0.9 of the capital' in found[0.9].guarantee
+
+
+# Bets that start from what is known --------------------------------------------------------------
+
+
+@pytest.mark.parametrize('law', LAWS)
+@pytest.mark.parametrize('expected', [(0.9, 0.02), (0.05, 0.0), (0.5, 0.5)])
+def test_a_wrong_expectation_costs_no_validity(law, expected):
+    rule = Anytime(expected_mean=expected[0], expected_sd=expected[1], expected_worth=20.0)
+    missed, _ = follow(law, Question(0.04, C, UNIT), rule, 100)
+    assert not rejects(missed)
+
+
+def test_a_right_expectation_halves_the_interval_of_ten_tests():
+    widths = [
+        follow('beta:0.2,0.1', Question(0.04, C, UNIT), rule, 10, 100)[1].mean()
+        for rule in (Anytime(), Anytime(expected_mean=0.2, expected_sd=0.1))
+    ]
+    assert widths[1] < 0.5 * widths[0]
+
+
+def test_an_expectation_is_forgotten_as_tests_come():
+    bet = Bet(0.05, 0.0, 1.0, 0.0, 0.0, (0.8, 0.04, 4.0))
+    assert (bet.mean, bet.variance) == pytest.approx((0.8, 0.04))
+    bet.learn(0.3)
+    assert bet.mean == pytest.approx((4 * 0.8 + 0.3) / 5)
+    assert bet.variance == pytest.approx((4 * 0.04 + (0.3 - 0.7) ** 2) / 5)
+    for _ in range(4000):
+        bet.learn(0.3)
+    assert (bet.mean, bet.variance) == pytest.approx((0.3, 0.0), abs=1e-2)
+
+
+def test_a_campaign_bets_as_its_specification_expects(write):
+    content = paper_settings()
+    content['tester'].update(
+        stopping={'rule': 'anytime', 'expected_mean': 0.3, 'expected_sd': 0.1}, max_tests=12
+    )
+    specification = load(write(content))
+    content['tester']['stopping'] = {'rule': 'anytime'}
+    without = load(write(content))
+    assert specification.digest == without.digest
+    psi, batch = np.random.default_rng(8).beta(6, 14, 12), None
+    ends = []
+    for each in (specification, without):
+        campaign = Campaign(each, forecasts=False)
+        question, rule = campaign.question, each.tester.stopping
+        batch = AnytimeBatch(question, 1, rule)
+        for index, value in enumerate(psi.tolist()):
+            estimate = campaign.add(TestRecord(index, 0, value, 1.0, True))
+            batch.add(np.array([value]))
+        assert (estimate.lower, estimate.upper) == (batch.lower[0], batch.upper[0])
+        ends.append(estimate.upper - estimate.lower)
+    assert ends[0] < 0.7 * ends[1]
+
+
+@pytest.mark.parametrize('key', ['expected_mean', 'expected_sd'])
+def test_a_mean_is_expected_with_its_spread(write, key):
+    content = paper_settings()
+    content['tester'].update(stopping={'rule': 'anytime', key: 0.1})
+    with pytest.raises(SpecificationError, match='mean and sd stand together'):
+        load(write(content))
