@@ -53,18 +53,20 @@ class Anytime:
     Stops at max(U_n - r_n, r_n - L_n) <= gamma (statistics: Waudby-Smith & Ramdas 2024).
 
     :param c_below: share of c that the lower end may miss with
-    :param reachable: the bets aim at what max_tests tests can reach, where gamma is finer
+    :param reachable: the bets aim at what max_tests / reachable tests can reach, where gamma is
+        finer; 0: at gamma
     :param middle: stops at U_n - L_n <= 2 gamma, and the estimate is the interval's middle
     """
 
     c_below: float = field(default=0.5, metadata=C_BELOW)
-    reachable: bool = field(
-        default=False,
+    reachable: float = field(
+        default=0.0,
         metadata=key(
             'half-width that the bets aim at; reachable: what `max_tests` tests can reach, where '
-            'that is wider than gamma: a narrower interval at the end of a tight budget',
+            'that is wider than gamma; early: what half of them can',
+            kind=str,
             name='aim',
-            choices={'gamma': False, 'reachable': True},
+            choices={'gamma': 0.0, 'reachable': 1.0, 'early': 2.0},
         ),
     )
     middle: bool = field(
@@ -117,9 +119,9 @@ class Anytime:
 
     def within(self, question: Question) -> float:
         """Return what `Bet` needs to aim at what is reachable; 0 where it aims at gamma."""
-        if not self.reachable or question.max_tests is None:
+        if question.max_tests is None:
             return 0.0
-        return 2.0 * math.log(2.0 / question.c) / question.max_tests
+        return self.reachable * 2.0 * math.log(2.0 / question.c) / question.max_tests
 
 
 def thresholds_of(c: float, c_below: float) -> tuple[float, float]:

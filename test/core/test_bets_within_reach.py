@@ -168,6 +168,18 @@ def test_a_share_of_the_capital_bets_with_the_control_variate(write):
     assert '0.9 of the capital' in found[0.9].guarantee
 
 
+@pytest.mark.parametrize('law', LAWS)
+def test_bets_that_aim_earlier_are_narrower_on_the_way_and_still_hold(law):
+    question = Question(0.01, C, UNIT, (), 60)
+    missed, _ = follow(law, question, Anytime(reachable=2.0), 60)
+    assert not rejects(missed)
+    (_, early), (_, usual) = (
+        follow(law, question, Anytime(reachable=factor), 30, 100) for factor in (2.0, 1.0)
+    )
+    ratio = early.mean() / usual.mean()
+    assert ratio < (1.01 if law in LAWS[1::2] else 0.95)
+
+
 # Bets that start from what is known --------------------------------------------------------------
 
 
