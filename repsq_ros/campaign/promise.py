@@ -19,10 +19,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
-from repsq_ros.campaign.probabilities import confidence_text, probability_text
 from repsq_ros.campaign.result import Outcome
 from repsq_ros.estimation.acceptance import Acceptance, AcceptanceVerdict
-from repsq_ros.estimation.alpha import written
+from repsq_ros.estimation.probabilities import confidence_text, probability_text, written
 from repsq_ros.estimation.reproducible_query import ReproducibleQuery
 from repsq_ros.estimation.stopping import Bounds, StoppingRule, Validity
 from repsq_ros.sampling.proposals import Dependence, Proposal

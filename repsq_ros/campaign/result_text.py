@@ -18,9 +18,9 @@ from __future__ import annotations
 
 import math
 
-from repsq_ros.campaign.probabilities import plug_in_text
 from repsq_ros.campaign.progress import price_text
 from repsq_ros.campaign.result import Result
+from repsq_ros.estimation.probabilities import plug_in_text
 
 
 def result_text(result: Result) -> str:

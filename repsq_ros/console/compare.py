@@ -24,12 +24,6 @@ from pathlib import Path
 from repsq_ros.campaign.comparison import paper_count
 from repsq_ros.campaign.drift import DriftFinding
 from repsq_ros.campaign.mean_difference import difference
-from repsq_ros.campaign.probabilities import (
-    confidence_text,
-    plug_in,
-    plug_in_text,
-    probability_text,
-)
 from repsq_ros.campaign.progress import price_text
 from repsq_ros.certificate.lab import LabResult, drift_between_labs, read_lab
 from repsq_ros.certificate.ledger import read_ledger
@@ -40,8 +34,14 @@ from repsq_ros.console.compare_subjects import (
 )
 from repsq_ros.console.round_robin import compare_labs, round_robin
 from repsq_ros.errors import ParameterError
-from repsq_ros.estimation.alpha import written
 from repsq_ros.estimation.precision import welch_p
+from repsq_ros.estimation.probabilities import (
+    confidence_text,
+    plug_in,
+    plug_in_text,
+    probability_text,
+    written,
+)
 from repsq_ros.json_answer import add_json, print_json
 
 DIFFERENT = 8  # exit code

@@ -25,10 +25,10 @@ from repsq_ros.campaign.folder import SPECIFICATION, read_tests
 from repsq_ros.campaign.journal import JOURNAL
 from repsq_ros.campaign.journal_contents import read_contents
 from repsq_ros.campaign.mean_difference import PairComparison, check_comparable, difference
-from repsq_ros.campaign.probabilities import confidence_text
 from repsq_ros.campaign.records import TestRecord
 from repsq_ros.errors import BagError, ParameterError
 from repsq_ros.estimation.difference import Verdict
+from repsq_ros.estimation.probabilities import confidence_text
 from repsq_ros.json_answer import print_json
 from repsq_ros.sampling.proposals import Dependence
 from repsq_ros.specification.load import load

@@ -19,17 +19,10 @@ from __future__ import annotations
 from decimal import Decimal, localcontext
 from fractions import Fraction
 
+from repsq_ros.estimation.probabilities import written
+
 DIGITS = 50  # of a square root, before it is rounded to a float
 ROUNDING = 1 - Fraction(1, 10**12)
-
-
-def written(value: float) -> Fraction:
-    """Return the number that a file says with a float: 0.1 is a tenth.
-
-    What is computed from it in whole numbers and rounded once is the same on all machines; the
-    powers of a C library are not.
-    """
-    return Fraction(repr(float(value)))
 
 
 def agreement_exists(c: float, beta: float, runs: int = 2) -> bool:

@@ -20,7 +20,7 @@ import math
 from bisect import bisect_right
 from dataclasses import dataclass
 
-from repsq_ros.estimation.alpha import written
+from repsq_ros.estimation.probabilities import written
 
 
 @dataclass(frozen=True)

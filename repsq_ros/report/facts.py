@@ -20,8 +20,8 @@ import math
 from collections.abc import Sequence
 
 from repsq_ros.campaign.folder import REPLICATION, SPECIFICATION
-from repsq_ros.campaign.probabilities import confidence_text, plug_in_text
 from repsq_ros.campaign.progress import price_text
+from repsq_ros.estimation.probabilities import confidence_text, plug_in_text
 from repsq_ros.report.campaign_data import CampaignData
 
 Row = tuple[str, ...]

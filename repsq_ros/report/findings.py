@@ -22,7 +22,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from repsq_ros.campaign.drift import DriftFinding, MeanInterval
-from repsq_ros.campaign.probabilities import confidence_text
+from repsq_ros.estimation.probabilities import confidence_text
 from repsq_ros.report.campaign_data import CampaignData
 from repsq_ros.report.facts import error_of_value, number, rounded, unit_text
 

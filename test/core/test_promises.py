@@ -24,12 +24,12 @@ import yaml
 
 from repsq_ros.campaign.campaign import Campaign
 from repsq_ros.campaign.folder import CampaignFolder
-from repsq_ros.campaign.probabilities import plug_in_text, probability_text
 from repsq_ros.campaign.promise import facts_of, say
 from repsq_ros.campaign.records import TestRecord
 from repsq_ros.campaign.result import Outcome
 from repsq_ros.errors import SpecificationError
-from repsq_ros.estimation.alpha import anchored_c, written
+from repsq_ros.estimation.alpha import anchored_c
+from repsq_ros.estimation.probabilities import plug_in_text, probability_text, written
 from repsq_ros.specification.load import load
 
 NARROW = {'type': 'beta', 'linear_x': {'a': 2, 'b': 2}}

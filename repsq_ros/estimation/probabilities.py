@@ -19,7 +19,14 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from repsq_ros.estimation.alpha import written
+
+def written(value: float) -> Fraction:
+    """Return the number that a file says with a float: 0.1 is a tenth.
+
+    What is computed from it in whole numbers and rounded once is the same on all machines; the
+    powers of a C library are not.
+    """
+    return Fraction(repr(float(value)))
 
 
 def plug_in(p_same: float) -> float:
