@@ -24,9 +24,18 @@ ESTIMATE = 'repsq/estimate'
 COUNTED_TEST = 'repsq/counted_test'
 EXTERNAL_CASE = 'repsq/external_case'
 QUANTIZED_RESULT = 'repsq/quantized_result'
+JOURNAL_HEAD = 'repsq/journal_head'  # digest of a case's line, and which campaign's
 
 # What the package says of a campaign: with the sensors, all that is needed to compute it again.
-RECORDED = (TEST_COMMAND, TEST_PHASE, TEST_MEASUREMENT, ESTIMATE, COUNTED_TEST, QUANTIZED_RESULT)
+RECORDED = (
+    TEST_COMMAND,
+    TEST_PHASE,
+    TEST_MEASUREMENT,
+    ESTIMATE,
+    COUNTED_TEST,
+    QUANTIZED_RESULT,
+    JOURNAL_HEAD,
+)
 
 EMERGENCY_STOP = 'emergency_stop'
 BATTERY = 'battery_state'

@@ -44,6 +44,7 @@ class Entry:
 
     event: str
     content: dict[str, Any] = field(default_factory=dict)
+    digest: str = field(default='', compare=False)  # of its line, once it is written
 
 
 def encode(value: object) -> object:
@@ -85,7 +86,7 @@ def _parse(line: bytes, previous: str) -> tuple[Entry, str]:
         raise ValueError('a digest that does not fit: the line was changed')
     if before != previous:
         raise ValueError('a line that does not follow the one before it')
-    return Entry(content.pop('event'), content), digest
+    return Entry(content.pop('event'), content, digest), digest
 
 
 def read_journal(file: Path) -> tuple[list[Entry], str, int]:
@@ -164,6 +165,11 @@ class Journal:
             f'{self.file}: the last line was torn ({len(torn)} bytes, kept in {aside.name}) and '
             f'is cut off; {len(self.entries)} lines are whole'
         )
+
+    @property
+    def head(self) -> str:
+        """Digest of the last line."""
+        return self._digest
 
     def append(self, event: str, **content: object) -> None:
         """Write one line, to the disk.

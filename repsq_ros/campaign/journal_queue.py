@@ -111,6 +111,11 @@ class JournalQueue:
             raise JournalError(f'{file}: found seed {self.contents.seed}, expected {seed}')
         self.campaign_id = self.contents.campaign_id
 
+    @property
+    def head(self) -> str:
+        """Digest of the line written last; '' where no journal is kept."""
+        return '' if self._journal is None else self._journal.head
+
     def begin_session(self, note: str, parameters: dict[str, object]) -> None:
         """Say that the scheduler has started."""
         self.write(SESSION, session(note, parameters), LAST_PATIENCE)

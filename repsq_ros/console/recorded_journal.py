@@ -36,10 +36,12 @@ from repsq_ros.replay.bag_topics import TopicNames
 from repsq_ros.replay.evaluation import EvaluatedSegment
 from repsq_ros.replay.task import Task, reevaluate
 
+LINES = 'lines announced in the recording'
 CASES, STOPS = 'cases in the recording', 'skips, pauses and the end'
 ATTEMPTS, PSI = 'attempts in the recording', 'psi from the recording'
 EVENTS = {Phase.PAUSED: PAUSE, Phase.SKIPPED: SKIP, Phase.ABORTED: ABORT}
 NUMBERS = ('log_p', 'log_q', 'weight', 'weight_bound')  # of a case
+LATEST = 5.0  # [s] after the command by which its case's line is recorded, at a busy start
 LATE = 'is in the recording, not in the journal'
 
 
@@ -98,10 +100,14 @@ class _Announced:
     stops: set[_Stop] = field(default_factory=set)
     ended: set[tuple[Key, str, int]] = field(default_factory=set)  # with reason and start [ns]
     done: bool = False
+    heads: dict[str, int] = field(default_factory=dict)  # digest, and when it was recorded [ns]
+    commanded: dict[Key, int] = field(default_factory=dict)  # when its command was recorded [ns]
 
-    def hear_phase(self, span: Span) -> None:
+    def hear_phase(self, span: Span, log_ns: int) -> None:
         """Take in a phase."""
         key = (span.index, span.attempt)
+        if span.phase is Phase.COMMAND:
+            self.commanded.setdefault(key, log_ns)
         self.done = self.done or span.phase is Phase.DONE
         if span.phase in EVENTS:
             self.stops.add(_Stop(EVENTS[span.phase], key, span.reason, span.broken_off))
@@ -140,6 +146,7 @@ def compare_with_recordings(
     incomplete = incomplete or '; '.join(done.losses)
     evaluated = {each.segment.key: each for each in done.rows[0].evaluated}
     return [
+        _compare_lines(recomputed, announced, incomplete),
         _compare_cases(recomputed, announced, incomplete),
         _compare_attempts(recomputed, announced, evaluated, incomplete),
         _compare_stops(recomputed, announced, incomplete),
@@ -152,17 +159,55 @@ def _announced(
 ) -> _Announced:
     names = TopicNames.of(where.namespace, where.remap)
     command, phase = names(topics.TEST_COMMAND), names(topics.TEST_PHASE)
+    journal_head = names(topics.JOURNAL_HEAD)
     announced = _Announced()
     with Recording(bags, recover) as opened:
-        for item in opened.messages(command, phase, plain=True):
+        for item in opened.messages(command, phase, journal_head, plain=True):
             message = item.message
             if item.topic == command:
                 if message.campaign_id == campaign_id:
                     of_key = announced.cases.setdefault((message.index, message.attempt), [])
                     of_key.append(message)
+            elif item.topic == journal_head:
+                head, _, of_campaign = str(getattr(message, 'data', '')).partition(' ')
+                if of_campaign == campaign_id:
+                    announced.heads.setdefault(head, item.log_ns)
             elif campaign_messages.test_of(message).campaign_id == campaign_id:
-                announced.hear_phase(campaign_messages.span_of(message))
+                announced.hear_phase(campaign_messages.span_of(message), item.log_ns)
     return announced
+
+
+def _compare_lines(
+    recomputed: RecomputedCampaign, announced: _Announced, incomplete: str
+) -> CheckResult:
+    """Compare the digests of the journal's lines with those announced during the campaign.
+
+    The line of a case depends on all before it, and is announced before its command.
+    """
+    if not announced.heads:
+        return CheckResult(
+            LINES, not_checked=f'the recording has no {topics.JOURNAL_HEAD}, as of version 0.2'
+        )
+    problems: list[str] = []
+    missing: list[str] = []
+    lines = {entry.digest: number for number, entry in enumerate(recomputed.entries, start=1)}
+    unknown = [head for head in announced.heads if head not in lines]
+    if unknown:
+        known = [lines[head] for head in announced.heads if head in lines]
+        problems.append(
+            f'{len(unknown)} of {len(announced.heads)} lines are not in the journal: it was '
+            f'written again behind line {max(known, default=0)}'
+        )
+    for entry in recomputed.entries:
+        if entry.event != CASE or unknown:
+            continue
+        key = (entry.content['index'], entry.content['attempt'])
+        heard, begun = announced.heads.get(entry.digest), announced.commanded.get(key)
+        if heard is None:
+            missing.append(f'{name_of(*key)}: the line of its case was not announced')
+        elif begun is not None and heard > begun + LATEST * 1e9:
+            problems.append(f'{name_of(*key)}: the line of its case came after its command')
+    return _checked(LINES, problems, missing, f'{len(announced.heads)} lines', incomplete)
 
 
 def _compare_cases(

@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from rclpy.node import Node
+from std_msgs.msg import String
 
 from repsq_ros import topics
 from repsq_ros.campaign.conductor import Action
@@ -27,7 +28,7 @@ from repsq_ros.campaign.records import Case
 from repsq_ros.errors import OutputError
 from repsq_ros.msg import TestCommand, TestPhase
 from repsq_ros.nodes import qos, translate
-from repsq_ros.protocols.phases import Span
+from repsq_ros.protocols.phases import Phase, Span
 from repsq_ros.specification.model import Specification
 
 
@@ -35,7 +36,9 @@ class Announcements:
     """Writes cases and phases into the journal, and publishes them.
 
     A line is written before its message is published, so that a restart knows all that others may
-    have heard. Stops (a pause, a skip, an abort) are published even if the disk is full.
+    have heard. The journal's head is published before a case, and at the end: a recording shows
+    that no line was changed or written later. Stops (a pause, a skip, an abort) are published
+    even if the disk is full.
     """
 
     def __init__(
@@ -51,6 +54,7 @@ class Announcements:
             campaign_id=journal.campaign_id, specification_digest=specification.digest
         )
         self._phase = TestPhase()  # the last one published
+        self._heads = node.create_publisher(String, topics.JOURNAL_HEAD, qos.RECORD)
         self._cases = node.create_publisher(TestCommand, topics.TEST_COMMAND, qos.RECORD)
         self._phases = node.create_publisher(TestPhase, topics.TEST_PHASE, qos.RECORD)
 
@@ -74,11 +78,18 @@ class Announcements:
             self._test = translate.test_command_of(
                 action, self._specification, self._journal.campaign_id, self._now_ns()
             )
+            self._publish_head()
             self._cases.publish(self._test)
         elif isinstance(action, Span):
+            if action.phase is Phase.DONE:
+                self._publish_head()
             names = self._specification.protocol.command_names
             self._phase = translate.test_phase_of(action, self._test, names)
             self._phases.publish(self._phase)
+
+    def _publish_head(self) -> None:
+        if self._journal.head:
+            self._heads.publish(String(data=f'{self._journal.head} {self._journal.campaign_id}'))
 
     def repeat(self) -> None:
         """Publish the phase in force once more, so that nodes repeat an answer that was lost."""

@@ -22,16 +22,18 @@ recording tells.
 import copy
 import json
 import re
+import shutil
 
 import pytest
 import yaml
 from support.bag_copies import read_raw, write_raw
 from support.forged import forge, lines_of, outcomes_in
 
-from repsq_ros.campaign.journal_contents import CASE, DONE, PAUSE, SKIP, TEST
+from repsq_ros.campaign.journal_contents import CASE, DONE, PAUSE, SESSION, SKIP, TEST
 from repsq_ros.cli import main
 
 pytest.importorskip('rosbags')
+HEADS = '/repsq/journal_head'
 pytest.importorskip('jsonschema')
 
 
@@ -73,7 +75,8 @@ def test_an_honest_campaign_is_valid_and_every_attempt_is_found(honest, tmp_path
     assert main(command) == 0
     printed = capsys.readouterr().out
     attempts = len(outcomes_in(honest[0]))  # 18, and one more for each stall of this machine
-    for found in (f'cases in the recording +{attempts} cases',
+    for found in (f'lines announced in the recording +{attempts + 1} lines',
+                  f'cases in the recording +{attempts} cases',
                   f'attempts in the recording +{attempts} attempts',
                   'psi from the recording +15 tests'):  # fmt: skip
         assert re.search(rf'^ok {found}$', printed, re.MULTILINE), printed
@@ -243,6 +246,11 @@ def case_left_out(lines):
     lines[:] = [line for line in lines if not (line[0] == CASE and line[1]['index'] == 4)]
 
 
+def another_calibration(lines):
+    """What nothing else speaks of: the note of the session."""
+    next(content for event, content in lines if event == SESSION)['note'] = 'calibrated today'
+
+
 def goes_on_after_the_end(lines):
     place = max(k for k, (event, _) in enumerate(lines) if event == TEST)
     test = {**lines[place][1], 'index': lines[place][1]['index'] + 1, 'psi': 0.0}
@@ -277,6 +285,8 @@ CHEATS = [
     (counted_twice, None, r'order.*test 15, attempt 0: found where test 16'),
     (written_before_its_case, None, r'order.*test 4, attempt 0: its case was not written before'),
     (case_left_out, None, r'order.*test 4, attempt 0: its case was not written before'),
+    (another_calibration, None, r'lines announced.*(\d+) of \1 lines are not .*behind line 0'),
+    (better_psi, None, r'lines announced.*lines are not in the journal: .*behind line \d\d'),
     (goes_on_after_the_end, None, r'order.*test 16, attempt 0: its case was not written'),
 ]  # fmt: skip
 
@@ -300,6 +310,40 @@ def test_a_recording_of_something_else_is_told(honest, tmp_path, capsys):
     (tmp_path / 'bag' / 'bag_0.mcap').write_bytes(b'nothing')
     assert main([*command[:-1], str(tmp_path / 'bag')]) == 9
     assert 'recording bag' in capsys.readouterr().out
+
+
+def test_a_line_that_was_announced_after_its_command_is_found(honest, tmp_path, capsys):
+    lines, file, bag = honest
+    folder, copy = str(forge(tmp_path / 'lab', file, lines)), tmp_path / 'late'
+    connections, messages = read_raw(bag)
+    place = [place for place, (topic, *_) in enumerate(messages) if topic == HEADS][4]
+
+    def written(seconds):
+        topic, log_ns, *more = messages[place]
+        moved = messages[:place] + messages[place + 1 :]
+        late = (topic, log_ns + int(seconds * 1e9), *more)
+        told = sorted([*moved, late], key=lambda message: message[1])
+        shutil.rmtree(copy, ignore_errors=True)
+        write_raw(copy, connections, told)
+        assert main(['certify', folder, '--bag', str(copy)]) == 0
+        return main(['verify', folder, '--bag', str(copy)])
+
+    assert written(4.0) == 0  # a recorder may hear topics in another order
+    assert written(20.0) == 9
+    assert 'the line of its case came after its command' in capsys.readouterr().out
+
+
+def test_a_recording_without_announced_lines_is_not_held_against_anybody(
+    honest, tmp_path, capsys
+):  # fmt: skip
+    lines, file, bag = honest
+    folder, copy = str(forge(tmp_path / 'lab', file, lines)), tmp_path / 'without'
+    connections, messages = read_raw(bag)
+    del connections[HEADS]
+    write_raw(copy, connections, [each for each in messages if each[0] != HEADS])
+    assert main(['certify', folder, '--bag', str(copy)]) == 0
+    assert main(['verify', folder, '--bag', str(copy)]) == 0
+    assert 'not checked: the recording has no repsq/journal_head' in capsys.readouterr().out
 
 
 # Honest labs -------------------------------------------------------------------------------------
