@@ -38,6 +38,8 @@ BEGIN, SESSION, CASE, TEST = 'begin', 'session', 'case', 'test'
 PAUSE, RESUME, ABORT, DONE = 'pause', 'resume', 'abort', 'done'
 SKIP = 'skip'
 FORMAT = 2  # of the journal; that of version 0.1.0, which did not say so, is 1
+KINDS = {'int': int, 'bool': bool, 'str': str}  # of a record's fields
+NUMBERS = ('log_p', 'log_q', 'weight', 'weight_bound')  # of a case
 CLOCK_UNSYNCHRONIZED = 5  # TIME_ERROR of adjtimex(2)
 
 
@@ -136,8 +138,13 @@ def record_of_line(entry: Entry) -> TestRecord:
     What an earlier version did not write has its default; what a later one adds is left alone.
 
     :raises KeyError: a field without a default is missing
+    :raises TypeError: a field is of another type
+    :raises ValueError: a field is no number
     """
     values = dict(entry.content)
+    for each in fields(TestRecord):
+        if each.name in values and each.type in KINDS:
+            _require(values, each.name, KINDS[str(each.type)])
     for name in ('psi', 'weight', 'weight_bound'):
         values[name] = float(values[name])
     values['x'] = tuple(map(float, values['x']))
@@ -147,6 +154,30 @@ def record_of_line(entry: Entry) -> TestRecord:
         raise KeyError(missing[0])
     known = (each.name for each in fields(TestRecord) if each.name in values)
     return TestRecord(**{name: values[name] for name in known})
+
+
+def _require(content: dict[str, object], name: str, kind: type) -> None:
+    if type(content[name]) is not kind:
+        raise TypeError(f'in {name} = {content[name]!r}')
+
+
+def _check_key(content: dict[str, object]) -> None:
+    for name in ('index', 'attempt'):
+        _require(content, name, int)
+
+
+def _check_case(content: dict[str, object]) -> None:
+    """Refuse a line of a case whose numbers are none.
+
+    :raises KeyError: no index, no attempt
+    :raises TypeError: of another type
+    :raises ValueError: no number
+    """
+    _check_key(content)
+    x = content.get('x')
+    numbers = (content[name] for name in NUMBERS if name in content)  # version 0.1.0 wrote fewer
+    for value in (*(x if isinstance(x, list) else ()), *numbers):
+        float(str(value))
 
 
 @dataclass(frozen=True)
@@ -176,7 +207,11 @@ def fold(file: str, entries: Sequence[Entry]) -> JournalContents | None:
     if entries[0].event != BEGIN:
         raise JournalError(f'{file}, line 1: found {entries[0].event!r}, expected {BEGIN!r}')
     first = entries[0].content
-    if first.get('format', 1) > FORMAT:
+    try:
+        seed, made_as = int(str(first.get('seed'))), int(str(first.get('format', 1)))
+    except ValueError as error:
+        raise JournalError(f'{file}, line 1: {error}, expected seed and format') from None
+    if made_as > FORMAT:
         raise JournalError(
             f'{file}, line 1: found format {first["format"]}, expected at most {FORMAT}: it was '
             'written by a later version of repsq_ros'
@@ -190,10 +225,14 @@ def fold(file: str, entries: Sequence[Entry]) -> JournalContents | None:
                 tests.append(record_of_line(entry))
                 cut_short = None
             elif entry.event == CASE:
+                _check_case(entry.content)
                 cut_short = (entry.content['index'], entry.content['attempt'])
-            elif entry.event in (PAUSE, SKIP, ABORT) and not entry.content.get('broken_off', True):
-                # It was stopped before its command began.
-                cut_short = None
+            elif entry.event in (PAUSE, SKIP, ABORT):
+                if 'index' in entry.content:
+                    _check_key(entry.content)
+                if not entry.content.get('broken_off', True):
+                    # It was stopped before its command began.
+                    cut_short = None
             elif entry.event == SESSION:
                 sessions.append(_session_text(len(sessions) + 1, entry, len(tests)))
         except (KeyError, TypeError, ValueError) as error:
@@ -203,9 +242,9 @@ def fold(file: str, entries: Sequence[Entry]) -> JournalContents | None:
             ) from None
     return JournalContents(
         str(first.get('campaign_id')),
-        int(str(first.get('seed'))),
+        seed,
         str(first.get('specification_digest')),
-        int(first.get('format', 1)),
+        made_as,
         first.get('specification'),
         tuple(tests),
         tuple(sessions),

@@ -20,7 +20,7 @@ import math
 from collections.abc import Iterator
 
 from repsq_ros.campaign.cases import CaseSource
-from repsq_ros.campaign.journal_contents import CASE, TEST
+from repsq_ros.campaign.journal_contents import CASE, NUMBERS, TEST
 from repsq_ros.campaign.recomputed_campaign import RecomputedCampaign
 from repsq_ros.campaign.records import TestRecord
 from repsq_ros.certificate.differences import CheckResult, close, name_of
@@ -96,7 +96,7 @@ class _Replay:
         x = tuple(map(float, x)) if isinstance(x, list) else ()
         given = {
             key: float(str(content[key]))
-            for key in ('log_p', 'log_q', 'weight', 'weight_bound')
+            for key in NUMBERS
             if key in content  # version 0.1.0 wrote fewer
         }
         try:

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 
 from repsq_ros import topics
 from repsq_ros.campaign.folder import SPECIFICATION
-from repsq_ros.campaign.journal_contents import ABORT, CASE, DONE, PAUSE, SKIP
+from repsq_ros.campaign.journal_contents import ABORT, CASE, DONE, NUMBERS, PAUSE, SKIP
 from repsq_ros.campaign.recomputed_campaign import RecomputedCampaign
 from repsq_ros.campaign.records import TestRecord
 from repsq_ros.certificate.differences import CheckResult, close, name_of
@@ -40,7 +40,6 @@ LINES = 'lines announced in the recording'
 CASES, STOPS = 'cases in the recording', 'skips, pauses and the end'
 ATTEMPTS, PSI = 'attempts in the recording', 'psi from the recording'
 EVENTS = {Phase.PAUSED: PAUSE, Phase.SKIPPED: SKIP, Phase.ABORTED: ABORT}
-NUMBERS = ('log_p', 'log_q', 'weight', 'weight_bound')  # of a case
 LATEST = 5.0  # [s] after the command by which its case's line is recorded, at a busy start
 LATE = 'is in the recording, not in the journal'
 
