@@ -19,6 +19,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -41,6 +42,7 @@ CASES, STOPS = 'cases in the recording', 'skips, pauses and the end'
 ATTEMPTS, PSI = 'attempts in the recording', 'psi from the recording'
 EVENTS = {Phase.PAUSED: PAUSE, Phase.SKIPPED: SKIP, Phase.ABORTED: ABORT}
 LATEST = 5.0  # [s] after the command by which its case's line is recorded, at a busy start
+SET_BACK_NS = 10**9  # more than messages of one clock change places by
 LATE = 'is in the recording, not in the journal'
 
 
@@ -100,11 +102,13 @@ class _Announced:
     ended: set[tuple[Key, str, int]] = field(default_factory=set)  # with reason and start [ns]
     done: bool = False
     heads: dict[str, int] = field(default_factory=dict)  # digest, and when it was recorded [ns]
+    phases: list[tuple[Key, int, int]] = field(default_factory=list)  # start and log [ns]
     commanded: dict[Key, int] = field(default_factory=dict)  # when its command was recorded [ns]
 
     def hear_phase(self, span: Span, log_ns: int) -> None:
         """Take in a phase."""
         key = (span.index, span.attempt)
+        self.phases.append((key, span.start_ns, log_ns))
         if span.phase is Phase.COMMAND:
             self.commanded.setdefault(key, log_ns)
         self.done = self.done or span.phase is Phase.DONE
@@ -112,6 +116,21 @@ class _Announced:
             self.stops.add(_Stop(EVENTS[span.phase], key, span.reason, span.broken_off))
         if span.phase is Phase.SKIPPED or span.broken_off:
             self.ended.add((key, span.reason, span.start_ns))
+
+    @property
+    def out_of_order(self) -> str:
+        """Say that a clock was set back during the campaign; '' where none was.
+
+        Messages of sensors are then read in another order than they came in.
+        """
+        logs = {(key, start): log_ns for key, start, log_ns in reversed(self.phases)}
+        told = [(start, log_ns) for (_, start), log_ns in sorted(logs.items())]
+        back = any(
+            later < earlier - SET_BACK_NS
+            for one, other in pairwise(told)
+            for earlier, later in zip(one, other, strict=True)
+        )
+        return 'a clock was set back during the campaign' if back else ''
 
 
 def compare_with_recordings(
@@ -149,7 +168,7 @@ def compare_with_recordings(
         _compare_cases(recomputed, announced, incomplete),
         _compare_attempts(recomputed, announced, evaluated, incomplete),
         _compare_stops(recomputed, announced, incomplete),
-        _compare_psi(recomputed, evaluated),
+        _compare_psi(recomputed, evaluated, announced.out_of_order),
     ]
 
 
@@ -340,17 +359,19 @@ def _stop_name(stop: _Stop) -> str:
 
 
 def _compare_psi(
-    recomputed: RecomputedCampaign, evaluated: dict[Key, EvaluatedSegment]
+    recomputed: RecomputedCampaign, evaluated: dict[Key, EvaluatedSegment], out_of_order: str
 ) -> CheckResult:
     """Compare psi, or the verdict INVALID, of every measured attempt."""
-    problems, equal = [], 0
+    problems, missing, equal = list[str](), list[str](), 0
     for test in recomputed.contents.tests:
         each = evaluated.get((test.index, test.attempt))
         if test.skipped or test.broken_off or each is None or each.segment.ended is not None:
             continue
         name, outcome = name_of(test.index, test.attempt), each.outcome
         words = {True: 'VALID', False: 'INVALID'}
-        if outcome.valid != test.valid:
+        if test.valid and not outcome.valid and out_of_order:
+            missing.append(f'{name}: {outcome.reason}')
+        elif outcome.valid != test.valid:
             problems.append(
                 f'{name}: {words[outcome.valid]} in the recording, {words[test.valid]} in the '
                 f'journal ({outcome.reason or test.reason})'
@@ -361,7 +382,7 @@ def _compare_psi(
             )
         else:
             equal += 1
-    return CheckResult(PSI, tuple(problems), f'{equal} tests')
+    return _checked(PSI, problems, missing, f'{equal} tests', out_of_order)
 
 
 def _checked(

@@ -219,12 +219,14 @@ def _follow(
     if last.phase in (Phase.DONE, Phase.ABORTED):
         ending = f'{last.phase.name.lower()}{": " if last.reason else ""}{last.reason}'
     leads = sorted(each.log_ns - each.start_ns for each in phases)
-    done = (each for each in phases if each.span.phase is Phase.DONE)  # what follows was played
+    # Each phase counts where it was recorded first: what follows was played. A clock may have been
+    # set back in between.
+    logs = {(each.key, each.start_ns, each.order): each.log_ns for each in reversed(phases)}
     campaign = RecordedCampaign(
         name,
         ending=ending,
         stamp_lead_ns=leads[len(leads) // 2],
-        logs=(phases[0].log_ns, next(done, phases[-1]).log_ns),
+        logs=(min(logs.values()), max(logs.values())),
     )
     attempts, segments = Attempts(), dict[Key, Segment]()
     test: Any = None
