@@ -33,7 +33,7 @@ from repsq_ros.campaign.journal import LEDGER, START, Entry, Journal, read_journ
 from repsq_ros.campaign.recomputed_campaign import RecomputedCampaign
 from repsq_ros.certificate.canonical import plain
 from repsq_ros.certificate.strict_json import parse, schema_problem
-from repsq_ros.errors import CertificateError, JournalError, ParameterError
+from repsq_ros.errors import CertificateError, JournalError, OutputError, ParameterError
 
 SEED_DIGITS = 12  # hexadecimal digits of a derived seed: 48 bits, exact in every JSON
 
@@ -204,9 +204,13 @@ def appending(file: Path) -> Iterator[tuple[Journal, Ledger]]:
     """Hold a ledger, so that nobody else appends, and return what it says.
 
     :raises CertificateError: it was changed
-    :raises OutputError: it cannot be written
+    :raises OutputError: it cannot be written, or another process writes it
     """
-    journal = Journal(file)
+    try:
+        journal = Journal(file)
+    except JournalError:
+        read_ledger(file)  # says what is wrong with it
+        raise OutputError(f'{file}: another process writes it, expected it to be free') from None
     try:
         yield journal, read_ledger(file)
     finally:

@@ -261,6 +261,14 @@ def campaign_left_out(base):
     return (base / 'b',)
 
 
+def result_left_out(base):
+    """The first campaign "has no result": it is not to be told what it was."""
+    register(base, '--seed', '4')
+    ran(base, 'b', 2)
+    rewrite(base / 'b', [line for k, line in enumerate(ledger_lines(base / 'b')) if k != 2])
+    return (base / 'b',)
+
+
 def campaign_left_out_and_signed_again(base):
     """... and all that follows is signed again: the journal's first line names another one."""
     register(base, '--seed', '4')
@@ -380,7 +388,8 @@ def begun_twice(base):
 
 
 CHEATS = [
-    (campaign_left_out, 'line 1: found a registration 2 out of turn|line 1: found registration 2'),
+    (campaign_left_out, 'line 1: found registration 2 out of turn'),
+    (result_left_out, 'line 3: found a registration that was signed for another place'),
     (campaign_left_out_and_signed_again, 'has no line .*, by which this campaign began'),
     (line_changed, 'line 1: found a digest that does not fit'),
     (later_lines_left_out, 'line 4 is not the one that the certificate names'),
@@ -402,6 +411,19 @@ def test_a_cheat_with_the_ledger_is_found(cheat, told, base, capsys):
     assert code == 9
     assert line.startswith('FAILS: ')
     assert re.search(told, line), line
+
+
+def test_two_processes_never_write_a_ledger_at_once(base, capsys):
+    held = Journal(base / 'ledger' / LEDGER)
+    try:
+        assert register(base) == 6
+        assert 'another process writes it' in capsys.readouterr().err
+    finally:
+        held.close()
+    assert register(base) == 0
+    (base / 'ledger' / LEDGER).write_text('{}\n')
+    assert register(base) == 9
+    assert 'line 1: found no event' in capsys.readouterr().err
 
 
 def test_a_registration_that_was_edited_or_is_in_no_ledger_is_refused(base, capsys):
