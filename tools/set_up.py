@@ -244,8 +244,11 @@ def mend_cmake_files() -> None:
 
 def build(from_wheels: bool) -> None:
     """Build the package into the environment itself, its Python files linked to the sources."""
-    # Without MAKEFLAGS colcon's make waits with its second job until the machine is idle.
-    environment = {'MAKEFLAGS': f'-j{os.cpu_count()}', **os.environ}
+    environment = dict(os.environ)
+    if '-j' not in environment.get('MAKEFLAGS', ''):
+        # Else colcon's make waits with its second job until the machine is idle. Under `make
+        # environment` the variable is there, and says nothing.
+        environment['MAKEFLAGS'] = f'-j{os.cpu_count()}'
     if from_wheels:
         for variable in ('AMENT_PREFIX_PATH', 'CMAKE_PREFIX_PATH'):
             environment[variable] = str(VENV)
