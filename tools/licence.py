@@ -13,7 +13,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Put the licence's header on each Python file that lacks it, as ament_copyright wants it.
+"""Put the licence's header on each file of Python or C that lacks it, as ament_copyright wants it.
 
     python3 tools/licence.py [FOLDER]
 
@@ -41,26 +41,32 @@ HEADER = """\
 # limitations under the License.
 
 """
+COMMENT = {'.py': '#', '.c': '//'}
 FOLDERS = ('repsq_ros', 'launch', 'test', 'tools', 'benchmarks')
 
 
 def sources(root: Path) -> list[Path]:
-    """List the package's Python files; an empty one says nothing that could be licensed."""
+    """List the package's files; an empty one says nothing that could be licensed."""
     found = [root / 'setup.py']
     for folder in FOLDERS:
-        found += sorted((root / folder).rglob('*.py'))
+        found += sorted(path for end in COMMENT for path in (root / folder).rglob(f'*{end}'))
     return [path for path in found if path.is_file() and path.stat().st_size]
+
+
+def header_of(path: Path) -> str:
+    """Return the header as comments of the file's language."""
+    return HEADER.replace('#', COMMENT[path.suffix])
 
 
 def lacks_header(path: Path) -> bool:
     """Tell whether anything but the header follows the line of the interpreter."""
-    return not _body(path.read_text())[1].startswith(HEADER)
+    return not _body(path.read_text())[1].startswith(header_of(path))
 
 
 def add_header(path: Path) -> None:
     """Put the header before everything but the line of the interpreter."""
     first, rest = _body(path.read_text())
-    path.write_text(first + HEADER + rest)
+    path.write_text(first + header_of(path) + rest)
 
 
 def _body(text: str) -> tuple[str, str]:

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Every Python file begins with the licence's header, as ament_copyright wants it."""
+"""Every file begins with the licence's header, as ament_copyright wants it."""
 
 import importlib.util
 
@@ -29,6 +29,16 @@ def test_no_file_lacks_the_header():
         str(path.relative_to(ROOT)) for path in licence.sources(ROOT) if licence.lacks_header(path)
     ]
     assert not lacking, 'python3 tools/licence.py adds it'
+
+
+def test_a_file_of_c_has_its_own_comments(tmp_path):
+    (tmp_path / 'test').mkdir()
+    path = tmp_path / 'test' / 'file.c'
+    path.write_text('int x;\n')
+    assert licence.sources(tmp_path) == [path]
+    licence.add_header(path)
+    assert path.read_text().startswith('// Copyright 2026 repsq_ros maintainers\n//\n')
+    assert not licence.lacks_header(path)
 
 
 @pytest.mark.parametrize('text', ['"""Says something."""\n', '#!/usr/bin/env python3\nx = 1\n'])
