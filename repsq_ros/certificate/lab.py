@@ -35,8 +35,8 @@ from repsq_ros.certificate.canonical import content_digest
 from repsq_ros.certificate.differences import CheckResult
 from repsq_ros.certificate.document import CERTIFICATE, counted_anew
 from repsq_ros.certificate.issuing import read_certificate
-from repsq_ros.certificate.ledger import Ledger
-from repsq_ros.certificate.registration import check_registration
+from repsq_ros.certificate.ledger import Ledger, read_ledger
+from repsq_ros.certificate.registration import check_registration, statement_problem
 from repsq_ros.errors import CertificateError
 from repsq_ros.estimation.precision import LabSummary
 
@@ -51,6 +51,7 @@ class LabResult:
     content: dict[str, Any]  # of the certificate that it has, or would have
     campaign: FinishedCampaign | None  # None: of a certificate, which holds no tests
     registration: CheckResult
+    ledger: Path | None  # that it was registered in; None: not at hand, or not registered
 
     @property
     def result(self) -> dict[str, Any]:
@@ -125,12 +126,11 @@ def read_lab(path: Path, ledgers: Sequence[Ledger] = ()) -> LabResult:
             result,
             tuple(each.tests for each in found.sessions if each.tests),
         )
-        registration = _registration(None, found, ledgers, path)
-        return LabResult(path, content, campaign, registration)
+        return LabResult(path, content, campaign, *_registration(None, found, ledgers, path))
     content, _ = read_certificate(file)
     if content_digest(content) != content['digest']:
         raise CertificateError(f'{file}: its content is not that of its digest: it was edited')
-    return LabResult(path, content, None, _registration(content, None, ledgers, file.parent))
+    return LabResult(path, content, None, *_registration(content, None, ledgers, file.parent))
 
 
 def _registration(
@@ -138,8 +138,8 @@ def _registration(
     recomputed: RecomputedCampaign | None,
     ledgers: Sequence[Ledger],
     folder: Path,
-) -> CheckResult:
-    """Check a registration with the ledger that holds it.
+) -> tuple[CheckResult, Path | None]:
+    """Check a registration with the ledger that holds it; returns that ledger, too.
 
     :raises CertificateError: it is another campaign than the one that was registered
     """
@@ -152,7 +152,28 @@ def _registration(
     check = check_registration(certificate, recomputed, ledger)
     if check.problems:
         raise CertificateError(f'{folder}: {check.problems[0]}')
-    return check
+    return check, ledger
+
+
+def require_one_ledger(labs: Sequence[LabResult]) -> None:
+    """Refuse two ledgers signed with one key, neither of which goes on with the other.
+
+    :raises CertificateError: a lab keeps two
+    """
+    of_key: dict[str, Ledger] = {}
+    for path in dict.fromkeys(lab.ledger for lab in labs):
+        ledger = Ledger(Path()) if path is None else read_ledger(path)
+        for statement in (each.statement for each in ledger.campaigns):
+            if statement_problem(statement, None):
+                continue  # anybody may have put it there
+            other = of_key.setdefault(statement['signature']['public_key'], ledger)
+            if any(one != two for one, two in zip(ledger.heads, other.heads, strict=False)):
+                raise CertificateError(
+                    f'{other.file} and {ledger.file}: found two ledgers of {statement["lab"]}, '
+                    'expected one that goes on with the other'
+                )
+            if len(ledger.heads) > len(other.heads):
+                of_key[statement['signature']['public_key']] = ledger
 
 
 def _interval(content: dict[str, Any]) -> MeanInterval:

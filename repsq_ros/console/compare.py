@@ -25,7 +25,7 @@ from repsq_ros.campaign.comparison import paper_count
 from repsq_ros.campaign.drift import DriftFinding
 from repsq_ros.campaign.mean_difference import difference
 from repsq_ros.campaign.progress import price_text
-from repsq_ros.certificate.lab import LabResult, drift_between_labs, read_lab
+from repsq_ros.certificate.lab import LabResult, drift_between_labs, read_lab, require_one_ledger
 from repsq_ros.certificate.ledger import read_ledger
 from repsq_ros.console.compare_subjects import (
     add_subject_arguments,
@@ -86,6 +86,7 @@ def run(arguments: argparse.Namespace) -> int:
     ledgers = [read_ledger(path) for path in arguments.ledger]
     labs = [read_lab(path, ledgers) for path in paths]
     _require_different_campaigns(labs)
+    require_one_ledger(labs)
     if any(lab.measured != labs[0].measured for lab in labs):
         _require_one_contract(labs)
     if arguments.json:

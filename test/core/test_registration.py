@@ -17,6 +17,7 @@
 import json
 import re
 import shutil
+from dataclasses import replace
 
 import pytest
 import yaml
@@ -29,6 +30,7 @@ from repsq_ros.campaign.recomputed_campaign import recompute
 from repsq_ros.certificate.canonical import content_digest
 from repsq_ros.certificate.document import CERTIFICATE, make_document
 from repsq_ros.certificate.issuing import issue
+from repsq_ros.certificate.lab import read_lab, require_one_ledger
 from repsq_ros.certificate.ledger import derived_seed, read_ledger
 from repsq_ros.certificate.signature import read_private, sign
 from repsq_ros.cli import main
@@ -411,6 +413,26 @@ def test_a_cheat_with_the_ledger_is_found(cheat, told, base, capsys):
     assert code == 9
     assert line.startswith('FAILS: ')
     assert re.search(told, line), line
+
+
+def test_two_ledgers_of_one_key_are_found_and_two_states_of_one_are_none(base, capsys):
+    replication = 'a/replication.yaml'
+    assert register(base, '--seed', '4', file=replication) == 0
+    assert ran(base, 'b', 2, file=replication) == 0
+    compare = ['compare', str(base / 'a'), str(base / 'b')]
+    assert main(compare) in (0, 8)
+    other = base / 'ledger'
+    other.rename(base / 'first')
+    assert register(base, '--seed', '5', file=replication) == 0
+    assert ran(base, 'c', 1, file=replication) == 0
+    capsys.readouterr()
+    assert main([*compare[:2], str(base / 'c')]) == 9
+    assert 'found two ledgers of Lab One' in capsys.readouterr().err
+    # A stranger who names the lab's key signs nothing.
+    lines = ledger_lines(base / 'c')
+    lines[0][1]['statement']['lab'] = 'Lab Two'
+    rewrite(base / 'c', lines)
+    require_one_ledger([read_lab(base / 'a'), replace(read_lab(base / 'b'), ledger=base / 'c')])
 
 
 def test_two_processes_never_write_a_ledger_at_once(base, capsys):
