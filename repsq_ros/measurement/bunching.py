@@ -30,7 +30,7 @@ from repsq_ros.timebase import to_seconds
 HELD = 1.5  # periods without a message, and then
 CAUGHT_UP = 0.25  # of a period until the next one: it was held up
 AT_ONCE = 0.002  # [s] at most: where most messages are lost, two of them are no bunch
-BELIEVED = 0.003  # [m/s, rad/s] root mean square of what that may do to the velocity
+BELIEVED = 0.01  # [m/s, rad/s] root mean square that it may add to the velocity; less: psi_error
 
 
 def bunched_fault(

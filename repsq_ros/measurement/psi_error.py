@@ -43,11 +43,15 @@ class PsiError:
     # no test.
     smoothing: float = 0.0  # by the estimator of velocity
     near_threshold: float = 0.0  # an indicator may be on either side
+    # From a twist alone nobody can tell the noise of a sensor and the jolts of a body apart.
+    noise_or_jolts: float = 0.0
 
     @property
     def total(self) -> float:
         """Return the root of the sum of the squares: the causes have nothing in common."""
-        return math.hypot(self._of_this_test, self.smoothing, self.near_threshold)
+        return math.hypot(
+            self._of_this_test, self.smoothing, self.near_threshold, self.noise_or_jolts
+        )
 
     @property
     def _of_this_test(self) -> float:

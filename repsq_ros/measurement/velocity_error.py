@@ -16,6 +16,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -37,6 +38,8 @@ OF_HALF = 4.0 / 3.0
 # 1 - H of a cubic is 0.2 times the square of that of a line: u^4 / 504 and u^2 / 10.
 OF_CUBIC = 0.2
 
+ORDERS = (3, 8)  # of the differences by which the noise of a twist is told
+SURE = 2.0  # standard errors by which twist and pose may differ on average
 OF_NORMAL = 0.6745  # median of |z| of a standard normal z
 
 Loss = Callable[[float], float]  # psi from a weighted mean square of errors [m^2/s^2]
@@ -83,8 +86,12 @@ def velocity_error(cut: Cut, weights: Array, loss: Loss) -> PsiError:
         if both is not None:
             # Of the means: between them a sensor may leave out a sway, or tell it another way.
             off = (both[0] - both[1]).mean(axis=0)
+            by_noise = SURE * np.sqrt(noise / len(cut.velocity))
+            off = np.sign(off) * np.maximum(np.abs(off) - by_noise, 0.0)
             disagreement = square(cut.velocity - off) - base
-        return PsiError(noise=moved(-float(noise @ weights)), disagreement=moved(disagreement))
+        return PsiError(
+            noise_or_jolts=moved(-float(noise @ weights)), disagreement=moved(disagreement)
+        )
     timed, first, source = cut.timed, cut.first, cut.source
     try:
         pose = _noise_of_pose(timed, source.velocity_span, first)
@@ -109,15 +116,20 @@ def velocity_error(cut: Cut, weights: Array, loss: Loss) -> PsiError:
 
 
 def _noise_of_twist(rows: Array) -> Array:
-    """Return the variance of white noise, (3,), by third differences: they have 20 times that.
+    """Return the variance of white noise, (3,), by differences of order k.
 
-    By their median: the jolts of a gait are seldom, and as large as they like.
+    They have C(2k, k) times that of the noise. A high order leaves 2 % of a sway at a quarter of
+    the rate, a low one spreads a jolt over few samples: the least counts. By their median: the
+    jolts of a gait are seldom, and as large as they like.
     """
-    if len(rows) < 4:
+    if len(rows) < 2 * max(ORDERS):
         return np.zeros(3)
-    deviation = np.median(np.abs(np.diff(rows, 3, axis=0)), axis=0) / OF_NORMAL
-    found: Array = deviation**2 / 20.0
-    return found
+    found = []
+    for order in ORDERS:
+        deviation = np.median(np.abs(np.diff(rows, order, axis=0)), axis=0) / OF_NORMAL
+        found.append(deviation**2 / math.comb(2 * order, order))
+    least: Array = np.min(found, axis=0)
+    return least
 
 
 def _noise_of_pose(samples: Samples, span: float, first: int) -> Array:
