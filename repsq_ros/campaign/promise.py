@@ -240,7 +240,7 @@ def _provisos(facts: Facts) -> tuple[str, ...]:
     if facts.systematic > NEGLIGIBLE * facts.accuracy.gamma:
         found.append(
             'the sensors are right (their errors may have moved the mean by '
-            f'{facts.systematic:.2g}, the mean of psi_error)'
+            f'{facts.systematic:.1g}, the mean of psi_error)'
         )
     return tuple(found)
 

@@ -29,12 +29,11 @@ from repsq_ros.measurement.cut import Cut
 from repsq_ros.measurement.pose import (
     Pose,
     angle_between,
-    in_halves,
-    mean_error,
     mean_pose,
+    mean_variance,
     require_rest,
 )
-from repsq_ros.measurement.psi_error import PsiError
+from repsq_ros.measurement.psi_error import PsiError, lengthened
 from repsq_ros.measurement.reasons import Code
 from repsq_ros.measurement.samples import Samples
 from repsq_ros.measurement.window import GUARD_NS, UnmeasurableError
@@ -108,10 +107,21 @@ class GaugeDisplacement(KeyedDataclass, type='displacement', of='gauge'):
         return float(moved[-1] if self.take == 'last' else np.abs(np.median(inside) - tare))
 
     def error_of_psi(self, cut: Cut) -> PsiError:
-        """Return by how much readings of the window and of the tare scatter, and their step."""
-        tare = 0.0 if self.tare is not None else _known_within(self._before(cut))
-        here = _known_within(cut.values * MM, single=self.take != 'median')
-        return PsiError(noise=math.hypot(tare, here))
+        """Return what scatter and resolution of window and tare do to their distance."""
+        inside = cut.values * MM
+        readings = [inside] if self.tare is not None else [inside, self._before(cut)]
+        variances = [float(np.var(each)) for each in readings]
+        medians = [self.take == 'median', True]
+        # Of normal noise a median of n has 1.57 / n of the variance.
+        shares = [
+            min(1.57 / len(each), 1.0) if median else 1.0
+            for each, median in zip(readings, medians, strict=False)
+        ]
+        found = lengthened(self.psi(cut), float(np.dot(shares, variances)))
+        highest = math.sqrt(variances[0]) if self.take == 'largest' else 0.0
+        return PsiError(
+            noise=math.hypot(found, highest, *(_step(each) / 2.0 for each in readings))
+        )
 
     def _tare(self, cut: Cut) -> float:
         """Return the median of the readings before the command [mm].
@@ -157,17 +167,10 @@ class GaugeDisplacement(KeyedDataclass, type='displacement', of='gauge'):
             )
 
 
-def _known_within(readings: NDArray[np.float64], single: bool = False) -> float:
-    """Return the standard error of a median, or of a single reading, with half their step [mm].
-
-    Of normal noise a median of n is known 1.25 / sqrt(n) times as well. The step is the least that
-    two of them differ by: what the gauge resolves, at most.
-    """
+def _step(readings: NDArray[np.float64]) -> float:
+    """Return the resolution [mm], at most: the least that two readings differ by; 0: all equal."""
     steps = np.diff(np.unique(readings))
-    if not len(steps):
-        return 0.0
-    share = 1.0 if single else min(1.25 / math.sqrt(len(readings)), 1.0)
-    return math.hypot(share * float(np.std(readings)), float(steps.min()) / 2.0)
+    return float(steps.min()) if len(steps) else 0.0
 
 
 @dataclass(frozen=True)
@@ -198,9 +201,11 @@ class SpaceDisplacement(KeyedDataclass, type='displacement', of='body'):
         return float(np.linalg.norm(here - self._reference(cut))) * MM
 
     def error_of_psi(self, cut: Cut) -> PsiError:
-        """Return how well window and reference are known."""
-        reference = 0.0 if self.reference is not None else mean_error(self._before(cut))
-        return PsiError(noise=math.hypot(mean_error(cut.measured), reference) * MM)
+        """Return what the noise of window and reference does to their distance."""
+        variance = mean_variance(cut.measured)
+        if self.reference is None:
+            variance += mean_variance(self._before(cut))
+        return PsiError(noise=lengthened(self.psi(cut), variance * MM * MM))
 
     def _before(self, cut: Cut) -> Samples:
         before = checked_reference(cut, 'position')
@@ -256,13 +261,8 @@ class FinalPoseError(KeyedDataclass, type='final_pose_error'):
         return error
 
     def error_of_psi(self, cut: Cut) -> PsiError:
-        """Return how well position and orientation of the window are known."""
-        turn, halves = 0.0, in_halves(cut.measured)
-        if self.per_radian > 0 and len(halves) == 2:
-            first, second = (mean_pose(each)[1] for each in halves)
-            if first is not None and second is not None:
-                turn = self.per_radian * angle_between(first, second) / 2.0
-        return PsiError(noise=math.hypot(mean_error(cut.measured) * MM, turn))
+        """Return what the noise of the position does to the distance."""
+        return PsiError(noise=lengthened(self.psi(cut), mean_variance(cut.measured) * MM * MM))
 
 
 def _commanded(cut: Cut) -> Pose:

@@ -25,8 +25,8 @@ from repsq_ros.keys import KeyedDataclass, key
 from repsq_ros.measurement.checks import checked_reference
 from repsq_ros.measurement.cut import Cut
 from repsq_ros.measurement.heading import yaw_of
-from repsq_ros.measurement.pose import gone_in, in_halves, mean_error, mean_pose
-from repsq_ros.measurement.psi_error import PsiError
+from repsq_ros.measurement.pose import gone_in, mean_pose, mean_variance
+from repsq_ros.measurement.psi_error import PsiError, lengthened
 from repsq_ros.measurement.reasons import Code
 from repsq_ros.measurement.samples import Samples
 from repsq_ros.measurement.window import GUARD_NS, REACH_NS, UnmeasurableError
@@ -84,18 +84,12 @@ class PoseChange(KeyedDataclass, type='pose_change'):
         return min(float(np.linalg.norm(moved)) * MM, self.upper)
 
     def error_of_psi(self, cut: Cut) -> PsiError:
-        """Return how well both poses are known; 0 where no pose was stable."""
+        """Return what the noise of both positions does; of a heading that is not told."""
         after = cut.measured
-        if self._creeps(after):
+        if self.what == 'heading' or self._creeps(after):
             return PsiError()
-        parts = [self._known_within(each) for each in (self._before(cut), after)]
-        return PsiError(noise=math.hypot(*parts))
-
-    def _known_within(self, samples: Samples) -> float:
-        if self.what == 'position':
-            return mean_error(samples) * MM
-        halves = [_heading(each) for each in in_halves(samples)]
-        return abs(math.remainder(halves[-1] - halves[0], math.tau)) / 2.0
+        variance = mean_variance(self._before(cut)) + mean_variance(after)
+        return PsiError(noise=lengthened(self.psi(cut), variance * MM * MM))
 
     def _before(self, cut: Cut) -> Samples:
         """Return the samples before the command; the set-up is to blame where they creep."""

@@ -29,11 +29,19 @@ REMEDIES = {
 }
 
 
+def lengthened(length: float, variance: float) -> float:
+    """Return how much of a length is noise: d of sqrt(l^2 - s^2) = l - d; all of it, if s > l.
+
+    :param variance: s^2, of the difference whose length it is, summed over its axes
+    """
+    return length - math.sqrt(max(length * length - variance, 0.0))
+
+
 @dataclass(frozen=True)
 class PsiError:
     """Absolute errors of psi by cause, in its unit; 0: none, or not known.
 
-    What averages out over tests is left out of a psi of velocities: their spread holds it already.
+    What averages out over tests is left out: their spread holds it already.
     """
 
     noise: float = 0.0  # of the sensor

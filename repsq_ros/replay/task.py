@@ -112,7 +112,9 @@ def reevaluate(task: Task) -> Reevaluation:
         else variants(task.specification, task.tester)[0].specification
     )
     names = TopicNames.of(task.namespace, task.remap)
-    measures = {each.measure: each.specification.measure for each in chosen}
+    # What psi_error may be is a share of the contract's gamma, whatever else is tried.
+    gamma = own.measure.gamma
+    measures = {each.measure: replace(each.specification.measure, gamma=gamma) for each in chosen}
     with Recording([task.bag, *task.more], task.recover) as recording:
         if task.marks is None:
             found = evaluate_campaign(

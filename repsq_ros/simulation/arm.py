@@ -27,7 +27,7 @@ from repsq_ros.simulation.subject import REST, BodyState, Command, Vector
 
 TICK_NS = 2_000_000
 START: Command = (0.4, 0.1, 0.5, math.pi, 0.0, 0.0)  # [m, rad] where it is found
-NOISE = SensorNoise(position=0.0002, gauge=0.0000003)
+NOISE = SensorNoise(position=0.00001, gauge=0.0000003)
 
 
 @dataclass(frozen=True)

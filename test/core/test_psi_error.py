@@ -175,27 +175,41 @@ def gauge(before, inside, take='last', **changes):
     return outcome_of(samples, measure=measure)
 
 
-def test_the_scatter_of_a_gauge():
+def longer(length, variance):
+    return length - math.sqrt(length**2 - variance)
+
+
+def test_the_scatter_of_a_gauge_makes_a_distance_longer():
     noisy = [5.0, 5.002, 4.998, 5.003, 4.997, 5.0]
-    assert gauge([5.0] * 6, noisy).psi_error == pytest.approx(np.std(noisy), rel=0.2)
-    median = gauge([5.0] * 6, noisy, take='median').psi_error
-    assert median == pytest.approx(1.25 / math.sqrt(6) * np.std(noisy), rel=0.2)
-    assert gauge(noisy, [5.2] * 3).psi_error == pytest.approx(median)
+    step, variance = 0.0005, float(np.var(noisy))
+    last = gauge([4.99] * 6, noisy)
+    assert last.psi_error == pytest.approx(math.hypot(step, longer(last.psi, variance)))
+    median = gauge([4.99] * 6, noisy, take='median')
+    share = 1.57 / 6
+    assert median.psi_error == pytest.approx(
+        math.hypot(step, longer(median.psi, share * variance))
+    )
+    tare = gauge(noisy, [5.01] * 3)
+    assert tare.psi_error == pytest.approx(math.hypot(step, longer(tare.psi, share * variance)))
     assert gauge(noisy, [5.2] * 3, tare=5.0).psi_error == 0.0
+    highest = gauge([4.99] * 6, noisy, take='largest').psi_error
+    assert highest == pytest.approx(math.sqrt(variance), rel=0.1)
+    assert gauge([5.0] * 6, noisy, take='last').psi_error == pytest.approx(step)  # psi is 0
 
 
 def test_the_step_of_a_gauge_counts_by_half():
     steps = gauge([5.0, 5.0, 5.0], [7.0] * 40 + [7.05])
-    assert steps.psi_error == pytest.approx(math.hypot(0.025, np.std([7.0] * 40 + [7.05])))
+    assert steps.psi_error == pytest.approx(0.025, rel=1e-3)
 
 
-def test_a_place_is_known_as_well_as_its_halves_agree():
+def test_the_noise_of_a_place_makes_a_distance_longer_and_a_creep_is_no_noise():
     source = replace(input_of_source('mocap'), frame='world')
-    samples = table_of(Motion(speed=0.0, noise=1e-6).samples())
-    rows = slice(int(samples.stamps.searchsorted(START_NS + round(LENGTH * 5e8))), None)
-    samples.position[rows, 0] += 4e-4
+    samples = table_of(Motion(speed=0.0, noise=2e-4).samples())
+    samples.position[:, 1] += 1e-4 * (samples.stamps - samples.stamps[0]) * 1e-9
     outcome = outcome_of(samples, measure=Measure(SpaceDisplacement(100.0), source))
-    assert outcome.psi_error == pytest.approx(0.2, rel=0.05)  # mm
+    before, inside = 35, 300  # samples
+    expected = longer(outcome.psi, 3 * 0.2**2 * (1.0 / before + 1.0 / inside))  # mm
+    assert outcome.psi_error == pytest.approx(expected, rel=0.4)
 
 
 def test_a_number_over_time():
