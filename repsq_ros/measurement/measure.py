@@ -46,6 +46,7 @@ class Evaluation:
     note: str = ''  # what is out of the ordinary in a valid one, e.g. a fall
     code: Code | None = None  # of the reason, for programs
     psi_error: float = 0.0  # how far the instruments may have moved psi; 0: not known
+    mean_velocity: tuple[float, ...] = ()  # (v_x, v_y, yaw rate), where psi is one of velocities
 
     @staticmethod
     def invalid(reason: str, samples: int = 0, code: Code = Code.OWN) -> Evaluation:
@@ -177,7 +178,14 @@ class Measure:
         if spoiled is not None:
             return Evaluation.invalid(spoiled.text, count, spoiled.code)
         total = min(off.total, self.upper - self.lower)
-        return Evaluation(psi, True, '', count, self._outside(psi), psi_error=total)
+        velocity = tuple(map(float, ready.velocity.mean(axis=0))) if self._of_velocity else ()
+        return Evaluation(
+            psi, True, '', count, self._outside(psi), psi_error=total, mean_velocity=velocity
+        )
+
+    @property
+    def _of_velocity(self) -> bool:
+        return self.quantity.needs == 'velocity' and not self.own
 
     def _outside(self, psi: float) -> str:
         """Return a note where psi lies outside its range; '': it does not."""

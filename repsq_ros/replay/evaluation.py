@@ -20,6 +20,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+import numpy as np
+
+from repsq_ros.auditing.command_response import response_findings
 from repsq_ros.campaign.campaign import Campaign
 from repsq_ros.campaign.records import EstimateRecord, TestRecord, record_of
 from repsq_ros.campaign.result import Result
@@ -108,6 +111,12 @@ def fold_records(
     return FoldedCampaign(
         campaign.latest, None, 'the rule is not met by the tests in the recording'
     )
+
+
+def against_commands(evaluated: Sequence[EvaluatedSegment]) -> list[str]:
+    """Return what is wrong between commands and measured velocities, a sentence each."""
+    pairs = [(s.window.command, o.mean_velocity) for s, o in evaluated if o.mean_velocity]
+    return response_findings([c for c, _ in pairs], [np.array(v) for _, v in pairs])
 
 
 def differences(evaluated: Sequence[EvaluatedSegment]) -> str:

@@ -32,6 +32,7 @@ from repsq_ros.replay.evaluated_campaign import (
 from repsq_ros.replay.evaluation import (
     EvaluatedSegment,
     FoldedCampaign,
+    against_commands,
     differences,
     fold_records,
     records_of,
@@ -137,7 +138,12 @@ def reevaluate(task: Task) -> Reevaluation:
             for each in chosen
         ]
         losses, digests = tuple(recording.losses), tuple(recording.digests.items())
-    notes = [*found.notes, *filter(None, [differences(found.evaluated.get(None, []))])]
+    first = next(iter(found.evaluated.values()), [])
+    notes = [
+        *found.notes,
+        *filter(None, [differences(found.evaluated.get(None, []))]),
+        *(f'measured against commanded: {each}' for each in against_commands(first)),
+    ]
     return Reevaluation(task.bag, found.campaign_id, tuple(rows), tuple(notes), losses, digests)
 
 
@@ -177,4 +183,6 @@ def _fold(
     folded = fold_records(variant.specification, records_of(evaluated), campaign_id)
     if folded.result is None:
         return folded
-    return replace(folded, result=variant.mark(folded.result))
+    result = variant.mark(folded.result)
+    doubts = tuple(f'this is in order: {each}' for each in against_commands(evaluated))
+    return replace(folded, result=replace(result, provisos=(*result.provisos, *doubts)))

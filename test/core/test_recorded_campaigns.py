@@ -524,3 +524,20 @@ def test_one_file_of_a_bag_is_looked_at_as_well(script, saved, specification):
     require_replayable(file, specification, {})
     with pytest.raises(BagError, match='found no topic /nowhere'):
         require_replayable(file, specification, {'odom': '/nowhere'})
+
+
+def test_a_robot_that_goes_the_other_way_is_told_and_is_a_proviso(script, saved, short, write):
+    short['tester'].update(stopping={'rule': 'fixed', 'tests': 12}, max_tests=12)
+    file = write(short)
+    told, right = Script(load(file).digest), Script(load(file).digest)
+    for each in (told, right):
+        for index in range(12):
+            each.attempt(index, v=0.1 + 0.01 * index)
+        each.end()
+    told.walked = [(at, -v) for at, v in told.walked]
+    for each, name in ((told, 'mirrored'), (right, 'right')):
+        done = reevaluate(Task(saved(each, name=name), file))
+        said = [note for note in done.notes if 'measured against commanded' in note]
+        provisos = [p for p in done.rows[0].folded.result.provisos if 'in order' in p]
+        assert ['goes the other way' in s for s in said] == [True] * (each is told)
+        assert len(provisos) == len(said)
