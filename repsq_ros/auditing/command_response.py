@@ -21,11 +21,12 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import stdtrit
 
 Array = NDArray[np.float64]
 
 FEWEST = 10  # tests
-SURE = 4.0  # standard errors
+LEVEL = 3.2e-5  # of a finding on one side: four standard errors, where there are many tests
 NAMES = ('linear_x', 'linear_y', 'angular_z')
 TURNED = 0.1  # [rad]
 NOTHING = 0.1  # of what is commanded: a response below that is none
@@ -36,7 +37,7 @@ def response_findings(commands: Sequence[Sequence[float]], means: Sequence[Array
     """Return what is wrong between commands and mean velocities, a sentence each.
 
     The means are regressed on the commands, with a constant, by least squares: each finding is
-    four standard errors away from what is right. A scale that is a few per cent off, a slip and a
+    sure at LEVEL. A scale that is a few per cent off, a slip and a
     lag look like a robot that follows badly.
 
     :param commands: (n, 3) v_x, v_y, yaw rate [m/s, m/s, rad/s]
@@ -58,18 +59,20 @@ def response_findings(commands: Sequence[Sequence[float]], means: Sequence[Array
     gain, error = np.zeros((3, 3)), np.full((3, 3), math.inf)  # [of what is measured, commanded]
     gain[:, varied] = found[:-1].T
     error[:, varied] = np.sqrt(np.outer(variance, np.diag(inverse)[:-1]))
+    # In units of what is surely not by chance, by Student's law: few tests need more.
+    error *= float(stdtrit(len(x) - design.shape[1], 1.0 - LEVEL))
     told = _of_plane(gain, error)
     for k in varied:
         own, se = float(gain[k, k]), float(error[k, k])
-        if abs(own) + SURE * se < NOTHING:
+        if abs(own) + se < NOTHING:
             about = ': is the orientation always the same?' if k == 2 else ''
             told.append(f'{NAMES[k]}: nothing of what is commanded is measured{about}')
-        elif own - SURE * se > TOO_MUCH:
+        elif own - se > TOO_MUCH:
             told.append(
-                f'{NAMES[k]}: {own:.3g} +- {se:.2g} times what is commanded: feet, cm or mm?'
+                f'{NAMES[k]}: {own:.3g} (+- {se:.2g}) times what is commanded: feet, cm or mm?'
             )
-        elif k == 2 and own + SURE * se < 0.0:
-            told.append(f'{NAMES[k]}: {own:.2f} +- {se:.2g} times the command: a wrong sign')
+        elif k == 2 and own + se < 0.0:
+            told.append(f'{NAMES[k]}: {own:.2f} (+- {se:.2g}) times the command: a wrong sign')
     return told
 
 
@@ -79,20 +82,20 @@ def _of_plane(gain: Array, error: Array) -> list[str]:
     known = np.isfinite(errors)
     if not known.all():
         for k in range(2):
-            if known[k, k] and plane[k, k] + SURE * errors[k, k] < 0.0:
+            if known[k, k] and plane[k, k] + errors[k, k] < 0.0:
                 return [f'{NAMES[k]}: goes the other way than commanded: mirrored, or turned?']
         return []
     determinant = float(np.linalg.det(plane))
     # To first order, as the elements err by themselves.
     cofactors = np.array([[plane[1, 1], plane[1, 0]], [plane[0, 1], plane[0, 0]]])
-    if determinant + SURE * float(np.linalg.norm(cofactors * errors)) < 0.0:
+    if determinant + float(np.linalg.norm(cofactors * errors)) < 0.0:
         return ['linear_x and linear_y: one of them is mirrored, or both are swapped']
     across, along = plane[1, 0] - plane[0, 1], plane[0, 0] + plane[1, 1]
     size = math.hypot(across, along)
     if not size > 0.0:
         return []
     angle = math.atan2(across, along)
-    if abs(angle) > max(TURNED, SURE * float(np.linalg.norm(errors)) / size):
+    if abs(angle) > max(TURNED, float(np.linalg.norm(errors)) / size):
         return [
             'linear_x and linear_y: what is measured is turned by '
             f'{math.degrees(angle):+.0f} degrees against the command: axes, or extrinsics?'
