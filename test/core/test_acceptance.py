@@ -91,6 +91,30 @@ def test_at_the_limit_a_verdict_of_either_side_falls_in_c_of_the_campaigns_at_mo
     assert wrong > 0.2 * C * runs  # not bought by never deciding
 
 
+@pytest.mark.parametrize('limit', [0.55, 0.39])
+def test_the_verdict_falls_where_the_plain_formula_says(limit):
+    rng, gap = np.random.default_rng(9), 0.05
+    for _ in range(20):
+        z, test = LAWS['beta'](rng, 400), AcceptanceTest(limit, gap, C)
+        logs, total, square, expected = np.zeros((2, 2)), 0.5, 0.25, None
+        for n, value in enumerate(z, start=1):
+            far = max(abs(total / n - limit), gap)
+            stake = far / (square / n + far**2)
+            for side, (sign, room) in enumerate(((1.0, limit), (-1.0, 1.0 - limit))):
+                for place, cap in enumerate((0.5, 0.99)):
+                    logs[side, place] += np.log1p(min(stake, cap / room) * sign * (value - limit))
+            total += value
+            square += (value - total / (n + 1)) ** 2
+            capital = np.exp(logs).mean(axis=1)
+            if capital.max() >= 1.0 / C and expected is None:
+                expected = (n, bool(capital[0] >= 1.0 / C))
+            test.add(value, UNIT)
+            if expected:
+                break
+        assert expected is not None
+        assert (test.decided_at[0], test.above[0]) == expected
+
+
 @pytest.mark.parametrize(('limit', 'most'), [(0.52, 300), (0.57, 80), (0.37, 80)])
 def test_the_verdict_falls_the_sooner_the_farther_the_limit_is(limit, most):
     rng, runs = np.random.default_rng(6), 200

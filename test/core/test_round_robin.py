@@ -34,6 +34,7 @@ from repsq_ros.campaign.drift import (
     drift_of_sessions,
     intervals_of_sessions,
     mean_interval,
+    means_apart,
 )
 from repsq_ros.campaign.folder import REPLICATION
 from repsq_ros.campaign.mean_difference import case_values
@@ -206,6 +207,18 @@ def test_equal_sessions_are_told_apart_by_c_at_most(fine):
         sessions = [records_of(random.binomial(1, 0.5, n).astype(float)) for n in (40, 60, 50)]
         told += bool(drift_of_sessions(specification, sessions).apart)
     assert stats.binomtest(told, runs, 0.2, alternative='greater').pvalue > 0.01
+
+
+def test_all_pairs_of_groups_share_c(fine):
+    """As few tests as tell two groups apart at c; not among three, which have three pairs."""
+    for n in range(2, 60):
+        high, low = records_of([0.9] * n), records_of([0.1] * n)
+        groups = [(fine, high), (fine, low)]
+        if means_apart(groups, 0.05, same_cases=False).apart:
+            break
+    assert n > 3
+    assert not means_apart([*groups, (fine, high)], 0.05, same_cases=False).apart
+    assert means_apart([*groups, (fine, high)], 0.15, same_cases=False).apart == ((0, 1), (1, 2))
 
 
 def test_sessions_of_a_proposal_that_learns_are_told_apart_by_intervals(content, write):
