@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from repsq_ros.auditing.body_audit import BodyAudit, BodyAuditor
 from repsq_ros.auditing.stream_audit import StreamAudit, StreamAuditor
+from repsq_ros.auditing.verdicts import body_verdicts, stream_verdicts
 from repsq_ros.errors import BagError
 from repsq_ros.measurement.catalogue import CATALOGUE, TF, MessageKind
 from repsq_ros.measurement.inputs import Input
@@ -94,7 +95,20 @@ class AuditOfTopic:
             lines.append(('frame_id', ', '.join(map(repr, self.frames))))
         for body in self.bodies:
             lines += body.lines()
+        if self.bodies:
+            lines.append(('judged', '; '.join(self.verdicts()) or 'nothing wrong is seen'))
         return lines
+
+    def verdicts(self) -> list[str]:
+        """Return what is wrong, in the words of the reasons why a test would be INVALID."""
+        if self.stream is None:
+            return []
+        told = stream_verdicts(self.stream, self.stamped)
+        for body in self.bodies:
+            name = f'{body.name}: ' if body.name else ''
+            stamps = body.stamps or self.stream
+            told += [f'{name}{each}' for each in body_verdicts(body.poses, stamps)]
+        return told
 
 
 def audits_of(
