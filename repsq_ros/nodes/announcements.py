@@ -96,5 +96,6 @@ class Announcements:
         self._phases.publish(self._phase)
 
     def wait_for_all_acked(self) -> None:
-        """Wait a moment for the last phase to be acknowledged."""
+        """Wait a moment for the last phase, and the journal's head, to be acknowledged."""
         self._phases.wait_for_all_acked(qos.ACKNOWLEDGED)
+        self._heads.wait_for_all_acked(qos.ACKNOWLEDGED)
