@@ -6,6 +6,7 @@
 #   make test                              all checks and tests
 #   make test-long                         kills, stalls and damaged recordings at length
 #   make bench-load                        demos beside busy loops, and half an hour in real time each
+#   make bench-faults                      lossy drivers, impostors, nodes that die or stall: each outcome
 #   make mutants                           do the tests notice changed lines of the core?
 #   make ROS=kilted demo                   with ROS 2 Kilted, in .venv-kilted/
 #   make matrix                            the wheel with Python 3.10 to 3.14 and old libraries
@@ -24,7 +25,7 @@ DEMO := campaigns/demo-$(shell date +%Y%m%d-%H%M%S)
 CRASH := --max-worker-restart 0
 SIMULATED := --simulate $(if $(G1),--subject g1 --model $(G1))
 
-.PHONY: demo test test-long bench-load mutants lint man matrix walk environment site clean
+.PHONY: demo test test-long bench-load bench-faults mutants lint man matrix walk environment site clean
 
 # An initiator's campaign, then a replicator's with another seed and proposal. On real robots, each
 # lab gives its own line without --simulate.
@@ -66,6 +67,14 @@ test-long: environment
 bench-load: environment
 	$(VENV)/bin/with_repsq python3 test/ros/bench_beside_load.py demo
 	$(VENV)/bin/with_repsq python3 test/ros/bench_beside_load.py soak
+
+# Drivers that lose, delay or refuse commands, impostors, nodes that die, stall or are late:
+# first over UDP, then over shared memory. A line for each outcome.
+FAULTS := safety stalls publishers verified_stops delayed_peers
+bench-faults: environment
+	for transports in UDPv4 DEFAULT; do echo "over $$transports"; \
+		REPSQ_TRANSPORTS=$$transports $(VENV)/bin/with_repsq python3 -m pytest --verbose --no-header \
+		$(FAULTS:%=test/ros/test_%.py) || exit 1; done
 
 # setup.cfg says of which files; $(VENV)/bin/mutmut results and $(VENV)/bin/mutmut show NAME say more.
 mutants: environment

@@ -269,8 +269,8 @@ def _graph(folder, domain):
     os.environ.update(
         ROS_DOMAIN_ID=str(domain),
         ROS_AUTOMATIC_DISCOVERY_RANGE='LOCALHOST',
-        # A killed process would leave shared memory behind.
-        FASTDDS_BUILTIN_TRANSPORTS='UDPv4',
+        # A killed process would leave shared memory behind; `make bench-faults` tries it, too.
+        FASTDDS_BUILTIN_TRANSPORTS=os.environ.get('REPSQ_TRANSPORTS', 'UDPv4'),
         ROS_PYTHON_CHECK_FIELDS='1',
     )
     context = rclpy.Context()
