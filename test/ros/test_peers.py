@@ -26,7 +26,7 @@ from repsq_ros.msg import Heartbeat
 from repsq_ros.nodes import qos
 from repsq_ros.nodes.heartbeat import PERIOD, HeartbeatPublisher
 from repsq_ros.nodes.watches.interventions import GuardWatch
-from repsq_ros.nodes.watches.peers import SILENT, Peers
+from repsq_ros.nodes.watches.peers import DEAF, SILENT, Peers
 
 
 class Pair:
@@ -96,6 +96,26 @@ def test_a_peer_whose_executor_hangs_falls_silent_and_may_come_back(pair):
     pair.works = True
     pair.until(lambda: pair.peers.lives('estimator'))
     assert pair.peers.blockers() != [], 'for a while yet'
+
+
+def test_a_peer_to_which_the_middleware_is_deaf_is_named_and_listened_to_anew(pair):
+    pair.heartbeat()
+    pair.until(lambda: pair.peers.blockers() == [])
+    pair.watching.destroy_subscription(pair.peers._subscriptions['estimator'])
+    pair.until(lambda: not pair.peers.lives('estimator'))
+    pair.until(lambda: 'although the graph shows it' in pair.peers.blockers()[0])
+    pair.until(lambda: pair.peers.blockers() == [])
+
+
+def test_a_peer_that_is_gone_is_not_said_to_be_shown(pair):
+    heartbeat = pair.heartbeat()
+    pair.until(lambda: pair.peers.blockers() == [])
+    heartbeat._publish = lambda: None
+    pair.watched.destroy_publisher(heartbeat._publisher)
+    pair.until(lambda: not pair.peers.lives('estimator'))
+    pair.turn(DEAF + 1.0)
+    pair.turn()
+    assert pair.peers.blockers() == ['no sign of life from the estimator node']
 
 
 def test_a_stall_of_the_watcher_itself_is_no_silence_of_its_peer(pair):

@@ -20,6 +20,7 @@ import time
 from collections.abc import Callable
 
 from rclpy.node import Node
+from rclpy.subscription import Subscription
 
 from repsq_ros import topics
 from repsq_ros.campaign.running_time import RunningTime
@@ -31,6 +32,9 @@ from repsq_ros.nodes.identity import launch_id
 STEP = 2.0 * PERIOD  # [s] between two looks of a node that runs
 # [s] without a heartbeat after which a peer is gone: seven. Zero is to be sent within 0.5 s.
 SILENT = 0.35
+# [s] of silence after which a peer that the graph shows is listened to by a new subscription:
+# after a stall the middleware may stay deaf to a living node.
+DEAF = 3.0
 SETTLED = 1.0  # [s] of heartbeats from a peer before it is relied on
 
 
@@ -41,12 +45,17 @@ class Peers:
     """
 
     def __init__(self, node: Node, *roles: str) -> None:
+        self._node = node
         self._time, self._launch_id = RunningTime(STEP), launch_id(node)
         self._peers = {role: _Peer() for role in roles}
-        for role, peer in self._peers.items():
-            node.create_subscription(
-                Heartbeat, f'{topics.HEARTBEAT}/{role}', self._hearer(peer), qos.HEARTBEAT
-            )
+        self._subscriptions = {role: self._listen(role) for role in roles}
+
+    def _listen(self, role: str) -> Subscription[Heartbeat]:
+        peer = self._peers[role]
+        peer.listened_since = self._time.now
+        return self._node.create_subscription(
+            Heartbeat, f'{topics.HEARTBEAT}/{role}', self._hearer(peer), qos.HEARTBEAT
+        )
 
     def _hearer(self, peer: _Peer) -> Callable[[Heartbeat], None]:
         def hear(message: Heartbeat) -> None:
@@ -64,7 +73,19 @@ class Peers:
         passed = self._time.look(time.monotonic())
         for peer in self._peers.values():
             peer.alive = peer.alive and self._time.now - peer.heard <= SILENT
+        self._listen_again()
         return passed
+
+    def _listen_again(self) -> None:
+        """Make the subscription anew where the graph shows a peer of which nothing is heard."""
+        for role, peer in self._peers.items():
+            quiet = self._time.now - max(peer.heard, peer.listened_since)
+            if peer.alive or quiet < DEAF:
+                continue
+            topic = self._node.resolve_topic_name(f'{topics.HEARTBEAT}/{role}')
+            peer.unheard = bool(self._node.get_publishers_info_by_topic(topic))
+            self._node.destroy_subscription(self._subscriptions[role])
+            self._subscriptions[role] = self._listen(role)
 
     def since_look(self) -> float:
         """Return how long ago the last look was [s]."""
@@ -124,7 +145,8 @@ class _Peer:
     def __init__(self) -> None:
         self.message: Heartbeat | None = None
         self.alive = False
-        self.heard = self._since = 0.0
+        self.unheard = False  # the graph shows it, and nothing is heard
+        self.heard = self._since = self.listened_since = 0.0
         self._restarted = -SETTLED  # when another process of the role was heard first
         self._other = ''  # another process of the same role that was heard beside it
         self._other_heard = 0.0
@@ -135,7 +157,7 @@ class _Peer:
         before, silent_since = self.message, self.heard
         if not self.alive:
             self._since = now
-        self.message, self.alive, self.heard = message, True, now
+        self.message, self.alive, self.heard, self.unheard = message, True, now, False
         if before is None or before.session == message.session:
             return
         # It was started anew, unless the process before it goes on speaking.
@@ -148,7 +170,10 @@ class _Peer:
     def blockers(self, role: str, now: float) -> str:
         """Return what speaks against relying on it, or ''."""
         if not self.alive or self.message is None:
-            return f'no sign of life from the {role} node'
+            shown = (
+                ', although the graph shows it: it stands still, or the middleware is deaf to it'
+            )
+            return f'no sign of life from the {role} node{shown if self.unheard else ""}'
         if two := self._two(role, now):
             return two
         if not self.message.ready:
