@@ -19,7 +19,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from support.damage import BEFORE, EPOCH, LENGTH, SECOND, Motion, measure_of
+from support.damage import BEFORE, EPOCH, LENGTH, SECOND, Motion, measure_of, motion_of
 from support.rows import table_of
 
 from repsq_ros.measurement.frames import product
@@ -29,20 +29,6 @@ from repsq_ros.measurement.recorder import Recorder, Window
 NEAR = 0.02  # by which psi may be wrong without a word
 TURN_X = np.array([math.sqrt(0.5), 0.0, 0.0, math.sqrt(0.5)])
 START_NS = EPOCH + round(BEFORE * 1e9)
-
-
-def motion_of(rng):
-    """Return a walk that turns and goes aside, on any heading."""
-    return Motion(
-        speed=rng.uniform(0.15, 0.4),
-        sideways=rng.uniform(0.05, 0.2) * rng.choice([-1, 1]),
-        turn=rng.uniform(0.1, 0.5) * rng.choice([-1, 1]),
-        heading=rng.uniform(-math.pi, math.pi),
-        rate=float(rng.choice([50.0, 100.0, 200.0])),
-        noise=10 ** rng.uniform(-4.5, -3.7),
-        sway=rng.uniform(0.0, 0.005),
-        seed=int(rng.integers(1 << 30)),
-    )
 
 
 def outcome_of(samples, command, twist=False):

@@ -86,6 +86,20 @@ class Motion:
         ]
 
 
+def motion_of(rng):
+    """Return a walk that turns and goes aside, on any heading."""
+    return Motion(
+        speed=rng.uniform(0.15, 0.4),
+        sideways=rng.uniform(0.05, 0.2) * rng.choice([-1, 1]),
+        turn=rng.uniform(0.1, 0.5) * rng.choice([-1, 1]),
+        heading=rng.uniform(-math.pi, math.pi),
+        rate=float(rng.choice([50.0, 100.0, 200.0])),
+        noise=10 ** rng.uniform(-4.5, -3.7),
+        sway=rng.uniform(0.0, 0.005),
+        seed=int(rng.integers(1 << 30)),
+    )
+
+
 def measure_of(twist=False, commanded=CommandedSpeed(0.43, 0.3), **changes):  # noqa: B008
     source = input_of_source('odometry' if twist else 'mocap')
     source = replace(source, frame='world', **changes)
