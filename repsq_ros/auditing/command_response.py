@@ -21,7 +21,8 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtrit
+
+from repsq_ros import special
 
 Array = NDArray[np.float64]
 
@@ -60,7 +61,7 @@ def response_findings(commands: Sequence[Sequence[float]], means: Sequence[Array
     gain[:, varied] = found[:-1].T
     error[:, varied] = np.sqrt(np.outer(variance, np.diag(inverse)[:-1]))
     # In units of what is surely not by chance, by Student's law: few tests need more.
-    error *= float(stdtrit(len(x) - design.shape[1], 1.0 - LEVEL))
+    error *= float(special.stdtrit(len(x) - design.shape[1], 1.0 - LEVEL))
     told = _of_plane(gain, error)
     for k in varied:
         own, se = float(gain[k, k]), float(error[k, k])
