@@ -58,7 +58,7 @@ BENCHMARKS = {
 }  # fmt: skip
 
 
-WITHOUT_ROS = {'replay.py'}  # test/core runs them
+WITHOUT_ROS = {'replay.py', 'peers.py'}  # test/core runs them
 NAMES = {file.name for file in (ROOT / 'benchmarks').glob('*.py')} - WITHOUT_ROS
 
 
