@@ -54,7 +54,7 @@ site: environment
 NODES := $(VENV)/bin/with_repsq python3 -m pytest --quiet test/ros
 test: lint
 	$(VENV)/bin/with_repsq python3 -m pytest --quiet test/core --numprocesses auto $(CRASH)
-	$(NODES) --numprocesses 3 || { test $$? = 1 && $(NODES) --numprocesses 2 --last-failed; }
+	$(NODES) --numprocesses 3 || { test $$? = 1 && $(NODES) --numprocesses 1 --last-failed; }
 
 # Every node killed at 50 random instants and stalled 24 times, within make test it is 5 and 4;
 # 10,000 damaged recordings, within make test it is 300.
