@@ -25,6 +25,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
+
 """Acceptance: is the mean below a limit (or above it), decided at any number of tests.
 
 One betting test for each answer, each at c: r* lies on one side of the limit, so that one of the

@@ -25,6 +25,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
+
 """Capital of bets on which side of fixed values (marks) r* lies.
 
 Betting as in betting.py, at marks that are known before the first test.

@@ -25,6 +25,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
+
 """Acceptance: pass, fail or undecided at any number of tests, each wrong with c at most."""
 
 import csv
