@@ -224,8 +224,8 @@ def compare_clocks(
         era = ' (one of them is simulated, or was not set)' if abs(left_ns) > OTHER_ERA_NS else ''
         raise BagError(
             f'{file}: found that {where}{era}, expected at most {to_seconds(TOLERANCE_NS):g} s: '
-            f'--clock-offset {to_seconds(behind_ns):.3f} corrects that, --clock-offset 0 takes '
-            'them as they are'
+            f'--clock-offset {to_seconds(behind_ns):.3f} where the clocks differ, '
+            '--clock-offset 0 where the stamps are right and the messages came late'
         )
     if offset_ns is not None and abs(left_ns) > TOLERANCE_NS:
         notes.append(f'{where}; taken as --clock-offset {to_seconds(offset_ns):g} says')
