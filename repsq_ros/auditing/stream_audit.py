@@ -34,6 +34,7 @@ JITTERY = 0.1  # of a period: gaps that vary as much are those of arrival
 TOGETHER_SHARE = 0.01  # of the gaps: a sensor's own clock makes none at all
 OTHER_RATE = 0.02  # by which a rate may differ from the declared one
 APART = 1.0  # [s] between stamp and arrival: no network takes as long
+FEWEST = 10  # messages by which two clocks are compared
 UNIT = 1e3  # [ns] to which periods and delays are told
 
 
@@ -226,6 +227,23 @@ def audit(stamps: Stamps, arrivals: Stamps | None = None, rate: float = 0.0) -> 
     auditor = StreamAuditor(rate)
     auditor.add(stamps, arrivals)
     return auditor.result()
+
+
+def clock_fault(stamps: Stamps, arrivals: Stamps, tolerance: float) -> str:
+    """Return how far the clock of a sensor is from the one that tells arrivals, or ''.
+
+    A message may be late, and none comes before it was sent: the shortest delay counts.
+
+    :param stamps: (n,) [ns] by the sensor
+    :param arrivals: (n,) [ns] when each message came
+    :param tolerance: [s] that is allowed
+    """
+    if len(stamps) < FEWEST:
+        return ''
+    delay = float((arrivals - stamps).min()) * 1e-9
+    if abs(delay) <= tolerance:
+        return ''
+    return f'{abs(delay):.3f} s {"behind" if delay > 0 else "ahead of"} the clock of this computer'
 
 
 def _guess(found: StreamAudit) -> str:

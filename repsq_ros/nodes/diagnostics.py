@@ -23,7 +23,7 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.node import Node
 
 from repsq_ros.auditing.body_audit import audit_body
-from repsq_ros.auditing.stream_audit import audit
+from repsq_ros.auditing.stream_audit import audit, clock_fault
 from repsq_ros.measurement.inputs import Input
 from repsq_ros.measurement.limits import Limits
 from repsq_ros.measurement.measure import Evaluation
@@ -51,6 +51,12 @@ class Watched:
     def note(self, stamp_ns: int, arrival_ns: int) -> None:
         """Take in the times of one message."""
         self._stamps.append((stamp_ns, arrival_ns))
+
+    def clock_fault(self, now_ns: int, tolerance: float) -> str:
+        """Return how far the sensor's clock is off by the last seconds, or ''."""
+        recent = [pair for pair in self._stamps if pair[1] > now_ns - SPAN_NS]
+        times = np.array(recent, dtype=np.int64).reshape(-1, 2)
+        return clock_fault(times[:, 0], times[:, 1], tolerance)
 
     def status(self, node: str, now_ns: int, limits: Limits) -> DiagnosticStatus:
         """Describe the last seconds."""

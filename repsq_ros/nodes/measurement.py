@@ -62,7 +62,14 @@ class Measurement(CampaignNode):
         self._grace = parameters.number(
             'arrival_grace', 0.5, 's of sensor silence after a test that end it', at_least=0
         )
+        self._clock_tolerance = parameters.number(
+            'clock_tolerance',
+            0.05,
+            "s by which a sensor's clock may differ from this computer's; 0: any",
+            at_least=0,
+        )
         parameters.finish()
+        self._clock_fault = ''
         self._recorder = Recorder(self._specification.measure)
         self._test = TestCommand()  # the attempt that was heard of last
         self._attempts = Attempts()
@@ -122,7 +129,22 @@ class Measurement(CampaignNode):
             if mismatch and mismatch != each.mismatch:
                 self.get_logger().error(mismatch)
             each.mismatch = mismatch
+        self._clock_fault = self._compare_clocks(now_ns)
         self._diagnostics.publish([each.status(name, now_ns, limits) for each in self._watched])
+
+    def _compare_clocks(self, now_ns: int) -> str:
+        """Return what is wrong with the stamps of the sensor that is measured, or ''.
+
+        Simulated time is told by whoever makes the stamps.
+        """
+        sensor, simulated = self._watched[0], self.get_parameter('use_sim_time').value
+        if simulated or not self._clock_tolerance or sensor.source.stamp != 'header':
+            return ''
+        fault = sensor.clock_fault(now_ns, self._clock_tolerance)
+        return fault and (
+            f'right stamps on {sensor.topic}: they are {fault}. NTP or PTP sets both; '
+            'clock_tolerance allows more where the messages are late and the stamps right'
+        )
 
     # Tests ---------------------------------------------------------------------------------------
 
@@ -158,7 +180,7 @@ class Measurement(CampaignNode):
         # A gauge may have nothing to say before the first test.
         if not unheard and not (measure.of_readings or heard):
             unheard = [self._watched[0].topic]
-        return f'something on {", ".join(unheard)}' if unheard else ''
+        return f'something on {", ".join(unheard)}' if unheard else self._clock_fault
 
     def _health(self) -> tuple[Level, str]:
         waits_for = self._waits_for()

@@ -30,7 +30,7 @@ from repsq_ros.auditing.quantile_sketch import EXACT
 from repsq_ros.auditing.quietest import QuietestSecond
 from repsq_ros.auditing.slope_speeds import SlopeSpeeds
 from repsq_ros.auditing.stamp_order import HELD, StampOrder
-from repsq_ros.auditing.stream_audit import StreamAuditor, audit
+from repsq_ros.auditing.stream_audit import StreamAuditor, audit, clock_fault
 from repsq_ros.measurement.frames import tilt_of
 from repsq_ros.measurement.frozen import FrozenSpans, longest_frozen
 from repsq_ros.measurement.heading import yaw_of
@@ -500,3 +500,16 @@ def test_points_have_no_attitude_and_no_speed():
     assert math.isnan(found.speed)
     assert math.isnan(found.tilt[0])
     assert audit_body(Samples(stamps, None, None)) == BodyAudit()
+
+
+@pytest.mark.parametrize(
+    ('offset', 'told'),
+    [(0.06, '0.060 s behind the clock of this computer'), (0.04, ''), (-0.04, ''),
+     (-0.2, '0.200 s ahead of the clock of this computer')],
+)  # fmt: skip
+def test_clocks_are_compared_by_the_message_that_took_the_shortest(offset, told):
+    stamps = np.arange(20) * 10_000_000
+    late = np.full(20, 300_000_000)  # most messages are held up by a network
+    late[7] = 0
+    assert clock_fault(stamps, stamps + round(offset * 1e9) + late, 0.05) == told
+    assert clock_fault(stamps[:9], stamps[:9] + 10**9, 0.05) == '', 'too few to tell'

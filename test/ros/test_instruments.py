@@ -27,7 +27,7 @@ from support.bags import read_samples
 
 from repsq_ros import topics
 from repsq_ros.measurement.recorder import Recorder, Window
-from repsq_ros.msg import TestCommand, TestPhase
+from repsq_ros.msg import Heartbeat, TestCommand, TestPhase
 from repsq_ros.nodes import qos
 from repsq_ros.recordings.recording import Recording
 from repsq_ros.specification.load import load
@@ -207,6 +207,26 @@ def test_a_publisher_that_cannot_be_heard_is_told_by_name_with_the_remedy(lab):
     assert '/listener is not heard' in status.message
     assert 'qos_overrides./mocap/pose.subscription.reliability:=best_effort' in status.message
     there.nodes.says('measurement', status.message)
+
+
+@pytest.mark.parametrize(('late', 'told'), [(0.3, 'behind'), (-0.2, 'ahead of')])
+def test_a_sensor_whose_clock_is_off_is_waited_for(lab, late, told):
+    there, beats = lab(LOSS), []
+    there.node.create_subscription(
+        Heartbeat, f'{topics.HEARTBEAT}/measurement', beats.append, qos.HEARTBEAT
+    )
+    mocap = there.publisher(PoseStamped, 'mocap/pose', BEST_EFFORT)
+
+    def speaking(late, condition):
+        def told():
+            mocap.publish(pose(time.time() - late))
+            return beats and condition(beats[-1])
+
+        there.until(told)
+
+    speaking(late, lambda beat: not beat.ready and f's {told} the clock' in beat.status)
+    assert beats[-1].status.startswith('right stamps on /mocap/pose: they are 0.')
+    speaking(0.0, lambda beat: beat.ready)
 
 
 def test_a_publisher_of_another_type_is_told(lab):
