@@ -99,6 +99,10 @@ def _option_rows(parser: argparse.ArgumentParser) -> Iterator[str]:
         yield _row(f'`{name}`', action.help or '')
 
 
+# Of a default that is no constant.
+EXPRESSIONS = {'usual': 'twist, urscript for poses'}
+
+
 def parameter_page() -> str:
     """Return the reference of all parameters, by the file that declares them."""
     lines = [
@@ -131,7 +135,7 @@ def declared(file: Path) -> Iterator[tuple[str, str, str, str]]:
         if node.func.attr == 'choice':
             others = others[1:]
         no_default = node.func.attr in ('numbers', 'folder')
-        default = '-' if no_default else others[0]
+        default = '-' if no_default else EXPRESSIONS.get(others[0], others[0])
         yield (
             f'`{name}`',
             KINDS[node.func.attr],

@@ -50,7 +50,8 @@ def make_robot_command(
     :raises MissingError: the type's messages are not installed
     """
     types = TYPES[space.kind]
-    chosen = parameters.choice('command_type', types, types[0], 'how the command gets there')
+    usual = types[0]  # twist for velocities, urscript for poses
+    chosen = parameters.choice('command_type', types, usual, 'how the command gets there')
     check_limits(parameters, space)
     return _make(chosen, node, parameters, space, now_ns)
 
@@ -64,7 +65,7 @@ def make_stop_command(
     :raises MissingError: the type's messages are not installed
     """
     every = tuple(dict.fromkeys((*TYPES['velocity'], *TYPES['pose'])))
-    chosen = parameters.choice('command_type', every, every[0], "as the scheduler's")
+    chosen = parameters.choice('command_type', every, 'twist', "as the scheduler's")
     kind, frame, acceleration = 'velocity', '', 0.0
     if chosen == 'urscript':
         kind, frame = 'pose', urscript.FRAME
