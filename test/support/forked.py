@@ -20,6 +20,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 
 from repsq_ros.console.processes import ProcessGroup
 
@@ -32,8 +33,15 @@ FORKS.set_forkserver_preload(
 )
 
 
+def _end_with_test():
+    """Die with the process of the test: a node left over disturbs each test on its domain."""
+    multiprocessing.parent_process().join()
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
 def _work(module, arguments, log, environment):
     """Be the process of a node, as `python -m module arguments` would."""
+    threading.Thread(target=_end_with_test, daemon=True).start()
     os.setsid()
     for number, file in ((0, os.devnull), (1, log), (2, log)):
         descriptor = os.open(file, os.O_RDONLY if number == 0 else os.O_WRONLY | os.O_APPEND)
