@@ -49,8 +49,8 @@ site: environment
 	$(VENV)/bin/python -m mkdocs build --strict
 
 # Those of the nodes three at a time, since they wait more than they work; four are hardly faster.
-# The middleware is deaf to a peer, or dies with its process, in a few of 500 tests: what failed
-# (exit code 1) is run once more, and both runs are shown. What fails twice fails.
+# The middleware dies with the process of a test in a few of 500 tests: what failed (exit code 1) is
+# run once more, and both runs are shown. What fails twice fails.
 NODES := $(VENV)/bin/with_repsq python3 -m pytest --quiet test/ros
 test: lint
 	$(VENV)/bin/with_repsq python3 -m pytest --quiet test/core --numprocesses auto $(CRASH)

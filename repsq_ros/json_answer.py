@@ -20,7 +20,7 @@ import argparse
 import json
 import math
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from pathlib import Path
@@ -35,6 +35,18 @@ def add_json(parser: argparse.ArgumentParser) -> None:
 def print_json(answer: object) -> None:
     """Print an answer as JSON."""
     print(json.dumps(plain(answer), indent=2, allow_nan=False))
+
+
+def print_said(said: Sequence[tuple[str, str]], json: bool, width: int) -> None:
+    """Print what a verb has to say, a line for each name, or one object.
+
+    :param width: of the column of names
+    """
+    if json:
+        print_json(dict(said))
+        return
+    for name, text in said:
+        print(f'{name:{width}} {text}')
 
 
 def text_beside(json: bool) -> TextIO:

@@ -16,9 +16,15 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 NANOSECONDS = 1_000_000_000
+
+
+def date_now() -> str:
+    """Return the date with its time and zone, as files name it (ISO 8601)."""
+    return time.strftime('%Y-%m-%dT%H:%M:%S%z')
 
 
 def to_nanoseconds(seconds: float) -> int:

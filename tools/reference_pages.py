@@ -25,6 +25,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -135,13 +136,24 @@ def declared(file: Path) -> Iterator[tuple[str, str, str, str]]:
         if node.func.attr == 'choice':
             others = others[1:]
         no_default = node.func.attr in ('numbers', 'folder')
-        default = '-' if no_default else EXPRESSIONS.get(others[0], others[0])
+        default = '-' if no_default else EXPRESSIONS.get(others[0]) or _constant(others[0])
         yield (
             f'`{name}`',
             KINDS[node.func.attr],
             f'`{default}`' if default else 'empty',
             others[-1],
         )
+
+
+def _constant(name: str) -> str:
+    """Return the number that a constant of the package stands for, or the name itself."""
+    if not name.isupper():
+        return name
+    found: set[str] = set()
+    for file in NODES.parent.rglob('*.py'):
+        source = file.read_text(encoding='utf-8')
+        found.update(re.findall(rf'^{name} = ([\d.]+)', source, re.MULTILINE))
+    return found.pop() if len(found) == 1 else name
 
 
 def _said(node: ast.expr) -> str:

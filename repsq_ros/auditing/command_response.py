@@ -37,9 +37,9 @@ TOO_MUCH = 2.0  # times what is commanded: feet read as metres are 3.28, centime
 def response_findings(commands: Sequence[Sequence[float]], means: Sequence[Array]) -> list[str]:
     """Return what is wrong between commands and mean velocities, a sentence each.
 
-    The means are regressed on the commands, with a constant, by least squares: each finding is
-    sure at LEVEL. A scale that is a few per cent off, a slip and a
-    lag look like a robot that follows badly.
+    The means are regressed on the commands, with a constant, by least squares. Each finding is
+    false with probability LEVEL at most. A scale that is a few per cent off, slip and lag are not
+    found: they look like a robot that follows badly.
 
     :param commands: (n, 3) v_x, v_y, yaw rate [m/s, m/s, rad/s]
     :param means: (n, 3) measured over the windows

@@ -34,6 +34,7 @@ JITTERY = 0.1  # of a period: gaps that vary as much are those of arrival
 TOGETHER_SHARE = 0.01  # of the gaps: a sensor's own clock makes none at all
 OTHER_RATE = 0.02  # by which a rate may differ from the declared one
 APART = 1.0  # [s] between stamp and arrival: no network takes as long
+CLOCK_TOLERANCE = 0.05  # [s] by which a clock may be off: more is another movement
 FEWEST = 10  # messages by which two clocks are compared
 UNIT = 1e3  # [ns] to which periods and delays are told
 

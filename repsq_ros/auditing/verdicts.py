@@ -19,13 +19,12 @@ from __future__ import annotations
 import math
 
 from repsq_ros.auditing.body_audit import BodyAudit
-from repsq_ros.auditing.stream_audit import StreamAudit
+from repsq_ros.auditing.stream_audit import CLOCK_TOLERANCE, StreamAudit
 from repsq_ros.measurement.inputs import Input
 from repsq_ros.measurement.limits import Limits
 from repsq_ros.timebase import to_seconds
 
 USUAL, INPUT = Limits(), Input('', '')
-LATE = 0.05  # [s] of arrival after the stamp: more is a clock, or a network that is slow
 DRIFT = 1e-3  # [s/s] no clock of a computer is so far off
 STILL, MOVED = 1e-12, 0.02  # [m] of one axis and of the other
 
@@ -41,10 +40,11 @@ def stream_verdicts(found: StreamAudit, stamped: bool) -> list[str]:
         told.append(f'gap: {found.largest_gap:.3f} s without a sample, at most {gap:g} s allowed')
     if not stamped or found.all_zero:
         return told
-    if abs(found.delay) > LATE:
+    if abs(found.delay) > CLOCK_TOLERANCE:
         told.append(
-            f'stamps: {found.delay:+.3f} s from stamp to arrival, at most {LATE:g} s is usual: '
-            'another clock (NTP or PTP?), or a late network, which is no fault'
+            f'stamps: {found.delay:+.3f} s from stamp to arrival, at most '
+            f'{CLOCK_TOLERANCE:g} s is usual: another clock (NTP or PTP?), or a late network, '
+            'which is no fault'
         )
     if found.count > 2 and abs(found.drift) > DRIFT:
         told.append(f'stamps: their clock runs {found.drift:+.4f} s a second apart from arrival')

@@ -33,6 +33,7 @@ from repsq_ros.errors import JournalError
 from repsq_ros.measurement.recorder import Key
 from repsq_ros.protocols.phases import Span
 from repsq_ros.specification.model import Specification
+from repsq_ros.timebase import date_now
 
 BEGIN, SESSION, CASE, TEST = 'begin', 'session', 'case', 'test'
 PAUSE, RESUME, ABORT, DONE = 'pause', 'resume', 'abort', 'done'
@@ -72,7 +73,7 @@ def session(note: str, parameters: dict[str, object]) -> dict[str, object]:
 
     return {
         'note': note,
-        'date': time.strftime('%Y-%m-%dT%H:%M:%S%z'),
+        'date': date_now(),
         'clock': clock_state(),
         'parameters': parameters,
         'software': f'repsq_ros {__version__}',

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +39,11 @@ def plain(value: object) -> object:
     if isinstance(found, int) and not isinstance(found, bool) and abs(found) >= SAFE:
         return str(found)
     return found
+
+
+def plain_object(value: Mapping[str, object]) -> dict[str, Any]:
+    """Return an object as `plain` gives it."""
+    return {key: plain(each) for key, each in value.items()}
 
 
 def canonical(document: object) -> bytes:

@@ -17,7 +17,6 @@
 from __future__ import annotations
 
 import platform
-import time
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -31,10 +30,11 @@ from repsq_ros.campaign.folder import REPLICATION, RESULT, SPECIFICATION, TESTS
 from repsq_ros.campaign.journal import JOURNAL, LEDGER
 from repsq_ros.campaign.recomputed_campaign import RecomputedCampaign
 from repsq_ros.campaign.result import ACCEPTANCE
-from repsq_ros.certificate.canonical import plain, sha256_of
+from repsq_ros.certificate.canonical import plain_object, sha256_of
 from repsq_ros.certificate.registration import certified_registration
 from repsq_ros.errors import BagError, ParameterError
 from repsq_ros.specification.copies import companions
+from repsq_ros.timebase import date_now
 
 CERTIFICATE = 'certificate.json'
 FORMAT = 1  # of the certificate
@@ -66,7 +66,7 @@ def make_document(
         'files': file_digests(recomputed),
         'bags': list(bags),
         'lab': lab,
-        'issued': time.strftime('%Y-%m-%dT%H:%M:%S%z'),
+        'issued': date_now(),
         'software': {
             'repsq_ros': __version__,
             'python': platform.python_version(),
@@ -79,9 +79,7 @@ def make_document(
     registration = certified_registration(recomputed)
     if registration is not None:
         document['registration'] = registration
-    made = plain(document)
-    assert isinstance(made, dict)
-    return made
+    return plain_object(document)
 
 
 def counted_anew(recomputed: RecomputedCampaign) -> dict[str, Any]:
@@ -89,9 +87,7 @@ def counted_anew(recomputed: RecomputedCampaign) -> dict[str, Any]:
 
     :raises JournalError: the campaign has no result
     """
-    made = plain({'format': FORMAT, 'type': TYPE, **counted_content(recomputed)})
-    assert isinstance(made, dict)
-    return made
+    return plain_object({'format': FORMAT, 'type': TYPE, **counted_content(recomputed)})
 
 
 def counted_content(recomputed: RecomputedCampaign) -> dict[str, object]:

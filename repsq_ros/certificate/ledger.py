@@ -21,7 +21,6 @@ digest of the last line.
 from __future__ import annotations
 
 import hashlib
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -31,9 +30,10 @@ from typing import Any
 
 from repsq_ros.campaign.journal import LEDGER, START, Entry, Journal, read_journal
 from repsq_ros.campaign.recomputed_campaign import RecomputedCampaign
-from repsq_ros.certificate.canonical import plain
+from repsq_ros.certificate.canonical import plain_object
 from repsq_ros.certificate.strict_json import parse, schema_problem
 from repsq_ros.errors import CertificateError, JournalError, OutputError, ParameterError
+from repsq_ros.timebase import date_now
 
 SEED_DIGITS = 12  # hexadecimal digits of a derived seed: 48 bits, exact in every JSON
 
@@ -272,9 +272,7 @@ def finish(file: Path, recomputed: RecomputedCampaign) -> None:
 
 
 def _append(journal: Journal, event: LedgerEvent, **content: object) -> None:
-    said = plain(content)
-    assert isinstance(said, dict)
-    journal.append(event.value, date=time.strftime('%Y-%m-%dT%H:%M:%S%z'), **said)
+    journal.append(event.value, date=date_now(), **plain_object(content))
 
 
 def derived_seed(digest: str, value: str) -> int:

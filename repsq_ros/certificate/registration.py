@@ -17,7 +17,6 @@
 from __future__ import annotations
 
 import shutil
-import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -26,7 +25,7 @@ from repsq_ros import __version__
 from repsq_ros.campaign.folder import SPECIFICATION
 from repsq_ros.campaign.journal import LEDGER
 from repsq_ros.campaign.recomputed_campaign import RecomputedCampaign
-from repsq_ros.certificate.canonical import content_digest, plain, sha256_of, written_form
+from repsq_ros.certificate.canonical import content_digest, plain_object, sha256_of, written_form
 from repsq_ros.certificate.differences import CheckResult, differences
 from repsq_ros.certificate.ledger import (
     Ledger,
@@ -42,6 +41,7 @@ from repsq_ros.errors import CertificateError, OutputError, ParameterError
 from repsq_ros.specification.copies import companions, copy_specification
 from repsq_ros.specification.load import load
 from repsq_ros.specification.yaml_file import read
+from repsq_ros.timebase import date_now
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import (
@@ -54,8 +54,7 @@ FORMAT = 1
 REGISTRATION = 'registration'  # name of that check
 DECLARED = ('specification', 'tester', 'files')  # of a statement: what the campaign has to run
 UNREGISTERED = (
-    'not registered: whether this campaign was chosen among several cannot be told (repsq '
-    'register)'
+    'not registered: nobody can tell whether it is the best of several campaigns (repsq register)'
 )
 
 
@@ -78,15 +77,13 @@ def declared_by(file: Path) -> dict[str, object]:
     specification = load(file)
     tester = read(file).content()['tester']
     assert isinstance(tester, dict)
-    declared = plain(
+    return plain_object(
         {
             'specification': {'name': specification.name, 'digest': specification.digest},
             'tester': {key: value for key, value in tester.items() if key != 'seed'},
             'files': {str(name): sha256_of(file.parent / name) for name in companions(file)},
         }
     )
-    assert isinstance(declared, dict)
-    return declared
 
 
 def register(
@@ -105,20 +102,19 @@ def register(
     except OSError as error:
         raise OutputError.unwritable(folder, error) from None
     with appending(folder / LEDGER) as (journal, ledger):
-        statement = plain(
+        statement = plain_object(
             {
                 'type': TYPE,
                 'format': FORMAT,
                 'lab': lab,
                 'number': len(ledger.campaigns) + 1,
-                'registered': time.strftime('%Y-%m-%dT%H:%M:%S%z'),
+                'registered': date_now(),
                 **declared,
                 'seed': {'from' if isinstance(seed, str) else 'value': seed},
                 'ledger': ledger.state,
                 'software': f'repsq_ros {__version__}',
             }
         )
-        assert isinstance(statement, dict)
         statement['digest'] = content_digest(statement)
         statement['signature'] = sign(statement, key)
         file = folder / f'registration-{statement["number"]}.json'

@@ -31,7 +31,7 @@ from repsq_ros.console.recorded_journal import RecordedTopics, add_topics, topic
 from repsq_ros.console.registered_run import add_ledger, end_registered
 from repsq_ros.console.verify import show_checks
 from repsq_ros.errors import CertificateError, OutputError, ParameterError
-from repsq_ros.json_answer import add_json, print_json
+from repsq_ros.json_answer import add_json, print_said
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -80,11 +80,7 @@ def run(arguments: argparse.Namespace) -> int:
     if (arguments.campaign is None) == (arguments.keygen is None):
         raise ParameterError('campaign', 'none or two', 'a CAMPAIGN, or --keygen FILE')
     said = _make_keys(arguments.keygen) if arguments.keygen else _certify(arguments)
-    if arguments.json:
-        print_json(dict(said))
-        return 0
-    for name, text in said:
-        print(f'{name:9} {text}')
+    print_said(said, arguments.json, 9)
     return 0
 
 

@@ -25,7 +25,7 @@ from repsq_ros.certificate.registration import declare, register
 from repsq_ros.certificate.signature import read_private
 from repsq_ros.console.registered_run import chosen_seed
 from repsq_ros.errors import ParameterError
-from repsq_ros.json_answer import add_json, print_json
+from repsq_ros.json_answer import add_json, print_said
 from repsq_ros.specification.load import load
 
 
@@ -67,11 +67,7 @@ def run(arguments: argparse.Namespace) -> int:
     if (arguments.specification is None) == (arguments.abandon is None):
         raise ParameterError('specification', 'none or two', 'a file, or --abandon NUMBER')
     said = _abandon(arguments) if arguments.specification is None else _register(arguments)
-    if arguments.json:
-        print_json(dict(said))
-        return 0
-    for name, text in said:
-        print(f'{name:10} {text}')
+    print_said(said, arguments.json, 10)
     return 0
 
 

@@ -70,7 +70,7 @@ class CapitalAtMarks:
 
 
 def stake_towards(bet: Bet[float] | Bet[Numbers], marks: float | Numbers, gap: float) -> Numbers:
-    """Return the stake that tells the mean, as it stands, from each mark.
+    """Return the stake that separates the present mean from each mark.
 
     :param gap: the bet aims no closer [unit of psi]
     """

@@ -30,7 +30,7 @@ REMEDIES = {
 
 
 def lengthened(length: float, variance: float) -> float:
-    """Return how much of a length is noise: d of sqrt(l^2 - s^2) = l - d; all of it, if s > l.
+    """Return by how much noise lengthens a length l: l - sqrt(l^2 - s^2), and l where s > l.
 
     :param variance: s^2, of the difference whose length it is, summed over its axes
     """

@@ -23,7 +23,7 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.node import Node
 
 from repsq_ros.auditing.body_audit import audit_body
-from repsq_ros.auditing.stream_audit import audit, clock_fault
+from repsq_ros.auditing.stream_audit import Stamps, audit, clock_fault
 from repsq_ros.measurement.inputs import Input
 from repsq_ros.measurement.limits import Limits
 from repsq_ros.measurement.measure import Evaluation
@@ -54,18 +54,21 @@ class Watched:
 
     def clock_fault(self, now_ns: int, tolerance: float) -> str:
         """Return how far the sensor's clock is off by the last seconds, or ''."""
+        return clock_fault(*self._recent(now_ns), tolerance)
+
+    def _recent(self, now_ns: int) -> tuple[Stamps, Stamps]:
+        """Return stamps and arrivals of the last seconds, each (n,) [ns]."""
         recent = [pair for pair in self._stamps if pair[1] > now_ns - SPAN_NS]
         times = np.array(recent, dtype=np.int64).reshape(-1, 2)
-        return clock_fault(times[:, 0], times[:, 1], tolerance)
+        return times[:, 0], times[:, 1]
 
     def status(self, node: str, now_ns: int, limits: Limits) -> DiagnosticStatus:
         """Describe the last seconds."""
-        recent = [pair for pair in self._stamps if pair[1] > now_ns - SPAN_NS]
+        stamps, arrivals = self._recent(now_ns)
         values: list[tuple[str, str]] = [('type', self.source.type)]
         level, text = DiagnosticStatus.OK, 'ok'
-        if recent:
-            times = np.array(recent, dtype=np.int64)
-            found = audit(times[:, 0], times[:, 1], self.source.rate)
+        if len(stamps):
+            found = audit(stamps, arrivals, self.source.rate)
             values += found.lines()
             if found.guess.startswith('none'):
                 level, text = DiagnosticStatus.WARN, found.guess

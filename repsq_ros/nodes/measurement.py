@@ -26,6 +26,7 @@ from rclpy.clock import Clock, ClockType
 
 from repsq_ros import topics
 from repsq_ros.auditing.command_response import response_findings
+from repsq_ros.auditing.stream_audit import CLOCK_TOLERANCE
 from repsq_ros.campaign.attempts import Attempts
 from repsq_ros.campaign.records import TestRecord, record_of
 from repsq_ros.campaign.running_time import RunningTime
@@ -64,7 +65,7 @@ class Measurement(CampaignNode):
         )
         self._clock_tolerance = parameters.number(
             'clock_tolerance',
-            0.05,
+            CLOCK_TOLERANCE,
             "s by which a sensor's clock may differ from this computer's; 0: any",
             at_least=0,
         )

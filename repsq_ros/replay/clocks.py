@@ -22,11 +22,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from repsq_ros.auditing.quantile_sketch import QuantileSketch
+from repsq_ros.auditing.stream_audit import CLOCK_TOLERANCE
 from repsq_ros.errors import BagError
-from repsq_ros.timebase import NANOSECONDS, to_seconds
+from repsq_ros.timebase import NANOSECONDS, to_nanoseconds, to_seconds
 
 # A message is logged a little after its stamp: what is beyond this is no way through a network.
-TOLERANCE_NS = 50_000_000
+TOLERANCE_NS = to_nanoseconds(CLOCK_TOLERANCE)
 EARLIEST = 0.02  # share of the messages that were on their way for the shortest time
 OTHER_ERA_NS = 24 * 3600 * NANOSECONDS  # apart: one of them is simulated, or was never set
 BLOCK_NS = 10 * NANOSECONDS  # in which a clock is compared with another

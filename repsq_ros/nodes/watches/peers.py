@@ -51,10 +51,9 @@ class Peers:
         self._subscriptions = {role: self._listen(role) for role in roles}
 
     def _listen(self, role: str) -> Subscription[Heartbeat]:
-        peer = self._peers[role]
-        peer.listened_since = self._time.now
+        hear = self._hearer(self._peers[role])
         return self._node.create_subscription(
-            Heartbeat, f'{topics.HEARTBEAT}/{role}', self._hearer(peer), qos.HEARTBEAT
+            Heartbeat, f'{topics.HEARTBEAT}/{role}', hear, qos.HEARTBEAT
         )
 
     def _hearer(self, peer: _Peer) -> Callable[[Heartbeat], None]:
@@ -83,9 +82,11 @@ class Peers:
             if peer.alive or quiet < DEAF:
                 continue
             topic = self._node.resolve_topic_name(f'{topics.HEARTBEAT}/{role}')
+            peer.listened_since = self._time.now  # and looked at again a while later
             peer.unheard = bool(self._node.get_publishers_info_by_topic(topic))
-            self._node.destroy_subscription(self._subscriptions[role])
-            self._subscriptions[role] = self._listen(role)
+            if peer.unheard:
+                self._node.destroy_subscription(self._subscriptions[role])
+                self._subscriptions[role] = self._listen(role)
 
     def since_look(self) -> float:
         """Return how long ago the last look was [s]."""
