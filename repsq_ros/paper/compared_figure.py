@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from repsq_ros.paper.drawing import filled, interval_bars, style
+from repsq_ros.paper.drawing import filled, share_panel
 from repsq_ros.paper.study_interface import StudyOutcome, number, row_of
 
 
@@ -30,23 +30,8 @@ def draw(setting: Any, figure: Any, found: StudyOutcome) -> None:
     own = [row_of(rows, scenario=names[0], rule=rule) for rule in rules]
     left.barh(range(len(rules)), [number(row, 'tests_mean') for row in own], **filled(1))
     left.set(xscale='log', xlim=(10, None), xlabel='tests, mean', title=names[0])
-    for axes, column, label in (
-        (middle, 'missed', 'campaigns that miss gamma'),
-        (right, 'same', 'pairs that agree'),
-    ):
-        for place, name in enumerate(names):
-            for k, rule in enumerate(rules):
-                row = row_of(rows, scenario=name, rule=rule)
-                if row[f'{column}_of']:
-                    interval_bars(
-                        axes,
-                        k + (place - 1.5) * 0.18,
-                        row,
-                        column,
-                        label=name if k == 0 else None,
-                        **style(place),
-                    )
-        axes.set(xlabel=label, xlim=(-0.03, 1.03))
-    for axes in (left, middle, right):
-        axes.set_yticks(range(len(rules)), rules)
+    series = {name: [row_of(rows, scenario=name, rule=rule) for rule in rules] for name in names}
+    share_panel(middle, rules, series, 'missed', 'campaigns that miss gamma', apart=0.18)
+    share_panel(right, rules, series, 'same', 'pairs that agree', apart=0.18)
+    left.set_yticks(range(len(rules)), rules)
     middle.legend(fontsize='x-small')

@@ -17,7 +17,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -42,6 +42,7 @@ from repsq_ros.paper.study_interface import (
     Study,
     StudyOutcome,
     StudyRequest,
+    by_name,
     number,
     parts,
     row_of,
@@ -123,29 +124,21 @@ class BaselinesSetting:
 
 
 def _read(section: Section, asked: StudyRequest) -> BaselinesSetting:
-    named, scenarios = section.section('scenarios'), {}
-    for name in named.keys():  # noqa: SIM118 (a Section is no dict)
-        each = named.section(name)
+    scenarios = {}
+    for name, each in section.named('scenarios'):
         law, shapes = each.text('law'), {}
         for key in ('a', 'b'):
             shapes[key] = each.numbers(key, 3) if each.has(key) else ()
         found = read_law(law, 0.0, 1.0)
         if len(shapes['a']) != len(shapes['b']) or (shapes['a'] and found.many is not None):
             raise each.fail('a', 'shapes', 'a and b, beside a law that depends on the case')
-        each.finish()
         scenarios[name] = ComparedLaw(law, shapes['a'], shapes['b'])
+    pairs = sizes(section, asked, lambda size: size.whole('pairs', at_least=1))
     return BaselinesSetting(
         read_accuracy(section.section('accuracy'), 1.0), scenarios,
         section.whole('cycles', at_least=2), section.number('margin', at_least=0),
-        section.number('relative', above=0), sizes(section, asked, _pairs),
-        seed_of(section, asked),
+        section.number('relative', above=0), pairs, seed_of(section, asked),
     )  # fmt: skip
-
-
-def _pairs(section: Section) -> int:
-    pairs = section.whole('pairs', at_least=1)
-    section.finish()
-    return pairs
 
 
 def _pieces(setting: BaselinesSetting) -> Sequence[tuple[str, int, int]]:
@@ -155,7 +148,7 @@ def _pieces(setting: BaselinesSetting) -> Sequence[tuple[str, int, int]]:
 def _work(setting: BaselinesSetting, piece: tuple[str, int, int]) -> dict[str, StoppedCampaigns]:
     name, begin, end = piece
     scenario, place = setting.scenarios[name], list(setting.scenarios).index(name)
-    question = _question(setting, scenario)
+    question = Question(setting.accuracy.gamma, setting.accuracy.c, scenario.bounds)
     query, sized = _fixed(setting, scenario)
     rows, far = [], []
     for campaign in range(begin, end):
@@ -175,10 +168,6 @@ def _work(setting: BaselinesSetting, piece: tuple[str, int, int]) -> dict[str, S
     }  # fmt: skip
 
 
-def _question(setting: BaselinesSetting, scenario: ComparedLaw) -> Question:
-    return Question(setting.accuracy.gamma, setting.accuracy.c, scenario.bounds)
-
-
 def _fixed(setting: BaselinesSetting, scenario: ComparedLaw) -> tuple[int, DivergenceSized]:
     """Return the number of tests of the query, and the rule that the divergence sizes."""
     asked, width = setting.accuracy, scenario.bounds.width
@@ -193,24 +182,19 @@ def _fixed(setting: BaselinesSetting, scenario: ComparedLaw) -> tuple[int, Diver
 def _conclude(
     setting: BaselinesSetting, results: Sequence[dict[str, StoppedCampaigns]]
 ) -> StudyOutcome:
-    pieces, rows = _pieces(setting), []
-    for place, (name, scenario) in enumerate(setting.scenarios.items()):
-        own = [r for (whose, _, _), r in zip(pieces, results, strict=True) if whose == name]
-        for rule in own[0]:
-            stopped = StoppedCampaigns.together([each[rule] for each in own])
-            rows.append(_row(setting, name, scenario, place, rule, stopped))
-    return StudyOutcome({'': rows}, _findings(setting, rows))
+    rows = [
+        _row(setting, name, place, rule, stopped)
+        for place, (name, own) in enumerate(by_name(_pieces(setting), results).items())
+        for rule, stopped in StoppedCampaigns.of_rules(own).items()
+    ]
+    return StudyOutcome({'': rows}, tuple(_findings(setting, rows)))
 
 
 def _row(
-    setting: BaselinesSetting,
-    name: str,
-    scenario: ComparedLaw,
-    place: int,
-    rule: str,
-    stopped: StoppedCampaigns,
+    setting: BaselinesSetting, name: str, place: int, rule: str, stopped: StoppedCampaigns
 ) -> Row:
-    asked, truth = setting.accuracy, scenario.truth
+    asked, scenario = setting.accuracy, setting.scenarios[name]
+    truth = scenario.truth
     far = np.abs(stopped.mean - truth)
     alpha_of = query_alpha if rule == QUERY else paper_alpha
     alpha = alpha_of(asked.gamma, asked.c, asked.beta)
@@ -253,30 +237,28 @@ def _half_width(
     return '', ''
 
 
-def _findings(setting: BaselinesSetting, rows: Sequence[Row]) -> tuple[Finding, ...]:
-    found = []
+def _findings(setting: BaselinesSetting, rows: Sequence[Row]) -> Iterator[Finding]:
     for name in setting.scenarios:
         query, anchored = (row_of(rows, scenario=name, rule=rule) for rule in (QUERY, ANCHORED))
         for row in (query, anchored):
             promised = number(row, 'promised_agreement')
-            found.append(Finding(
+            yield Finding(
                 f'{name}: {row["same_count"]} of {row["same_of"]} pairs of {row["rule"]} agree, '
-                f'promised are {promised:.4g}', number(row, 'same_high') >= promised,
-            ))  # fmt: skip
+                f'promised are {promised:.4g}',
+                number(row, 'same_high') >= promised,
+            )
         ratio = number(query, 'tests_mean') / number(anchored, 'tests_mean')
-        found.append(Finding(
+        yield Finding(
             f'{name}: the reproducible query takes {ratio:.3g} times the tests of anytime',
             ratio > 10.0,
-        ))  # fmt: skip
+        )
         iso = row_of(rows, scenario=name, rule=ISO)
-        if setting.scenarios[name].a:
-            continue
-        found.append(Finding(
-            f'{name}: {iso["tests_most"]} cycles of ISO 9283, which promise nothing, are more '
-            f'than gamma off in {iso["missed_count"]} of {iso["missed_of"]} campaigns',
-            number(iso, 'missed_high') > setting.accuracy.c,
-        ))  # fmt: skip
-    return tuple(found)
+        if not setting.scenarios[name].a:
+            yield Finding(
+                f'{name}: {iso["tests_most"]} cycles of ISO 9283, which promise nothing, are more '
+                f'than gamma off in {iso["missed_count"]} of {iso["missed_of"]} campaigns',
+                number(iso, 'missed_high') > setting.accuracy.c,
+            )
 
 
 BASELINES = Study(

@@ -16,6 +16,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +58,33 @@ def interval_bars(axes: Any, y: float, row: Row, column: str, **look: Any) -> No
         linestyle='none',
         **look,
     )
+
+
+def share_panel(
+    axes: Any,
+    ticks: Sequence[str],
+    series: Mapping[str, Sequence[Row]],
+    column: str,
+    label: str,
+    first: int = 0,
+    apart: float = 0.2,
+) -> None:
+    """Draw a share with its interval for each tick, of several series beside each other.
+
+    :param series: for each, a row for each tick
+    :param column: of the share; of a row in which there is none, nothing is drawn
+    :param label: of the axis
+    :param first: place of the first series' style
+    :param apart: how far two series are apart
+    """
+    middle = (len(series) - 1) / 2
+    for place, (name, rows) in enumerate(series.items()):
+        for k, row in enumerate(rows):
+            if row[f'{column}_of']:
+                look = {'label': name if k == 0 else None, **style(place + first)}
+                interval_bars(axes, k + (place - middle) * apart, row, column, **look)
+    axes.set_yticks(range(len(ticks)), ticks)
+    axes.set(xlabel=label, xlim=(-0.03, 1.03))
 
 
 def draw_study(file: Path, study: Study, setting: Any, found: StudyOutcome) -> None:

@@ -17,29 +17,28 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from repsq_ros.estimation.alpha import paper_alpha
 from repsq_ros.estimation.moments import (
     EmpiricalBernstein,
     Hoeffding,
     RelativeHalfWidth,
     smallest_n,
 )
-from repsq_ros.estimation.partition import Partition
-from repsq_ros.estimation.stopping import Bounds, Question
 from repsq_ros.paper.driving_figure import draw
-from repsq_ros.paper.stops import StoppedCampaigns, anytime_stops, moment_stops
+from repsq_ros.paper.stops import AskedOnRange, StoppedCampaigns, anytime_stops, moment_stops
 from repsq_ros.paper.study_interface import (
     Finding,
     Row,
     Study,
     StudyOutcome,
     StudyRequest,
+    agreement_found,
     number,
+    parts,
     row_of,
     seed_of,
     sizes,
@@ -47,7 +46,7 @@ from repsq_ros.paper.study_interface import (
 from repsq_ros.paper.traffic import Traffic, drive
 from repsq_ros.paper.written import share
 from repsq_ros.seeds import RandomStream, generator
-from repsq_ros.specification.accuracy_section import RequiredAccuracy, read_accuracy
+from repsq_ros.specification.accuracy_section import read_accuracy
 from repsq_ros.specification.reader import Section
 
 RELATIVE, SQUARED, PAPER = 'relative half-width', 'R squared, as printed', 'empirical Bernstein'
@@ -57,24 +56,10 @@ EPISODES = 1_000_000  # naturalistic ones in a piece of work
 
 
 @dataclass(frozen=True)
-class Risk:
-    """What is asked about a probability of a crash."""
+class Risk(AskedOnRange):
+    """What is asked about a probability of a crash; `upper` is R."""
 
-    upper: float  # R, of the range of z
     relative: float
-    accuracy: RequiredAccuracy
-
-    @property
-    def cells(self) -> Partition:
-        """Return the paper's partition, from 0 on."""
-        asked = self.accuracy
-        alpha = paper_alpha(asked.gamma, asked.c, asked.beta)
-        return Partition.almost_uniform(0.0, self.upper, alpha)
-
-    @property
-    def question(self) -> Question:
-        """Return what the rules are asked."""
-        return Question(self.accuracy.gamma, self.accuracy.c, Bounds(0.0, self.upper))
 
 
 @dataclass(frozen=True)
@@ -94,9 +79,9 @@ class DrivingPiece:
     """Naturalistic episodes, or campaigns begin .. end."""
 
     scenario: str
+    begin: int
+    end: int
     episodes: int = 0
-    begin: int = 0
-    end: int = 0
 
 
 @dataclass(frozen=True)
@@ -121,9 +106,8 @@ class Campaigns:
 
 
 def _read(section: Section, asked: StudyRequest) -> DrivingSetting:
-    named, scenarios = section.section('scenarios'), {}
-    for name in named.keys():  # noqa: SIM118 (a Section is no dict)
-        each = named.section(name)
+    scenarios = {}
+    for name, each in section.named('scenarios'):
         traffic = Traffic(
             each.choice('event', ('brake', 'cut_in')), each.whole('seconds', at_least=1),
             each.number('probability', above=0, below=1), each.number('share', above=0, below=1),
@@ -136,32 +120,23 @@ def _read(section: Section, asked: StudyRequest) -> DrivingSetting:
 
 
 def _risk(section: Section, upper: float) -> Risk:
-    found = Risk(
-        upper, section.number('relative', above=0),
-        read_accuracy(section.section('accuracy'), upper),
-    )  # fmt: skip
+    relative = section.number('relative', above=0)
+    found = Risk(upper, read_accuracy(section.section('accuracy'), upper), relative)
     section.finish()
     return found
 
 
 def _sizes(section: Section) -> tuple[int, int, int]:
-    found = (
-        section.whole('pairs', at_least=1), section.whole('truth', at_least=1),
-        section.whole('most_tests', at_least=100),
-    )  # fmt: skip
-    section.finish()
-    return found
+    pairs, truth = (section.whole(key, at_least=1) for key in ('pairs', 'truth'))
+    return pairs, truth, section.whole('most_tests', at_least=100)
 
 
 def _pieces(setting: DrivingSetting) -> Sequence[DrivingPiece]:
     found = []
     for name in setting.scenarios:
-        for begin in range(0, setting.truth, EPISODES):
-            end = min(begin + EPISODES, setting.truth)
-            found.append(DrivingPiece(name, end - begin, begin // EPISODES))
-        for begin in range(0, 2 * setting.pairs, CHUNK):
-            end = min(begin + CHUNK, 2 * setting.pairs)
-            found.append(DrivingPiece(name, 0, begin, end))
+        for _, begin, end in parts([name], setting.truth, EPISODES):
+            found.append(DrivingPiece(name, begin // EPISODES, 0, end - begin))
+        found += [DrivingPiece(*part) for part in parts([name], 2 * setting.pairs, CHUNK)]
     return found
 
 
@@ -199,11 +174,11 @@ def _conclude(setting: DrivingSetting, results: Sequence[Crashes | Campaigns]) -
         campaigns = [each for each in own if isinstance(each, Campaigns)]
         truth = _truth(name, traffic, [e for e in own if isinstance(e, Crashes)], campaigns)
         truths.append(truth)
-        for method in campaigns[0].stopped:
-            stopped = StoppedCampaigns.together([each.stopped[method] for each in campaigns])
+        stops = StoppedCampaigns.of_rules([each.stopped for each in campaigns])
+        for method, stopped in stops.items():
             rows.append(_row(name, risk, method, stopped, number(truth, 'reference')))
         rows.append(_hoeffding(rows[-1], risk))
-    return StudyOutcome({'': rows, '_truth': truths}, _findings(setting, rows, truths))
+    return StudyOutcome({'': rows, '_truth': truths}, tuple(_findings(setting, rows, truths)))
 
 
 def _truth(
@@ -259,34 +234,30 @@ def _hoeffding(like: Row, risk: Risk) -> Row:
 
 def _findings(
     setting: DrivingSetting, rows: Sequence[Row], truths: Sequence[Row]
-) -> tuple[Finding, ...]:
-    found = []
+) -> Iterator[Finding]:
     for name, (_, risk) in setting.scenarios.items():
         c, truth = risk.accuracy.c, row_of(truths, scenario=name)
         squared = row_of(rows, scenario=name, method=SQUARED)
-        found.append(Finding(
+        yield Finding(
             f'{name}: with R squared {squared["missed_count"]} of {squared["missed_of"]} '
-            f'campaigns miss, promised are {c:.4g}', number(squared, 'missed_low') > c,
-        ))  # fmt: skip
+            f'campaigns miss, promised are {c:.4g}',
+            number(squared, 'missed_low') > c,
+        )
         for method in (ANYTIME, PAPER):
             row = row_of(rows, scenario=name, method=method)
-            found.append(Finding(
+            yield Finding(
                 f'{name}: {method} misses in {row["missed_count"]} of {row["missed_of"]}',
                 number(row, 'missed_low') <= c,
-            ))  # fmt: skip
+            )
         anchored = row_of(rows, scenario=name, method=ANCHORED)
-        found.append(Finding(
-            f'{name}: {anchored["same_count"]} of {anchored["same_of"]} pairs agree on anchored '
-            f'cells, promised are {(1 - c) ** 2:.4g}',
-            number(anchored, 'same_high') >= (1 - c) ** 2,
-        ))  # fmt: skip
+        yield agreement_found(name, anchored, c)
         error = math.hypot(number(truth, 'truth_error'), number(truth, 'weighted_error'))
         apart = abs(number(truth, 'truth') - number(truth, 'weighted'))
-        found.append(Finding(
+        yield Finding(
             f'{name}: crude Monte Carlo and importance sampling differ by {apart / error:.2g} '
-            'standard errors', apart <= 3.5 * error,
-        ))  # fmt: skip
-    return tuple(found)
+            'standard errors',
+            apart <= 3.5 * error,
+        )
 
 
 DRIVING = Study(

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from repsq_ros.paper.drawing import filled, interval_bars, style
+from repsq_ros.paper.drawing import filled, share_panel
 from repsq_ros.paper.study_interface import StudyOutcome, number, row_of
 
 
@@ -26,12 +26,12 @@ def draw(setting: Any, figure: Any, found: StudyOutcome) -> None:
     """Draw it (see face.Study)."""
     left, middle, right = figure.subplots(1, 3)
     names, rows = list(setting.scenarios), found.tables['']
-    methods = [row['method'] for row in rows if row['scenario'] == names[0]]
+    methods = [str(row['method']) for row in rows if row['scenario'] == names[0]]
     # Of those that nobody drove for, only the number of tests is known.
-    driven = [row['method'] for row in rows if row['scenario'] == names[0] and row['same_of']]
-    width = 0.8 / len(names)
+    driven = [str(row['method']) for row in rows if row['scenario'] == names[0] and row['same_of']]
+    width, series = 0.8 / len(names), {}
     for place, name in enumerate(names):
-        own = [row_of(rows, scenario=name, method=str(method)) for method in methods]
+        own = [row_of(rows, scenario=name, method=method) for method in methods]
         beside = [k + (place - (len(names) - 1) / 2) * width for k in range(len(own))]
         left.bar(
             beside,
@@ -40,25 +40,15 @@ def draw(setting: Any, figure: Any, found: StudyOutcome) -> None:
             label=name,
             **filled(place + 1),
         )
-        for axes, column in ((middle, 'missed'), (right, 'same')):
-            for k, row in enumerate(row for row in own if row['same_of']):
-                interval_bars(
-                    axes,
-                    k + (place - 0.5) * 0.25,
-                    row,
-                    column,
-                    label=name if k == 0 else None,
-                    **style(place + 1),
-                )
+        series[name] = [row for row in own if row['same_of']]
     left.set_xticks(range(len(methods)), methods, rotation=30, ha='right')
     left.set(yscale='log', ylabel='tests, mean')
     left.legend(fontsize='x-small')
-    for axes, label in (
-        (middle, 'campaigns that miss by more than gamma'),
-        (right, 'pairs that agree'),
+    for axes, column, label in (
+        (middle, 'missed', 'campaigns that miss by more than gamma'),
+        (right, 'same', 'pairs that agree'),
     ):
-        axes.set_yticks(range(len(driven)), driven)
-        axes.set(xlabel=label, xlim=(-0.03, 1.03))
+        share_panel(axes, driven, series, column, label, first=1, apart=0.25)
     c = next(iter(setting.scenarios.values()))[1].accuracy.c
     middle.axvline(c, color='0.4', linestyle='--', label=f'c = {c:g}')
     middle.legend(fontsize='x-small')

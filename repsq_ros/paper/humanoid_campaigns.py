@@ -104,16 +104,15 @@ def read_setting(section: Section, asked: StudyRequest) -> HumanoidSetting:
         campaigns[name] = replace(specification, tester=tester)
     if FIRST not in campaigns:
         raise section.fail('proposals', ', '.join(campaigns), f'{FIRST!r} among them')
-    robots, changed = section.section('robots'), {}
-    for name in robots.keys():  # noqa: SIM118
-        change = robots.section(name)
-        changed[name] = G1Changes(
+    changed = {
+        name: G1Changes(
             change.number('friction', 1.0, above=0),
             change.number('payload', 0.0, at_least=0),
             change.number('gains', 1.0, above=0),
             change.number('latency', 0.0, at_least=0),
         )
-        change.finish()
+        for name, change in section.named('robots')
+    }
     return HumanoidSetting(
         campaigns,
         changed,
@@ -127,14 +126,12 @@ def read_setting(section: Section, asked: StudyRequest) -> HumanoidSetting:
 
 
 def _sizes(section: Section) -> tuple[int, int, int, float]:
-    found = (
+    return (
         section.whole('trials', at_least=1),
         section.whole('pairs', at_least=2),
         section.whole('most_tests', at_least=2),
         section.number('gamma', 0.0, at_least=0),
     )
-    section.finish()
-    return found
 
 
 def pieces_of(setting: HumanoidSetting) -> Sequence[Trial]:

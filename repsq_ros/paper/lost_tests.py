@@ -16,7 +16,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -26,13 +26,14 @@ import numpy as np
 from repsq_ros.campaign.campaign import Campaign
 from repsq_ros.campaign.records import TestRecord
 from repsq_ros.campaign.result import Result
-from repsq_ros.paper.drawing import interval_bars, style
+from repsq_ros.paper.drawing import share_panel, style
 from repsq_ros.paper.study_interface import (
     Finding,
     Row,
     Study,
     StudyOutcome,
     StudyRequest,
+    by_name,
     campaigns_of,
     number,
     parts,
@@ -51,6 +52,7 @@ from repsq_ros.studies.laws import read_law
 
 CHUNK = 10  # campaigns in a piece of work
 WIDEN, ASSUME = SELECTIONS
+SHARES = ('invalid', 'skipped', 'paused')  # of Loss
 
 
 @dataclass(frozen=True)
@@ -84,16 +86,12 @@ def _read(section: Section, asked: StudyRequest) -> SelectionSetting:
     made = replace(
         made, tester=replace(made.tester, max_tests=section.whole('max_tests', at_least=2))
     )
-    named, losses = section.section('losses'), {}
-    for name in named.keys():  # noqa: SIM118 (a Section is no dict)
-        each = named.section(name)
-        losses[name] = Loss(
-            each.number('invalid', 0.0, at_least=0, below=1),
-            each.number('skipped', 0.0, at_least=0, below=1),
-            each.number('paused', 0.0, at_least=0, below=1),
-            each.number('above', 0.0),
+    losses = {}
+    for name, each in section.named('losses'):
+        invalid, skipped, paused = (
+            each.number(share, 0.0, at_least=0, below=1) for share in SHARES
         )
-        each.finish()
+        losses[name] = Loss(invalid, skipped, paused, each.number('above', 0.0))
     return SelectionSetting(
         {way: replace(made, accuracy=replace(made.accuracy, selection=way)) for way in SELECTIONS},
         law,
@@ -149,12 +147,12 @@ def _campaign(
 def _conclude(
     setting: SelectionSetting, results: Sequence[dict[str, list[Result]]]
 ) -> StudyOutcome:
-    pieces, rows = _pieces(setting), []
-    for name in setting.losses:
-        own = [r for (whose, _, _), r in zip(pieces, results, strict=True) if whose == name]
-        for way in setting.campaigns:
-            rows.append(_row(setting, name, way, [each for part in own for each in part[way]]))
-    return StudyOutcome({'': rows}, _findings(setting, rows))
+    rows = [
+        _row(setting, name, way, [each for part in own for each in part[way]])
+        for name, own in by_name(_pieces(setting), results).items()
+        for way in setting.campaigns
+    ]
+    return StudyOutcome({'': rows}, tuple(_findings(setting, rows)))
 
 
 def _row(setting: SelectionSetting, name: str, way: str, results: Sequence[Result]) -> Row:
@@ -185,62 +183,49 @@ def _row(setting: SelectionSetting, name: str, way: str, results: Sequence[Resul
     }
 
 
-def _findings(setting: SelectionSetting, rows: Sequence[Row]) -> tuple[Finding, ...]:
-    found = []
+def _findings(setting: SelectionSetting, rows: Sequence[Row]) -> Iterator[Finding]:
+    c = setting.campaigns[WIDEN].accuracy.c
     for name, loss in setting.losses.items():
         widened = row_of(rows, loss=name, counted=WIDEN)
-        c = setting.campaigns[WIDEN].accuracy.c
-        found.append(
-            Finding(
-                f'{name}: the widened interval misses in {widened["interval_missed_count"]} of '
-                f'{widened["interval_missed_of"]} campaigns',
-                number(widened, 'interval_missed_low') <= c,
-            )
+        yield Finding(
+            f'{name}: the widened interval misses in {widened["interval_missed_count"]} of '
+            f'{widened["interval_missed_of"]} campaigns',
+            number(widened, 'interval_missed_low') <= c,
         )
-        shift = abs(number(widened, 'shift_mean'))
-        found.append(
-            Finding(
-                f'{name}: the mean is shifted by {shift:.3g}, selection_bound says '
-                f'{number(widened, "selection_bound_mean"):.3g} at most',
-                shift
-                <= number(widened, 'selection_bound_mean') + 4.0 * number(widened, 'shift_error'),
-            )
+        shift, bound = abs(number(widened, 'shift_mean')), number(widened, 'selection_bound_mean')
+        yield Finding(
+            f'{name}: the mean is shifted by {shift:.3g}, selection_bound says {bound:.3g} '
+            'at most',
+            shift <= bound + 4.0 * number(widened, 'shift_error'),
         )
         if loss.above > 0.0 and loss.invalid + loss.skipped + loss.paused >= 0.5:
             assumed = row_of(rows, loss=name, counted=ASSUME)
-            found.append(
-                Finding(
-                    f'{name}: assuming independence, the interval misses in '
-                    f'{assumed["interval_missed_count"]} of '
-                    f'{assumed["interval_missed_of"]} campaigns',
-                    number(assumed, 'interval_missed_low') > c,
-                )
+            yield Finding(
+                f'{name}: assuming independence, the interval misses in '
+                f'{assumed["interval_missed_count"]} of {assumed["interval_missed_of"]} campaigns',
+                number(assumed, 'interval_missed_low') > c,
             )
-    return tuple(found)
 
 
 def _draw(setting: SelectionSetting, figure: Any, found: StudyOutcome) -> None:
     left, right = figure.subplots(1, 2, sharey=True)
     names = list(setting.losses)
-    for place, way in enumerate(setting.campaigns):
-        for k, name in enumerate(names):
-            row = row_of(found.tables[''], loss=name, counted=way)
-            look = {'label': way if k == 0 else None, **style(place + 1)}
-            left.errorbar(
-                number(row, 'estimate_mean'),
-                k + (place - 0.5) * 0.25,
-                xerr=number(row, 'half_width_mean'),
-                capsize=3,
-                linestyle='none',
-                **look,
-            )
-            interval_bars(
-                right,
-                k + (place - 0.5) * 0.25,
-                row,
-                'interval_missed',
-                **look,
-            )
+    series = {
+        way: [row_of(found.tables[''], loss=name, counted=way) for name in names]
+        for way in setting.campaigns
+    }
+    for place, (way, rows) in enumerate(series.items()):
+        left.errorbar(
+            [number(row, 'estimate_mean') for row in rows],
+            [k + (place - 0.5) * 0.25 for k in range(len(rows))],
+            xerr=[number(row, 'half_width_mean') for row in rows],
+            capsize=3,
+            linestyle='none',
+            label=way,
+            **style(place + 1),
+        )
+    label = 'campaigns whose interval misses r*'
+    share_panel(right, names, series, 'interval_missed', label, first=1, apart=0.25)
     truth = number(found.tables[''][0], 'truth')
     left.axvline(truth, color='black', label='r*')
     left.set_yticks(range(len(names)), names)
@@ -248,32 +233,14 @@ def _draw(setting: SelectionSetting, figure: Any, found: StudyOutcome) -> None:
     left.legend(fontsize='x-small')
     c = setting.campaigns[WIDEN].accuracy.c
     right.axvline(c, color='0.4', linestyle='--', label='c')
-    right.set(xlabel='campaigns whose interval misses r*', xlim=(-0.03, 1.03))
     right.legend(fontsize='x-small')
 
 
 SELECTION = Study(
-    'selection',
-    _read,
-    _pieces,
-    _work,
-    _conclude,
-    _draw,
+    'selection', _read, _pieces, _work, _conclude, _draw,
     {
-        '': (
-            'loss',
-            'counted',
-            'reached',
-            'campaigns',
-            'attempts_mean',
-            'lost_share',
-            'estimate_mean',
-            'shift_mean',
-            'selection_bound_mean',
-            'half_width_mean',
-            'interval_missed_count',
-            'far_count',
-            'far_of',
-        )
+        '': ('loss', 'counted', 'reached', 'campaigns', 'attempts_mean', 'lost_share',
+             'estimate_mean', 'shift_mean', 'selection_bound_mean', 'half_width_mean',
+             'interval_missed_count', 'far_count', 'far_of'),
     },
-)
+)  # fmt: skip

@@ -16,18 +16,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from repsq_ros.estimation.alpha import paper_alpha
 from repsq_ros.estimation.moments import EmpiricalBernstein
 from repsq_ros.estimation.partition import Partition
-from repsq_ros.estimation.stopping import Bounds, Question
 from repsq_ros.paper.manipulator_figure import draw
 from repsq_ros.paper.methods import ANCHORED, ANYTIME, CERTIFIED, ISO, PAPER, READOUT
 from repsq_ros.paper.stops import (
+    AskedOnRange,
     Numbers,
     StoppedCampaigns,
     anytime_stops,
@@ -42,14 +41,18 @@ from repsq_ros.paper.study_interface import (
     Study,
     StudyOutcome,
     StudyRequest,
+    agreement_found,
+    by_name,
     number,
+    paired,
+    parts,
     row_of,
     seed_of,
     sizes,
 )
 from repsq_ros.paper.written import share
 from repsq_ros.seeds import RandomStream, generator
-from repsq_ros.specification.accuracy_section import RequiredAccuracy, read_accuracy
+from repsq_ros.specification.accuracy_section import read_accuracy
 from repsq_ros.specification.reader import Section
 from repsq_ros.studies.laws import Law, read_law
 
@@ -58,14 +61,12 @@ FIRST = 3  # trials that are shown one by one
 
 
 @dataclass(frozen=True)
-class DisplacementSubject:
-    """A subject: the law of its displacement and what is asked of it."""
+class DisplacementSubject(AskedOnRange):
+    """A subject: the law of its displacement and what is asked of it; lengths in mm."""
 
     law: str
-    upper: float  # of the range of psi [mm]
     cycles: int
-    readout: float  # [mm]
-    accuracy: RequiredAccuracy
+    readout: float
 
     @property
     def read(self) -> Law:
@@ -78,19 +79,6 @@ class DisplacementSubject:
         found = self.read.mean
         assert found is not None
         return found
-
-    @property
-    def cells(self) -> Partition:
-        """Return the paper's partition, from 0 on."""
-        asked = self.accuracy
-        alpha = paper_alpha(asked.gamma, asked.c, asked.beta)
-        return Partition.almost_uniform(0.0, self.upper, alpha)
-
-    @property
-    def question(self) -> Question:
-        """Return what the rules are asked."""
-        asked = self.accuracy
-        return Question(asked.gamma, asked.c, Bounds(0.0, self.upper), self.cells.edges)
 
 
 @dataclass(frozen=True)
@@ -112,36 +100,27 @@ class Trials:
 
 
 def _read(section: Section, asked: StudyRequest) -> ManipulatorSetting:
-    named, subjects = section.section('subjects'), {}
-    for name in named.keys():  # noqa: SIM118 (a Section is no dict)
-        each = named.section(name)
+    subjects = {}
+    for name, each in section.named('subjects'):
         upper = each.number('range', above=0)
+        law, cycles = each.text('law'), each.whole('cycles', at_least=2)
+        readout, accuracy = each.number('readout', above=0), each.section('accuracy')
         subjects[name] = DisplacementSubject(
-            each.text('law'), upper, each.whole('cycles', at_least=2),
-            each.number('readout', above=0), read_accuracy(each.section('accuracy'), upper),
-        )  # fmt: skip
-        each.finish()
-        law = subjects[name].read
-        if law.mean is None or law.many is None:
-            raise each.fail('law', law.text, 'one that does not depend on the case')
+            upper, read_accuracy(accuracy, upper), law, cycles, readout
+        )
+        found = subjects[name].read
+        if found.mean is None or found.many is None:
+            raise each.fail('law', found.text, 'one that does not depend on the case')
     trials, most = sizes(section, asked, _sizes)
     return ManipulatorSetting(subjects, trials, most, seed_of(section, asked))
 
 
 def _sizes(section: Section) -> tuple[int, int]:
-    found = section.whole('trials', at_least=FIRST), section.whole('most_tests', at_least=2)
-    section.finish()
-    if found[0] % 2:
-        raise section.fail('trials', f'{found[0]}', 'an even number: they are paired')
-    return found
+    return paired(section, 'trials', FIRST), section.whole('most_tests', at_least=2)
 
 
 def _pieces(setting: ManipulatorSetting) -> Sequence[tuple[str, int, int]]:
-    return [
-        (name, begin, min(begin + CHUNK, setting.trials))
-        for name in setting.subjects
-        for begin in range(0, setting.trials, CHUNK)
-    ]
+    return parts(setting.subjects, setting.trials, CHUNK)
 
 
 def _work(setting: ManipulatorSetting, piece: tuple[str, int, int]) -> Trials:
@@ -168,30 +147,30 @@ def _work(setting: ManipulatorSetting, piece: tuple[str, int, int]) -> Trials:
 
 
 def _conclude(setting: ManipulatorSetting, results: Sequence[Trials]) -> StudyOutcome:
-    pieces, rows, first = _pieces(setting), [], []
+    rows, first = [], []
     shown: dict[str, Trials] = {}
-    for name, subject in setting.subjects.items():
-        own = [r for (whose, _, _), r in zip(pieces, results, strict=True) if whose == name]
-        whole = Trials(
-            {
-                m: StoppedCampaigns.together([each.stopped[m] for each in own])
-                for m in own[0].stopped
-            },
+    for name, own in by_name(_pieces(setting), results).items():
+        subject = setting.subjects[name]
+        shown[name] = whole = Trials(
+            StoppedCampaigns.of_rules([each.stopped for each in own]),
             np.concatenate([each.deviations for each in own]),
         )
-        shown[name] = whole
         for method, stopped in whole.stopped.items():
             rows.append(_row(name, subject, method, stopped, whole.deviations))
             first += _first(name, subject, method, stopped, whole.deviations)
-    return StudyOutcome({'': rows, '_trials': first}, _findings(setting, rows), shown)
+    findings = tuple(_findings(setting, rows))
+    return StudyOutcome({'': rows, '_trials': first}, findings, shown)
 
 
 def _values(subject: DisplacementSubject, method: str, stopped: StoppedCampaigns) -> list[float]:
+    """Return the value of each trial: on cells, or as the gauge shows it."""
     if method in (ISO, READOUT):
-        return [
-            float(each) for each in stopped.decided
-        ]  # a number as it is, or as the gauge shows it
-    return stopped.values(subject.cells)
+        return [float(each) for each in stopped.decided]
+    cells = subject.cells
+    if method == ANCHORED:
+        half_width = 2.0 * subject.accuracy.gamma
+        cells = Partition.anchored(0.0, subject.upper, float(stopped.mean[0]), half_width)
+    return stopped.values(cells)
 
 
 def _row(
@@ -204,8 +183,6 @@ def _row(
     values, gamma = _values(subject, method, stopped), subject.accuracy.gamma
     if method == ANCHORED:
         same = stopped.same_as_initiator(0.0, subject.upper, 2.0 * gamma)
-        cells = Partition.anchored(0.0, subject.upper, float(stopped.mean[0]), 2.0 * gamma)
-        values = stopped.values(cells)
     elif method in (ISO, READOUT):
         pairs = list(zip(values[::2], values[1::2], strict=True))
         same = sum(a == b for a, b in pairs), len(pairs)
@@ -235,14 +212,7 @@ def _first(
     stopped: StoppedCampaigns,
     deviations: Numbers,
 ) -> list[Row]:
-    if method == ANCHORED:
-        cells = Partition.anchored(
-            0.0, subject.upper, float(stopped.mean[0]), 2.0 * subject.accuracy.gamma
-        )
-        values = stopped.values(cells)
-    else:
-        values = _values(subject, method, stopped)
-    iso = method in (ISO, READOUT)
+    values, iso = _values(subject, method, stopped), method in (ISO, READOUT)
     rows: list[Row] = []
     for trial in range(FIRST):
         deviation: Cell = float(deviations[trial]) if iso else ''
@@ -254,31 +224,25 @@ def _first(
     return rows
 
 
-def _findings(setting: ManipulatorSetting, rows: Sequence[Row]) -> tuple[Finding, ...]:
-    found = []
-    for name in setting.subjects:
+def _findings(setting: ManipulatorSetting, rows: Sequence[Row]) -> Iterator[Finding]:
+    for name, subject in setting.subjects.items():
+        c = subject.accuracy.c
         anchored = row_of(rows, subject=name, method=ANCHORED)
-        promised = (1.0 - setting.subjects[name].accuracy.c) ** 2
-        found.append(Finding(
-            f'{name}: {anchored["same_count"]} of {anchored["same_of"]} pairs agree on anchored '
-            f'cells, promised are {promised:.4g}',
-            number(anchored, 'same_high') >= promised and number(anchored, 'same') >= 0.85,
-        ))  # fmt: skip
+        yield agreement_found(name, anchored, c, at_least=0.85)
         iso = row_of(rows, subject=name, method=READOUT)
-        found.append(Finding(
+        yield Finding(
             f'{name}: {iso["same_count"]} of {iso["same_of"]} pairs of ISO trials report the same '
-            'mean, as the gauge shows it', number(iso, 'same_high') < promised,
-        ))  # fmt: skip
+            'mean, as the gauge shows it',
+            number(iso, 'same_high') < (1.0 - c) ** 2,
+        )
     for name, subject in setting.subjects.items():
         row = row_of(rows, subject=name, method=PAPER)
-        near = min(abs(subject.mean - edge) for edge in subject.cells.edges)
-        if near < 1e-9:
-            found.append(Finding(
-                f'{name}: {row["same_count"]} of {row["same_of"]} pairs of the paper\'s rule '
+        if min(abs(subject.mean - edge) for edge in subject.cells.edges) < 1e-9:
+            yield Finding(
+                f"{name}: {row['same_count']} of {row['same_of']} pairs of the paper's rule "
                 'agree, about one half',
                 number(row, 'same_low') <= 0.5 <= number(row, 'same_high'),
-            ))  # fmt: skip
-    return tuple(found)
+            )
 
 
 MANIPULATOR = Study(

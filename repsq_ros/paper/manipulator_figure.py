@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from repsq_ros.paper.drawing import filled, interval_bars, style
+from repsq_ros.paper.drawing import filled, share_panel
 from repsq_ros.paper.methods import ANCHORED, ANYTIME, CERTIFIED, ISO, PAPER, READOUT
 from repsq_ros.paper.study_interface import StudyOutcome, row_of
 
@@ -45,20 +45,10 @@ def draw(setting: Any, figure: Any, found: StudyOutcome) -> None:
     deviations = found.shown[names[1]].deviations
     panels[2].hist(deviations, bins=24, **filled(1))
     panels[2].set(xlabel=f'deviation of a trial of {ISO} [mm]', ylabel='trials', title=names[1])
-    axes, ticks = panels[3], []
-    for place, method in enumerate((READOUT, PAPER, ANYTIME, ANCHORED, CERTIFIED)):
-        ticks.append(method)
-        for which, name in enumerate(names):
-            row = row_of(found.tables[''], subject=name, method=method)
-            if row['same_of']:
-                interval_bars(
-                    axes,
-                    place + (which - 1) * 0.2,
-                    row,
-                    'same',
-                    label=name if place == 0 else None,
-                    **style(which),
-                )
-    axes.set_yticks(range(len(ticks)), ticks)
-    axes.set(xlabel='pairs that agree, interval of 95 %', xlim=(-0.03, 1.03))
+    axes, ticks = panels[3], (READOUT, PAPER, ANYTIME, ANCHORED, CERTIFIED)
+    series = {
+        name: [row_of(found.tables[''], subject=name, method=method) for method in ticks]
+        for name in names
+    }
+    share_panel(axes, ticks, series, 'same', 'pairs that agree, interval of 95 %')
     axes.legend(fontsize='x-small', loc='upper left')

@@ -29,6 +29,7 @@ from repsq_ros.paper.study_interface import (
     StudyOutcome,
     StudyRequest,
     number,
+    paired,
     seed_of,
     sizes,
 )
@@ -61,15 +62,8 @@ class RulesSetting:
 
 
 def _read(section: Section, asked: StudyRequest) -> RulesSetting:
-    return RulesSetting(sizes(section, asked, _runs), seed_of(section, asked))
-
-
-def _runs(section: Section) -> int:
-    runs = section.whole('runs', at_least=10)
-    section.finish()
-    if runs % 2:
-        raise section.fail('runs', f'{runs}', 'an even number: they are paired')
-    return runs
+    runs = sizes(section, asked, lambda size: paired(size, 'runs', at_least=10))
+    return RulesSetting(runs, seed_of(section, asked))
 
 
 def _pieces(setting: RulesSetting) -> Sequence[Work]:

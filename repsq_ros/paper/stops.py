@@ -16,18 +16,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from repsq_ros.estimation.accumulator import Accumulator
+from repsq_ros.estimation.alpha import paper_alpha
 from repsq_ros.estimation.anytime import AnytimeBatch
 from repsq_ros.estimation.certified_cell import CertifiedCell
 from repsq_ros.estimation.moments import MomentRule, first_stops
 from repsq_ros.estimation.partition import Partition
-from repsq_ros.estimation.stopping import Question
+from repsq_ros.estimation.stopping import Bounds, Question
+from repsq_ros.specification.accuracy_section import RequiredAccuracy
 
 Numbers = NDArray[np.float64]
 
@@ -44,12 +46,17 @@ class StoppedCampaigns:
     @staticmethod
     def together(parts: Sequence[StoppedCampaigns]) -> StoppedCampaigns:
         """Put campaigns one after the other."""
+        columns = ('n', 'mean', 'reached', 'decided')
         return StoppedCampaigns(
-            np.concatenate([part.n for part in parts]),
-            np.concatenate([part.mean for part in parts]),
-            np.concatenate([part.reached for part in parts]),
-            np.concatenate([part.decided for part in parts]),
+            *(np.concatenate([getattr(part, name) for part in parts]) for name in columns)
         )
+
+    @staticmethod
+    def of_rules(parts: Sequence[Mapping[str, StoppedCampaigns]]) -> dict[str, StoppedCampaigns]:
+        """Put the campaigns of each rule one after the other."""
+        return {
+            rule: StoppedCampaigns.together([part[rule] for part in parts]) for rule in parts[0]
+        }
 
     def values(self, partition: Partition) -> list[float]:
         """Return the value of each campaign on shared cells."""
@@ -80,6 +87,27 @@ class StoppedCampaigns:
                 cells = Partition.anchored(lower, upper, first, half_width)
                 agree += cells.quantize(second).value == cells.quantize(first).value
         return agree, sum(met)
+
+
+@dataclass(frozen=True)
+class AskedOnRange:
+    """What is asked of a psi between 0 and an upper end."""
+
+    upper: float  # [unit of psi]
+    accuracy: RequiredAccuracy
+
+    @property
+    def cells(self) -> Partition:
+        """Return the paper's partition, from 0 on."""
+        asked = self.accuracy
+        alpha = paper_alpha(asked.gamma, asked.c, asked.beta)
+        return Partition.almost_uniform(0.0, self.upper, alpha)
+
+    @property
+    def question(self) -> Question:
+        """Return what the rules are asked."""
+        asked = self.accuracy
+        return Question(asked.gamma, asked.c, Bounds(0.0, self.upper), self.cells.edges)
 
 
 def moment_stops(z: Numbers, rule: MomentRule, question: Question) -> StoppedCampaigns:

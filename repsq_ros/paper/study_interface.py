@@ -27,6 +27,7 @@ from repsq_ros.specification.reader import Section
 from repsq_ros.studies.executor import in_order
 
 Size = TypeVar('Size')
+Result = TypeVar('Result')
 Cell = float | int | str
 Row = dict[str, Cell]
 Tables = dict[str, list[Row]]  # by the end of the file's name: '' is the study's main table
@@ -99,7 +100,11 @@ def run_study(
 
 def sizes(section: Section, asked: StudyRequest, read: Callable[[Section], Size]) -> Size:
     """Return the sizes of the quick or the full setting; a mistake in either is told."""
-    both = {name: read(section.section(name)) for name in ('full', 'quick')}
+    both = {}
+    for name in ('full', 'quick'):
+        inner = section.section(name)
+        both[name] = read(inner)
+        inner.finish()
     return both['quick' if asked.quick else 'full']
 
 
@@ -111,9 +116,15 @@ def seed_of(section: Section, asked: StudyRequest) -> int:
 
 def campaigns_of(section: Section) -> int:
     """Return how many campaigns a size of a study has."""
-    campaigns = section.whole('campaigns', at_least=2)
-    section.finish()
-    return campaigns
+    return section.whole('campaigns', at_least=2)
+
+
+def paired(section: Section, key: str, at_least: int) -> int:
+    """Return how many campaigns, or trials, are to be compared in pairs."""
+    count = section.whole(key, at_least=at_least)
+    if count % 2:
+        raise section.fail(key, f'{count}', 'an even number: they are paired')
+    return count
 
 
 def parts(names: Iterable[str], count: int, chunk: int) -> list[tuple[str, int, int]]:
@@ -125,6 +136,16 @@ def parts(names: Iterable[str], count: int, chunk: int) -> list[tuple[str, int, 
     ]
 
 
+def by_name(
+    pieces: Iterable[tuple[str, int, int]], results: Iterable[Result]
+) -> dict[str, list[Result]]:
+    """Return the results of `parts`, by name."""
+    found: dict[str, list[Result]] = {}
+    for (name, _, _), result in zip(pieces, results, strict=True):
+        found.setdefault(name, []).append(result)
+    return found
+
+
 def row_of(rows: Sequence[Row], **where: Cell) -> Row:
     """Return the one row with these cells.
 
@@ -134,6 +155,19 @@ def row_of(rows: Sequence[Row], **where: Cell) -> Row:
     if len(found) != 1:
         raise KeyError(f'{len(found)} rows with {where}')
     return found[0]
+
+
+def agreement_found(name: str, anchored: Row, c: float, at_least: float = 0.0) -> Finding:
+    """Return whether pairs agree on anchored cells as often as is promised.
+
+    :param at_least: share of the pairs that has to agree, too
+    """
+    promised = (1.0 - c) ** 2
+    return Finding(
+        f'{name}: {anchored["same_count"]} of {anchored["same_of"]} pairs agree on anchored '
+        f'cells, promised are {promised:.4g}',
+        number(anchored, 'same_high') >= promised and number(anchored, 'same') >= at_least,
+    )
 
 
 def number(row: Mapping[str, Cell], column: str) -> float:

@@ -16,7 +16,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,6 +40,7 @@ from repsq_ros.paper.study_interface import (
     Study,
     StudyOutcome,
     StudyRequest,
+    by_name,
     campaigns_of,
     number,
     parts,
@@ -104,9 +105,8 @@ class WearOutcomes:
 def _read(section: Section, asked: StudyRequest) -> DriftSetting:
     accuracy, sd = read_accuracy(section.section('accuracy'), 1.0), section.number('sd', above=0)
     sessions, tests = section.whole('sessions', at_least=2), section.whole('tests', at_least=2)
-    named, wears = section.section('wears'), {}
-    for name in named.keys():  # noqa: SIM118 (a Section is no dict)
-        each = named.section(name)
+    wears = {}
+    for name, each in section.named('wears'):
         wear = Wear(
             each.number('mean'), each.number('each'), each.number('jump', 0.0),
             each.whole('jump_at', 1, at_least=1),
@@ -114,7 +114,6 @@ def _read(section: Section, asked: StudyRequest) -> DriftSetting:
         means = wear.means(sessions)
         if not ((means * (1.0 - means)).min() > sd**2 and 0 < means.min() < means.max() + 1 < 2):
             raise each.fail('mean', f'{means}', f'means in (0, 1) that allow an sd of {sd:g}')
-        each.finish()
         wears[name] = wear
     return DriftSetting(
         accuracy, sd, sessions, tests, wears, sizes(section, asked, campaigns_of),
@@ -174,14 +173,12 @@ def sessions_alarm(z: Numbers, tests: int, gamma: float, c: float) -> NDArray[np
 
 
 def _conclude(setting: DriftSetting, results: Sequence[WearOutcomes]) -> StudyOutcome:
-    pieces, rows, alarms = _pieces(setting), [], []
-    for name, wear in setting.wears.items():
-        own = [r for (whose, _, _), r in zip(pieces, results, strict=True) if whose == name]
-        truths = setting.truths(wear)
-        for rule in own[0].stopped:
-            stopped = StoppedCampaigns.together([each.stopped[rule] for each in own])
-            rows.append(_reported(setting, name, rule, stopped, truths))
-        within = StoppedCampaigns.together([each.stopped[ANYTIME] for each in own])
+    rows, alarms = [], []
+    for name, own in by_name(_pieces(setting), results).items():
+        truths = setting.truths(setting.wears[name])
+        stops = StoppedCampaigns.of_rules([each.stopped for each in own])
+        rows += [_reported(setting, name, rule, each, truths) for rule, each in stops.items()]
+        within = stops[ANYTIME]
         void = ~within.reached & (within.n < len(truths))
         empty = np.where(void, within.n, NEVER)
         apart = np.concatenate([each.sessions_alarm for each in own])
@@ -189,7 +186,7 @@ def _conclude(setting: DriftSetting, results: Sequence[WearOutcomes]) -> StudyOu
         for alarm, tests in (('interval of a campaign is empty', empty),
                              ('sessions apart', apart)):  # fmt: skip
             alarms.append(_alarmed(name, alarm, tests, moved, setting.tests))
-    return StudyOutcome({'': rows, '_alarms': alarms}, _findings(setting, rows, alarms))
+    return StudyOutcome({'': rows, '_alarms': alarms}, tuple(_findings(setting, rows, alarms)))
 
 
 def _moved(truths: Numbers, gamma: float) -> int:
@@ -229,32 +226,28 @@ def _alarmed(name: str, alarm: str, tests: NDArray[np.int64], moved: int, of_ses
 
 def _findings(
     setting: DriftSetting, rows: Sequence[Row], alarms: Sequence[Row]
-) -> tuple[Finding, ...]:
-    found, c = [], setting.accuracy.c
+) -> Iterator[Finding]:
+    c = setting.accuracy.c
     for name, wear in setting.wears.items():
         means = wear.means(setting.sessions)
         apart = row_of(alarms, wear=name, alarm='sessions apart')
         risen = f'{apart["risen_count"]} of {apart["risen_of"]} campaigns'
         if means.min() == means.max():
-            found.append(Finding(
+            yield Finding(
                 f'{name}: sessions seem to differ in {risen}, at most {c:.4g} are promised',
                 number(apart, 'risen_low') <= c,
-            ))  # fmt: skip
-        elif abs(means[-1] - means[0]) >= setting.sd:
-            found.append(
-                Finding(
-                    f'{name}: the sessions tell of it in {risen}', number(apart, 'risen') >= 0.9
-                )
             )
+        elif abs(means[-1] - means[0]) >= setting.sd:
+            told = number(apart, 'risen') >= 0.9
+            yield Finding(f'{name}: the sessions tell of it in {risen}', told)
     for row in rows:
         if row['wear'] == 'fast' and row['rule'] == PAPER:
-            found.append(Finding(
-                f'fast: the paper\'s rule reports a mean that is more than gamma from that of the '
+            yield Finding(
+                f"fast: the paper's rule reports a mean that is more than gamma from that of the "
                 f'robot as it is by then in {row["far_from_end_count"]} of '
                 f'{row["far_from_end_of"]} campaigns',
                 number(row, 'far_from_end_of') > 0 and number(row, 'far_from_end') > 0.9,
-            ))  # fmt: skip
-    return tuple(found)
+            )
 
 
 def _draw(setting: DriftSetting, figure: Any, found: StudyOutcome) -> None:

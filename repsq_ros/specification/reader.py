@@ -19,7 +19,7 @@ from __future__ import annotations
 import difflib
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import is_dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar, get_args, get_origin
@@ -255,6 +255,14 @@ class Section:
     def section(self, key: str) -> Section:
         """Return a required mapping below this one."""
         return Section(self.file, self.where(key), self.value(key, 'a mapping of keys to values'))
+
+    def named(self, key: str) -> Iterator[tuple[str, Section]]:
+        """Give the mappings below a required one, each with its name; each is finished."""
+        outer = self.section(key)
+        for name in outer.keys():  # noqa: SIM118 (a Section is no dict)
+            inner = outer.section(name)
+            yield name, inner
+            inner.finish()
 
     def mapping(self, key: str) -> dict[str, object]:
         """Return an optional mapping as it stands."""
