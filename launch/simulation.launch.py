@@ -36,7 +36,12 @@ MODEL = LaunchArgument('model', 'Folder of the G1 model and policy (subject g1)'
 SPEED = LaunchArgument(
     'speed', 'Simulated s in each real s; 0: as fast as the machine allows', '0.0', kind=float
 )
-SEED = LaunchArgument('seed', 'Seed of cases and noise', '1', kind=int)
+SEED = LaunchArgument(
+    'seed',
+    'Seed of cases and noise; by default the registered one, if there is one',
+    '1',
+    kind=int,
+)
 OUTPUT = LaunchArgument(
     'output', 'Folder of the campaign: journal, tests.csv, result.yaml; empty: none', ''
 )
@@ -53,6 +58,8 @@ def generate_launch_description() -> LaunchDescription:
         'campaign_id': arguments.CAMPAIGN_ID,
         'output': OUTPUT,
         'resume': arguments.RESUME,
+        'registration': arguments.REGISTRATION,
+        'seed_value': arguments.SEED_VALUE,
     }
     # The guard has to speak to the robot as the scheduler does.
     stop_type = PythonExpression(

@@ -72,10 +72,13 @@ def generate_launch_description() -> LaunchDescription:
     settings = {
         'specification': SPECIFICATION,
         'campaign_id': arguments.CAMPAIGN_ID,
+        'seed': arguments.SEED,
         'output': arguments.OUTPUT,
         'resume': arguments.RESUME,
         'session_note': arguments.SESSION_NOTE,
         'autostart': arguments.AUTOSTART,
+        'registration': arguments.REGISTRATION,
+        'seed_value': arguments.SEED_VALUE,
     }
     campaign = {
         **settings,

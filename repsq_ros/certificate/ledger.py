@@ -45,6 +45,7 @@ class LedgerEvent(Enum):
     BEGUN = 'begun'
     RESULT = 'result'
     ABANDONED = 'abandoned'
+    RELEASED = 'released'  # no test was commanded: the registration may be used again
 
 
 @dataclass
@@ -55,6 +56,7 @@ class RegisteredCampaign:
     begun: dict[str, Any] | None = None  # content of its line, and the line's digest as `line`
     result: dict[str, Any] | None = None  # content of its line
     abandoned: str | None = None  # the reason
+    released: list[dict[str, Any]] = field(default_factory=list)  # as `begun`: without a test
 
     @property
     def number(self) -> int:
@@ -80,11 +82,21 @@ class RegisteredCampaign:
             return f'abandoned: {self.abandoned}'
         return 'begun, no result' if self.begun is not None else 'not begun'
 
-    def require_new(self) -> None:
+    @property
+    def tries(self) -> str:
+        """Say how often it began without a test, by the lab's word; '': never."""
+        return f', begun {len(self.released)} times before without a test' * bool(self.released)
+
+    def require_new(self, seed_value: str) -> None:
         """Refuse a registration that was used.
 
-        :raises ParameterError: its campaign began, or was abandoned
+        :param seed_value: the public value with which its campaign shall begin
+        :raises ParameterError: its campaign began, or was abandoned, or has another value
         """
+        if self.released and self.released[0]['seed_value'] != seed_value:
+            raise ParameterError(
+                'seed-value', seed_value, f'{self.released[0]["seed_value"]}, with which it began'
+            )
         if self.begun is not None or self.abandoned is not None:
             begun = f'begun as {self.begun["campaign_id"]}' if self.begun is not None else ''
             raise ParameterError(
@@ -113,6 +125,10 @@ class Ledger:
             if each.begun is not None and each.begun['line'] == line:
                 return each
         return None
+
+    def was_released(self, line: str) -> bool:
+        """Tell whether the campaign of this line ended before its first test, by the ledger."""
+        return any(line == each['line'] for one in self.campaigns for each in one.released)
 
     def numbered(self, number: int) -> RegisteredCampaign:
         """Return a campaign by its running number.
@@ -152,11 +168,18 @@ class Ledger:
         campaign = self.campaigns[number - 1]
         if event is LedgerEvent.ABANDONED:
             campaign.abandoned = content['reason']
+        elif event is LedgerEvent.RELEASED:
+            if campaign.begun is None or campaign.result or campaign.abandoned is not None:
+                raise ValueError('the release of a campaign that is not under way')
+            campaign.released.append(campaign.begun)
+            campaign.begun = None
         elif event is LedgerEvent.RESULT:
             _require_none(campaign.result, 'a second result')
             campaign.result = content
         else:
             _require_none(campaign.begun, 'a second beginning')
+            if any(each['seed_value'] != content['seed_value'] for each in campaign.released):
+                raise ValueError('another seed value than it began with before')
             campaign.begun = {**content, 'line': entry.digest}
 
     def _state_after(self, lines: int) -> dict[str, object]:
@@ -224,7 +247,7 @@ def begin(file: Path, number: int, campaign_id: str, seed_value: str) -> None:
     """
     with appending(file) as (journal, ledger):
         campaign = ledger.numbered(number)
-        campaign.require_new()
+        campaign.require_new(seed_value)
         _append(
             journal, LedgerEvent.BEGUN, number=number, campaign_id=campaign_id,
             seed_value=seed_value,
@@ -243,6 +266,19 @@ def abandon(file: Path, number: int, reason: str) -> None:
                 'abandon', f'number {number}: {campaign.fate}', 'a campaign without a result'
             )
         _append(journal, LedgerEvent.ABANDONED, number=number, reason=reason)
+
+
+def release(file: Path, line: str) -> None:
+    """Say that a campaign ended before its first test: its registration may be used again.
+
+    :param line: digest of the line by which it began
+    :raises CertificateError: the ledger has no such line
+    """
+    with appending(file) as (journal, ledger):
+        campaign = ledger.begun_by(line)
+        if campaign is None:
+            raise CertificateError(f'{file}: found no line {line[:12]}, by which a campaign began')
+        _append(journal, LedgerEvent.RELEASED, number=campaign.number)
 
 
 def finish(file: Path, recomputed: RecomputedCampaign) -> None:

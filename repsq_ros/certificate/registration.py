@@ -262,6 +262,8 @@ def check_registration(
         campaign = ledger.begun_by(line)
         if campaign is None:
             text = f'{ledger.file} has no line {line[:12]}, by which this campaign began'
+            if ledger.was_released(line):
+                text = f'{ledger.file} says that this campaign ended before its first test'
             return CheckResult(REGISTRATION, (*problems, text))
         if certified:
             problems += _ledger_problems(ledger, certified, campaign)
@@ -343,7 +345,8 @@ def _registered_text(campaign: RegisteredCampaign) -> str:
         else f'seed {campaign.seed} from {statement["seed"]["from"]} = '
         f'{(campaign.begun or {}).get("seed_value", "")}'
     )
-    return f'number {statement["number"]} of {statement["lab"]}, {statement["registered"]}, {seed}'
+    of_lab = f'number {statement["number"]} of {statement["lab"]}, {statement["registered"]}'
+    return f'{of_lab}, {seed}{campaign.tries}'
 
 
 def _others(ledger: Ledger, campaign: RegisteredCampaign) -> str:
@@ -357,5 +360,5 @@ def _others(ledger: Ledger, campaign: RegisteredCampaign) -> str:
     if not others:
         return f'{of_all}specification'
     without = sum(each.result is None for each in others)
-    told = '; '.join(f'number {each.number}: {each.fate}' for each in others)
+    told = '; '.join(f'number {each.number}: {each.fate}{each.tries}' for each in others)
     return f'{of_all}specification, {without} without a result ({told})'

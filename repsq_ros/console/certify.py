@@ -28,10 +28,11 @@ from repsq_ros.certificate.publication import pack, publish
 from repsq_ros.certificate.signature import make_keys, read_private
 from repsq_ros.certificate.verification import verify
 from repsq_ros.console.recorded_journal import RecordedTopics, add_topics, topics_of
-from repsq_ros.console.registered_run import add_ledger, end_registered
+from repsq_ros.console.registered_run import add_ledger
 from repsq_ros.console.verify import show_checks
 from repsq_ros.errors import CertificateError, OutputError, ParameterError
 from repsq_ros.json_answer import add_json, print_said
+from repsq_ros.launching.registered_campaign import end_registered
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

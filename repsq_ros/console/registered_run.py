@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What verbs do with a registered campaign: its seed, its beginning and its end in the ledger."""
+"""Options of verbs that have to do with registered campaigns."""
 
 from __future__ import annotations
 
@@ -20,14 +20,6 @@ import argparse
 import secrets
 from pathlib import Path
 
-from repsq_ros.campaign.recomputed_campaign import recompute
-from repsq_ros.certificate.ledger import begin, finish, ledger_file
-from repsq_ros.certificate.registration import (
-    declare,
-    keep_ledger,
-    read_registration,
-    require_registered,
-)
 from repsq_ros.errors import ParameterError
 from repsq_ros.specification.model import Specification
 
@@ -49,31 +41,3 @@ def add_ledger(parser: argparse.ArgumentParser) -> None:
         type=Path,
         help="the lab's ledger, or its folder (default: the copy beside the campaign)",
     )
-
-
-def registered_seed(arguments: argparse.Namespace, specification: Specification) -> int:
-    """Return the seed of a campaign that is run by a registration.
-
-    :raises ParameterError: it is not the registered campaign, or that began before
-    :raises CertificateError: the registration or the ledger was changed
-    """
-    statement, ledger = read_registration(arguments.registration)
-    declared = declare(arguments.specification, arguments.tester)
-    asked = specification.tester.seed if arguments.seed is None else arguments.seed
-    seed = require_registered(statement, declared, arguments.seed_value, asked)
-    ledger.numbered(int(statement['number'])).require_new()
-    return seed
-
-
-def begin_registered(arguments: argparse.Namespace, folder: Path, campaign_id: str) -> None:
-    """Say in the ledger that a campaign begins, and keep the ledger in its folder."""
-    statement, ledger = read_registration(arguments.registration)
-    begin(ledger.file, int(statement['number']), campaign_id, arguments.seed_value)
-    keep_ledger(ledger.file, folder)
-
-
-def end_registered(ledger: Path, folder: Path) -> None:
-    """Say in the ledger what a campaign returned, and keep the ledger in its folder."""
-    file = ledger_file(ledger)
-    finish(file, recompute(folder))
-    keep_ledger(file, folder)

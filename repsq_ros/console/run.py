@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from repsq_ros.campaign.folder import RESULT, SPECIFICATION, TESTS
-from repsq_ros.campaign.journal import JOURNAL, LEDGER
+from repsq_ros.campaign.journal import JOURNAL
 from repsq_ros.campaign.journal_contents import read_contents
 from repsq_ros.campaign.log_sheet import LogSheet
 from repsq_ros.campaign.recomputed_campaign import recompute
@@ -35,12 +35,7 @@ from repsq_ros.campaign.result_text import result_text
 from repsq_ros.console.keyboard import Keyboard
 from repsq_ros.console.live import LiveLine
 from repsq_ros.console.processes import ProcessGroup
-from repsq_ros.console.registered_run import (
-    begin_registered,
-    chosen_seed,
-    end_registered,
-    registered_seed,
-)
+from repsq_ros.console.registered_run import chosen_seed
 from repsq_ros.errors import (
     CampaignError,
     JournalError,
@@ -57,6 +52,12 @@ from repsq_ros.launching.campaign_nodes import (
     new_launch_id,
 )
 from repsq_ros.launching.first_look import certify
+from repsq_ros.launching.registered_campaign import (
+    begin_registered,
+    close_registered,
+    registered_seed,
+    require_same_registration,
+)
 from repsq_ros.measurement.manual_outcome import ManualOutcome
 from repsq_ros.protocols.phases import Span
 from repsq_ros.simulation.build import SUBJECTS, make_subject, usual_subject
@@ -236,6 +237,11 @@ def run(arguments: argparse.Namespace) -> int:
         if specification.accept is not None:  # no message has the verdict
             result = recompute(folder).finished()
         return code or _say_result(arguments, result, folder, specification)
+    if arguments.registration is not None:
+        released = close_registered(arguments.registration, folder)
+        if released:
+            print(released, file=sys.stderr)
+            return code or INTERRUPTED
     kept = folder / TESTS
     if kept.exists():
         print(
@@ -255,19 +261,24 @@ def _folder_for(arguments: argparse.Namespace, campaign_id: str) -> Path:
     folder = _new_folder(arguments.output or Path('campaigns') / campaign_id)
     copy_specification(arguments.specification, folder / SPECIFICATION, arguments.tester)
     if arguments.registration is not None:
-        begin_registered(arguments, folder, campaign_id)
+        begin_registered(arguments.registration, folder, campaign_id, arguments.seed_value)
     return folder
 
 
 def _look_at_registration(arguments: argparse.Namespace, specification: Specification) -> None:
     """Take the seed of a registered campaign, or refuse one that is another."""
-    if arguments.registration is None:
-        if arguments.seed_value:
-            raise ParameterError('seed-value', arguments.seed_value, 'a --registration beside it')
-        if arguments.resume is not None and (arguments.resume / LEDGER).exists():
-            raise ParameterError('registration', 'none', 'the one that the campaign began with')
-    elif arguments.resume is None:
-        arguments.seed = registered_seed(arguments, specification)
+    if arguments.registration is None and arguments.seed_value:
+        raise ParameterError('seed-value', arguments.seed_value, 'a --registration beside it')
+    if arguments.resume is not None:
+        require_same_registration(arguments.registration, arguments.resume)
+    elif arguments.registration is not None:
+        arguments.seed = registered_seed(
+            arguments.registration,
+            arguments.specification,
+            arguments.tester,
+            specification.tester.seed if arguments.seed is None else arguments.seed,
+            arguments.seed_value,
+        )
 
 
 def _say(text: str, arguments: argparse.Namespace) -> None:
@@ -279,7 +290,7 @@ def _say_result(
 ) -> int:
     """Print a result; returns the exit code that its verdict asks for."""
     if arguments.registration is not None:
-        end_registered(arguments.registration.parent, folder)
+        close_registered(arguments.registration, folder)
     if arguments.json:
         document = result.document(specification)
         print_json({'folder': folder, 'certificate': certify(folder), 'result': document})

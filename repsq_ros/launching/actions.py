@@ -40,7 +40,7 @@ from launch_ros.parameter_descriptions import ParameterValue
 from launch_ros.substitutions import FindPackageShare
 
 from repsq_ros import topics
-from repsq_ros.launching.arguments import LaunchArgument, PackageFile
+from repsq_ros.launching.arguments import REGISTRATION, LaunchArgument, PackageFile
 from repsq_ros.launching.campaign_nodes import STOP_TIMEOUT, NodeDescription
 from repsq_ros.launching.first_look import check_ending, closing_text, look_first
 
@@ -96,7 +96,8 @@ def look_before(*arguments: LaunchArgument) -> OpaqueFunction:
     """Look once at all arguments of a campaign before its nodes are started."""
 
     def perform(context: Any) -> list[Any]:
-        look_first(arguments, {each.name: given(each).perform(context) for each in arguments})
+        values = {each.name: given(each).perform(context) for each in arguments}
+        context.launch_configurations.update(look_first(arguments, values))
         return []
 
     return OpaqueFunction(function=perform)
@@ -107,7 +108,13 @@ def _close(output: LaunchArgument | None) -> Callable[[Any, Any], Any]:
 
     def ended(event: Any, context: Any) -> Any:
         folder = '' if output is None else given(output).perform(context)
-        print(closing_text(Path(folder) if folder else None, event.returncode), flush=True)
+        registration = context.launch_configurations.get(REGISTRATION.name)
+        told = closing_text(
+            Path(folder) if folder else None,
+            event.returncode,
+            Path(registration) if registration else None,
+        )
+        print(told, flush=True)
         if not context.is_shutdown:  # else somebody has ended it
             check_ending(event.returncode)
         return Shutdown(reason='the campaign has ended')

@@ -57,11 +57,22 @@ def specification(file: str, description: str = 'Test specification (YAML)') -> 
 
 CAMPAIGN_ID = LaunchArgument('campaign_id', 'Name of the campaign; empty: by the time', '')
 RESUME = switch('resume', 'Go on with the journal in the folder output')
+REGISTRATION = LaunchArgument(
+    'registration',
+    'File of repsq register, its ledger beside it: the campaign has to be that one',
+    '',
+)
+SEED_VALUE = LaunchArgument(
+    'seed_value', 'The public value that a registered seed follows from; empty: none', ''
+)
 MONITOR = switch('monitor', 'Start the monitor as well')
 RVIZ = switch('rviz', 'With monitor:=true, start RViz too')
 
 # Of a campaign on a real robot.
 OUTPUT = LaunchArgument('output', 'Folder of the campaign: journal, tests.csv, result.yaml')
+SEED = LaunchArgument(
+    'seed', "Seed of the cases; -1: the registered one, or the specification's", '-1', kind=int
+)
 SESSION_NOTE = LaunchArgument('session_note', 'Kept with this session', '')
 NAMESPACE = LaunchArgument('namespace', 'Of the nodes', '')
 AUTOSTART = switch('autostart', 'Begin without a call of the service ~/start')

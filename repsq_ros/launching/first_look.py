@@ -18,27 +18,37 @@ from __future__ import annotations
 
 import importlib.util
 import shutil
-from collections.abc import Iterable, Mapping
+import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import yaml
 
 from repsq_ros.campaign.folder import RESULT, TESTS
 from repsq_ros.campaign.journal import JOURNAL
+from repsq_ros.campaign.journal_contents import read_contents
 from repsq_ros.campaign.recomputed_campaign import recompute
 from repsq_ros.certificate.document import CERTIFICATE, make_document
 from repsq_ros.certificate.issuing import issue
 from repsq_ros.errors import CampaignError, MissingError, OutputError, ParameterError, RepsqError
 from repsq_ros.launching.arguments import LaunchArgument
+from repsq_ros.launching.registered_campaign import (
+    begin_registered,
+    close_registered,
+    registered_seed,
+    require_same_registration,
+)
 from repsq_ros.specification.load import load
+from repsq_ros.specification.model import Specification
 
 NUMBERS = {int: 'a whole number', float: 'a number'}
 
 
-def look_first(arguments: Iterable[LaunchArgument], values: Mapping[str, str]) -> None:
-    """Refuse what could only fail after the nodes have started.
+def look_first(arguments: Sequence[LaunchArgument], values: Mapping[str, str]) -> dict[str, str]:
+    """Refuse what could only fail after the nodes have started, and begin what was registered.
 
     :param values: of the arguments, by name
+    :returns: values in place of those: seed and name of a registered campaign
     :raises RepsqError: which argument, what was found, what was expected
     """
     for argument in arguments:
@@ -49,7 +59,7 @@ def look_first(arguments: Iterable[LaunchArgument], values: Mapping[str, str]) -
                 raise ParameterError(
                     argument.name, values[argument.name], NUMBERS[argument.kind]
                 ) from None
-    load(Path(values['specification']))
+    specification = load(Path(values['specification']))
     if values.get('output'):
         _look_at(Path(values['output']), values.get('resume') == 'true')
     if values.get('record') == 'true' and (
@@ -58,6 +68,41 @@ def look_first(arguments: Iterable[LaunchArgument], values: Mapping[str, str]) -
         raise MissingError('record:=true: found no ros2 bag, expected rosbag2 to be installed')
     if values.get('monitor') == values.get('rviz') == 'true' and shutil.which('rviz2') is None:
         raise MissingError('rviz:=true: found no rviz2, expected RViz to be installed')
+    defaults = {each.name: each.default for each in arguments}
+    return _begin_registered(values, specification, values.get('seed') == defaults.get('seed'))
+
+
+def _begin_registered(
+    values: Mapping[str, str], specification: Specification, any_seed: bool
+) -> dict[str, str]:
+    """Begin a registered campaign; see `look_first`.
+
+    :param any_seed: none was asked for
+    """
+    given, seed_value = values.get('registration', ''), values.get('seed_value', '')
+    registration = Path(given) if given else None
+    folder = Path(values['output']) if values.get('output') else None
+    if folder is None or registration is None:
+        if registration is not None:
+            raise ParameterError('output', 'none', 'a folder: the campaign is registered')
+        if seed_value:
+            raise ParameterError('seed_value', seed_value, 'a registration beside it')
+    if folder is not None and values.get('resume') == 'true':
+        require_same_registration(registration, folder)
+        contents = read_contents(folder / JOURNAL)
+        return {} if registration is None or contents is None else {'seed': f'{contents.seed}'}
+    if folder is None or registration is None:
+        return {}
+    seed = registered_seed(
+        registration,
+        Path(values['specification']),
+        None,
+        specification.tester.seed if any_seed else int(values['seed']),
+        seed_value,
+    )
+    name = values.get('campaign_id') or f'{specification.name}-{time.strftime("%Y%m%d-%H%M%S")}'
+    begin_registered(registration, folder, name, seed_value)
+    return {'seed': f'{seed}', 'campaign_id': name}
 
 
 def _look_at(folder: Path, resume: bool) -> None:
@@ -70,15 +115,20 @@ def _look_at(folder: Path, resume: bool) -> None:
         )
 
 
-def closing_text(folder: Path | None, code: int) -> str:
+def closing_text(folder: Path | None, code: int, registration: Path | None = None) -> str:
     """Return what is said when the scheduler of a launch has ended.
 
     :param folder: of the campaign; None: it kept nothing
     :param code: exit code of the scheduler
+    :param registration: by which the campaign began; None: not registered
     """
     ended = 'ended' if code == 0 else f'was broken off (exit code {code})'
     if folder is None:
         return f'campaign  {ended}; nothing was kept: output was empty'
+    try:
+        released = close_registered(registration, folder) if registration is not None else ''
+    except (RepsqError, OSError) as error:
+        released = f'the ledger does not have this end: {error}'
     file, bags = folder / RESULT, sorted(folder.glob('bag-*'))
     lines = [f'campaign  {ended}: {folder}']
     if file.exists():
@@ -89,6 +139,8 @@ def closing_text(folder: Path | None, code: int) -> str:
             *(f'accept    {told[name].upper()}' for name in ('verdict',) if name in told),
             f'files     {file}, {folder / TESTS}, {certify(folder)}',
         ]
+    elif released:
+        lines.append(f'result    none: {released}')
     elif (folder / JOURNAL).exists():
         lines.append('result    none. To go on: the same command with resume:=true')
     else:

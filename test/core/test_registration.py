@@ -26,6 +26,8 @@ from support.forged import forge, lines_of
 
 from repsq_ros.campaign.folder import SPECIFICATION
 from repsq_ros.campaign.journal import JOURNAL, LEDGER, Journal, read_journal
+from repsq_ros.campaign.journal_contents import CASE
+from repsq_ros.campaign.journal_queue import JournalQueue
 from repsq_ros.campaign.recomputed_campaign import recompute
 from repsq_ros.certificate.canonical import content_digest
 from repsq_ros.certificate.document import CERTIFICATE, make_document
@@ -34,6 +36,11 @@ from repsq_ros.certificate.lab import read_lab, require_one_ledger
 from repsq_ros.certificate.ledger import derived_seed, read_ledger
 from repsq_ros.certificate.signature import read_private, sign
 from repsq_ros.cli import main
+from repsq_ros.errors import ParameterError
+from repsq_ros.launching.arguments import OUTPUT, REGISTRATION, SEED, SEED_VALUE
+from repsq_ros.launching.first_look import closing_text, look_first
+from repsq_ros.launching.registered_campaign import begin_registered, close_registered
+from repsq_ros.specification.load import load
 
 pytest.importorskip('cryptography')
 pytest.importorskip('jsonschema')
@@ -216,6 +223,35 @@ def test_another_specification_is_refused(base, capsys):
     assert 'another campaign (specification.digest: found' in capsys.readouterr().err
 
 
+def begun_by_run(base, registration):
+    """A campaign whose nodes did not start."""
+    begin_registered(registration, base / 'x', 'of-1', 'c0ffee')
+    assert 'may be used again' in close_registered(registration, base / 'x')
+    return base / 'x'
+
+
+def begun_by_launch(base, registration):
+    """... whose scheduler had made its journal."""
+    arguments = [SEED, REGISTRATION, SEED_VALUE, OUTPUT]
+    values = {
+        'specification': f'{base / "of.yaml"}', 'output': f'{base / "x"}', 'seed': SEED.default,
+        'registration': f'{registration}', 'seed_value': 'c0ffee',
+    }  # fmt: skip
+    for name, told in [('output', 'found none'), ('seed_value', 'found none'), ('seed', '7')]:
+        with pytest.raises(ParameterError, match=told):
+            look_first(arguments, {**values, name: '7' if name == 'seed' else ''})
+    given = look_first(arguments, values)
+    queue = JournalQueue(base / 'x', load(base / 'of.yaml'), given['campaign_id'],
+                         int(given['seed']))  # fmt: skip
+    queue.close()
+    again = {**values, 'resume': 'true'}
+    assert look_first(arguments, again) == {'seed': given['seed']}
+    with pytest.raises(ParameterError, match='registration: found none'):
+        look_first(arguments, {**again, 'registration': '', 'seed_value': ''})
+    assert 'result    none: no test was commanded' in closing_text(base / 'x', 3, registration)
+    return base / 'x'
+
+
 def test_a_registration_serves_once(base, capsys):
     assert ran(base, 'b', 1) == 2
     assert 'found number 1, which has begun as of-' in capsys.readouterr().err.replace(
@@ -228,6 +264,46 @@ def test_a_registration_serves_once(base, capsys):
     assert 'has been abandoned' in capsys.readouterr().err
     for number in ('1', '2', '3'):  # with a result, abandoned, not there
         assert main([*abandon, number]) == 2
+
+
+@pytest.mark.parametrize('begin', [begun_by_run, begun_by_launch])
+def test_a_registration_serves_again_where_no_test_was_commanded(begin, base, tmp_path, capsys):
+    assert register(base, '--seed-from', 'drand 4711') == 0
+    registration = base / 'ledger' / 'registration-2.json'
+    released = begin(base, registration)
+    # Its folder goes on with nothing, and another public value would be another campaign.
+    resume = ['run', '--resume', str(released), '--registration', str(registration)]
+    assert main(resume) == 2
+    assert ran(base, 'b', 2, '--seed-value', 'decade') == 2
+    assert 'expected c0ffee, with which it began' in capsys.readouterr().err
+    assert ran(base, 'b', 2, '--seed-value', 'c0ffee') == 0
+    code, line = verified(base / 'b', capsys)
+    assert code == 0
+    assert '= c0ffee, begun 1 times before without a test' in line
+    code, line = verified(base / 'a', capsys, '--ledger', base / 'ledger')
+    assert re.search(r'number 2: value .*, begun 1 times before without a test', line)
+    # Who shows a campaign that "had no test" is found.
+    shown = shutil.copytree(base / 'b', tmp_path / 'shown')
+    told = lines_of(shown)
+    told[0][1]['ledger'] = read_ledger(base / 'ledger').heads[4]
+    ledger = (shown / LEDGER).read_bytes()
+    forge(shown, base / 'of.yaml', told)
+    (shown / LEDGER).write_bytes(ledger)
+    code, line = verified(shown, capsys)
+    assert code == 9
+    assert 'says that this campaign ended before its first test' in line
+
+
+def test_a_registration_is_used_where_a_test_may_have_been_commanded(base):
+    assert register(base, '--seed', '4') == 0
+    registration = base / 'ledger' / 'registration-2.json'
+    begin_registered(registration, base / 'b', 'of-1', '')
+    queue = JournalQueue(base / 'b', load(base / 'of.yaml'), 'of-1', 4)
+    queue.write(CASE, dict(lines_of(base / 'a')[2][1]))
+    queue.close()
+    assert close_registered(registration, base / 'b') == ''
+    assert read_ledger(base / 'ledger').campaigns[1].fate == 'begun, no result'
+    assert ran(base, 'c', 2) == 2
 
 
 def test_a_campaign_goes_on_with_its_registration(base, capsys):

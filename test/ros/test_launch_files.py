@@ -15,6 +15,7 @@
 """Launch files, with the real launch where it is installed."""
 
 import importlib.util
+import re
 import shutil
 import signal
 import subprocess
@@ -26,6 +27,8 @@ import pytest
 import yaml
 from conftest import ROOT
 from support.graph import domain_of_its_own
+
+from repsq_ros.cli import main
 
 pytest.importorskip('launch_ros')
 
@@ -128,17 +131,28 @@ needs_ros2_launch = pytest.mark.skipif(
 
 
 @needs_ros2_launch
-def test_ros2_launch_runs_a_simulated_campaign_to_its_end(short, write, tmp_path):
-    output = tmp_path / 'campaign'
+def test_ros2_launch_runs_a_registered_campaign_to_its_end(short, write, tmp_path, capsys):
+    pytest.importorskip('cryptography')
+    pytest.importorskip('jsonschema')
+    output, key, file = tmp_path / 'campaign', str(tmp_path / 'lab.key'), str(write(short))
+    register = ['register', file, '--lab', 'A lab', '--key', key, '--seed', '7']
+    for words in (['certify', '--keygen', key], [*register, '--ledger', str(tmp_path / 'ledger')]):
+        assert main(words) == 0
     done = subprocess.run(
-        ['ros2', 'launch', 'repsq_ros', 'simulation.launch.py', f'specification:={write(short)}',
-         f'output:={output}', 'seed:=7', 'campaign_id:=20261127', 'monitor:=true'],
+        ['ros2', 'launch', 'repsq_ros', 'simulation.launch.py', f'specification:={file}',
+         f'output:={output}', f'registration:={tmp_path / "ledger" / "registration-1.json"}',
+         'campaign_id:=20261127', 'monitor:=true'],
         capture_output=True, text=True, timeout=120, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     result = yaml.safe_load((output / 'result.yaml').read_text())
     assert result['campaign_id'] == '20261127'
     assert result['outcome'] == 'reached'
+    capsys.readouterr()
+    assert main(['verify', str(output)]) == 0
+    line = r'^ok registration +number 1 of A lab, .*, seed 7 chosen by the lab; of 1 reg'
+    assert re.search(line, capsys.readouterr().out, re.MULTILINE)
+    assert '"event":"result"' in (tmp_path / 'ledger' / 'ledger.jsonl').read_text()
 
 
 @needs_ros2_launch
