@@ -31,10 +31,13 @@ from repsq_ros.campaign.drift import (
     drift_of_sessions,
     intervals_of_sessions,
 )
+from repsq_ros.campaign.journal import LEDGER
 from repsq_ros.campaign.journal_contents import ABORT, PAUSE, RESUME, SKIP, TEST
 from repsq_ros.campaign.recomputed_campaign import RecomputedCampaign, SessionRecord, recompute
 from repsq_ros.campaign.records import EstimateRecord, TestRecord
 from repsq_ros.campaign.result import Result
+from repsq_ros.certificate.differences import CheckResult
+from repsq_ros.certificate.registration import check_registration
 from repsq_ros.specification.model import Specification
 
 Array = NDArray[np.float64]
@@ -67,6 +70,12 @@ class CampaignData:
     def result(self) -> Result | None:
         """Return the result; None before the end."""
         return self.recomputed.result
+
+    @cached_property
+    def registration(self) -> CheckResult:
+        """What was registered before the first test, by the ledger in the folder."""
+        ledger = self.recomputed.folder / LEDGER
+        return check_registration(None, self.recomputed, ledger if ledger.exists() else None)
 
     @cached_property
     def counted(self) -> tuple[TestRecord, ...]:

@@ -143,6 +143,7 @@ def counts(campaign: CampaignData) -> list[Row]:
             f'{specification.tester.proposal.kind}, {campaign.recomputed.contents.seed}',
         ),
     ]
+    rows.append(('registration', registration(campaign)))
     result = campaign.result
     if result is not None:
         rows += [
@@ -152,6 +153,14 @@ def counts(campaign: CampaignData) -> list[Row]:
             ('what they cost', price_text(result) or 'nothing'),
         ]
     return rows
+
+
+def registration(campaign: CampaignData) -> str:
+    """Return what was registered before the first test, and what the ledger tells of others."""
+    found = campaign.registration
+    if found.problems:
+        return f'DOES NOT FIT: {"; ".join(found.problems)}'
+    return found.note or found.not_checked
 
 
 def acceptance(campaign: CampaignData) -> str:

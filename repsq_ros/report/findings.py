@@ -159,6 +159,8 @@ def unseen(campaign: CampaignData) -> list[str]:
         found.append(f'what the {lost} lost attempts would have given')
     if len(campaign.sessions) < 2:
         found.append('drift from day to day: all tests are of one session')
+    if not campaign.recomputed.contents.ledger:
+        found.append('other campaigns of which this may be the best: it was not registered')
     return [*found, *UNSEEN]
 
 

@@ -169,6 +169,7 @@ def _rows(
         ('rule', [each.specification.tester.stopping.name for each in campaigns]),
         ('proposal', [each.specification.tester.proposal.kind for each in campaigns]),
         ('seed', [str(each.recomputed.contents.seed) for each in campaigns]),
+        ('registration', [facts.registration(each) for each in campaigns]),
         ('attempts lost', [str(len(each.lost)) for each in campaigns]),
         ('promised accuracy', [('yes' if r.accurate else 'no') if r else '-' for r in results]),
     ]

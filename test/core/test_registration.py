@@ -40,6 +40,8 @@ from repsq_ros.errors import ParameterError
 from repsq_ros.launching.arguments import OUTPUT, REGISTRATION, SEED, SEED_VALUE
 from repsq_ros.launching.first_look import closing_text, look_first
 from repsq_ros.launching.registered_campaign import begin_registered, close_registered
+from repsq_ros.report import facts
+from repsq_ros.report.campaign_data import gather
 from repsq_ros.specification.load import load
 
 pytest.importorskip('cryptography')
@@ -180,6 +182,24 @@ def test_labs_are_told_apart_by_what_they_registered(base, capsys):
     printed = capsys.readouterr().out
     assert re.search(r'^register  .*/a: number 1 of Lab One', printed, re.MULTILINE), printed
     assert re.search(r'^register  .*/b: not registered', printed, re.MULTILINE)
+
+
+def test_a_report_tells_what_was_registered_and_what_became_of_the_others(base, capsys):
+    pytest.importorskip('jinja2')
+    pytest.importorskip('matplotlib')
+    for seed in '45':
+        assert register(base, '--seed', seed) == 0
+    assert ran(base, 'b', 3) == 0
+    words = ['run', str(base / 'of.yaml'), *SIMULATED, '--seed', '3', '--output', str(base / 'c')]
+    assert main(words) == 0
+    assert main(['report', str(base / 'b'), str(base / 'c')]) == 0
+    page = (base / 'b' / 'report.html').read_text()
+    assert page.count('number 3 of Lab One, 20') == 2  # of the campaign, and side by side
+    assert 'of 3 registrations in the ledger, 3 of this specification, 1 without a result' in page
+    assert page.count('not registered: nobody can tell') == 2
+    assert page.count('it was not registered</li>') == 1
+    line_changed(base, 'b')
+    assert 'DOES NOT FIT: ' in facts.registration(gather(base / 'b'))
 
 
 def test_a_campaign_that_was_not_registered_is_not_called_so(base, capsys):
@@ -361,8 +381,8 @@ def campaign_left_out_and_signed_again(base):
     return (base / 'b',)
 
 
-def line_changed(base):
-    file = base / 'a' / LEDGER
+def line_changed(base, name='a'):
+    file = base / name / LEDGER
     file.write_text(file.read_text().replace('"tests":6', '"tests":7'))
     return (base / 'a',)
 
