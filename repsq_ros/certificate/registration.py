@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 from repsq_ros import __version__
 from repsq_ros.campaign.folder import SPECIFICATION
 from repsq_ros.campaign.journal import LEDGER
-from repsq_ros.campaign.recomputed_campaign import RecomputedCampaign
+from repsq_ros.campaign.recomputed_campaign import RecomputedCampaign, recompute
 from repsq_ros.certificate.canonical import content_digest, plain_object, sha256_of, written_form
 from repsq_ros.certificate.differences import CheckResult, differences
 from repsq_ros.certificate.ledger import (
@@ -33,6 +33,8 @@ from repsq_ros.certificate.ledger import (
     RegisteredCampaign,
     appending,
     derived_seed,
+    finish,
+    ledger_file,
     read_ledger,
 )
 from repsq_ros.certificate.signature import sign, signature_problem
@@ -198,6 +200,13 @@ def keep_ledger(ledger: Path, folder: Path) -> None:
         shutil.copyfile(ledger, folder / LEDGER)
     except OSError as error:
         raise OutputError.unwritable(folder, error) from None
+
+
+def end_registered(ledger: Path, folder: Path) -> None:
+    """Say in the ledger what a campaign returned, and keep the ledger in its folder."""
+    file = ledger_file(ledger)
+    finish(file, recompute(folder))
+    keep_ledger(file, folder)
 
 
 def certified_registration(recomputed: RecomputedCampaign) -> dict[str, object] | None:

@@ -25,6 +25,7 @@ from repsq_ros.campaign.recomputed_campaign import recompute
 from repsq_ros.certificate.document import CERTIFICATE, bag_entry, make_document
 from repsq_ros.certificate.issuing import issue, read_certificate
 from repsq_ros.certificate.publication import pack, publish
+from repsq_ros.certificate.registration import end_registered
 from repsq_ros.certificate.signature import make_keys, read_private
 from repsq_ros.certificate.verification import verify
 from repsq_ros.console.recorded_journal import RecordedTopics, add_topics, topics_of
@@ -32,7 +33,6 @@ from repsq_ros.console.registered_run import add_ledger
 from repsq_ros.console.verify import show_checks
 from repsq_ros.errors import CertificateError, OutputError, ParameterError
 from repsq_ros.json_answer import add_json, print_said
-from repsq_ros.launching.registered_campaign import end_registered
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -21,10 +21,10 @@ from pathlib import Path
 from repsq_ros.campaign.folder import RESULT
 from repsq_ros.campaign.journal import JOURNAL, LEDGER
 from repsq_ros.campaign.journal_contents import read_contents
-from repsq_ros.campaign.recomputed_campaign import recompute
-from repsq_ros.certificate.ledger import begin, finish, ledger_file, read_ledger, release
+from repsq_ros.certificate.ledger import begin, ledger_file, read_ledger, release
 from repsq_ros.certificate.registration import (
     declare,
+    end_registered,
     keep_ledger,
     read_registration,
     require_registered,
@@ -79,13 +79,6 @@ def require_same_registration(registration: Path | None, folder: Path) -> None:
         raise ParameterError(
             'registration', f'{registration}', f'the one that {folder} began with and still has'
         )
-
-
-def end_registered(ledger: Path, folder: Path) -> None:
-    """Say in the ledger what a campaign returned, and keep the ledger in its folder."""
-    file = ledger_file(ledger)
-    finish(file, recompute(folder))
-    keep_ledger(file, folder)
 
 
 def close_registered(registration: Path, folder: Path) -> str:

@@ -36,7 +36,7 @@ OPTIONAL = {
     'rich', 'rosbags', 'tqdm',
 }  # fmt: skip
 LOADED_BY = {
-    'repsq_ros.certificate': {'compare', 'certify', 'verify', 'run', 'register'},
+    'repsq_ros.certificate': {'compare', 'certify', 'verify', 'run', 'register', 'report'},
     'repsq_ros.launching': {'run'},
     'repsq_ros.nodes': set(),
     'repsq_ros.recordings': {
