@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import math
 
+from repsq_ros.campaign.command_response import CommandResponse
 from repsq_ros.campaign.conclusion import centre_of, conclude
 from repsq_ros.campaign.losses import Losses
 from repsq_ros.campaign.promise import lost_text
@@ -69,6 +70,7 @@ class Campaign:
         self._acceptance = self._make_acceptance()
         self._total = Accumulator()
         self._errors = Accumulator()  # of the instruments
+        self._response = CommandResponse(specification.protocol.kind, specification.measured_at)
         self._weights = Weights()
         self._losses = Losses(accuracy)
         self._selection = Selection()  # of all that was lost
@@ -82,6 +84,7 @@ class Campaign:
         self._next_index = 0
         self._progress_told = 0  # events
         self._events: list[str] = []
+        self._question = ''
         self.latest: EstimateRecord | None = None
 
     @property
@@ -120,7 +123,7 @@ class Campaign:
         """
         if not self.is_due(record):
             return None
-        self._last = (record.index, record.attempt)
+        self._last, self._question = (record.index, record.attempt), ''
         z = record.psi * record.weight
         self._losses.take(record)
         if record.skipped:
@@ -217,6 +220,8 @@ class Campaign:
         self._losses.count(self._total, z, bounds, beside)
         self._tell_progress(record)
         self._look_for_drift(record, z, bounds)
+        self._question = self._response.take_case(record.x, record.measured)
+        self._events += [self._event(record, self._question)] * bool(self._question)
 
     def _bet_on_limit(self, z: float | None, bounds: Bounds, could: Bounds | None) -> None:
         """Let a test, or a case without a value, speak about the limit of `accept`."""
@@ -322,6 +327,7 @@ class Campaign:
             largest_weight=self._weights.largest,
             stopped=stopped,
             note=self._note(expected) if self._violations or self._selection.some else '',
+            question=self._question,
         )
 
     @property
@@ -386,6 +392,7 @@ class Campaign:
             self._losses,
             self._errors.mean,
             events,
+            self._response,
             self._acceptance,
             self._mean_over_tests(),
         )

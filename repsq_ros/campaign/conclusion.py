@@ -20,12 +20,13 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
+from repsq_ros.campaign.command_response import CommandResponse
 from repsq_ros.campaign.losses import Losses
 from repsq_ros.campaign.promise import facts_of, say
 from repsq_ros.campaign.records import EstimateRecord
 from repsq_ros.campaign.result import Outcome, Result
 from repsq_ros.estimation.acceptance import AcceptanceTest, AcceptanceVerdict
-from repsq_ros.estimation.agreement import probability_same
+from repsq_ros.estimation.partition import probability_same
 from repsq_ros.estimation.portfolio import takes_middle
 from repsq_ros.estimation.stopping import Bounds, Progress, StoppingRule
 from repsq_ros.sampling.proposals import Proposal
@@ -49,6 +50,7 @@ def conclude(
     losses: Losses,
     systematic: float,
     events: Sequence[str],
+    response: CommandResponse,
     acceptance: AcceptanceTest | None = None,
     running: Bounds | None = None,
 ) -> Result:
@@ -61,6 +63,7 @@ def conclude(
     :param events: everything out of the ordinary so far
     :param acceptance: what the tests say of the limit of `accept`
     :param running: where the mean over the tests lies, where it was found to change
+    :param response: what was measured against what was commanded
     """
     rule = specification.tester.stopping
     estimate = centre_of(rule, latest.lower, latest.upper, latest.mean)
@@ -104,6 +107,7 @@ def conclude(
         decided_at=decided_at,
         running=running,
         systematic=systematic,
+        doubts=response.findings,
     )
     said = say(told_of)
     by_mean = not told_of.cell_decides
@@ -145,6 +149,7 @@ def conclude(
         violations=violations,
         objection=said.objection,
         provisos=said.provisos,
+        response=response.lines,
         verdict='' if accept is None else said.verdict.value,
         decided_at=decided_at if said.verdict is not AcceptanceVerdict.UNDECIDED else 0,
     )

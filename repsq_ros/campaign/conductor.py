@@ -304,6 +304,9 @@ class Conductor:
             answers.told = True
             actions.append(CountedAttempt(measured, estimated))
             self._cases.learn(measured)
+            if estimated.question and self._attended and not (self.paused or estimated.stopped):
+                reason = f'{estimated.question} Resume if the robot does just that, else abort'
+                return actions + self.pause(now_ns, reason, cause=Cause.INSTRUMENT)
         if self.paused:
             return actions
         if estimated.stopped:

@@ -35,7 +35,8 @@ TESTS = 'tests.csv'
 REPLICATION = 'replication.yaml'
 RESULT = 'result.yaml'
 # After those of the case.
-COLUMNS = 'psi,psi_error,weight,weight_bound,samples,mean,half_width,reason'
+COLUMNS = 'psi,psi_error,weight,weight_bound,samples,mean,half_width'
+MEASURED = 'measured_'  # begins the names of columns of what the window shows of its command
 
 
 def read_tests(folder: Path, names: tuple[str, ...]) -> list[TestRecord]:
@@ -66,6 +67,9 @@ def read_tests(folder: Path, names: tuple[str, ...]) -> list[TestRecord]:
                     x=tuple(float(row[name]) for name in names),
                     weight_bound=float(row['weight_bound']),
                     psi_error=float(row.get('psi_error', 0.0)),
+                    measured=tuple(
+                        float(row[name]) for name in row if name.startswith(MEASURED) and row[name]
+                    ),
                 )
             )
         except (KeyError, TypeError, ValueError) as error:
@@ -78,17 +82,21 @@ def read_tests(folder: Path, names: tuple[str, ...]) -> list[TestRecord]:
 
 def tests_header(specification: Specification) -> str:
     """Return the first line of tests.csv."""
-    return f'index,attempt,valid,{",".join(specification.box.names)},{COLUMNS}'
+    names = ''.join(f',{MEASURED}{name}' for name in specification.measured_names)
+    return f'index,attempt,valid,{",".join(specification.box.names)},{COLUMNS}{names},reason'
 
 
-def tests_row(record: TestRecord, estimate: EstimateRecord) -> str:
+def tests_row(record: TestRecord, estimate: EstimateRecord, specification: Specification) -> str:
     """Return the line of one attempt in tests.csv."""
     reason = record.reason.replace('"', "'")
+    count = len(specification.measured_names)
+    measured = [repr(each) for each in record.measured] or [''] * count
     return (
         f'{record.index},{record.attempt},{int(record.valid)},'
         f'{",".join(repr(float(value)) for value in record.x)},{record.psi!r},'
         f'{record.psi_error!r},{record.weight!r},{record.weight_bound!r},{record.samples},'
-        f'{estimate.mean!r},{estimate.half_width!r},"{reason}"'
+        f'{estimate.mean!r},{estimate.half_width!r}'
+        f'{"".join(f",{each}" for each in measured[:count])},"{reason}"'
     )
 
 
@@ -152,7 +160,7 @@ class CampaignFolder:
 
         :param sync: have it there before returning
         """
-        self._write_line(tests_row(record, estimate), sync=False)
+        self._write_line(tests_row(record, estimate, self._specification), sync=False)
         if sync and self._journal.exists():
             self._flush()
         elif sync:

@@ -149,6 +149,7 @@ def record_of_line(entry: Entry) -> TestRecord:
     for name in ('psi', 'weight', 'weight_bound'):
         values[name] = float(values[name])
     values['x'] = tuple(map(float, values['x']))
+    values['measured'] = tuple(map(float, values.get('measured', ())))
     needed = (each for each in fields(TestRecord) if each.default is MISSING)
     missing = [each.name for each in needed if each.name not in values]
     if missing:

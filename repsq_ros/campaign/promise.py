@@ -70,6 +70,7 @@ class Facts:
     decided_at: int = 0  # tests at which it fell; 0: not yet
     running: Bounds | None = None  # of the mean over the tests, where it was found to change
     systematic: float = 0.0  # how far the instruments may have moved the mean [unit of psi]
+    doubts: tuple[str, ...] = ()  # what is strange between what was commanded and measured
 
     @property
     def cell_decides(self) -> bool:
@@ -242,6 +243,7 @@ def _provisos(facts: Facts) -> tuple[str, ...]:
             'the sensors are right (their errors may have moved the mean by '
             f'{facts.systematic:.1g}, the mean of psi_error)'
         )
+    found += [f'this is in order: {doubt}' for doubt in facts.doubts]
     return tuple(found)
 
 

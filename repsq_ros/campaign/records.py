@@ -60,6 +60,7 @@ class TestRecord:
     )
     cause: str = ''  # Cause, where it was broken off; '': an earlier version did not say
     psi_error: float = 0.0  # how far the instruments may have moved psi; 0: not known
+    measured: tuple[float, ...] = ()  # mean velocity or position of the window; empty: not known
 
     @property
     def loss(self) -> Cause | None:
@@ -100,6 +101,7 @@ def record_of(
         draw.weight_bound,
         code='' if outcome.code is None else outcome.code.key,
         psi_error=outcome.psi_error,
+        measured=outcome.measured,
     )
 
 
@@ -128,6 +130,7 @@ class EstimateRecord:
     bench: int = 0  # of broken_off: by the bench itself
     extra_tests: int = 0  # that losses cost; while the campaign runs: expected
     lost_time: float = 0.0  # [s] that lost attempts and their pauses took
+    question: str = ''  # what a person has to look at before the campaign goes on; '': nothing
 
 
 @dataclass(frozen=True)

@@ -34,6 +34,7 @@ class Outcome(enum.Enum):
 
 
 ACCEPTANCE = ('verdict', 'decided_at')  # fields of `accept`
+RESPONSE = 'response'
 
 
 @dataclass(frozen=True)
@@ -77,6 +78,7 @@ class Result:
     bench: int = 0
     extra_tests: int = 0
     lost_time: float = 0.0  # [s]
+    response: tuple[str, ...] = ()  # measured against commanded, a line each; empty: not known
     # Of `accept`: in no message, whose guarantee says it in words.
     verdict: str = ''  # pass, fail, undecided; empty: nothing is held against a limit
     decided_at: int = 0  # tests at which the verdict fell; 0: it has not
@@ -100,9 +102,9 @@ class Result:
         return specification.anchored_at(self.estimate, worth)
 
     def content(self) -> dict[str, object]:
-        """Return all fields; those of `accept` where the specification has it."""
-        told = asdict(self)
-        return told if self.verdict else {k: v for k, v in told.items() if k not in ACCEPTANCE}
+        """Return all fields; those of `accept` and `response` where there is something to say."""
+        absent = (*(ACCEPTANCE * (not self.verdict)), *([RESPONSE] * (not self.response)))
+        return {name: value for name, value in asdict(self).items() if name not in absent}
 
     def document(self, specification: Specification) -> dict[str, object]:
         """Return the content of result.yaml."""
@@ -111,6 +113,7 @@ class Result:
             **self.content(),
             'events': list(self.events),
             'provisos': list(self.provisos),
+            **({RESPONSE: list(self.response)} if self.response else {}),
             'software': f'repsq_ros {__version__}',
             'specification': self.published(specification).shared(),
         }

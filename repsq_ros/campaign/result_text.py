@@ -47,6 +47,7 @@ def result_text(result: Result) -> str:
             f'weights   largest {result.largest_weight:.4g}, bound {result.weight_bound:.4g} '
             f'({origin}); worth {result.effective_sample_size:.1f} tests of equal weight'
         )
+    lines += [f'response  {line}' for line in result.response]
     return '\n'.join([*lines, *(f'event     {event}' for event in result.events)])
 
 

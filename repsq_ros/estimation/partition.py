@@ -20,6 +20,7 @@ import math
 from bisect import bisect_right
 from dataclasses import dataclass
 
+from repsq_ros import special
 from repsq_ros.estimation.probabilities import written
 
 
@@ -132,3 +133,27 @@ def _edges(start: float, first: float, alpha: float, cells: range) -> list[float
     one = math.lcm(*(each.denominator for each in numbers))
     begin, offset, width = (int(each * one) for each in numbers)
     return [(begin + offset + k * width) / one for k in cells]
+
+
+def probability_same(partition: Partition, estimate: float, standard_error: float) -> float:
+    """Return P(another run falls into the cell of this estimate), given the estimate.
+
+    r* lies around the estimate, and the other run around r*, each with the standard error of the
+    mean: so the other run is Gaussian around the estimate with sqrt(2) of it. With an anchor it is
+    the probability that a replicator returns the anchor. A plug-in from one run's data: it
+    guarantees nothing.
+
+    :param standard_error: sd(r_n) [unit of psi]; NaN gives NaN
+    """
+    if math.isnan(standard_error):
+        return math.nan
+    found = partition.quantize(estimate).cell
+    cell = found if partition.anchor is None else partition.anchor_cell
+    if standard_error == 0.0:
+        return float(found == cell)
+    both = math.sqrt(2.0) * standard_error
+    # The outer cells also take what lies outside the range.
+    high = math.inf if cell == len(partition.edges) - 2 else partition.edges[cell + 1]
+    low = -math.inf if cell == 0 else partition.edges[cell]
+    above, below = (special.ndtr((edge - estimate) / both) for edge in (high, low))
+    return float(above - below)

@@ -46,7 +46,9 @@ class Evaluation:
     note: str = ''  # what is out of the ordinary in a valid one, e.g. a fall
     code: Code | None = None  # of the reason, for programs
     psi_error: float = 0.0  # how far the instruments may have moved psi; 0: not known
-    mean_velocity: tuple[float, ...] = ()  # (v_x, v_y, yaw rate), where psi is one of velocities
+    # What the window shows of a command: mean (v_x, v_y, yaw rate) [m/s, m/s, rad/s], or of a pose
+    # the mean position [m]. Empty: of neither.
+    measured: tuple[float, ...] = ()
 
     @staticmethod
     def invalid(reason: str, samples: int = 0, code: Code = Code.OWN) -> Evaluation:
@@ -178,14 +180,18 @@ class Measure:
         if spoiled is not None:
             return Evaluation.invalid(spoiled.text, count, spoiled.code)
         total = min(off.total, self.upper - self.lower)
-        velocity = tuple(map(float, ready.velocity.mean(axis=0))) if self._of_velocity else ()
         return Evaluation(
-            psi, True, '', count, self._outside(psi), psi_error=total, mean_velocity=velocity
+            psi, True, '', count, self._outside(psi), psi_error=total, measured=self._of(ready)
         )
 
-    @property
-    def _of_velocity(self) -> bool:
-        return self.quantity.needs == 'velocity' and not self.own
+    def _of(self, cut: Cut) -> tuple[float, ...]:
+        """Return what a window shows of its command."""
+        needs, rows = self.quantity.needs, None
+        if needs == 'velocity' and not self.own:
+            rows = cut.velocity
+        elif needs in ('position', 'pose') and len(cut.window.command) == 6:
+            rows = cut.measured.position
+        return () if rows is None else tuple(map(float, rows.mean(axis=0)))
 
     def _outside(self, psi: float) -> str:
         """Return a note where psi lies outside its range; '': it does not."""

@@ -93,11 +93,11 @@ def test_record_of(message: Any) -> TestRecord:
     values = _values(TestRecord, message)
     values['weight_bound'] = values['weight_bound'] or math.inf  # 0: not given
     record = TestRecord(**values)
-    numbers = (record.psi * record.weight, record.psi_error)
+    numbers = (record.psi * record.weight, record.psi_error, *record.measured)
     if record.valid and not all(map(math.isfinite, numbers)):
         reason = (
-            f'psi is {record.psi}, weight {record.weight}, psi_error {record.psi_error}; expected '
-            'finite numbers'
+            f'psi is {record.psi}, weight {record.weight}, psi_error {record.psi_error}, measured '
+            f'{list(record.measured)}; expected finite numbers'
         )
         code = Code.NOT_FINITE.key
         return replace(record, psi=0.0, psi_error=0.0, valid=False, reason=reason, code=code)

@@ -167,6 +167,8 @@ class Estimator(CampaignNode):
             return
         if self._folder is not None:
             self._folder.add(record, estimate)
+        if estimate.question:
+            self.get_logger().error(estimate.question)
         self._estimates.publish(
             translate.estimate_of(estimate, self._campaign_id, message.header.stamp)
         )

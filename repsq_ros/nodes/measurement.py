@@ -21,11 +21,9 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
-import numpy as np
 from rclpy.clock import Clock, ClockType
 
 from repsq_ros import topics
-from repsq_ros.auditing.command_response import response_findings
 from repsq_ros.auditing.stream_audit import CLOCK_TOLERANCE
 from repsq_ros.campaign.attempts import Attempts
 from repsq_ros.campaign.records import TestRecord, record_of
@@ -76,8 +74,6 @@ class Measurement(CampaignNode):
         self._attempts = Attempts()
         self._running = RunningTime(2 * PATIENCE)  # or a stall would end a test too early
         self._over_since: dict[Key, float] = {}  # [s] of it; tests whose phases are over
-        self._against: list[tuple[tuple[float, ...], tuple[float, ...]]] = []  # command, velocity
-        self._told: set[str] = set()
         self._last: TestMeasurement | None = None  # said again to who asks again
         self._frame = ''
         self._last_arrival = 0.0  # [s] of its running time
@@ -152,8 +148,7 @@ class Measurement(CampaignNode):
     def _hear_phase(self, test: TestCommand, span: Span) -> None:
         case = campaign_messages.case_of(test)
         if test.campaign_id != self._test.campaign_id:
-            self._attempts, self._last, self._against = Attempts(), None, []
-            self._told.clear()
+            self._attempts, self._last = Attempts(), None
         self._test, key = test, (case.index, case.attempt)
         self._last_arrival = self._running.now
         last = self._last
@@ -212,7 +207,6 @@ class Measurement(CampaignNode):
             self._over_since.pop(key, None)
             if attempt is not None:
                 self._tell(key, outcome)
-                self._hold_against(window.command, outcome)
                 self._publish(record_of(key, attempt.case.draw, window, outcome))
 
     def _tell(self, key: Key, outcome: Evaluation) -> None:
@@ -225,18 +219,6 @@ class Measurement(CampaignNode):
             f'test {index}, attempt {attempt}: {word}{outcome.reason or outcome.note}'
         )
         self._diagnostics.tell_test(index, attempt, outcome)
-
-    def _hold_against(self, command: tuple[float, ...], outcome: Evaluation) -> None:
-        """Tell once where velocities do not follow the commands: turned, mirrored, an echo."""
-        if not outcome.mean_velocity:
-            return
-        self._against.append((command, outcome.mean_velocity))
-        commands, means = zip(*self._against, strict=True)
-        for finding in response_findings(commands, [np.array(each) for each in means]):
-            kind = finding.split(':')[0]
-            if kind not in self._told:
-                self._told.add(kind)
-                self.get_logger().error(f'measured against commanded: {finding}')
 
     def _publish(self, record: TestRecord) -> None:
         theirs, own = self._test.specification_digest, self._specification.digest

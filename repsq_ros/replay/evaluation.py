@@ -20,10 +20,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-import numpy as np
-
-from repsq_ros.auditing.command_response import response_findings
 from repsq_ros.campaign.campaign import Campaign
+from repsq_ros.campaign.command_response import COMPARED, CommandResponse
 from repsq_ros.campaign.records import EstimateRecord, TestRecord, record_of
 from repsq_ros.campaign.result import Result
 from repsq_ros.measurement.measure import Evaluation
@@ -113,10 +111,17 @@ def fold_records(
     )
 
 
-def against_commands(evaluated: Sequence[EvaluatedSegment]) -> list[str]:
-    """Return what is wrong between commands and measured velocities, a sentence each."""
-    pairs = [(s.window.command, o.mean_velocity) for s, o in evaluated if o.mean_velocity]
-    return response_findings([c for c, _ in pairs], [np.array(v) for _, v in pairs])
+def against_commands(evaluated: Sequence[EvaluatedSegment], kind: str) -> tuple[str, ...]:
+    """Return what is wrong between commands and what was measured of them, a sentence each.
+
+    :param kind: what is commanded: velocity or pose
+    """
+    response = CommandResponse(kind)
+    for segment, outcome in evaluated:
+        command = segment.window.command[:COMPARED]
+        if len(outcome.measured) == len(command) == COMPARED:
+            response.add(command, outcome.measured)
+    return response.findings
 
 
 def differences(evaluated: Sequence[EvaluatedSegment]) -> str:

@@ -139,10 +139,11 @@ def reevaluate(task: Task) -> Reevaluation:
         ]
         losses, digests = tuple(recording.losses), tuple(recording.digests.items())
     first = next(iter(found.evaluated.values()), [])
+    doubts = against_commands(first, own.protocol.kind)
     notes = [
         *found.notes,
         *filter(None, [differences(found.evaluated.get(None, []))]),
-        *(f'measured against commanded: {each}' for each in against_commands(first)),
+        *(f'measured against commanded: {each}' for each in doubts),
     ]
     return Reevaluation(task.bag, found.campaign_id, tuple(rows), tuple(notes), losses, digests)
 
@@ -183,6 +184,4 @@ def _fold(
     folded = fold_records(variant.specification, records_of(evaluated), campaign_id)
     if folded.result is None:
         return folded
-    result = variant.mark(folded.result)
-    doubts = tuple(f'this is in order: {each}' for each in against_commands(evaluated))
-    return replace(folded, result=replace(result, provisos=(*result.provisos, *doubts)))
+    return replace(folded, result=variant.mark(folded.result))

@@ -85,6 +85,7 @@ def _card(campaign: CampaignData, beside: Sequence[CampaignData]) -> dict[str, o
         'sessions': facts.sessions(campaign),
         'reasons': campaign.reasons(),
         'events': facts.events(campaign),
+        'response': () if campaign.result is None else campaign.result.response,
         'stops': campaign.stops(),
         'samples': campaign.samples(),
         'audits': campaign.audits,

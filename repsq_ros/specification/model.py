@@ -27,7 +27,8 @@ from repsq_ros.estimation.partition import Partition
 from repsq_ros.keys import key, shared
 from repsq_ros.measurement.inputs import Input
 from repsq_ros.measurement.measure import Measure
-from repsq_ros.protocols.protocol import Protocol
+from repsq_ros.protocols.command_space import COMPONENTS
+from repsq_ros.protocols.protocol import Goal, Protocol
 from repsq_ros.sampling.box import Box
 from repsq_ros.sampling.distributions import Distribution
 from repsq_ros.sampling.proposals import Proposal
@@ -94,6 +95,28 @@ class Specification:
         if self.feedback is not None:
             return self.feedback
         return None if self.measure.of_readings else self.measure.input
+
+    @property
+    def measured_names(self) -> tuple[str, ...]:
+        """Names of the components of a command that a window shows: `TestRecord.measured`."""
+        kind, measure = self.protocol.kind, self.measure
+        if kind == 'velocity' and measure.quantity.needs == 'velocity' and not measure.own:
+            return COMPONENTS[kind]
+        if kind == 'pose' and measure.quantity.needs in ('position', 'pose'):
+            return COMPONENTS[kind][:3]
+        return ()
+
+    @property
+    def measured_at(self) -> tuple[int | None, ...]:
+        """Where a case has what those components should be; None: it does not vary.
+
+        Empty: a window shows no component of a case, as at a reference pose.
+        """
+        measured = next(step for step in self.protocol.steps if step.window_ns)
+        if measured.goal is not Goal.TARGET:
+            return ()
+        places = {name: place for place, name in enumerate(self.box.names)}
+        return tuple(map(places.get, self.measured_names))
 
     def make_proposal(self) -> Proposal:
         """Make the tester's proposal, at the beginning of a campaign."""

@@ -14,15 +14,20 @@
 
 """A campaign is a fold: each test once, in order, whatever else arrives."""
 
+import json
 import math
 import subprocess
 import sys
+from dataclasses import replace
 
+import numpy as np
 import pytest
 import yaml
 
 from repsq_ros.campaign.campaign import Campaign
-from repsq_ros.campaign.folder import CampaignFolder
+from repsq_ros.campaign.folder import CampaignFolder, read_tests
+from repsq_ros.campaign.journal import Entry
+from repsq_ros.campaign.journal_contents import line_of_test, record_of_line
 from repsq_ros.campaign.records import TestRecord
 from repsq_ros.errors import OutputError
 from repsq_ros.specification.load import load
@@ -237,7 +242,9 @@ def test_an_output_that_cannot_be_written_is_told(specification, tmp_path):
 FULL = """
 import resource, sys
 from pathlib import Path
-from repsq_ros.campaign.folder import CampaignFolder
+from repsq_ros.campaign.folder import CampaignFolder, read_tests
+from repsq_ros.campaign.journal import Entry
+from repsq_ros.campaign.journal_contents import line_of_test, record_of_line
 from repsq_ros.campaign.records import EstimateRecord, TestRecord
 from repsq_ros.errors import OutputError
 from repsq_ros.specification.load import load
@@ -284,3 +291,33 @@ def test_the_disk_is_waited_for_at_each_test_only_where_no_journal_does_so(
     assert len(synced) == 1
     assert len((tmp_path / 'campaign' / 'tests.csv').read_text().splitlines()) == 3
     folder.close()
+
+
+def test_a_robot_that_goes_the_wrong_way_is_asked_about_once(specification, tmp_path):
+    campaign, folder = Campaign(specification), tmp_path / 'c'
+    kept, rng = CampaignFolder(folder, specification), np.random.default_rng(1)
+    asked, records = [], []
+    for index in range(300):
+        x = rng.uniform(-0.3, 0.3, 3)
+        measured = tuple(map(float, 0.8 * x * [1, -1, 1] + rng.normal(0, 0.01, 3)))
+        test = replace(record(index, psi_of(index)), x=tuple(map(float, x)), measured=measured)
+        estimate = campaign.add(test)
+        kept.add(test, estimate)
+        records.append(test)
+        asked += [index] * bool(estimate.question)
+        if campaign.stopped:
+            break
+    kept.close()
+    assert asked == [9]
+    result = campaign.result('c')
+    assert 'test 9, attempt 0: measured against commanded: linear_x and' in result.events[0]
+    assert 'one of them is mirrored' in result.provisos[-1] and 'mirrored' in result.guarantee
+    assert result.response[1].split(', ')[1].startswith('-0.80')
+    assert result.document(specification)['response'] == list(result.response)
+    assert [each.measured for each in read_tests(folder, specification.box.names)] == [
+        each.measured for each in records
+    ]
+    line = json.loads(json.dumps(line_of_test(records[0])))
+    assert record_of_line(Entry('test', line)) == records[0]
+    del line['measured']  # as 0.2.0 wrote it
+    assert record_of_line(Entry('test', line)).measured == ()

@@ -19,7 +19,7 @@ import math
 import numpy as np
 import pytest
 
-from repsq_ros.auditing.command_response import response_findings
+from repsq_ros.campaign.command_response import CommandResponse
 
 GAIN = np.diag([0.8, 0.65, 0.75])
 
@@ -29,7 +29,14 @@ def found(gain=GAIN, n=12, noise=0.01, seed=1, bias=(0.01, -0.015, 0.02), comman
     commands = rng.uniform(-0.3, 0.3, (n, 3))
     commands[:, commanded:] = 0.0
     means = commands @ np.asarray(gain).T + np.array(bias) + rng.normal(0, noise, (n, 3))
-    return response_findings(commands.tolist(), list(means))
+    return list(response(commands, means).findings)
+
+
+def response(commands, measured, kind='velocity'):
+    found = CommandResponse(kind)
+    for command, seen in zip(commands, measured, strict=True):
+        found.add(command, seen)
+    return found
 
 
 def turned(degrees):
@@ -67,7 +74,8 @@ def test_what_is_wrong_is_named(gain, words):
 
 def test_an_echo_of_the_command():
     assert found(np.eye(3), noise=0.0, bias=(0, 0, 0)) == [
-        'the measured velocity equals the command to the last digit: an echo of it?'
+        'linear_x, linear_y, angular_z: equals the command, scaled, to the last digit: '
+        'an echo of it?'
     ]
 
 
@@ -80,4 +88,48 @@ def test_nothing_is_said_of_few_tests_or_of_one_case():
     assert found(turned(90), n=9) == []
     assert found(turned(90), n=10) != []
     still = [[0.1, 0.0, 0.0]] * 20
-    assert response_findings(still, [np.zeros(3)] * 20) == []
+    assert response(still, np.zeros((20, 3))).findings == ()
+
+
+def test_an_echo_in_32_bits_and_scaled():
+    commands = np.random.default_rng(1).uniform(-0.3, 0.3, (20, 3))
+    assert 'an echo' in response(commands, (0.9 * commands).astype(np.float32)).findings[0]
+    noise = np.random.default_rng(2).normal(0, 1e-5, (20, 3))
+    assert response(commands, 0.9 * commands + noise).findings == ()
+
+
+def test_the_matrix_with_its_standard_errors():
+    """By least squares with a constant, as numpy's own solver gives it."""
+    rng = np.random.default_rng(3)
+    commands = rng.uniform(-0.3, 0.3, (40, 3))
+    means = commands @ turned(12).T + [0.1, 100.0, -3.0] + rng.normal(0, 0.02, (40, 3))
+    told = response(commands, means)
+    found = told.regress()
+    design = np.column_stack([commands, np.ones(40)])
+    expected, left, _, _ = np.linalg.lstsq(design, means, rcond=None)
+    assert found.gain == pytest.approx(expected[:3].T, abs=1e-9)
+    covariance = np.linalg.inv(design.T @ design)
+    assert found.error == pytest.approx(
+        np.sqrt(np.outer(left / 36, np.diag(covariance)[:3])), abs=1e-9
+    )
+    line = told.lines[1]
+    assert line.startswith('measured linear_y: +0.1') and ' +- 0.0' in line
+
+
+@pytest.mark.parametrize(
+    ('frame', 'words'),
+    [
+        (np.eye(3), ''),
+        ([[0, -1, 0], [1, 0, 0], [0, 0, 1]], ''),  # a frame that is turned: distances stay
+        ([[0, 1, 0], [1, 0, 0], [0, 0, 1]], 'one of them is mirrored, or two are swapped'),
+        ([[1, 0, 0], [0, -1, 0], [0, 0, 1]], 'one of them is mirrored'),
+        (1000 * np.eye(3), 'x: 1e+03'),
+        (np.diag([1, 1, 0]), 'z: nothing of what is commanded is measured'),
+    ],
+)
+def test_places_against_goals(frame, words):
+    rng = np.random.default_rng(4)
+    goals = rng.uniform(-0.3, 0.3, (30, 3))
+    places = (goals + rng.normal(0, 1e-4, (30, 3))) @ np.array(frame).T + [1, 2, 3]
+    found = response(goals, places, 'pose').findings
+    assert bool(found) is bool(words) and words in ' '.join(found)

@@ -43,7 +43,7 @@ def conductor(specification):
     return Conductor(specification, specification.make_proposal(), seed=1)
 
 
-def answer(conductor, case, valid=True, stopped=False, psi=0.5, **more):
+def answer(conductor, case, valid=True, stopped=False, psi=0.5, question='', **more):
     record = TestRecord(
         case.index, case.attempt, psi, case.draw.weight, valid, '' if valid else 'gap',
         x=case.draw.x, **more,
@@ -68,6 +68,7 @@ def answer(conductor, case, valid=True, stopped=False, psi=0.5, **more):
             effective_sample_size=1.0,
             largest_weight=1.0,
             stopped=stopped,
+            question=question,
         )
     )
 
@@ -599,3 +600,18 @@ def demo_specification(batch=None):
         return specification
     proposal = ProposalChoice('adaptive', adaptation=Adaptation(batch=batch))
     return replace(specification, tester=replace(specification.tester, proposal=proposal))
+
+
+def test_a_question_pauses_where_somebody_can_answer_it(specification):
+    for attended in (True, False):
+        conductor = Conductor(specification, specification.make_proposal(), 1, attended)
+        case, _ = conductor.start(0)
+        end_ns = run_test(conductor, 0)
+        answer(conductor, case, question='mirrored?')
+        counted, span = conductor.advance(end_ns)[:2]
+        assert isinstance(counted, CountedAttempt)
+        assert conductor.paused is attended
+        if attended:
+            assert span.reason.startswith('mirrored?') and not span.broken_off
+            conductor.resume(9 * SECOND, 10 * SECOND)
+        assert conductor.case.index == 1 and conductor.span.phase is Phase.DWELL

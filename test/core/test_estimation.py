@@ -25,10 +25,9 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from repsq_ros.estimation.accumulator import Accumulator
-from repsq_ros.estimation.agreement import probability_same
 from repsq_ros.estimation.alpha import distinct_alpha, paper_alpha
 from repsq_ros.estimation.moments import EmpiricalBernstein, Hoeffding, smallest_n
-from repsq_ros.estimation.partition import Partition
+from repsq_ros.estimation.partition import Partition, probability_same
 
 PRINTED = EmpiricalBernstein()
 SQUARED = EmpiricalBernstein(range_power=2)

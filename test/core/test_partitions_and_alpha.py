@@ -25,7 +25,6 @@ from scipy import stats
 from repsq_ros.campaign.campaign import Campaign
 from repsq_ros.campaign.folder import CampaignFolder
 from repsq_ros.campaign.records import TestRecord
-from repsq_ros.estimation.agreement import probability_same
 from repsq_ros.estimation.alpha import (
     agreement_exists,
     anchored_c,
@@ -34,7 +33,7 @@ from repsq_ros.estimation.alpha import (
     iid_alpha,
     paper_alpha,
 )
-from repsq_ros.estimation.partition import Partition
+from repsq_ros.estimation.partition import Partition, probability_same
 from repsq_ros.specification.load import load
 
 # Quantizing --------------------------------------------------------------------------------------

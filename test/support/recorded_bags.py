@@ -14,6 +14,7 @@
 
 """Recordings of campaigns, made by a test: the package's own topics, and no ROS."""
 
+import numpy as np
 from conftest import ROOT
 from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
@@ -108,7 +109,7 @@ class Script:
         self.measurements.append((self.now, STORE.types[MEASUREMENT](
             header=self._header(self.now), campaign_id=self.campaign_id,
             specification_digest=self.digest, index=index, attempt=attempt, psi=psi,
-            psi_error=0.0, weight=1.0,
+            psi_error=0.0, measured=np.zeros(3), weight=1.0,
             valid=valid, reason=reason, code=code, samples=50, window_start=time(self.now - 1),
             window_end=time(self.now), skipped=skipped, broken_off=False, cause='',
             x=self._array([0.2, 0.0, 0.0]), weight_bound=1.0,

@@ -1,0 +1,203 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Whether what was measured follows what was commanded: turned, mirrored, scaled, or an echo."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from repsq_ros import special
+
+Array = NDArray[np.float64]
+
+FEWEST = 10  # tests
+COMPARED = 3  # components: v_x, v_y, yaw rate, or x, y, z
+LEVEL = 3.2e-5  # of a finding on one side: four standard errors, where there are many tests
+NAMES = {'velocity': ('linear_x', 'linear_y', 'angular_z'), 'pose': ('x', 'y', 'z')}
+TURNED = 0.1  # [rad]
+NOTHING = 0.1  # of what is commanded: a response below that is none
+TOO_MUCH = 2.0  # times what is commanded: feet read as metres are 3.28, centimetres 100
+EXACT = 1e-6  # of the spread: what is left of an echo that went through 32 bit floats
+
+
+class Regression(NamedTuple):
+    """What is measured of what is commanded: rows of components measured, columns commanded."""
+
+    gain: Array  # (3, 3); 0 where nothing varies
+    error: Array  # (3, 3) its standard errors; +inf where nothing varies
+    varied: Sequence[int]  # components commanded that vary
+    freedom: int  # degrees of freedom
+    echo: Sequence[int]  # components that leave no residual
+
+
+class CommandResponse:
+    """What was measured, regressed on what was commanded, with a constant, by least squares.
+
+    Each finding is false with probability LEVEL at most. A scale that is a few per cent off, slip
+    and lag are not found: they look like a robot that follows badly. Of poses, a frame that is
+    turned is none, either: distances stay.
+
+    Running sums: the memory is bounded, however many tests there are.
+
+    :param kind: what is commanded: velocity [m/s, m/s, rad/s] or pose [m]
+    :param places: where a case has those components; None: one that does not vary
+    """
+
+    def __init__(self, kind: str, places: Sequence[int | None] = ()) -> None:
+        self._kind, self._names, self._places = kind, NAMES.get(kind, ()), places
+        self._n, self._next_look, self._told = 0, FEWEST, set[str]()
+        self._mean: Array = np.zeros(2 * COMPARED)
+        self._products: Array = np.zeros((2 * COMPARED, 2 * COMPARED))
+
+    def take_case(self, x: Sequence[float], measured: Sequence[float]) -> str:
+        """Take in a test; return what a person is to be asked about, once of a kind, or ''."""
+        if not len(measured) == len(self._places) == COMPARED:
+            return ''
+        self.add([0.0 if at is None else x[at] for at in self._places], measured)
+        if self._n < self._next_look:
+            return ''
+        self._next_look += max(self._next_look // 10, 1)  # few looks, few false alarms
+        new = [each for each in self.findings if each.split(':')[0] not in self._told]
+        self._told.update(each.split(':')[0] for each in new)
+        return f'measured against commanded: {"; ".join(new)}' if new else ''
+
+    def add(self, command: Sequence[float], measured: Sequence[float]) -> None:
+        """Take in what was commanded and what was measured, by Welford's update."""
+        values = np.array([*command, *measured], dtype=np.float64)
+        self._n += 1
+        off = values - self._mean
+        self._mean = self._mean + off / self._n
+        self._products = self._products + np.outer(off, values - self._mean)
+
+    def regress(self) -> Regression | None:
+        """Return the regression; None: of too few tests, or of commands that do not vary."""
+        s = self._products
+        varied = [k for k in range(COMPARED) if s[k, k] > 0.0]
+        freedom, of_commands = self._n - len(varied) - 1, s[np.ix_(varied, varied)]
+        if not self._names or self._n < FEWEST or not varied or freedom < 3:
+            return None
+        if np.linalg.matrix_rank(of_commands, hermitian=True) < len(varied):
+            return None
+        inverse, total = np.linalg.inv(of_commands), np.diag(s)[COMPARED:]
+        found = inverse @ s[varied, COMPARED:]
+        left = np.maximum(total - np.sum(found * s[varied, COMPARED:], axis=0), 0.0)
+        gain, error = np.zeros((COMPARED, COMPARED)), np.full((COMPARED, COMPARED), math.inf)
+        gain[:, varied] = found.T
+        error[:, varied] = np.sqrt(np.outer(left / freedom, np.diag(inverse)))
+        echo = [k for k in varied if total[k] > 0.0 and left[k] <= EXACT**2 * total[k]]
+        return Regression(gain, error, varied, freedom, echo)
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """Return the matrix with its standard errors, a line for each component measured."""
+        found = self.regress()
+        if found is None:
+            return ()
+        return tuple(
+            f'measured {name}: '
+            + ', '.join(
+                f'{found.gain[row, k]:+.3f} +- {found.error[row, k]:.3f} of {self._names[k]}'
+                for k in found.varied
+            )
+            for row, name in enumerate(self._names)
+        )
+
+    @property
+    def findings(self) -> tuple[str, ...]:
+        """Return what is wrong between commands and what was measured, a sentence each."""
+        found = self.regress()
+        if found is None:
+            return ()
+        if found.echo:
+            names = ', '.join(self._names[k] for k in found.echo)
+            return (f'{names}: equals the command, scaled, to the last digit: an echo of it?',)
+        # In units of what is surely not by chance, by Student's law: few tests need more.
+        sure = found.error * float(special.stdtrit(found.freedom, 1.0 - LEVEL))
+        return self.judge(found.gain, sure, found.varied)
+
+    def judge(self, gain: Array, sure: Array, varied: Sequence[int]) -> tuple[str, ...]:
+        """Return what is wrong with a matrix, a sentence each.
+
+        :param gain: (3, 3) as in `Regression`
+        :param sure: (3, 3) what each element is off by at most
+        """
+        told = self._of_place if self._kind == 'pose' else self._of_velocity
+        return tuple(told(gain, sure, varied))
+
+    def _of_place(self, gain: Array, sure: Array, varied: Sequence[int]) -> list[str]:
+        told = []
+        if len(varied) == COMPARED:
+            determinant = float(np.linalg.det(gain))
+            cofactors = determinant * np.linalg.pinv(gain).T
+            if determinant + float(np.linalg.norm(cofactors * sure)) < 0.0:
+                told = ['x, y and z: one of them is mirrored, or two are swapped']
+        for k in varied:
+            size, se = (float(np.linalg.norm(each[:, k])) for each in (gain, sure))
+            told += self._of_size(k, size, se)
+        return told
+
+    def _of_size(self, k: int, size: float, se: float) -> list[str]:
+        """Return whether a response is none, or too large."""
+        name = self._names[k]
+        if abs(size) + se < NOTHING:
+            about = ': is the orientation always the same?' if name == 'angular_z' else ''
+            return [f'{name}: nothing of what is commanded is measured{about}']
+        if size - se > TOO_MUCH:
+            times = f'{size:.3g} (+- {se:.2g}) times'
+            return [f'{name}: {times} what is commanded: feet, cm or mm?']
+        return []
+
+    def _of_velocity(self, gain: Array, sure: Array, varied: Sequence[int]) -> list[str]:
+        told = _of_plane(gain, sure)
+        for k in varied:
+            own, se = float(gain[k, k]), float(sure[k, k])
+            sized = self._of_size(k, own, se)
+            if k == 2 and own + se < 0.0 and not sized:
+                sized = [f'{self._names[k]}: {own:.2f} (+- {se:.2g}) of the command: a wrong sign']
+            told += sized
+        return told
+
+
+def _of_plane(gain: Array, error: Array) -> list[str]:
+    """Return whether x and y are mirrored, or turned about the vertical."""
+    plane, errors = gain[:2, :2], error[:2, :2]
+    known = np.isfinite(errors)
+    if not known.all():
+        for k in range(2):
+            if known[k, k] and plane[k, k] + errors[k, k] < 0.0:
+                name = NAMES['velocity'][k]
+                return [f'{name}: goes the other way than commanded: mirrored, or turned?']
+        return []
+    determinant = float(np.linalg.det(plane))
+    # To first order, as the elements err by themselves.
+    cofactors = np.array([[plane[1, 1], plane[1, 0]], [plane[0, 1], plane[0, 0]]])
+    if determinant + float(np.linalg.norm(cofactors * errors)) < 0.0:
+        return ['linear_x and linear_y: one of them is mirrored, or both are swapped']
+    across, along = plane[1, 0] - plane[0, 1], plane[0, 0] + plane[1, 1]
+    size = math.hypot(across, along)
+    if not size > 0.0:
+        return []
+    angle = math.atan2(across, along)
+    if abs(angle) > max(TURNED, float(np.linalg.norm(errors)) / size):
+        return [
+            'linear_x and linear_y: what is measured is turned by '
+            f'{math.degrees(angle):+.0f} degrees against the command: axes, or extrinsics?'
+        ]
+    return []
