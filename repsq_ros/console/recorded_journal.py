@@ -35,6 +35,7 @@ from repsq_ros.protocols.phases import Phase, Span
 from repsq_ros.recordings.recording import Recording
 from repsq_ros.replay.bag_topics import TopicNames
 from repsq_ros.replay.evaluation import EvaluatedSegment
+from repsq_ros.replay.recorded_campaign import SET_BACK_NS
 from repsq_ros.replay.task import Task, reevaluate
 
 LINES = 'lines announced in the recording'
@@ -42,7 +43,6 @@ CASES, STOPS = 'cases in the recording', 'skips, pauses and the end'
 ATTEMPTS, PSI = 'attempts in the recording', 'psi from the recording'
 EVENTS = {Phase.PAUSED: PAUSE, Phase.SKIPPED: SKIP, Phase.ABORTED: ABORT}
 LATEST = 5.0  # [s] after the command by which its case's line is recorded, at a busy start
-SET_BACK_NS = 10**9  # more than messages of one clock change places by
 LATE = 'is in the recording, not in the journal'
 
 
@@ -168,7 +168,7 @@ def compare_with_recordings(
         _compare_cases(recomputed, announced, incomplete),
         _compare_attempts(recomputed, announced, evaluated, incomplete),
         _compare_stops(recomputed, announced, incomplete),
-        _compare_psi(recomputed, evaluated, announced.out_of_order),
+        _compare_psi(recomputed, evaluated, announced.out_of_order or incomplete),
     ]
 
 
@@ -359,9 +359,12 @@ def _stop_name(stop: _Stop) -> str:
 
 
 def _compare_psi(
-    recomputed: RecomputedCampaign, evaluated: dict[Key, EvaluatedSegment], out_of_order: str
+    recomputed: RecomputedCampaign, evaluated: dict[Key, EvaluatedSegment], samples_missing: str
 ) -> CheckResult:
-    """Compare psi, or the verdict INVALID, of every measured attempt."""
+    """Compare psi, or the verdict INVALID, of every measured attempt.
+
+    :param samples_missing: why samples of a window may be missing; '': they may not
+    """
     problems, missing, equal = list[str](), list[str](), 0
     for test in recomputed.contents.tests:
         each = evaluated.get((test.index, test.attempt))
@@ -369,8 +372,9 @@ def _compare_psi(
             continue
         name, outcome = name_of(test.index, test.attempt), each.outcome
         words = {True: 'VALID', False: 'INVALID'}
-        if test.valid and not outcome.valid and out_of_order:
-            missing.append(f'{name}: {outcome.reason}')
+        fewer = not outcome.valid or outcome.samples < test.samples
+        if test.valid and fewer and samples_missing and not close(outcome.psi, test.psi):
+            missing.append(f'{name}: {outcome.reason or "samples are missing"}')
         elif outcome.valid != test.valid:
             problems.append(
                 f'{name}: {words[outcome.valid]} in the recording, {words[test.valid]} in the '
@@ -382,7 +386,7 @@ def _compare_psi(
             )
         else:
             equal += 1
-    return _checked(PSI, problems, missing, f'{equal} tests', out_of_order)
+    return _checked(PSI, problems, missing, f'{equal} tests', samples_missing)
 
 
 def _checked(
@@ -391,7 +395,6 @@ def _checked(
     """Return the outcome of a check; what is missing is a problem where nothing excuses it."""
     if not incomplete:
         problems = problems + missing
-    not_checked = ''
-    if missing and incomplete:
-        not_checked = f'{len(missing)} not found, {missing[0]}; {incomplete}'
+    told = f'{len(missing)} not found, {missing[0]}; {incomplete}' if missing else ''
+    not_checked = told if incomplete else ''
     return CheckResult(what, tuple(problems), found, not_checked)

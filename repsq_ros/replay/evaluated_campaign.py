@@ -88,15 +88,15 @@ def evaluate_campaign(
     if not campaign.segments:
         raise BagError(f'{recording.path}: found no test, expected at least one')
     own_topic = names(own.measure.input.topic)
-    evaluated = {}
+    evaluated: dict[Path | None, list[EvaluatedSegment]] = {}
     for (name, measured), outcomes in zip(recorded.items(), known, strict=True):
-        segments = campaign.segments
-        if name is not None:
-            other = measured.inputs[SENSOR][0] != (sensor_topic or own_topic)
-            segments = _for_another_measure(segments, other)
-        evaluated[name] = outcomes_of(
-            recording, measured, segments, outcomes, offset_ns, campaign.logs
-        )
+        evaluated[name] = []
+        other = measured.inputs[SENSOR][0] != (sensor_topic or own_topic)
+        for found, logs in campaign.sessions:
+            segments = found if name is None else _for_another_measure(found, other)
+            evaluated[name] += outcomes_of(
+                recording, measured, segments, outcomes, offset_ns, logs
+            )
     return EvaluatedRecording(campaign.campaign_id, evaluated, tuple(notes))
 
 

@@ -17,8 +17,10 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from operator import itemgetter
 from typing import Any, NamedTuple
 
@@ -36,6 +38,7 @@ from repsq_ros.recordings.table import Table
 from repsq_ros.replay.bag_topics import TopicNames
 from repsq_ros.replay.segments import Segment
 from repsq_ros.sampling.proposals import Draw
+from repsq_ros.timebase import NANOSECONDS
 
 # What only who was there could see: a sensor's topic with two publishers, two specifications.
 SEEN_LIVE = {code.key: code for code in (Code.PUBLISHERS, Code.SPECIFICATIONS)}
@@ -45,6 +48,8 @@ RANKS = {
     **dict.fromkeys((Phase.SKIPPED, Phase.DONE, Phase.ABORTED), 2),
 }
 UNDECIDED = 'recording ends'
+BESIDE_NS = 2 * NANOSECONDS  # beside the messages of a session, in which its samples may lie
+SET_BACK_NS = NANOSECONDS  # more than stamps of one clock run back by
 
 
 class RecordedPhase(NamedTuple):
@@ -71,7 +76,9 @@ class RecordedCampaign:
     segments: list[Segment] = field(default_factory=list)
     ending: str = UNDECIDED  # how it ended, in words
     stamp_lead_ns: int = 0  # of the log's clock before that of the phases, about (median)
-    logs: tuple[int, int] = (0, 0)  # [ns] when its first phase was recorded, and its last
+    # The segments of each session whose stamps begin anew (a simulation that was resumed, a
+    # reboot), and within which instants of the log their samples lie [ns].
+    sessions: list[tuple[list[Segment], tuple[int, int]]] = field(default_factory=list)
 
     def __str__(self) -> str:
         """Describe it for who has to choose."""
@@ -226,7 +233,6 @@ def _follow(
         name,
         ending=ending,
         stamp_lead_ns=leads[len(leads) // 2],
-        logs=(min(logs.values()), max(logs.values())),
     )
     attempts, segments = Attempts(), dict[Key, Segment]()
     test: Any = None
@@ -250,7 +256,35 @@ def _follow(
     ended = [each for each in live.values() if each.skipped or each.broken_off]
     segments |= {(record.index, record.attempt): _ended(record) for record in ended}
     campaign.segments = [segments[key] for key in sorted(segments)]
+    campaign.sessions = _sessions(campaign.segments, logs)
     return campaign
+
+
+def _sessions(
+    segments: Sequence[Segment], logs: Mapping[tuple[Key, int, int], int]
+) -> list[tuple[list[Segment], tuple[int, int]]]:
+    """Return the sessions of a campaign, as `RecordedCampaign` has them.
+
+    :param logs: when each phase was recorded [ns], by key, start [ns] and order
+    """
+    began: dict[Key, tuple[int, int]] = {}  # when its first phase was recorded, and its start
+    for (key, start_ns, _), log_ns in logs.items():
+        began[key] = min(began.get(key, (log_ns, start_ns)), (log_ns, start_ns))
+    keys = sorted(began)
+    firsts: list[Key] = [(-1, -1)]
+    for one, other in pairwise(keys):
+        (log_ns, start_ns), (later_ns, begun_ns) = began[one], began[other]
+        if begun_ns < start_ns - SET_BACK_NS and later_ns > log_ns:
+            firsts.append(other)
+    starts = [min(logs.values()), *(began[key][0] for key in firsts[1:])]
+    ends = [*(start_ns - 2 * BESIDE_NS - 1 for start_ns in starts[1:]), max(logs.values())]
+    parts: list[list[Segment]] = [[] for _ in firsts]
+    for each in segments:
+        parts[bisect_right(firsts, each.key) - 1].append(each)
+    return [
+        (part, (start_ns - BESIDE_NS, end_ns + BESIDE_NS))
+        for part, start_ns, end_ns in zip(parts, starts, ends, strict=True)
+    ]
 
 
 def _test_of(phase: RecordedPhase, commands: Mapping[Key, Any]) -> Any:

@@ -41,7 +41,6 @@ from repsq_ros.replay.segments import Segment
 from repsq_ros.timebase import NANOSECONDS
 
 SENSOR = ''  # name of the measure's own input beside those of its conditions
-BESIDE_NS = 2 * NANOSECONDS  # beside the messages of a campaign, in which its samples may lie
 LATE_NS = 60 * NANOSECONDS  # by which samples may be late
 NEARLY_LATE_NS = LATE_NS - NANOSECONDS  # a sensor's own stamps may be out of order by 1 s
 Outcomes = dict[Window, Evaluation]
@@ -114,18 +113,16 @@ def outcomes_of(
 
     :param known: windows that were measured; None: samples were not in order
     :param offset_ns: added to all stamps of samples
-    :param logs: [ns] of the recording, of the first and the last message about these segments;
-        where samples are not in order, those from before and after are another robot's, or
-        another day's. None: not known
+    :param logs: [ns] of the recording, within which the samples of these segments lie; where
+        samples are not in order, those from before and after are another robot's, or another
+        day's. None: not known
     :raises BagError: damage, a topic is missing, or not of the input's type
     """
     every = dict(known or {})
     windows = [each.window for each in segments if without_samples(each) is None]
     left = [window for window in windows if window not in every]
     if left:
-        within = None
-        if known is None and logs is not None:
-            within = (logs[0] - BESIDE_NS, logs[1] + BESIDE_NS)
+        within = logs if known is None else None
         measuring = WindowMeasurer(measured.measure, left)
         for samples in sample_columns(recording, measured.inputs, offset_ns, within):
             measuring.add(samples)

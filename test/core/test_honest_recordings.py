@@ -16,7 +16,7 @@
 
 import pytest
 from support.bag_copies import read_raw, write_raw
-from support.forged import forge
+from support.forged import forge, lines_of, outcomes_in
 
 from repsq_ros.campaign.journal_contents import (
     BEGIN,
@@ -172,5 +172,41 @@ def test_a_clock_that_was_set_back_between_two_tests_accuses_nobody(
     ]
     accused, found = problems(journal_of(tmp_path / 'lab', specification, script, bag), *bags)
     assert accused == []
-    # Stamps that run back are measured as they came only while it happens.
-    assert found['psi from the recording'] == ('4 tests' if log == 'with it' else '0 tests')
+    assert found['psi from the recording'] == '4 tests'
+
+
+def test_a_simulated_campaign_that_was_resumed_accuses_nobody(specification, tmp_path):
+    """Its time begins anew, so both sessions have tests of equal windows, and of other psi."""
+    script, again = Script(load(specification).digest), Script(load(specification).digest)
+    script.attempt(0)
+    script.attempt(1)
+    again.attempt(2)
+    again.attempt(3)
+    again.end()
+    told = [*streams(again)[:-1], walk(again.walked, again.now + 1.0, error=0.02)]
+    days = [write_bag(tmp_path / 'day_1', streams(script), STORE),
+            write_bag(tmp_path / 'day_2', told, STORE)]  # fmt: skip
+    (connections, first), (_, second) = map(read_raw, days)
+    bag = write_raw(tmp_path / 'bag', connections, [*first, *moved(second, 100.0)])
+    script.phases += again.phases
+    lab = journal_of(tmp_path / 'lab', specification, script, bag)
+    psi = [test.psi for test in recompute(lab).contents.tests]
+    assert min(psi[:2]) > 1.2 * max(psi[2:]), psi
+    accused, found = problems(lab, bag)
+    assert accused == []
+    assert found['psi from the recording'] == '4 tests'
+
+
+def test_a_damaged_recording_accuses_nobody(lab, specification):
+    """The second half is gone: what it lacks is not checked, and the rest is."""
+    folder, bag = lab
+    file = next(bag.glob('*.mcap'))
+    file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
+    accused, found = problems(folder, bag, recover=True)
+    assert accused == []
+    assert found['psi from the recording'] in ('2 tests', '3 tests')
+    lines = lines_of(folder)
+    outcomes_in(lines, 0)[0]['psi'] *= 0.9
+    forge(folder, specification, lines)
+    accused, found = problems(folder, bag, recover=True)
+    assert any('test 0, attempt 0: psi is' in each for each in accused)

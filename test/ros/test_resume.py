@@ -29,9 +29,11 @@ import pytest
 import yaml
 from support.campaigns import AS_FAST_AS_POSSIBLE, in_process, journalled, outcomes, undisturbed
 from support.graph import PATIENCE, SOON, at_rest
+from support.recording import start_recorder, stop_recorder
 
 from repsq_ros.campaign.campaign import Campaign
 from repsq_ros.campaign.journal import JOURNAL
+from repsq_ros.cli import main
 from repsq_ros.launching.campaign_nodes import LOSSLESS
 from repsq_ros.messages import campaign_messages
 from repsq_ros.msg import TestPhase
@@ -147,9 +149,12 @@ def test_nodes_killed_at_random_lose_and_double_nothing(lasting, nodes, tmp_path
     assert len(sessions) == KILLS + 1
 
 
-def test_repsq_run_goes_on_after_it_was_killed(nodes, learning, tmp_path, at_once):
+def test_repsq_run_goes_on_after_it_was_killed(
+    nodes, learning, tmp_path, at_once, capsys
+):  # fmt: skip
     """The user's way: repsq run dies with all its nodes, repsq run --resume ends the campaign."""
-    folder = tmp_path / 'campaign'
+    folder, bag = tmp_path / 'campaign', str(tmp_path / 'bag')
+    recorder = start_recorder(nodes, learning, bag)
     command = [sys.executable, '-m', 'repsq_ros.cli', 'run']
     process = subprocess.Popen(
         [*command, str(learning), '--simulate', '--seed', '7', '--output', str(folder),
@@ -169,11 +174,15 @@ def test_repsq_run_goes_on_after_it_was_killed(nodes, learning, tmp_path, at_onc
         capture_output=True, text=True, check=False, timeout=2 * PATIENCE,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
+    assert stop_recorder(recorder)[0] == 0
+    assert main(['certify', str(folder), '--bag', bag]) == 0
     document = yaml.safe_load((folder / 'result.yaml').read_text())
     expected, _ = in_process(learning, campaign_id=document['campaign_id'])
     assert document['estimate'] == expected.estimate
     assert document['value'] == expected.value
     assert document['sessions'][1].endswith('tests: new gauge')
+    code = main(['verify', str(folder), '--bag', bag])
+    assert code == 0, capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
