@@ -97,6 +97,7 @@ def evaluate_campaign(
             evaluated[name] += outcomes_of(
                 recording, measured, segments, outcomes, offset_ns, logs
             )
+        evaluated[name].sort(key=lambda each: each.segment.key)
     return EvaluatedRecording(campaign.campaign_id, evaluated, tuple(notes))
 
 

@@ -17,10 +17,8 @@
 from __future__ import annotations
 
 import math
-from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
 from operator import itemgetter
 from typing import Any, NamedTuple
 
@@ -228,7 +226,7 @@ def _follow(
     leads = sorted(each.log_ns - each.start_ns for each in phases)
     # Each phase counts where it was recorded first: what follows was played. A clock may have been
     # set back in between.
-    logs = {(each.key, each.start_ns, each.order): each.log_ns for each in reversed(phases)}
+    first = {(each.key, each.start_ns, each.order): each for each in reversed(phases)}
     campaign = RecordedCampaign(
         name,
         ending=ending,
@@ -256,35 +254,40 @@ def _follow(
     ended = [each for each in live.values() if each.skipped or each.broken_off]
     segments |= {(record.index, record.attempt): _ended(record) for record in ended}
     campaign.segments = [segments[key] for key in sorted(segments)]
-    campaign.sessions = _sessions(campaign.segments, logs)
+    in_order = sorted(first.values(), key=lambda each: each.log_ns)
+    campaign.sessions = _sessions(
+        campaign.segments, in_order, (in_order[0].log_ns, in_order[-1].log_ns)
+    )
     return campaign
 
 
 def _sessions(
-    segments: Sequence[Segment], logs: Mapping[tuple[Key, int, int], int]
+    segments: Sequence[Segment], phases: Iterable[RecordedPhase], logs: tuple[int, int]
 ) -> list[tuple[list[Segment], tuple[int, int]]]:
     """Return the sessions of a campaign, as `RecordedCampaign` has them.
 
-    :param logs: when each phase was recorded [ns], by key, start [ns] and order
+    :param phases: each where it was recorded first, in the order of the log
+    :param logs: [ns] when the first of them was recorded, and the last
     """
-    began: dict[Key, tuple[int, int]] = {}  # when its first phase was recorded, and its start
-    for (key, start_ns, _), log_ns in logs.items():
-        began[key] = min(began.get(key, (log_ns, start_ns)), (log_ns, start_ns))
-    keys = sorted(began)
-    firsts: list[Key] = [(-1, -1)]
-    for one, other in pairwise(keys):
-        (log_ns, start_ns), (later_ns, begun_ns) = began[one], began[other]
-        if begun_ns < start_ns - SET_BACK_NS and later_ns > log_ns:
-            firsts.append(other)
-    starts = [min(logs.values()), *(began[key][0] for key in firsts[1:])]
-    ends = [*(start_ns - 2 * BESIDE_NS - 1 for start_ns in starts[1:]), max(logs.values())]
-    parts: list[list[Segment]] = [[] for _ in firsts]
-    for each in segments:
-        parts[bisect_right(firsts, each.key) - 1].append(each)
-    return [
-        (part, (start_ns - BESIDE_NS, end_ns + BESIDE_NS))
-        for part, start_ns, end_ns in zip(parts, starts, ends, strict=True)
-    ]
+    of_key: dict[Key, int] = {}  # the session in which it was measured
+    starts, ends = [logs[0] - BESIDE_NS], [logs[1] + BESIDE_NS]
+    before: tuple[int, Window] | None = None
+    for each in phases:
+        window = window_of(each.span)
+        if window is None:
+            continue
+        if before is not None and window.command_ns < before[1].command_ns - SET_BACK_NS:
+            log_ns, last = before
+            begin_ns = each.log_ns - BESIDE_NS
+            over_ns = log_ns + last.end_ns - last.command_ns + BESIDE_NS
+            starts.append(begin_ns)
+            ends.insert(-1, min(over_ns, begin_ns - 1))
+        before = (each.log_ns, window)
+        of_key[each.key] = len(starts) - 1
+    parts: list[list[Segment]] = [[] for _ in starts]
+    for segment in segments:
+        parts[of_key.get(segment.key, 0)].append(segment)
+    return list(zip(parts, zip(starts, ends, strict=True), strict=True))
 
 
 def _test_of(phase: RecordedPhase, commands: Mapping[Key, Any]) -> Any:
