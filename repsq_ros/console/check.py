@@ -20,6 +20,7 @@ import argparse
 from pathlib import Path
 
 from repsq_ros.campaign.campaign import Campaign
+from repsq_ros.console.live import folded
 from repsq_ros.errors import SpecificationError
 from repsq_ros.estimation.forecast import expected_tests
 from repsq_ros.estimation.stopping import Validity
@@ -28,6 +29,7 @@ from repsq_ros.specification.advice import hints, phase_lines, warnings
 from repsq_ros.specification.copies import own_classes
 from repsq_ros.specification.load import load
 from repsq_ros.specification.model import Specification
+from repsq_ros.specification.reach import require_within_reach
 from repsq_ros.studies.expected_promise import FIXED, foretell
 from repsq_ros.timebase import to_seconds
 
@@ -52,6 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
     if not arguments.allow_code:
         _refuse_code(file)
     specification = load(file)
+    require_within_reach(specification)
     if arguments.json:
         print_json(answer(specification))
     else:
@@ -104,7 +107,9 @@ def report(specification: Specification) -> str:
         *(f'warning     {each}' for each in _warnings(specification, counts)),
         *(f'hint        {each}' for each in hints(specification)),
     ]
-    return '\n'.join(lines)
+    return '\n'.join(
+        [lines[0], *(folded(each) for line in lines[1:] for each in line.split('\n'))]
+    )
 
 
 def answer(specification: Specification) -> dict[str, object]:

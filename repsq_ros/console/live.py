@@ -12,16 +12,25 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The live line: tests done, estimate, half-width against gamma, time left."""
+"""Text on a terminal: the live line of a campaign, and lines that are folded."""
 
 from __future__ import annotations
 
+import textwrap
 import time
 from typing import TextIO
 
 from repsq_ros.campaign.progress import ProgressLines, pause_text
 from repsq_ros.campaign.records import EstimateRecord
 from repsq_ros.protocols.phases import Span
+
+COLUMNS = 80  # of a terminal
+INDENT = 12  # columns that the name of a line takes
+
+
+def folded(line: str) -> str:
+    """Return a line that begins with its name in the lines of a terminal."""
+    return textwrap.fill(line, COLUMNS, subsequent_indent=' ' * INDENT, break_long_words=False)
 
 
 class LiveLine:

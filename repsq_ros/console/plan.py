@@ -19,11 +19,11 @@ from __future__ import annotations
 import argparse
 import math
 import sys
-import textwrap
 from dataclasses import dataclass, fields
 from pathlib import Path
 
 from repsq_ros.campaign.folder import read_tests
+from repsq_ros.console.live import folded
 from repsq_ros.errors import BagError, ParameterError
 from repsq_ros.estimation.acceptance import AcceptanceVerdict
 from repsq_ros.estimation.anytime import Anytime
@@ -55,7 +55,6 @@ from repsq_ros.studies.spread import (
     starting_bounds,
 )
 
-WIDTH = 80  # columns of a terminal
 SHORTER = {  # partitions, in the table
     'anchored, each lab within': 'third',
     'random offset, iid': 'iid',
@@ -151,7 +150,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _say(notes: list[str], json: bool) -> None:
     """Print what the numbers rest on; beside JSON on standard error."""
     for each in notes:
-        print(_wrapped(each), file=sys.stderr if json else sys.stdout)
+        print(folded(each), file=sys.stderr if json else sys.stdout)
 
 
 def _row(offer: Offer, budget: Budget) -> dict[str, object]:
@@ -164,23 +163,18 @@ def _row(offer: Offer, budget: Budget) -> dict[str, object]:
     }
 
 
-def _wrapped(text: str, indent: str = ' ' * 12) -> str:
-    """Return text in lines of a terminal of 80 columns."""
-    return textwrap.fill(text, WIDTH, subsequent_indent=indent, break_long_words=False)
-
-
 def _show(specification: Specification, found: list[Offer], known: Known, budget: Budget) -> None:
     """Print what each way costs."""
     accuracy, (spread, bounds) = specification.accuracy, known
     print(
-        _wrapped(
+        folded(
             f'asked for   a value within {asked_for(specification):.4g} of the true mean (c '
             f'{accuracy.c:g}), the same in {accuracy.runs} labs with probability '
             f'{1 - accuracy.beta:g}'
         )
     )
     print(
-        _wrapped(
+        folded(
             f'expected    mean {spread.mean:.4g}, standard deviation {spread.sd:.4g}, each value '
             f'in [{bounds.lower:.4g}, {bounds.upper:.4g}]; {budget.test_seconds:g} s a test'
         )
@@ -210,7 +204,7 @@ def _recommend(specification: Specification, found: list[Offer], budget: Budget)
     changes = budget.battery_changes(best.tests)
     battery = f', {changes} battery changes' if changes else ''
     print(
-        _wrapped(
+        folded(
             f'advice      {best.partition}, {best.rule}: about {best.tests} tests, '
             f'{budget.hours(best.tests):.2f} h{battery}. No other way that promises it is cheaper.'
         )
@@ -220,13 +214,13 @@ def _recommend(specification: Specification, found: list[Offer], budget: Budget)
     if short > 0.0 or best.tests > limit:
         likely = '' if math.isnan(short) else f' with probability {short:.2f}'
         print(
-            _wrapped(
+            folded(
                 f'warning     max_tests = {limit} ends such a campaign first{likely}; it then '
                 'promises an interval, and not gamma'
             )
         )
-    print(_wrapped(f'promised    {best.foretold.guarantee}'))
-    print(_wrapped(f'agreement   {best.foretold.agreement}') + '\n')
+    print(folded(f'promised    {best.foretold.guarantee}'))
+    print(folded(f'agreement   {best.foretold.agreement}') + '\n')
 
 
 def _verdicts(specification: Specification, known: Known) -> list[TestsOfVerdict]:

@@ -43,6 +43,7 @@ from repsq_ros.views.shapes import (
 from repsq_ros.views.text_width import blank_scale
 
 PIXEL = 0.01  # [m] in the frame: config/repsq.rviz shows 100 pixels a metre
+LAYER = 0.01  # [m] from z = 0 to 1: what lies higher is nearer to the camera, and seems larger
 AT_ONCE = 1500  # points at most, about, that are said again in one message
 TEXT_POINTS = 20  # a line of text costs as much as so many points
 
@@ -56,7 +57,7 @@ PALETTE = [_rgba(colour_of_shade(shade)) for shade in (*range(SHADES), -1)]  # -
 
 
 def _point(x: float, y: float, z: float) -> Point:
-    return Point(x=float(x * PIXEL), y=float(y * PIXEL), z=float(z))
+    return Point(x=float(x * PIXEL), y=float(y * PIXEL), z=float(z * LAYER))
 
 
 class MarkerSheet:
@@ -159,9 +160,10 @@ class MarkerSheet:
             marker.color = _rgba(shape.colour)
             marker.pose.position = _point(shape.x, shape.y, shape.z)
         else:
-            marker = self._of(shape.key, Marker.CUBE_LIST if shape.square else Marker.SPHERE_LIST)
+            # No cubes: RViz shades them, and the colours of the legend were others than the dots'.
+            marker = self._of(shape.key, Marker.POINTS if shape.square else Marker.SPHERE_LIST)
             size = shape.size * PIXEL
-            marker.scale = Vector3(x=size, y=size, z=size if not shape.square else 0.001)
+            marker.scale = Vector3(x=size, y=size, z=size)
             marker.color = PALETTE[-1]
             self._fill(marker, shape, 0)
         return marker

@@ -87,6 +87,13 @@ def share_panel(
     axes.set(xlabel=label, xlim=(-0.03, 1.03))
 
 
+def _legend_above(axes: Any) -> None:
+    """Put a legend between the axes and their title, where it covers no data."""
+    count = len(axes.get_legend_handles_labels()[0])
+    axes.legend(fontsize='x-small', loc='lower center', bbox_to_anchor=(0.5, 1.0), ncols=2)
+    axes.set_title(axes.get_title(), pad=12.0 + 12.0 * ((count + 1) // 2))
+
+
 def draw_study(file: Path, study: Study, setting: Any, found: StudyOutcome) -> None:
     """Draw a study's figure.
 
@@ -96,6 +103,9 @@ def draw_study(file: Path, study: Study, setting: Any, found: StudyOutcome) -> N
     pyplot = load_pyplot('a figure')
     figure = pyplot.figure(figsize=(12.0, 4.0), layout='constrained')
     study.draw(setting, figure, found)
+    for axes in figure.axes:
+        if axes.get_legend() is not None:
+            _legend_above(axes)
     try:
         save_figure(figure, file, 'a .png file', dpi=110)
     finally:

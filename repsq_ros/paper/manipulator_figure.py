@@ -45,6 +45,8 @@ def draw(setting: Any, figure: Any, found: StudyOutcome) -> None:
     deviations = found.shown[names[1]].deviations
     panels[2].hist(deviations, bins=24, **filled(1))
     panels[2].set(xlabel=f'deviation of a trial of {ISO} [mm]', ylabel='trials', title=names[1])
+    for each in panels[:3]:
+        each.yaxis.get_major_locator().set_params(integer=True)
     axes, ticks = panels[3], (READOUT, PAPER, ANYTIME, ANCHORED, CERTIFIED)
     series = {
         name: [row_of(found.tables[''], subject=name, method=method) for method in ticks]

@@ -60,6 +60,7 @@ class CampaignData:
     recomputed: RecomputedCampaign
     audits: tuple[AuditedTopic, ...] = ()  # of recordings, where given
     poses: tuple[tuple[str, str], ...] = ()  # quantities of ISO 9283, where poses were given
+    page_error: float = math.nan  # largest of a page: its values have one number of digits
 
     @property
     def specification(self) -> Specification:
@@ -105,6 +106,14 @@ class CampaignData:
     def latest(self) -> EstimateRecord | None:
         """Return the last estimate; None before the first attempt."""
         return self.estimates[-1] if self.estimates else None
+
+    @property
+    def error(self) -> float:
+        """Return how far the true mean may be from the value [unit of psi]; NaN: not known."""
+        result, latest = self.result, self.latest
+        if result is not None:
+            return max(result.upper - result.value, result.value - result.lower)
+        return math.nan if latest is None or not latest.n else latest.half_width
 
     @cached_property
     def psi(self) -> Array:

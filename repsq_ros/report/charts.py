@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 
 from repsq_ros.report.campaign_data import Array, CampaignData
+from repsq_ros.report.facts import mean_text
 from repsq_ros.report.figure_style import BLACK, BLUE, GREEN, GREY, ORANGE, PALE, RED, figure
 
 MOST_BINS = 40
@@ -132,7 +133,9 @@ def chart_of_psi(campaign: CampaignData) -> str:
         axes.axvline(mean, color=BLACK, linewidth=1.4)
         same = ', all of them equal' if np.ptp(psi) == 0 else ''
         plain = '' if np.all(campaign.weight == 1.0) else ', not weighted'
-        axes.set_title(f'mean {mean:.4g}{plain}, n = {psi.size}{same}', loc='right')
+        axes.set_title(
+            f'mean {mean_text(campaign, mean)}{plain}, n = {psi.size}{same}', loc='right'
+        )
         axes.set_xlabel(campaign.specification.axis_of_psi)
         axes.set_ylabel('tests')
         whole_numbers(axes.yaxis)
@@ -258,7 +261,8 @@ def chart_of_partition(campaign: CampaignData) -> str:
             )
             place = max(left, low) + 0.06 * width
             axes.text(place, 0.92, f'{cell}', color=BLACK, fontsize=9, clip_on=True)
-        axes.axvline(result.value, color=BLACK, linewidth=2.0, label=f'result {result.value:.4g}')
+        value = mean_text(campaign, result.value)
+        axes.axvline(result.value, color=BLACK, linewidth=2.0, label=f'result {value}')
         lower, upper = max(result.lower, low), min(result.upper, high)
         if lower <= upper:
             axes.plot([lower, upper], [0.3, 0.3], color=BLUE, linewidth=3.0, label='interval')
@@ -268,7 +272,7 @@ def chart_of_partition(campaign: CampaignData) -> str:
             'D',
             color=RED,
             markersize=7,
-            label=f'estimate {result.estimate:.4g}',
+            label=f'estimate {mean_text(campaign, result.estimate)}',
         )
         axes.set_xlim(low, high)
         axes.set_ylim(0.0, 1.05)

@@ -45,11 +45,44 @@ def rounded(value: float, error: float) -> tuple[str, str]:
     """
     if not (math.isfinite(error) and error > 0.0):
         return number(value), number(error)
+    decimals = _decimals(error)
+    return _fixed(value, decimals), _fixed(_up(error, decimals), decimals)
+
+
+def _decimals(error: float) -> int:
+    """Return the decimal place that an error warrants; negative: tens, hundreds, ..."""
     decimals = -math.floor(math.log10(error))
-    if _up(error, decimals) > ROUNDED_UP * error:
-        decimals += 1
-    places = max(decimals, 0)
-    return f'{round(value, decimals):.{places}f}', f'{_up(error, decimals):.{places}f}'
+    return decimals + (_up(error, decimals) > ROUNDED_UP * error)
+
+
+def _fixed(value: float, decimals: int) -> str:
+    return f'{round(value, decimals):.{max(decimals, 0)}f}'
+
+
+def mean_text(campaign: CampaignData, value: float, more: int = 0) -> str:
+    """Return a mean as all means of the page: with the digits that its largest error warrants.
+
+    :param more: decimal places beyond these
+    """
+    error = campaign.page_error if math.isfinite(campaign.page_error) else campaign.error
+    if not (math.isfinite(error) and error > 0.0 and math.isfinite(value)):
+        return number(value, 4)
+    return _fixed(value, _decimals(error) + more)
+
+
+def end_text(campaign: CampaignData, value: float) -> str:
+    """Return the end of an interval or a cell: with one digit more than a mean."""
+    return mean_text(campaign, value, 1)
+
+
+def ends_text(campaign: CampaignData, lower: float, upper: float) -> str:
+    """Return an interval or a cell."""
+    return f'{end_text(campaign, lower)} to {end_text(campaign, upper)}'
+
+
+def plus_minus(campaign: CampaignData, value: float, error: float) -> str:
+    """Return a mean and its error, which is rounded up, with the unit."""
+    return f'{mean_text(campaign, value)} \u00b1 {rounded(value, error)[1]}{unit_text(campaign)}'
 
 
 def _up(error: float, decimals: int) -> float:
@@ -64,36 +97,21 @@ def unit_text(campaign: CampaignData) -> str:
     return '' if unit in ('', '1') else f' {unit}'
 
 
-def error_of_value(campaign: CampaignData) -> float:
-    """Return how far the true mean may be from the value, by the interval of the result."""
-    result = campaign.result
-    if result is None:
-        return math.nan
-    return max(result.upper - result.value, result.value - result.lower)
-
-
-def headline(campaign: CampaignData, beside: Sequence[CampaignData]) -> tuple[str, str]:
-    """Return the value, large, and one line below it.
-
-    :param beside: all campaigns of the page: an equal value is shown with as many digits in each
-    """
+def headline(campaign: CampaignData) -> tuple[str, str]:
+    """Return the value, large, and one line below it."""
     result, latest = campaign.result, campaign.latest
     unit = unit_text(campaign)
     if result is not None:
-        error = max(error_of_value(each) for each in beside if each.result is not None)
         return (
-            f'{rounded(result.value, error)[0]}{unit}',
-            f'cell {result.cell}, from {result.cell_lower:.4g} to {result.cell_upper:.4g}; '
-            f'{result.n} tests, outcome: {result.outcome}',
+            f'{mean_text(campaign, result.value)}{unit}',
+            f'cell {result.cell}, from {ends_text(campaign, result.cell_lower, result.cell_upper)}'
+            f'; {result.n} tests, outcome: {result.outcome}',
         )
     if latest is None or not latest.n:
         lost = len(campaign.lost)
         return 'no result', f'no test has been counted; {lost} attempts were lost'
-    found = rounded(latest.mean, latest.half_width)
-    return (
-        'no result yet',
-        f'the estimate stands at {found[0]}{unit} \u00b1 {found[1]} after {latest.n} tests',
-    )
+    found = plus_minus(campaign, latest.mean, latest.half_width)
+    return 'no result yet', f'the estimate stands at {found} after {latest.n} tests'
 
 
 def promise(campaign: CampaignData) -> list[str]:
@@ -101,13 +119,14 @@ def promise(campaign: CampaignData) -> list[str]:
     result = campaign.result
     if result is None:
         return ['Nothing is promised: the campaign has not come to its end.']
-    told = [f'Promised before the campaign: {result.guarantee}', result.agreement]
+    told = [f'Promised: {result.guarantee}', result.agreement]
     if result.accurate:
-        _, error = rounded(result.value, error_of_value(campaign))
+        _, error = rounded(result.value, campaign.error)
+        low, high = end_text(campaign, result.lower), end_text(campaign, result.upper)
         told.insert(
             0,
             f'With probability {confidence_text(campaign.specification.accuracy.c)} the true mean '
-            f'lies in [{result.lower:.4g}, {result.upper:.4g}], within {error} of this value.',
+            f'lies in [{low}, {high}], within {error} of this value.',
         )
     if not math.isnan(result.p_same):
         told.append(
@@ -128,9 +147,12 @@ def counts(campaign: CampaignData) -> list[Row]:
                 'INVALID, broken off, skipped',
                 f'{latest.invalid}, {latest.broken_off}, {latest.skipped}',
             ),
-            ('estimate', rounded(latest.mean, latest.half_width)[0]),
-            ('interval', f'{number(latest.lower, 3)} to {number(latest.upper, 3)}'),
-            ('half-width, asked for', f'{number(latest.half_width, 4)}, {latest.gamma:g}'),
+            ('estimate', mean_text(campaign, latest.mean)),
+            (
+                'interval',
+                f'{end_text(campaign, latest.lower)} to {end_text(campaign, latest.upper)}',
+            ),
+            ('half-width, asked for', f'{number(latest.half_width, 2)}, {latest.gamma:g}'),
             ('rule', latest.rule),
         ]
     elif lost:
@@ -148,8 +170,8 @@ def counts(campaign: CampaignData) -> list[Row]:
     if result is not None:
         rows += [
             *([('accept', acceptance(campaign))] * bool(result.verdict)),
-            ('distance to the nearest edge', number(result.edge_distance, 4)),
-            ('what lost tests can hide', number(result.selection_bound, 4)),
+            ('distance to the nearest edge', number(result.edge_distance, 2)),
+            ('what lost tests can hide', number(result.selection_bound, 2)),
             ('what they cost', price_text(result) or 'nothing'),
         ]
     return rows
@@ -199,8 +221,8 @@ def sessions(campaign: CampaignData) -> list[Row]:
             (
                 began,
                 str(mean.n),
-                number(mean.mean, 4),
-                f'{number(mean.lower, 4)} to {number(mean.upper, 4)}',
+                mean_text(campaign, mean.mean),
+                ends_text(campaign, mean.lower, mean.upper),
                 words.get(clock, 'not known'),
                 str(each.content.get('software', '')),
                 str(each.content.get('note', '')),
@@ -246,5 +268,6 @@ def cells(campaign: CampaignData) -> list[Row]:
     for cell in range(max(result.cell - 1, 0), min(result.cell + 2, len(edges) - 1)):
         value = partition.quantize((edges[cell] + edges[cell + 1]) / 2).value
         word = 'result' if cell == result.cell else 'neighbour'
-        rows.append((str(cell), *map(number, (edges[cell], edges[cell + 1], value)), word))
+        ends = (end_text(campaign, edge) for edge in edges[cell : cell + 2])
+        rows.append((str(cell), *ends, mean_text(campaign, value), word))
     return rows

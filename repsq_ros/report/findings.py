@@ -24,7 +24,7 @@ import numpy as np
 from repsq_ros.campaign.drift import DriftFinding, MeanInterval
 from repsq_ros.estimation.probabilities import confidence_text
 from repsq_ros.report.campaign_data import CampaignData
-from repsq_ros.report.facts import error_of_value, number, rounded, unit_text
+from repsq_ros.report.facts import mean_text, number, plus_minus, rounded, unit_text
 
 COUNTS = ('no', 'one', 'two', 'three', 'four', 'five', 'six')
 ARTICLES = ('the ', 'a ', 'an ', 'my ', 'our ')
@@ -51,10 +51,9 @@ def summary(campaign: CampaignData) -> str:
     if latest is None or not latest.n:
         return f'{subject(campaign)}: no test has been counted.'
     value = latest.mean if result is None else result.value
-    error = latest.half_width if result is None else error_of_value(campaign)
     end = 'not finished' if result is None else accuracy(campaign)
     return (
-        f'{subject(campaign)}: {_plus_minus(campaign, value, error)} from {latest.n} tests'
+        f'{subject(campaign)}: {plus_minus(campaign, value, campaign.error)} from {latest.n} tests'
         f'{duration([campaign])}; {end}.'
     )
 
@@ -76,13 +75,23 @@ def summary_of_all(campaigns: Sequence[CampaignData]) -> str:
     if any(result is None for result in results) or len(set(map(contract, campaigns))) > 1:
         return ''
     values = sorted({result.value for result in results if result is not None})
-    error = max(map(error_of_value, campaigns))
-    found = ' and '.join(_plus_minus(campaigns[0], value, error) for value in values)
+    error = max(each.error for each in campaigns)
+    found = ' and '.join(plus_minus(campaigns[0], value, error) for value in values)
     tests = ' + '.join(str(each.latest.n) for each in campaigns if each.latest is not None)
     return (
         f'{subject(campaigns[0])}: {found} from {tests} tests{duration(campaigns)}; '
         f'{agreement(campaigns)}.'
     )
+
+
+def values_text(campaigns: Sequence[CampaignData]) -> str:
+    """Return the different values of campaigns, with as many digits as tell them apart."""
+    values = sorted({each.result.value for each in campaigns if each.result is not None})
+    for more in range(len(values) > 1, 17):
+        told = [mean_text(campaigns[0], value, more) for value in values]
+        if len(set(told)) == len(values):
+            break
+    return ', '.join(told)
 
 
 def agreement(campaigns: Sequence[CampaignData]) -> str:
@@ -100,11 +109,6 @@ def contract(campaign: CampaignData) -> str:
     """Return the digest that has to be equal for values to be comparable."""
     result = campaign.result
     return campaign.specification.digest if result is None else result.replication_digest
-
-
-def _plus_minus(campaign: CampaignData, value: float, error: float) -> str:
-    shown, plus_minus = rounded(value, error)
-    return f'{shown} \u00b1 {plus_minus}{unit_text(campaign)}'
 
 
 def duration(campaigns: Sequence[CampaignData]) -> str:
@@ -131,7 +135,7 @@ def badge(campaign: CampaignData) -> str:
         return 'not finished'
     if not result.accurate:
         return accuracy(campaign)
-    _, error = rounded(result.value, error_of_value(campaign))
+    _, error = rounded(result.value, campaign.error)
     likely = confidence_text(campaign.specification.accuracy.c)
     within = f'within {error}{unit_text(campaign)} with probability {likely}'
     return f'accuracy promised: {within}{_verdict(campaign)}'
@@ -149,7 +153,7 @@ UNSEEN = (
 def unseen(campaign: CampaignData) -> list[str]:
     """Return what this campaign could not see, the particular things first."""
     result = campaign.result
-    found = [] if result is None else [str(each) for each in result.provisos]
+    found = [] if result is None else [f'assumed: {each}' for each in result.provisos]
     lost = len(campaign.lost)
     if lost and result is not None:
         hidden = number(result.selection_bound, 3)
@@ -173,7 +177,7 @@ def of_estimate(campaign: CampaignData) -> str:
     if not kept:
         return 'No test has been counted.'
     last = kept[-1]
-    found = f'After {last.n} tests the estimate is ' + _plus_minus(
+    found = f'After {last.n} tests the estimate is ' + plus_minus(
         campaign, last.mean, last.half_width
     )
     if len(kept) < 4:
@@ -296,5 +300,5 @@ def change(first: MeanInterval, other: MeanInterval) -> str:
     difference = other.mean - first.mean
     low, high = other.lower - first.upper, other.upper - first.lower
     if not (math.isfinite(low) and math.isfinite(high)):
-        return f'{difference:+.3g}'
-    return f'{difference:+.3g} ({low:+.3g} to {high:+.3g})'
+        return f'{difference:+.2g}'
+    return f'{difference:+.2g} ({low:+.2g} to {high:+.2g})'

@@ -16,8 +16,10 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from repsq_ros import __version__
@@ -51,6 +53,8 @@ def render(campaigns: Sequence[CampaignData]) -> str:
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
+    errors = [each.error for each in campaigns if math.isfinite(each.error)]
+    campaigns = [replace(each, page_error=max(errors, default=math.nan)) for each in campaigns]
     template = environment.from_string(TEMPLATE.read_text(encoding='utf-8'))
     return template.render(
         cards=[_card(each, campaigns) for each in campaigns],
@@ -63,7 +67,7 @@ def render(campaigns: Sequence[CampaignData]) -> str:
 
 
 def _card(campaign: CampaignData, beside: Sequence[CampaignData]) -> dict[str, object]:
-    value, below = facts.headline(campaign, beside)
+    value, below = facts.headline(campaign)
     specification = campaign.specification
     return {
         'name': campaign.name,
@@ -143,24 +147,26 @@ def _verdict(campaigns: Sequence[CampaignData], digests: set[str]) -> str:
         told = ', '.join(sorted(digest[:12] for digest in digests))
         return f'Not comparable: values of different partitions or contracts (digests {told}).'
     values = {result.value for result in results if result is not None}
-    if len(values) == 1:
-        return f'The same value to the last digit: {values.pop()!r}.'
-    return f'Different values: {", ".join(map(repr, sorted(values)))}.'
+    same = 'The same value to the last digit' if len(values) == 1 else 'Different values'
+    return f'{same}: {findings.values_text(campaigns)}.'
 
 
 def _rows(
     campaigns: Sequence[CampaignData], intervals: Sequence[MeanInterval]
 ) -> list[tuple[str, list[str]]]:
     """Return the table's rows: a name, and a cell for each campaign."""
-    results = [each.result for each in campaigns]
+    results, first = [each.result for each in campaigns], campaigns[0]
     return [
-        ('result', [repr(r.value) if r else '-' for r in results]),
+        (
+            'result',
+            ['-' if r is None else facts.mean_text(first, r.value) for r in results],
+        ),
         ('tests', [str(len(each.counted)) for each in campaigns]),
         ('robot', [each.specification.about.robot or '-' for each in campaigns]),
-        ('mean of psi w', [facts.number(each.mean, 3) for each in intervals]),
+        ('mean of psi w', [facts.mean_text(first, each.mean) for each in intervals]),
         (
             'interval of the mean',
-            [f'{facts.number(i.lower, 3)} to {facts.number(i.upper, 3)}' for i in intervals],
+            [facts.ends_text(first, i.lower, i.upper) for i in intervals],
         ),
         (
             'change of the mean',

@@ -16,7 +16,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 
 from repsq_ros.measurement.displacement import GaugeDisplacement
@@ -32,20 +31,6 @@ COMMANDS = {
     Goal.APPROACH: 'to where the case is approached from',
     Goal.REFERENCE: 'the reference pose',
     Goal.REFERENCE_APPROACH: 'to where the reference is approached from',
-}
-
-
-# [m] from the base to the wrist's end, by the makers' data sheets.
-REACH = {
-    'UR3e': 0.5,
-    'UR5e': 0.85,
-    'UR10e': 1.3,
-    'UR16e': 0.9,
-    'UR20': 1.75,
-    'UR30': 1.3,
-    'Franka': 0.855,
-    'Panda': 0.855,
-    'Gen3': 0.902,
 }
 AS_IT_STANDS = 'nothing: it stands'  # in place of a velocity, where the robot is pushed
 
@@ -93,29 +78,11 @@ def warnings(specification: Specification, fewest_tests: int) -> Iterator[str]:
             f'tester.max_tests: {tester.max_tests} tests cannot reach gamma {tester.gamma:g}: it '
             f'takes {fewest_tests} at least'
         )
-    yield from _out_of_reach(specification)
     quantity = getattr(measure.quantity, 'inner', measure.quantity)
     if isinstance(quantity, GaugeDisplacement) and quantity.travel is None:
         yield (
             'measure.travel is missing: the ends [lower, upper] of the gauge in mm; without it a '
             'gauge at its stop, in inches or without contact gives numbers that look right'
-        )
-
-
-def _out_of_reach(specification: Specification) -> Iterator[str]:
-    """Warn of target positions that the named robot does not reach, if poses are of its base."""
-    robot = specification.about.robot.casefold()
-    name = next((each for each in REACH if each.casefold() in robot), '')
-    sides = {
-        each.name: max(abs(each.lower), abs(each.upper))
-        for each in specification.box.dimensions
-        if each.name in ('x', 'y', 'z')
-    }
-    farthest = math.hypot(*sides.values())
-    if name and specification.protocol.kind == 'pose' and farthest > REACH[name]:
-        yield (
-            f'target.dimensions: a corner is {farthest:.2f} m from the origin, further than the '
-            f'{REACH[name]:g} m that a {name} reaches'
         )
 
 

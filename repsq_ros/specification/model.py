@@ -45,7 +45,10 @@ class About:
     """What people read beside a result; no part of the digest. Empty where it is not said."""
 
     description: str = field(default='', metadata=key('what is tested, in one sentence'))
-    robot: str = field(default='', metadata=key('name, software and version of the robot'))
+    robot: str = field(
+        default='',
+        metadata=key('name, software, version; of an arm its tool, as in UR10e, tool 0.2 m'),
+    )
     measure: str = field(default='', metadata=key('what psi is called, for people', name='name'))
     direction: str = field(
         default='', metadata=key('which end of psi is the good one', choices=DIRECTIONS)

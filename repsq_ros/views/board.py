@@ -94,7 +94,7 @@ class Board:
         """Return name, unit and range of a dimension; beyond the last one: of psi."""
         axes = self.axes
         if number_of_it == len(axes.dimensions):
-            return ('psi', axes.unit, *self._psi)
+            return ('psi', '' if axes.unit == '1' else axes.unit, *self._psi)
         d = axes.dimensions[number_of_it]
         return (d.name, d.unit, d.lower, d.upper)
 

@@ -23,7 +23,7 @@ import numpy as np
 
 from repsq_ros.protocols.command_space import COMPONENTS, UNITS, Command, CommandSpace
 from repsq_ros.views.panels import RIGHT_COLUMN, RIGHT_END, SMALL, Panel
-from repsq_ros.views.path_recorder import RecordedPath
+from repsq_ros.views.path_recorder import Array, RecordedPath
 from repsq_ros.views.shapes import (
     CYAN,
     DIM,
@@ -88,14 +88,24 @@ def _rows(count: int) -> list[Panel]:
 def _velocities(trail: RecordedPath | None, space: CommandSpace) -> Iterator[Shape]:
     names, units = COMPONENTS['velocity'], UNITS['velocity']
     for k, row in enumerate(_rows(len(names))):
-        reach = 1.25 * _largest_command(space, units[k])
         commanded = None if trail is None else [c[k] if c else 0.0 for c in trail.commanded]
         measured = None
         if trail is not None and trail.velocity is not None:
             measured = trail.velocity[:, k]
+        reach = _reach(measured, _largest_command(space, units[k]))
         yield from _curve(
             k, row, f'{names[k]} [{units[k]}]', (-reach, reach), trail, commanded, measured
         )
+
+
+def _reach(measured: Array | None, largest: float) -> float:
+    """Return the end of an axis of velocities: a round number above the commands.
+
+    What is measured beyond them makes it longer: a curve that is cut off looks like a square wave.
+    """
+    if measured is not None and np.isfinite(measured).any():
+        largest = max(largest, float(np.nanmax(np.abs(measured))))
+    return around(-1.1 * largest, 1.1 * largest)[1]
 
 
 def _largest_command(space: CommandSpace, unit: str) -> float:
@@ -122,6 +132,8 @@ def _positions(trail: RecordedPath | None, space: CommandSpace) -> Iterator[Shap
             commanded = [c[k] if c and to_poses else math.nan for c in trail.commanded]
             if trail.path is not None:
                 measured = trail.path[:, k]
+                seen = measured[np.isfinite(measured)]
+                lower, upper = min(lower, *seen), max(upper, *seen)
         reach = max(0.1 * (upper - lower), 0.01)
         yield from _curve(
             k,
@@ -141,7 +153,7 @@ def _curve(
     limits: tuple[float, float],
     trail: RecordedPath | None,
     commanded: Sequence[float] | None,
-    measured: Sequence[float] | np.ndarray[tuple[int, ...], np.dtype[np.float64]] | None,
+    measured: Array | None,
 ) -> Iterator[Shape]:
     """Give one component over the time since the test began."""
     seconds = 1.0 if trail is None else max(float(trail.seconds[-1]), 1.0)

@@ -22,7 +22,7 @@ from repsq_ros.campaign.records import EstimateRecord
 from repsq_ros.campaign.result import Result
 from repsq_ros.views.board_axes import BoardAxes
 from repsq_ros.views.panels import AXIS_LEFT, AXIS_RIGHT, AXIS_Y, LEFT, SMALL
-from repsq_ros.views.shapes import DIM, GREY, ORANGE, Dots, Lines, Plate, Shape, Text
+from repsq_ros.views.shapes import DIM, GREY, ORANGE, WHITE, Lines, Plate, Shape, Text
 from repsq_ros.views.ticks import number, ticks
 
 NARROWEST = 20.0  # pixels of a cell, or of the interval: else a part of the axis is shown
@@ -105,7 +105,7 @@ def _estimate(at: Callable[[float], float], estimate: EstimateRecord) -> Iterato
     low, high, y = at(estimate.lower), at(estimate.upper), AXIS_Y + 13.0
     caps = ((low, y), (high, y), (low, y - 7.0), (low, y + 7.0), (high, y - 7.0), (high, y + 7.0))
     yield Lines(('interval', 0), caps, 4.0, ORANGE, 0.12)
-    yield Dots(('estimate', 0), 12.0, 0.2, True, [(at(estimate.mean), y)], [-1])
+    yield Plate(('estimate', 0), at(estimate.mean), y, 12.0, 12.0, WHITE, 0.2)
 
 
 def _result(at: Callable[[float], float], result: Result) -> Iterator[Shape]:

@@ -31,6 +31,7 @@ from repsq_ros.views.time_left import time_left_text
 HEIGHT, PITCH = 17.0, 23.0
 LINES = 7
 RESULT_HEIGHT = 34.0  # the largest text there is
+PROMISE_HEIGHTS = ((21.0, 4), (19.0, 4), (18.0, 5))  # the next, and lines at most
 Line = tuple[str, Colour]
 
 
@@ -39,7 +40,7 @@ def title(axes: BoardAxes | None, state: CampaignState) -> Iterator[Shape]:
     names = [axes.title] if axes is not None else []
     names += [state.campaign_id or 'no campaign heard of yet']
     text = plain('  -  '.join(dict.fromkeys(names)))
-    yield Text(('title', 0), fitted(text, 20.0, RIGHT_END - LEFT), LEFT, TOP + 32.0, 20.0)
+    yield Text(('title', 0), fitted(text, HEIGHT, RIGHT_END - LEFT), LEFT, TOP + 32.0, HEIGHT)
 
 
 def text_panel(
@@ -68,20 +69,21 @@ def _result(result: Result, axes: BoardAxes | None) -> Iterator[Shape]:
     """Give the result and what it promises, in place of the running campaign's lines."""
     room, y = RIGHT_END - RIGHT_COLUMN, TOP - 8.0
     unit = '' if axes is None or axes.unit in ('', '1') else f' {axes.unit}'
-    colour = ORANGE if result.accurate else WHITE
+    colour = WHITE if result.accurate else ORANGE
     headline = fitted(plain(f'RESULT {result.value:.6g}{unit}'), RESULT_HEIGHT, room)
     yield Text(('result', 1), headline, RIGHT_COLUMN, y, RESULT_HEIGHT, colour)
+    said = plain(result.objection or result.agreement)
+    for height, most in PROMISE_HEIGHTS:
+        lines = wrapped(said, height, room, most)
+        if ' '.join(lines) == said:
+            break
+    y -= RESULT_HEIGHT
+    for place, line in enumerate(lines):
+        yield Text(('result', 2 + place), line, RIGHT_COLUMN, y, height, colour)
+        y -= 1.25 * height
     counts = f'{result.n} tests, {result.invalid} INVALID, {result.broken_off} broken off'
-    lines: list[Line] = [(f'{counts}, {result.skipped} skipped', WHITE)]
-    lines += [
-        (each, WHITE if result.accurate else ORANGE)
-        for each in wrapped(plain(result.objection or result.agreement), HEIGHT, room, 4)
-    ]
-    for place, (text, shade) in enumerate(lines):
-        below = y - RESULT_HEIGHT - PITCH * place
-        yield Text(
-            ('panel', place), fitted(text, HEIGHT, room), RIGHT_COLUMN, below, HEIGHT, shade
-        )
+    line = fitted(f'{counts}, {result.skipped} skipped', HEIGHT, room)
+    yield Text(('panel', 0), line, RIGHT_COLUMN, y, HEIGHT, GREY)
 
 
 def _phase(state: CampaignState) -> Iterator[Line]:

@@ -296,7 +296,7 @@ def test_the_axis_of_psi_shows_cells_interval_estimate_and_result(content, write
     interval = shapes['interval', 0].places
     assert interval[0][0] == pytest.approx(at(result.lower))
     assert interval[1][0] == pytest.approx(at(result.upper))
-    assert shapes['estimate', 0].places[0][0] == pytest.approx(at(result.estimate))
+    assert shapes['estimate', 0].x == pytest.approx(at(result.estimate))
     cell = shapes['result', 0]
     assert isinstance(cell, Plate)
     assert cell.width == pytest.approx((result.cell_upper - result.cell_lower) * wide)
@@ -304,8 +304,10 @@ def test_the_axis_of_psi_shows_cells_interval_estimate_and_result(content, write
     headline = shapes['result', 1]
     assert headline.text == f'RESULT {result.value:.6g}'
     assert headline.height == max(text.height for text in texts(shapes))
-    said = ' '.join(text.text for text in of_name(shapes, 'panel'))
-    assert (result.objection or result.agreement)[:60] in said
+    promise = [text for text in of_name(shapes, 'result') if isinstance(text, Text)][1:]
+    assert ' '.join(text.text for text in promise) == (result.objection or result.agreement)
+    others = [text for text in texts(shapes) if text not in (headline, *promise)]
+    assert min(text.height for text in promise) > max(text.height for text in others)
     numbers = [text.text for text in of_name(shapes, 'psi') if isinstance(text, Text)]
     assert {'0', '0.5', '1'} <= set(numbers)
     assert_legible(shapes)
@@ -411,7 +413,7 @@ def test_commanded_and_measured_are_drawn_over_time():
     measured, commanded = shapes['motion', 60], shapes['motion', 50]
     assert isinstance(measured, Lines) and measured.strip
     frame = np.array(shapes['motion', 10].places)
-    reach = 0.375
+    reach = 0.4
 
     def height(velocity):
         bottom, top = frame[:, 1].min(), frame[:, 1].max()
@@ -428,7 +430,19 @@ def test_a_component_that_is_never_commanded_keeps_its_noise_small(content, writ
     shapes = all_shapes(BoardUpdater(load(write(content))), story(3, 2), trail_of())
     for row in (0, 1):
         ends = [shapes['motion', 20 + 2 * row + place].text for place in (0, 1)]
-        assert ends == ['-0.38', '0.38']
+        assert ends == ['-0.4', '0.4']
+
+
+def test_a_component_that_is_never_commanded_is_not_cut_off(content, write):
+    """The yaw rate of a walking robot sways, whatever is commanded."""
+    del content['target']['dimensions']['angular_z']
+    trail = trail_of()
+    trail.velocity[:, 2] = 0.7 * np.sin(np.arange(len(trail.seconds)))
+    shapes = all_shapes(BoardUpdater(load(write(content))), story(3, 2), trail)
+    assert [shapes['motion', 24 + place].text for place in (0, 1)] == ['-1', '1']
+    frame = np.array(shapes['motion', 12].places)[:, 1]
+    drawn = np.array(shapes['motion', 62].places)[:, 1]
+    assert frame.min() < drawn.min() and drawn.max() < frame.max()
 
 
 def test_beside_one_dimension_psi_is_shown_where_the_tests_are():

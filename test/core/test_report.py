@@ -179,9 +179,24 @@ def test_the_page_answers_in_its_first_sentence_and_says_what_it_could_not_see(w
     assert f'accuracy promised: within {plus_minus} with probability 0.95' in page.text
     assert f', within {plus_minus} of this value.' in page.text
     assert float(plus_minus) >= error  # never rounded down
-    assert f'exact value {campaign.result.value!r}' in page.text
+    exact = campaign.result.value
+    assert f'exact value {exact!r}' in page.text
+    for other in (f'{exact:.3g}', f'{exact:.4g}', f'{exact:.6g}'):
+        assert other == value or f' {other} ' not in page.text, 'the same value reads the same'
     assert 'What this run could not see drift from day to day' in page.text
     assert 'a sensor whose scale is off' in page.text
+
+
+def test_readme_and_tutorial_quote_what_the_first_lab_finds(labs):
+    campaign = gather(labs[0])
+    result, found = campaign.result, findings.summary(campaign).rstrip('.')
+    readme, tutorial = (ROOT / 'README.md').read_text(), (ROOT / 'docs/tutorial.md').read_text()
+    assert found.lower().replace('\u00b1', 'plus or minus') in readme.lower()
+    assert (
+        f'result    {result.value:.6g}  (cell {result.cell}: {result.cell_lower:.6g} to '
+        f'{result.cell_upper:.6g})\nestimate  {result.estimate:.6g} +- {result.half_width:.4g} '
+        f'from {result.n} tests, 0 INVALID'
+    ) in tutorial
 
 
 def test_a_campaign_in_which_every_test_is_invalid(content, write, tmp_path):
@@ -248,7 +263,7 @@ def test_weights_and_their_worth(labs):
     together = shown(first, second)
     assert 'Velocity tracking loss of the Unitree G1, 0 to 1, lower is better: ' in together.text
     assert 'tests in 17 minutes; two labs agree.' in together.text
-    assert 'The same value to the last digit: 0.497008292188575.' in together.text
+    assert 'The same value to the last digit: 0.497.' in together.text
     assert 'No difference between the means was found (tested at level 0.05).' in together.text
     assert len(together.pictures) == 8 + 9 + 2
     main(['report', str(first), str(second)])

@@ -227,7 +227,7 @@ def test_check_warns_of_a_budget_that_most_spreads_end_at(content, write, capsys
     told = re.search(
         r'tester.max_tests: 90 tests reach gamma 0.04 where the standard deviation of psi is at '
         r'most about (\S+);',
-        capsys.readouterr().out,
+        ' '.join(capsys.readouterr().out.split()),
     )
     question, sd = Campaign(specification).question, float(told.group(1))
     counts = [expected_tests(Anytime(), question, 0.5, (sd + d) ** 2) for d in (-0.01, 0.01)]

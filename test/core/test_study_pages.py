@@ -18,11 +18,14 @@ import csv
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 import yaml
 from conftest import ROOT
 
 from repsq_ros.paper.all_studies import STUDIES, specification_of
+from repsq_ros.paper.study_interface import StudyOutcome, StudyRequest
+from repsq_ros.specification.yaml_file import read
 
 DOCS = ROOT / 'docs' / 'studies'
 PAGES = sorted(page.stem for page in DOCS.glob('*.md') if page.stem in STUDIES)
@@ -167,3 +170,28 @@ def test_the_times_are_those_of_the_settings_in_the_specifications():
             numbers = ' '.join(f'{key} {value}' for key, value in content[size].items())
             assert row[size] == numbers, row['study']
     assert page
+
+
+@pytest.mark.parametrize('name', ['baselines', 'drift', 'driving', 'rules', 'selection'])
+def test_a_figure_is_what_the_tables_beside_it_give(name, tmp_path):
+    """Of the studies whose figure needs nothing else; another way of drawing letters may pass."""
+    pytest.importorskip('matplotlib')
+    from matplotlib.image import imread
+
+    from repsq_ros.paper.drawing import draw_study
+
+    study = STUDIES[name]
+    setting = study.read(read(specification_of(name)), StudyRequest())
+    tables = {
+        file.stem.removeprefix(name): [
+            {key: cell if as_number(cell) is None else float(cell) for key, cell in row.items()}
+            for row in read_csv(file)
+        ]
+        for file in DOCS.glob(f'{name}*.csv')
+    }
+    drawn = tmp_path / f'{name}.png'
+    draw_study(drawn, study, setting, StudyOutcome(tables, ()))
+    there, here = imread(DOCS / f'{name}.png'), imread(drawn)
+    assert there.shape == here.shape
+    apart = float(np.abs(there - here).mean())
+    assert apart < 0.01

@@ -125,7 +125,7 @@ def test_the_markers_tell_of_every_test_and_of_the_result(shown):
     assert late.markers['result', 1].text == f'RESULT {result.value:.6g}'
     for marker in late.of('cases'):
         assert len(marker.points) == len(marker.colors)
-    place = late.markers['estimate', 0].points[0].x
+    place = late.markers['estimate', 0].pose.position.x
     assert place == pytest.approx(AXIS_LEFT / 100 + result.estimate * WIDE)
 
 
