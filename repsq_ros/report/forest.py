@@ -131,6 +131,7 @@ def chart_of_running_estimates(campaigns: Sequence[CampaignData]) -> str:
                 result.value - reach,
                 result.value + reach,
                 facecolor=PALE,
+                edgecolor=GREY,  # the band is hardly seen in dark mode
                 alpha=0.5,
                 label='\u00b1 (gamma + alpha/2)',
             )
