@@ -202,7 +202,7 @@ def render(board: WatchBoard, console: Console, height: int | None = None) -> Re
         parts += [Text(promise) for promise in promises]
     parts.append(_summary(board))
     parts += [Text(remark, style='yellow') for remark in board.remarks]
-    for title, healths in (('nodes', board.peers), ('sensors and diagnostics', board.sensors)):
+    for title, healths in (('nodes', board.peers), ('sensors', board.sensors)):
         if healths:
             parts.append(_healths(title, healths))
     tests = board.tests

@@ -187,16 +187,32 @@ def test_the_page_answers_in_its_first_sentence_and_says_what_it_could_not_see(w
     assert 'a sensor whose scale is off' in page.text
 
 
-def test_readme_and_tutorial_quote_what_the_first_lab_finds(labs):
-    campaign = gather(labs[0])
-    result, found = campaign.result, findings.summary(campaign).rstrip('.')
-    readme, tutorial = (ROOT / 'README.md').read_text(), (ROOT / 'docs/tutorial.md').read_text()
+def test_readme_tutorial_and_theory_quote_what_the_two_labs_find(labs):
+    first, second = (gather(lab) for lab in labs)
+    result, other = first.result, second.result
+    readme, tutorial, theory = (
+        ' '.join((ROOT / name).read_text().split())
+        for name in ('README.md', 'docs/tutorial.md', 'docs/theory.md')
+    )
+    found = findings.summary(first).rstrip('.')
     assert found.lower().replace('\u00b1', 'plus or minus') in readme.lower()
     assert (
-        f'result    {result.value:.6g}  (cell {result.cell}: {result.cell_lower:.6g} to '
-        f'{result.cell_upper:.6g})\nestimate  {result.estimate:.6g} +- {result.half_width:.4g} '
+        f'result {result.value:.6g} (cell {result.cell}: {result.cell_lower:.6g} to '
+        f'{result.cell_upper:.6g}) estimate {result.estimate:.6g} +- {result.half_width:.4g} '
         f'from {result.n} tests, 0 INVALID'
     ) in tutorial
+    within = facts.rounded(other.value, second.error)[1]
+    for quoted in (
+        f'psi = {", ".join(f"{psi:.3f}" for psi in first.psi[:3])}',
+        f'After {result.n} tests that is [{result.lower:.4f}, {result.upper:.4f}], around the '
+        f'mean {result.estimate:.4f}. The half-width {result.half_width:.4f} is below gamma',
+        f'goes from {result.cell_lower:.4f} to {result.cell_upper:.4f}. '
+        f'Its middle, {result.value:.4f}, is the result',
+        f'after {other.n} tests at {other.estimate:.4f} +- {other.half_width:.4f}',
+        f'[{other.lower:.4f}, {other.upper:.4f}], so r* is within {within} of the value',
+    ):
+        assert quoted in theory
+    assert other.value == result.value
 
 
 def test_a_campaign_in_which_every_test_is_invalid(content, write, tmp_path):
