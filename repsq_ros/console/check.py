@@ -85,7 +85,7 @@ def report(specification: Specification) -> str:
     duration = to_seconds(specification.protocol.duration_ns(specification.box))
     counts = tests_of_equal_psi(specification)
     count = max(counts, default=0)
-    least = f'{count} if all psi were equal, of the worst value: {count * duration / 3600:.2f} h, '
+    least = f'{count} if all gave the same psi, the worst: {count * duration / 3600:.2f} h, '
     kind = tester.proposal.kind
     if tester.proposal.sobol:
         kind = 'monte_carlo on a Sobol sequence'
@@ -100,7 +100,7 @@ def report(specification: Specification) -> str:
         f'rule        {tester.stopping.name}{control}',
         f'promised    {foretold.guarantee}',
         f'agreement   {foretold.agreement}',
-        f'tests       {least if count else ""}{duration:g} s each; repsq plan says how many to '
+        f'tests       {least if count else ""}{duration:.3g} s each; repsq plan says how many to '
         'expect',
         'one test',
         *(f'  {line}' for line in phase_lines(specification)),

@@ -42,7 +42,7 @@ def test_check_says_what_a_specification_promises(content, write, capsys):
     printed = capsys.readouterr().out
     assert 'valid' in printed
     assert 'promised    Nothing exactly: the empirical Bernstein bound holds for' in printed
-    assert '217 if all psi were equal, of the worst value: 0.48 h, 8 s each' in printed
+    assert '217 if all gave the same psi, the worst: 0.48 h, 8 s each' in printed
     content['tester']['stopping'] = {'rule': 'anytime'}
     assert main(['check', str(write(content))]) == 0
     printed = ' '.join(capsys.readouterr().out.split())  # lines are folded
