@@ -26,11 +26,14 @@ from dataclasses import replace
 from repsq_ros.campaign.answers import Answers
 from repsq_ros.campaign.cases import CaseSource
 from repsq_ros.campaign.losses import CUT_SHORT
+from repsq_ros.campaign.obedience import did_not_move
 from repsq_ros.campaign.protocol_run import OverdueError, ProtocolRun
 from repsq_ros.campaign.records import Case, CountedAttempt, EstimateRecord, TestRecord
+from repsq_ros.measurement.reasons import Code
 from repsq_ros.measurement.recorder import Key
 from repsq_ros.measurement.samples import Samples
 from repsq_ros.measurement.settling import Settling
+from repsq_ros.measurement.unanswered import is_clear
 from repsq_ros.protocols.command_space import Command
 from repsq_ros.protocols.phases import Cause, Phase, Span
 from repsq_ros.sampling.proposals import Proposal
@@ -67,6 +70,7 @@ class Conductor:
         self._cut_short = False  # the journal ends within that attempt
         self._over = False  # the journal's tests have met the stopping rule already
         self._limit = specification.tester.max_attempts  # of attempts at one test
+        self._unanswered = 0  # attempts in a row under whose command the robot did not move
         self._interrupted: Span | None = None  # what a pause set aside
         self._not_before_ns = 0  # when the next attempt begins at the earliest
         self.span: Span | None = None  # the phase in force
@@ -304,6 +308,7 @@ class Conductor:
             answers.told = True
             actions.append(CountedAttempt(measured, estimated))
             self._cases.learn(measured)
+            self._notice_answer(case, measured)
             if estimated.question and self._attended and not (self.paused or estimated.stopped):
                 reason = f'{estimated.question} Resume if the robot does just that, else abort'
                 return actions + self.pause(now_ns, reason, cause=Cause.INSTRUMENT)
@@ -311,6 +316,10 @@ class Conductor:
             return actions
         if estimated.stopped:
             return [*actions, self._at_rest(Phase.DONE, now_ns)]
+        limits = self._specification.measure.limits
+        if limits.unanswered == 'ask' and 0 < limits.obeys <= self._unanswered:
+            self._unanswered = 0
+            return actions + self.ask(now_ns, did_not_move(limits.obeys), Cause.INSTRUMENT)
         start_ns = max(now_ns, self._not_before_ns)
         if measured.valid or measured.skipped:
             self._limit = self._specification.tester.max_attempts
@@ -327,3 +336,12 @@ class Conductor:
         )
         self._limit = case.attempt + 1 + self._specification.tester.max_attempts
         return actions + self.ask(now_ns, reason, Cause.INSTRUMENT)
+
+    def _notice_answer(self, case: Case, measured: TestRecord) -> None:
+        """Count attempts in a row without an answer; a slow command tells nothing."""
+        if measured.code == Code.UNANSWERED.key:
+            self._unanswered += 1
+        elif measured.valid and is_clear(
+            self._protocol.target(self._specification.box.names, case.draw.x)
+        ):
+            self._unanswered = 0

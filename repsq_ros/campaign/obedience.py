@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Whether the robot answers its commands at all."""
+"""Whether the robot answers its commands at all, where the measure does not see it move."""
 
 from __future__ import annotations
 
@@ -24,6 +24,14 @@ from repsq_ros.protocols.command_space import Command
 
 CLEAR = 2.0  # times the bounds of rest: a slower command may look like rest
 ANSWER = 0.5  # [s] in which a robot begins to move, besides the time over which rest is judged
+
+
+def did_not_move(attempts: int) -> str:
+    """Return why a campaign asks after so many attempts in a row without an answer."""
+    return (
+        f'the robot did not move in {attempts} attempts in a row, although it was commanded to: '
+        'is it in the mode in which it takes commands?'
+    )
 
 
 class ObedienceCheck:

@@ -63,7 +63,8 @@ class ProgressLines:
     def _outcome(record: TestRecord) -> str:
         if record.valid:
             weight = '' if record.weight == 1.0 else f', weight {record.weight:.3g}'
-            return f'psi {record.psi:.4g}{weight}'
+            note = record.code and f' ({record.code})'
+            return f'psi {record.psi:.4g}{note}{weight}'
         word = 'INVALID'
         if record.skipped:
             word = 'skipped'

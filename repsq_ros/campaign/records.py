@@ -55,9 +55,8 @@ class TestRecord:
     weight_bound: float = math.inf  # of the proposal that drew x; +inf: that of the campaign
     skipped: bool = False  # by the operator: the case is not repeated
     broken_off: bool = False  # ended by a pause, a skip or a lost peer after its command began
-    code: str = (
-        ''  # of the reason, for programs: measurement.reasons.Code.key; '' where there is none
-    )
+    # For programs: measurement.reasons.Code.key of the reason; of a valid one: unanswered, or ''.
+    code: str = ''
     cause: str = ''  # Cause, where it was broken off; '': an earlier version did not say
     psi_error: float = 0.0  # how far the instruments may have moved psi; 0: not known
     measured: tuple[float, ...] = ()  # mean velocity or position of the window; empty: not known

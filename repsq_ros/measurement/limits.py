@@ -22,14 +22,14 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from repsq_ros.keys import KeyedDataclass, key
+from repsq_ros.keys import LABS_OWN, KeyedDataclass, key
 
 
 @dataclass(frozen=True)
 class Limits(KeyedDataclass):
     """Thresholds of validity.
 
-    A gauge without a rate may be silent for minutes: of them only `largest_error`.
+    A gauge without a rate may be silent for minutes: of them only `largest_error` and `obeys`.
     """
 
     largest_gap_ns: int = field(
@@ -75,6 +75,22 @@ class Limits(KeyedDataclass):
             above=0,
             later=True,
         ),
+    )
+    unanswered: str = field(
+        default='ask',
+        metadata=key(
+            'what a robot that does not move under its command is: a reason to ask, the worst '
+            'result, or INVALID',
+            choices=('ask', 'result', 'invalid'),
+            later=True,
+        ),
+    )
+    obeys: int = field(
+        default=2,
+        metadata={
+            **key('so many such attempts in a row are a reason to ask; 0: never', at_least=0),
+            **LABS_OWN,
+        },
     )
 
 

@@ -32,6 +32,7 @@ from repsq_ros.measurement.limits import CommandedSpeed, Condition, Fall, Limits
 from repsq_ros.measurement.own import OwnQuantity
 from repsq_ros.measurement.psi_error import PsiError
 from repsq_ros.measurement.reasons import Code, Fault
+from repsq_ros.measurement.unanswered import TURN, unanswered
 from repsq_ros.measurement.window import UnmeasurableError
 
 
@@ -44,7 +45,7 @@ class Evaluation:
     reason: str
     samples: int
     note: str = ''  # what is out of the ordinary in a valid one, e.g. a fall
-    code: Code | None = None  # of the reason, for programs
+    code: Code | None = None  # of the reason, for programs; of a valid one: UNANSWERED
     psi_error: float = 0.0  # how far the instruments may have moved psi; 0: not known
     # What the window shows of a command: mean (v_x, v_y, yaw rate) [m/s, m/s, rad/s], or of a pose
     # the mean position [m]. Empty: of neither.
@@ -167,6 +168,10 @@ class Measure:
                 return Evaluation(self.upper, True, '', count, note)
             if objection:
                 return Evaluation.invalid(objection.text, count, objection.code)
+            measured = self._of(ready)
+            still = unanswered(cut) if max(map(abs, measured), default=0.0) < TURN else ''
+            if still and self.limits.unanswered != 'ask':
+                return self._of_a_body_that_stands(still, count)
             psi = float(self.quantity.psi(ready))
             off = self.quantity.error_of_psi(ready) if math.isfinite(psi) else PsiError()
         except UnmeasurableError as error:
@@ -181,8 +186,20 @@ class Measure:
             return Evaluation.invalid(spoiled.text, count, spoiled.code)
         total = min(off.total, self.upper - self.lower)
         return Evaluation(
-            psi, True, '', count, self._outside(psi), psi_error=total, measured=self._of(ready)
+            psi,
+            True,
+            '',
+            count,
+            still or self._outside(psi),
+            Code.UNANSWERED if still else None,
+            psi_error=total,
+            measured=measured,
         )
+
+    def _of_a_body_that_stands(self, text: str, count: int) -> Evaluation:
+        if self.limits.unanswered == 'invalid':
+            return Evaluation.invalid(text, count, Code.UNANSWERED)
+        return Evaluation(self.upper, True, '', count, text, Code.UNANSWERED)
 
     def _of(self, cut: Cut) -> tuple[float, ...]:
         """Return what a window shows of its command."""

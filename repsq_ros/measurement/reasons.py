@@ -52,6 +52,7 @@ class Code(str, Enum):
     CONDITION = '(condition)'  # begins with the name of the condition
     POSES = 'one pose only'
     RESULT = 'psi is'  # not finite
+    UNANSWERED = 'no answer'  # of the robot to its command
     ERROR = 'psi error'  # the instruments may have moved psi by more than is allowed
     SPECIFICATIONS = 'the scheduler and'  # two programs with different specifications
     SHORT = 'too short'  # a segment of a recording, for the specification's protocol

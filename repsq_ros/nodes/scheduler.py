@@ -26,7 +26,7 @@ from repsq_ros import topics
 from repsq_ros.campaign.conductor import Action, Conductor
 from repsq_ros.campaign.journal_contents import RESUME
 from repsq_ros.campaign.journal_queue import PATIENCE, STOPS, JournalQueue
-from repsq_ros.campaign.obedience import ObedienceCheck
+from repsq_ros.campaign.obedience import ObedienceCheck, did_not_move
 from repsq_ros.campaign.progress import ProgressLines, pause_text
 from repsq_ros.campaign.records import CountedAttempt
 from repsq_ros.errors import CampaignError, OutputError, OutputLateError
@@ -79,7 +79,9 @@ class Scheduler(CampaignNode):
         self._stops = VerifiedStop(self, self._command, stops, specification.body_input)
         self._fault = ''  # that ends the campaign
         self._alarmed = False  # the alarm of a stop is known
-        self._obedience = ObedienceCheck(stops.bounds, settings.obeys)
+        measure = specification.measure  # one of a body tells by itself whether that moved
+        self._obeys = measure.limits.obeys if measure.of_readings else 0
+        self._obedience = ObedienceCheck(stops.bounds, self._obeys)
         self._began = self._phase_since = time.monotonic()
         self._blockers: list[str] = []  # what kept it from beginning, and since when [s]
         self._unchanged = self._began
@@ -161,11 +163,7 @@ class Scheduler(CampaignNode):
         command = self._conductor.command(self._latest_ns()) if attempt is not None else ()
         if self._obedience.look(attempt, command, self._stops.state, time.monotonic()):
             self._supervisor.take_over()
-            self._ask(
-                f'the robot did not move in {self._settings.obeys} attempts in a row, although '
-                'it was commanded to: is it in the mode in which it takes commands?',
-                Cause.INSTRUMENT,
-            )
+            self._ask(did_not_move(self._obeys), Cause.INSTRUMENT)
 
     def _hear_measurement(self, message: TestMeasurement) -> None:
         if message.campaign_id == self._campaign_id:

@@ -62,12 +62,6 @@ class SchedulerSettings:
             'look_around', DISCOVERY, 's to look for another scheduler', at_least=0
         )
         self.peer_timeout = parameters.number('peer_timeout', 30.0, 's for peers', above=0)
-        self.obeys = parameters.whole(
-            'obeys',
-            2,
-            'attempts in a row without any motion after which it asks; 0: never',
-            at_least=0,
-        )
         self.sensor_timeout = parameters.number(
             'sensor_timeout', 1.0, 's of silence of a body after which it is lost', above=0
         )

@@ -97,7 +97,14 @@ def _refuse_unused(section: Section, needs: str, source: Input) -> None:
                 f'none: a measure that needs {needs} takes no velocity',
             )
     validity = content.get('validity')
-    of_streams = not (isinstance(validity, dict) and validity.keys() <= {'largest_error'})
+    given = validity if isinstance(validity, dict) else {}
+    if needs == 'reading' and 'unanswered' in given:
+        raise section.fail(
+            'validity.unanswered',
+            f'{given["unanswered"]!r}',
+            'none: a number does not tell whether the robot moves',
+        )
+    of_streams = not (given and given.keys() <= {'largest_error', 'obeys'})
     for key in ('validity',) * of_streams + ('largest_gap',):
         if needs == 'reading' and key in content and not source.rate > 0:
             raise section.fail(

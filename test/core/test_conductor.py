@@ -615,3 +615,19 @@ def test_a_question_pauses_where_somebody_can_answer_it(specification):
             assert span.reason.startswith('mirrored?') and not span.broken_off
             conductor.resume(9 * SECOND, 10 * SECOND)
         assert conductor.case.index == 1 and conductor.span.phase is Phase.DWELL
+
+
+def test_attempts_in_a_row_without_an_answer_hold_the_campaign_and_it_goes_on(specification):
+    conductor = Conductor(specification, specification.make_proposal(), seed=1, attended=True)
+    now_ns, held = 0, []
+    conductor.start(now_ns)
+    for number, moved in enumerate((False, True, False, False, False)):
+        now_ns = run_test(conductor, now_ns)
+        answer(conductor, conductor.case, code='' if moved else 'unanswered')
+        conductor.advance(now_ns)
+        if conductor.paused:
+            held.append(number)
+            assert 'did not move in 2 attempts in a row' in conductor.span.reason
+            conductor.resume(now_ns, now_ns)
+        assert conductor.case.index == number + 1
+    assert held == [3]
