@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterable
+from collections.abc import Collection
 from typing import Protocol
 
 from geometry_msgs.msg import Twist, TwistStamped
@@ -53,23 +53,22 @@ class SensorTopics:
     :param sensors: their names, see simulation/simulated_sensors.py
     """
 
-    def __init__(self, node: Node, sensors: Iterable[str]) -> None:
+    def __init__(self, node: Node, sensors: Collection[str]) -> None:
         self._publishers = {
             name: node.create_publisher(
                 message_class(SENSORS[name].type), SENSORS[name].topic, NO_LOSS
             )
             for name in sensors
         }
-        self._without_stamp = [
-            publisher
-            for name, publisher in self._publishers.items()
-            if not CATALOGUE[SENSORS[name].type].stamped
-        ]
+        self._without_stamp = {
+            name for name in sensors if not CATALOGUE[SENSORS[name].type].stamped
+        }
 
-    @property
-    def tells_time_by_clock(self) -> bool:
-        """Tell whether somebody hears a message without a stamp."""
-        return any(map(is_heard, self._without_stamp))
+    def needs_clock(self, reading: SensorReading) -> bool:
+        """Tell whether somebody hears a message whose time is that of the clock."""
+        return reading.sensor in self._without_stamp and is_heard(
+            self._publishers[reading.sensor]
+        )
 
     def publish(self, reading: SensorReading) -> None:
         """Say what a sensor reports, if anybody listens: making a message takes long."""

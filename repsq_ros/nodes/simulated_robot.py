@@ -291,18 +291,21 @@ class SimulatedRobot(CampaignNode):
 
     def _publish_readings(self, until_ns: int, command: Command) -> None:
         for reading in self._simulation.advance(until_ns, command):
+            if self._sensors.needs_clock(reading):
+                self._now_ns = max(self._now_ns, reading.stamp_ns)
+                self._publish_clock()
             self._sensors.publish(reading)
 
     def _clock_is_due(self) -> bool:
         """Tell whether /clock is to be told amid a phase.
 
         Faster than real time, as many a real second as else a simulated one: every node takes in
-        each of them, and waits for the ends of phases alone. Not where a message without a stamp
-        is heard, whose time is that of the clock.
+        each of them, and waits for the ends of phases alone. A message without a stamp has its
+        own before it.
         """
         slow = 0.0 < self._speed <= 1.0
         late = time.monotonic() - self._clock_told >= self._clock_period
-        return slow or late or self._sensors.tells_time_by_clock
+        return slow or late
 
     def _publish_clock(self) -> None:
         self._clock_told = time.monotonic()

@@ -18,10 +18,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
-from transforms3d.euler import euler2quat
 
+from repsq_ros.protocols.rotation import quaternion_of_rpy
 from repsq_ros.simulation.simulated_sensors import SensorNoise
 from repsq_ros.simulation.subject import REST, BodyState, Command, Vector
 
@@ -42,6 +43,9 @@ class ArmParameters:
     gauge: Command = ()  # x, y, z [m] of the tool; empty: where it was reset
 
 
+quaternion_of = lru_cache(maxsize=8)(quaternion_of_rpy)  # most ways keep theirs
+
+
 class Arm:
     """Goes straight to its goal; where it really is differs with chance and with its way."""
 
@@ -55,12 +59,13 @@ class Arm:
         self._share = 1.0 - math.exp(-TICK_NS * 1e-9 / self._parameters.lag)
         self._goal: Command = START
         self._here = list(START)
+        self._rested: list[float] = []  # where it has come to rest, to the last digit
         self.reset(np.random.default_rng(0))
 
     def reset(self, generator: np.random.Generator) -> None:
         """Come to rest at the goal; the gauge stands there from now on."""
         self._generator = generator
-        self._here = list(self._goal)
+        self._here, self._rested = list(self._goal), []
         self._base = self._parameters.gauge or self._goal[:3]
         self._far = 0.0
         self._arrive()
@@ -77,20 +82,23 @@ class Arm:
         """Live through one tick; without a command it stops."""
         goal = tuple(command) or tuple(self._here)
         if goal != self._goal:
-            self._goal = goal
+            self._goal, self._rested = goal, []
             self._arrive()
         here = self._here
+        if here == self._rested:
+            return
         way = [there - now for there, now in zip(goal, here, strict=True)]
         length = math.hypot(*way[:3])
         reach = self._parameters.speed * TICK_NS * 1e-9
         share = self._share if length == 0 else min(self._share, reach / length)
         self._here = [now + share * each for now, each in zip(here, way, strict=True)]
+        if self._here == here:
+            self._rested = self._here
         self._far = max(self._far, math.dist(self._here[:3], self._base))
 
     def _state(self, off: Vector) -> BodyState:
-        x, y, z, roll, pitch, yaw = self._here
-        qw, qx, qy, qz = map(float, euler2quat(roll, pitch, yaw, 'sxyz'))
-        return BodyState((x + off[0], y + off[1], z + off[2]), (qx, qy, qz, qw), REST, REST)
+        x, y, z, *turn = self._here
+        return BodyState((x + off[0], y + off[1], z + off[2]), quaternion_of(*turn), REST, REST)
 
     def state(self) -> BodyState:
         """Return where the tool is."""
