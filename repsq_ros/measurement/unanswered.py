@@ -67,11 +67,11 @@ def _means(cut: Cut) -> tuple[Array, Array]:
     if samples.position is not None and not cut.by_twist:
         lapsed = seconds[last] - seconds[first]
         moved = samples.position[last] - samples.position[first]
-        turned = np.zeros(len(first))
+        turned: Array = np.zeros(len(first))
         if samples.orientation is not None:
-            heading = unwrapped(yaw_of(samples.orientation))
-            turned = heading[last] - heading[first]
-        return np.linalg.norm(moved[:, :2], axis=1) / lapsed, np.abs(turned) / lapsed
+            heading: Array = unwrapped(yaw_of(samples.orientation))
+            turned = np.abs(heading[last] - heading[first])
+        return np.linalg.norm(moved[:, :2], axis=1) / lapsed, turned / lapsed
     if samples.linear is None or samples.angular is None:
         return np.empty(0), np.empty(0)
     velocity = np.column_stack([samples.linear[:, :2], samples.angular[:, 2]])

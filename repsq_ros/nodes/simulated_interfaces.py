@@ -66,9 +66,7 @@ class SensorTopics:
 
     def needs_clock(self, reading: SensorReading) -> bool:
         """Tell whether somebody hears a message whose time is that of the clock."""
-        return reading.sensor in self._without_stamp and is_heard(
-            self._publishers[reading.sensor]
-        )
+        return reading.sensor in self._without_stamp and is_heard(self._publishers[reading.sensor])
 
     def publish(self, reading: SensorReading) -> None:
         """Say what a sensor reports, if anybody listens: making a message takes long."""
