@@ -29,7 +29,7 @@ from typing import BinaryIO
 
 import yaml
 
-from repsq_ros.launching.campaign_nodes import STOP_TIMEOUT, NodeDescription
+from repsq_ros.launching.campaign_nodes import STOP_TIMEOUT, NodeDescription, enclave_of
 
 PR_SET_PDEATHSIG = 1
 
@@ -57,6 +57,7 @@ class ProcessGroup:
         remappings = [part for rule in remappings for part in ('-r', rule)]
         more = [] if file is None else ['--params-file', str(file)]
         arguments = ['--ros-args', '--params-file', str(parameters), *more, *remappings]
+        arguments += enclave_of(node.name)
         with (nodes / f'{node.name}.log').open('ab') as log:  # a resumed campaign goes on in it
             self.running[node.name] = self._run(f'repsq_ros.nodes.{node.name}', arguments, log)
 

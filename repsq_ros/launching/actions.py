@@ -41,7 +41,7 @@ from launch_ros.substitutions import FindPackageShare
 
 from repsq_ros import topics
 from repsq_ros.launching.arguments import REGISTRATION, LaunchArgument, PackageFile
-from repsq_ros.launching.campaign_nodes import STOP_TIMEOUT, NodeDescription
+from repsq_ros.launching.campaign_nodes import STOP_TIMEOUT, NodeDescription, enclave_of
 from repsq_ros.launching.first_look import check_ending, closing_text, look_first
 
 PACKAGE = 'repsq_ros'
@@ -141,6 +141,7 @@ def node(
         output='screen',
         parameters=_parameters(description, file),
         remappings=[(topic, given(argument)) for topic, argument in (remappings or {}).items()],
+        ros_arguments=enclave_of(description.name),
         sigterm_timeout=str(STOP_TIMEOUT),
         on_exit=_close(output) if description.name == 'scheduler' else None,
     )

@@ -20,6 +20,7 @@ an argument of a launch file.
 
 from __future__ import annotations
 
+import os
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -87,6 +88,15 @@ class NodeDescription:
 def new_launch_id() -> str:
     """Draw the ID by which nodes of one launch know each other."""
     return f'launch-{secrets.token_hex(8)}'
+
+
+def enclave_of(name: str) -> list[str]:
+    """Return the ROS arguments by which a node finds its keys, where SROS 2 is switched on.
+
+    The enclaves are those of `config/security/policy.xml`.
+    """
+    on = os.environ.get('ROS_SECURITY_ENABLE') == 'true'
+    return ['--enclave', f'/repsq/{name}'] if on else []
 
 
 def campaign_node(name: str, settings: Settings, *, simulated: bool = False) -> NodeDescription:
