@@ -32,6 +32,7 @@ from repsq_ros.campaign.recomputed_campaign import RecomputedCampaign
 from repsq_ros.campaign.result import ACCEPTANCE
 from repsq_ros.certificate.canonical import plain_object, sha256_of
 from repsq_ros.certificate.registration import certified_registration
+from repsq_ros.certificate.timestamp import TIMESTAMP
 from repsq_ros.errors import BagError, ParameterError
 from repsq_ros.specification.copies import companions
 from repsq_ros.timebase import date_now
@@ -164,7 +165,7 @@ def _session(content: dict[str, Any]) -> dict[str, object]:
 
 def certified_files(folder: Path) -> list[str]:
     """Return the names of the files that a certificate vouches for, as far as they are there."""
-    named = [SPECIFICATION, JOURNAL, TESTS, RESULT, REPLICATION, LEDGER]
+    named = [SPECIFICATION, JOURNAL, TESTS, RESULT, REPLICATION, LEDGER, TIMESTAMP]
     beside = [str(name) for name in companions(folder / SPECIFICATION)]
     return [name for name in dict.fromkeys([*named, *beside]) if (folder / name).is_file()]
 

@@ -281,8 +281,8 @@ def release(file: Path, line: str) -> None:
         _append(journal, LedgerEvent.RELEASED, number=campaign.number)
 
 
-def finish(file: Path, recomputed: RecomputedCampaign) -> None:
-    """Say what a registered campaign returned; once said, it stays.
+def finish(file: Path, recomputed: RecomputedCampaign) -> int:
+    """Say what a registered campaign returned; once said, it stays. Returns its number.
 
     :raises CertificateError: the ledger holds no such campaign, or another result of it
     :raises JournalError: the campaign has no result
@@ -305,6 +305,7 @@ def finish(file: Path, recomputed: RecomputedCampaign) -> None:
                 f'{file}: found another journal for the result of registration '
                 f'{campaign.number}, expected that of {recomputed.folder}'
             )
+        return campaign.number
 
 
 def _append(journal: Journal, event: LedgerEvent, **content: object) -> None:

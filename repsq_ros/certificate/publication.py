@@ -22,6 +22,7 @@ from pathlib import Path
 from repsq_ros.campaign.folder import REPLICATION, RESULT, SPECIFICATION, TESTS
 from repsq_ros.campaign.journal import JOURNAL, LEDGER
 from repsq_ros.certificate.document import CERTIFICATE
+from repsq_ros.certificate.timestamp import TIMESTAMP
 from repsq_ros.errors import OutputError
 from repsq_ros.specification.copies import copy_specification
 
@@ -68,8 +69,9 @@ def publish(
         target.mkdir(parents=True)
         copy_specification(source, target / REPLICATION)
         shutil.copyfile(campaign / CERTIFICATE, target / CERTIFICATE)
-        if (campaign / LEDGER).exists():
-            shutil.copyfile(campaign / LEDGER, target / LEDGER)
+        for name in (LEDGER, TIMESTAMP):
+            if (campaign / name).exists():
+                shutil.copyfile(campaign / name, target / name)
         for name in EVIDENCE if evidence else ():
             shutil.copyfile(campaign / name, target / name)
         (target / README).write_text(_text(certificate, evidence), encoding='utf-8')

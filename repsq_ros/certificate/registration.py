@@ -39,6 +39,7 @@ from repsq_ros.certificate.ledger import (
 )
 from repsq_ros.certificate.signature import sign, signature_problem
 from repsq_ros.certificate.strict_json import parse, schema_problem
+from repsq_ros.certificate.timestamp import REPLY, TIMESTAMP
 from repsq_ros.errors import CertificateError, OutputError, ParameterError
 from repsq_ros.specification.copies import companions, copy_specification
 from repsq_ros.specification.load import load
@@ -119,7 +120,7 @@ def register(
         )
         statement['digest'] = content_digest(statement)
         statement['signature'] = sign(statement, key)
-        file = folder / f'registration-{statement["number"]}.json'
+        file = folder / registration_name(statement['number'])
         if file.exists():
             raise OutputError(
                 f'output {file}: found it there, expected none: is the ledger whole?'
@@ -130,6 +131,11 @@ def register(
         except OSError as error:
             raise OutputError.unwritable(folder, error) from None
     return file
+
+
+def registration_name(number: int) -> str:
+    """Return the name of a registration's file beside the ledger."""
+    return f'registration-{number}.json'
 
 
 def read_registration(file: Path) -> tuple[dict[str, Any], Ledger]:
@@ -205,8 +211,14 @@ def keep_ledger(ledger: Path, folder: Path) -> None:
 def end_registered(ledger: Path, folder: Path) -> None:
     """Say in the ledger what a campaign returned, and keep the ledger in its folder."""
     file = ledger_file(ledger)
-    finish(file, recompute(folder))
+    number = finish(file, recompute(folder))
     keep_ledger(file, folder)
+    reply = (file.parent / registration_name(number)).with_suffix(REPLY)
+    if reply.exists():
+        try:
+            shutil.copyfile(reply, folder / TIMESTAMP)
+        except OSError as error:
+            raise OutputError.unwritable(folder, error) from None
 
 
 def certified_registration(recomputed: RecomputedCampaign) -> dict[str, object] | None:

@@ -52,6 +52,7 @@ from repsq_ros.certificate.issuing import read_certificate
 from repsq_ros.certificate.registration import check_registration
 from repsq_ros.certificate.replayed_cases import replay_cases
 from repsq_ros.certificate.signature import signature_problem
+from repsq_ros.certificate.timestamp import check_timestamp
 from repsq_ros.errors import (
     BagError,
     CertificateError,
@@ -64,6 +65,7 @@ from repsq_ros.specification.yaml_file import read
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+    from cryptography.x509 import Certificate
 
 SIGNATURE = 'signature'  # name of that check
 ABSENT = 'is not there'  # a certificate misses it, where there is one
@@ -77,6 +79,7 @@ def verify(
     bags: Sequence[Path] = (),
     key: Ed25519PublicKey | None = None,
     ledger: Path | None = None,
+    authorities: Sequence[Certificate] = (),
 ) -> list[CheckResult]:
     """Check a campaign's folder, a published one, or a certificate.
 
@@ -84,6 +87,7 @@ def verify(
     :param key: the lab's public key, with which the certificate has to be signed; None: a
         signature is checked, but nothing says whose it is
     :param ledger: of the lab; None: the copy beside the campaign
+    :param authorities: whose time stamps are trusted
     :raises MissingError: what is needed to read a certificate is not installed
     :raises ParameterError: there is neither a campaign nor a certificate
     """
@@ -117,7 +121,11 @@ def verify(
         checks += [_of_bag(bag, certificate) for bag in bags]
     if ledger is None and (folder / LEDGER).exists():
         ledger = folder / LEDGER
-    return [*checks, check_registration(certificate, recomputed, ledger, key)]
+    return [
+        *checks,
+        check_registration(certificate, recomputed, ledger, key),
+        *check_timestamp(folder, certificate, recomputed, ledger, authorities),
+    ]
 
 
 def _of_certificate(

@@ -23,6 +23,7 @@ from repsq_ros.campaign.journal import LEDGER
 from repsq_ros.certificate.ledger import abandon, ledger_file, read_ledger
 from repsq_ros.certificate.registration import declare, register
 from repsq_ros.certificate.signature import read_private
+from repsq_ros.certificate.timestamp import fetch_timestamp
 from repsq_ros.console.registered_run import chosen_seed
 from repsq_ros.errors import ParameterError
 from repsq_ros.json_answer import add_json, print_said
@@ -54,6 +55,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar='SOURCE',
         help='the seed will follow from a value that nobody knows yet: which round of which '
         "public beacon, or the other lab's nonce",
+    )
+    parser.add_argument(
+        '--timestamp-url',
+        default='',
+        metavar='URL',
+        help='of a time stamping authority (RFC 3161), asked to stamp the registration',
     )
     parser.add_argument(
         '--abandon', type=int, metavar='NUMBER', help='a registered campaign ends without a result'
@@ -91,8 +98,11 @@ def _register(arguments: argparse.Namespace) -> list[tuple[str, str]]:
     file = register(arguments.ledger, declared, arguments.lab, seed, key)
     rule = 'seed ' + (f'{seed}' if isinstance(seed, int) else f'from {seed}')
     value = '' if isinstance(seed, int) else ' --seed-value VALUE'
+    url = arguments.timestamp_url
+    stamped = [('stamped', str(fetch_timestamp(file, url)))] if url else []
     return [
         ('registered', f'{file}, {rule}'),
+        *stamped,
         *_state(arguments.ledger),
         ('next', f'repsq run {arguments.specification} --registration {file}{value}'),
     ]

@@ -26,6 +26,7 @@ from repsq_ros.certificate.differences import CheckResult
 from repsq_ros.certificate.document import CERTIFICATE
 from repsq_ros.certificate.issuing import read_certificate
 from repsq_ros.certificate.signature import read_public
+from repsq_ros.certificate.timestamp import read_authorities
 from repsq_ros.certificate.verification import SIGNATURE, verify
 from repsq_ros.console.recorded_inputs import add_recover
 from repsq_ros.console.recorded_journal import (
@@ -67,6 +68,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f'exit code {NOT_ALL_CHECKED} where something could not be checked',
     )
     add_ledger(parser)
+    parser.add_argument(
+        '--tsa',
+        type=Path,
+        metavar='PEM',
+        help='certificates of time stamping authorities: the registration has to be stamped',
+    )
     add_topics(parser)
     add_recover(parser)
     add_json(parser)
@@ -75,7 +82,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Print every check; see the exit codes at the top."""
     key = None if arguments.key is None else read_public(arguments.key)
-    checks = verify(arguments.target, arguments.bag, key, arguments.ledger)
+    authorities = [] if arguments.tsa is None else read_authorities(arguments.tsa)
+    checks = verify(arguments.target, arguments.bag, key, arguments.ledger, authorities)
     show = _stay_silent if arguments.json else show_checks
     show(checks)
     folder: Path = arguments.target if arguments.target.is_dir() else arguments.target.parent

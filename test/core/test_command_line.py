@@ -33,7 +33,7 @@ from repsq_ros.paper.all_studies import LISTED, STUDIES
 NUMERIC = {'numpy', 'scipy', 'yaml', 'transforms3d'}
 OPTIONAL = {
     'cryptography', 'distributed', 'jinja2', 'jsonschema', 'matplotlib', 'mcap', 'mujoco', 'rclpy',
-    'rich', 'rosbags', 'tqdm',
+    'rfc3161_client', 'rich', 'rosbags', 'tqdm',
 }  # fmt: skip
 LOADED_BY = {
     'repsq_ros.certificate': {'compare', 'certify', 'verify', 'run', 'register', 'report'},

@@ -17,7 +17,11 @@
 import json
 import re
 import shutil
+import subprocess
+import time
 from dataclasses import replace
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from threading import Thread
 
 import pytest
 import yaml
@@ -35,6 +39,7 @@ from repsq_ros.certificate.issuing import issue
 from repsq_ros.certificate.lab import read_lab, require_one_ledger
 from repsq_ros.certificate.ledger import derived_seed, read_ledger
 from repsq_ros.certificate.signature import read_private, sign
+from repsq_ros.certificate.timestamp import TIMESTAMP, fetch_timestamp
 from repsq_ros.cli import main
 from repsq_ros.errors import ParameterError
 from repsq_ros.launching.arguments import OUTPUT, REGISTRATION, SEED, SEED_VALUE
@@ -208,6 +213,121 @@ def test_a_campaign_that_was_not_registered_is_not_called_so(base, capsys):
     code, line = verified(base / 'b', capsys)
     assert code == 0
     assert line.startswith('not checked: not registered')
+
+
+# Time stamps -------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope='module')
+def authority(tmp_path_factory):
+    """Give an authority (RFC 3161) of openssl: its certificate, and what answers a request."""
+    pytest.importorskip('rfc3161_client')
+    if shutil.which('openssl') is None:
+        pytest.skip('openssl is not installed')
+    base = tmp_path_factory.mktemp('authority')
+    (base / 'serial').write_text('01')
+    (base / 'openssl.cnf').write_text(AUTHORITY)
+
+    def openssl(*words):
+        subprocess.run(['openssl', *words], cwd=base, check=True, capture_output=True)
+
+    for name in ('tsa', 'other'):
+        openssl('req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes',
+                '-keyout', f'{name}.key', '-out',
+                f'{name}.pem', '-days', '2', '-subj', f'/CN={name}', '-config', 'openssl.cnf',
+                '-extensions', 'stamping')  # fmt: skip
+
+    def answer(request):
+        (base / 'request').write_bytes(request)
+        openssl('ts', '-reply', '-queryfile', 'request', '-out', 'reply', '-config', 'openssl.cnf')
+        return (base / 'reply').read_bytes()
+
+    return base, answer
+
+
+AUTHORITY = """
+[req]
+distinguished_name = name
+[name]
+[stamping]
+extendedKeyUsage = critical, timeStamping
+basicConstraints = critical, CA:true
+[tsa]
+default_tsa = config
+[config]
+serial = serial
+signer_cert = tsa.pem
+certs = tsa.pem
+signer_key = tsa.key
+signer_digest = sha256
+default_policy = 1.2.3.4
+digests = sha256
+accuracy = secs:1
+ess_cert_id_alg = sha256
+"""
+
+
+def served(answer):
+    """Answer one request; returns the address."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self):
+            assert self.headers['Content-Type'] == 'application/timestamp-query'
+            reply = answer(self.rfile.read(int(self.headers['Content-Length'])))
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(reply)
+
+    server = HTTPServer(('127.0.0.1', 0), Handler)
+    Thread(target=server.handle_request, daemon=True).start()
+    return f'http://127.0.0.1:{server.server_port}'
+
+
+def stamp_of(folder, capsys, *options):
+    capsys.readouterr()
+    code = main(['verify', str(folder), *map(str, options)])
+    found = re.search(r'^(?:ok|-|\?\?) +time stamp +(.*)$', capsys.readouterr().out, re.MULTILINE)
+    return code, found and found[1]
+
+
+def test_an_authority_tells_when_a_registration_was_there(base, authority, tmp_path, capsys):
+    of_authority, answer = authority
+    tsa, other = (['--tsa', of_authority / f'{name}.pem'] for name in ('tsa', 'other'))
+    assert stamp_of(base / 'a', capsys) == (0, None)
+    assert stamp_of(base / 'a', capsys, *tsa) == (9, 'FAILS: there is none')
+    assert register(base, '--seed', '4', '--timestamp-url', served(answer)) == 0
+    time.sleep(1.1)  # the ledger counts whole seconds
+    assert ran(base, 'b', 2) == 0
+    assert main(['certify', str(base / 'b'), '--publish', '--output', str(base / 'pub')]) == 0
+    for folder in ('b', 'pub'):
+        code, line = stamp_of(base / folder, capsys, *tsa)
+        assert code == 0
+        assert re.fullmatch(r'20\d\d-.*\+0000, before the campaign began', line)
+        assert 'by nobody you named' in stamp_of(base / folder, capsys)[1]
+        code, line = stamp_of(base / folder, capsys, *other)
+        assert code == 9
+        assert 'Error while verifying certificates' in line
+    # The stamp of another registration, and what is none.
+    shutil.copy(base / 'b' / TIMESTAMP, base / 'a' / TIMESTAMP)
+    assert re.search(
+        'FAILS: of 20.*Mismatch between messages', stamp_of(base / 'a', capsys, *tsa)[1]
+    )
+    (base / 'a' / TIMESTAMP).write_bytes(b'\x30\x03\x02\x01\x00')
+    assert stamp_of(base / 'a', capsys, *tsa)[1] == f'FAILS: {TIMESTAMP} is none of RFC 3161'
+    # One that was asked for later proves less.
+    stamped = base / 'ledger' / 'registration-1.json'
+    late = fetch_timestamp(stamped, served(answer))
+    shutil.copy(late, base / 'a' / TIMESTAMP)
+    code, line = stamp_of(base / 'a', capsys, *tsa)
+    assert 'after the campaign had begun' in line
+    assert line.startswith('not checked')
+
+
+def test_an_authority_that_gives_none_is_told_and_the_registration_stands(base, authority, capsys):
+    assert register(base, '--timestamp-url', served(lambda _: b'no')) == 2
+    assert 'found http://127.0.0.1:' in capsys.readouterr().err
+    assert len(read_ledger(base / 'ledger').campaigns) == 2
+    assert register(base, '--timestamp-url', 'nowhere') == 2
 
 
 # What is refused before the first test -----------------------------------------------------------
