@@ -125,7 +125,7 @@ def check_timestamp(
     try:
         verifier = VerifierBuilder(roots=list(authorities)).build()
         verifier.verify_message(decode_timestamp_response(reply), written_form(campaign.statement))
-    except Exception as error:  # noqa: BLE001 (a stranger's bytes: the libraries raise many kinds)
+    except Exception as error:  # a stranger's bytes: the libraries raise many kinds
         return [CheckResult(CHECK, (f'of {told}: {error}',))]
     begun = (campaign.begun or {}).get('date', '')
     try:
