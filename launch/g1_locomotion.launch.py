@@ -55,6 +55,7 @@ def generate_launch_description() -> LaunchDescription:
         'autostart': arguments.AUTOSTART,
         'registration': arguments.REGISTRATION,
         'seed_value': arguments.SEED_VALUE,
+        'selftest': arguments.SELF_TEST,
     }
     campaign = {
         **settings,

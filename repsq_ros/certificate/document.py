@@ -30,6 +30,7 @@ from repsq_ros.campaign.folder import REPLICATION, RESULT, SPECIFICATION, TESTS
 from repsq_ros.campaign.journal import JOURNAL, LEDGER
 from repsq_ros.campaign.recomputed_campaign import RecomputedCampaign
 from repsq_ros.campaign.result import ACCEPTANCE
+from repsq_ros.campaign.station import SELF_TEST
 from repsq_ros.certificate.canonical import plain_object, sha256_of
 from repsq_ros.certificate.registration import certified_registration
 from repsq_ros.certificate.timestamp import TIMESTAMP
@@ -165,7 +166,9 @@ def _session(content: dict[str, Any]) -> dict[str, object]:
 
 def certified_files(folder: Path) -> list[str]:
     """Return the names of the files that a certificate vouches for, as far as they are there."""
-    named = [SPECIFICATION, JOURNAL, TESTS, RESULT, REPLICATION, LEDGER, TIMESTAMP]
+    named = [
+        SPECIFICATION, JOURNAL, TESTS, RESULT, REPLICATION, LEDGER, TIMESTAMP, SELF_TEST,
+    ]  # fmt: skip
     beside = [str(name) for name in companions(folder / SPECIFICATION)]
     return [name for name in dict.fromkeys([*named, *beside]) if (folder / name).is_file()]
 

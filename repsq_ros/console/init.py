@@ -112,7 +112,11 @@ measure:                      # psi = 1 - exp(-gain g), g = root mean square vel
   type: soft_linf
   gain: 6.0
   reduction: rms
-  source: {sensor}"""
+  {source}"""
+SOURCES = {
+    'odometry': 'source: odometry',
+    'mocap': 'input: {type: geometry_msgs/msg/PoseStamped, velocity: auto}',
+}
 
 GAUGE = """\
 measure:                      # psi = |reading - tare| in mm
@@ -229,7 +233,7 @@ def specification_text(answers: TestRequest, name: str) -> str:
     duration = 8.0 if velocities else 20.0
     upper = max(50 * answers.gamma, 0.5)
     if velocities:
-        measure = TRACKING.format(sensor=answers.sensor)
+        measure = TRACKING.format(source=SOURCES[answers.sensor])
     elif answers.sensor == 'gauge':
         measure = GAUGE.format(unit=answers.unit, upper=upper, settled=answers.gamma)
     else:

@@ -21,6 +21,14 @@ import select
 import sys
 import termios
 import tty
+from pathlib import Path
+
+from repsq_ros.campaign.log_sheet import LogSheet
+from repsq_ros.console.live import LiveLine
+from repsq_ros.measurement.manual_outcome import ManualOutcome
+from repsq_ros.specification.model import Specification
+
+BY_KEY = 'std_msgs/msg/Float64'  # input that keys are published on
 
 
 class Keyboard:
@@ -47,3 +55,17 @@ class Keyboard:
         if self._before is not None:
             termios.tcsetattr(sys.stdin, termios.TCSADRAIN, self._before)
             self._before = None
+
+
+def log_sheet_of(
+    specification: Specification, folder: Path, line: LiveLine
+) -> tuple[LogSheet | None, Keyboard]:
+    """Return the log sheet of a campaign that somebody scores, and the keyboard."""
+    quantity, source = specification.measure.quantity, specification.measure.input
+    if not isinstance(quantity, ManualOutcome) or source.type != BY_KEY:
+        return None, Keyboard(single=False)
+    keyboard = Keyboard(single=True)
+    if keyboard.there:
+        return LogSheet(quantity, folder), keyboard
+    line.say(f'no terminal: outcomes have to be published on {source.topic}')
+    return None, keyboard

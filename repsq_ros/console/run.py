@@ -28,11 +28,11 @@ from typing import Any
 from repsq_ros.campaign.folder import RESULT, SPECIFICATION, TESTS
 from repsq_ros.campaign.journal import JOURNAL
 from repsq_ros.campaign.journal_contents import read_contents
-from repsq_ros.campaign.log_sheet import LogSheet
 from repsq_ros.campaign.recomputed_campaign import recompute
 from repsq_ros.campaign.result import Result
 from repsq_ros.campaign.result_text import result_text
-from repsq_ros.console.keyboard import Keyboard
+from repsq_ros.campaign.station import keep_selftest, require_selftest
+from repsq_ros.console.keyboard import log_sheet_of
 from repsq_ros.console.live import LiveLine
 from repsq_ros.console.processes import ProcessGroup
 from repsq_ros.console.registered_run import chosen_seed
@@ -58,7 +58,6 @@ from repsq_ros.launching.registered_campaign import (
     registered_seed,
     require_same_registration,
 )
-from repsq_ros.measurement.manual_outcome import ManualOutcome
 from repsq_ros.protocols.phases import Span
 from repsq_ros.simulation.build import SUBJECTS, make_subject, usual_subject
 from repsq_ros.simulation.in_process import require_fit, run_into_folder
@@ -67,7 +66,6 @@ from repsq_ros.specification.load import load
 from repsq_ros.specification.model import Specification
 
 RESULT_TIMEOUT = 5.0  # [s] after the scheduler's end for the result to arrive
-BY_KEY = 'std_msgs/msg/Float64'  # input that keys are published on
 INTERRUPTED = 130  # exit code after Ctrl-C, as of a shell's commands
 EXIT_OF_VERDICT = {
     AcceptanceVerdict.FAIL.value: 13,
@@ -141,6 +139,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar='FROM:=TO',
         help='ROS remapping, e.g. odom:=/state',
     )
+    parser.add_argument(
+        '--selftest',
+        type=Path,
+        metavar='FILE',
+        help='selftest.yaml of repsq selftest, kept with the campaign (tester.selftest_age)',
+    )
     add_json(parser)
 
 
@@ -165,6 +169,8 @@ def run(arguments: argparse.Namespace) -> int:
         raise ParameterError('parameters', f'{arguments.parameters}', 'a file that is there')
     if arguments.seed is not None and arguments.seed < 0:
         raise ParameterError('seed', f'{arguments.seed}', 'a whole number >= 0')
+    if arguments.resume is None:
+        require_selftest(specification, arguments.selftest)
     _look_at_registration(arguments, specification)
     if arguments.in_process:
         return _run_in_process(arguments, specification)
@@ -188,7 +194,7 @@ def run(arguments: argparse.Namespace) -> int:
     _say(f'campaign {campaign_id} in {folder}/', arguments)
     line = LiveLine(text_beside(arguments.json))
     group = ProcessGroup(folder)
-    sheet, keyboard = _log_sheet(specification, folder, line)
+    sheet, keyboard = log_sheet_of(specification, folder, line)
 
     class Watch(Observer):
         """Ends when the scheduler does, or when another node ends before it; Enter goes on."""
@@ -262,6 +268,7 @@ def _folder_for(arguments: argparse.Namespace, campaign_id: str) -> Path:
     copy_specification(arguments.specification, folder / SPECIFICATION, arguments.tester)
     if arguments.registration is not None:
         begin_registered(arguments.registration, folder, campaign_id, arguments.seed_value)
+    keep_selftest(arguments.selftest, folder)
     return folder
 
 
@@ -339,20 +346,6 @@ def _as_before(arguments: argparse.Namespace) -> str:
     if arguments.parameters is not None:
         options += f' --parameters {shlex.quote(str(arguments.parameters))}'
     return options + ''.join(f' --remap {shlex.quote(rule)}' for rule in arguments.remap)
-
-
-def _log_sheet(
-    specification: Specification, folder: Path, line: LiveLine
-) -> tuple[LogSheet | None, Keyboard]:
-    """Return the log sheet of a campaign that somebody scores, and the keyboard."""
-    quantity, source = specification.measure.quantity, specification.measure.input
-    if not isinstance(quantity, ManualOutcome) or source.type != BY_KEY:
-        return None, Keyboard(single=False)
-    keyboard = Keyboard(single=True)
-    if keyboard.there:
-        return LogSheet(quantity, folder), keyboard
-    line.say(f'no terminal: outcomes have to be published on {source.topic}')
-    return None, keyboard
 
 
 def _journal_of(folder: Path) -> tuple[str, int]:

@@ -110,6 +110,15 @@ VERBS = {
         ('repsq doctor my_test.yaml',),
         (3, 5),
     ),
+    'selftest': Verb(
+        Group.BEFORE,
+        'test the station: three moves show axes, scale, latency, clocks of its sensors',
+        (
+            'repsq selftest my_test.yaml --taped 1.20',
+            'repsq selftest config/g1_locomotion.yaml --simulate',
+        ),
+        (3, 4, 5, 6),
+    ),
     'study': Verb(
         Group.BEFORE,
         "run a study of the paper or of this package's stopping rules",

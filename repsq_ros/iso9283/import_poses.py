@@ -30,7 +30,7 @@ from transforms3d.quaternions import quat2mat
 
 from repsq_ros.errors import OutputError, ParameterError
 from repsq_ros.iso9283.pose_table import Columns, PoseTable, read_pose_table
-from repsq_ros.iso9283.rigid import rigid_fit, turns_left
+from repsq_ros.iso9283.rigid import lever_arm, rigid_fit, turns_left
 from repsq_ros.json_answer import add_json, print_json
 from repsq_ros.measurement.inputs import LENGTHS, OTHER_UNITS
 
@@ -39,6 +39,9 @@ Array = NDArray[np.float64]
 AXES = ['xyz', 'xzy', 'yxz', 'yzx', 'zxy', 'zyx', 'xyx', 'xzx', 'yxy', 'yzy', 'zxz', 'zyz']
 ORDERS = tuple(frame + axes for frame in 'sr' for axes in AXES)
 SHOWN = 20  # dropped rows that are listed
+NEAR = 0.01  # [m] from the origin: no tracker stands so near
+FAR = 100.0  # [m]
+ARM = 0.001  # [m] of a reflector beside the tool's point
 FITS = np.radians(5.0)  # [rad] no arm misses a rotation by more: the order is another one
 
 
@@ -62,6 +65,8 @@ class GoalFit:
     largest_mm: float
     largest_row: int
     turns: TurnFit | None  # None: no rotations on both sides
+    arm_mm: tuple[float, ...] = ()  # of the reflector on the tool, x, y, z; empty: none seen
+    left_mm: float = math.nan  # root mean square that is left with it
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -149,7 +154,7 @@ def run(arguments: argparse.Namespace) -> int:
             LENGTHS[arguments.unit],
             OTHER_UNITS[arguments.angle_unit],
             arguments.order,
-            tuple(arguments.quaternion),
+            _by_name(arguments.quaternion),
         ),
         Columns(
             tuple(goal[:3]),
@@ -157,13 +162,14 @@ def run(arguments: argparse.Namespace) -> int:
             LENGTHS[arguments.goal_unit],
             OTHER_UNITS[arguments.goal_angle_unit],
             arguments.goal_order,
-            tuple(arguments.goal_quaternion),
+            _by_name(arguments.goal_quaternion),
         )
         if goal
         else None,
         arguments.time,
         arguments.decimal,
     )
+    table.notes += _unit_hints(table, arguments)
     fit = _fit(table, arguments)
     if arguments.output is not None:
         _write(table, arguments.output)
@@ -200,6 +206,13 @@ def _report(table: PoseTable, fit: GoalFit | None) -> None:
         f'{fit.rms_mm:.3f} mm (root mean square), at most {fit.largest_mm:.3f} mm in row '
         f'{fit.largest_row}'
     )
+    if fit.arm_mm:
+        told = ', '.join(f'{each:.1f}' for each in fit.arm_mm)
+        print(
+            f'note      the measured point is off by {math.hypot(*fit.arm_mm):.1f} mm from the '
+            f'commanded one (x, y, z of the tool: {told}); with that, {fit.left_mm:.3f} mm are '
+            'left: the mounting of the reflector'
+        )
     turns = fit.turns
     if turns is None:
         return
@@ -223,13 +236,60 @@ def _fit(table: PoseTable, arguments: argparse.Namespace) -> GoalFit | None:
     base, _, left = rigid_fit(goals, attained)
     worst = int(np.argmax(left))
     turned = bool(arguments.goal_quaternion or len(arguments.goal) == 6)
+    rms = float(np.sqrt(np.mean(left**2)))
+    arm = lever_arm(goals, [matrix_of(pose[3:]) for pose in table.goals], attained)
+    told: tuple[float, ...] = ()
+    left_mm = math.nan
+    if turned and arm is not None:
+        left_mm = float(np.sqrt(np.mean(arm[1] ** 2))) * 1e3
+        if np.linalg.norm(arm[0]) > ARM and left_mm < rms * 1e3 / 2.0:
+            told = tuple(map(float, arm[0] * 1e3))
     turned = turned and bool(table.angles or arguments.quaternion)
     return GoalFit(
-        float(np.sqrt(np.mean(left**2))) * 1e3,
+        rms * 1e3,
         float(left[worst]) * 1e3,
         table.rows[worst],
         _turns(table, base, arguments.order) if turned else None,
+        told,
+        left_mm if told else math.nan,
     )
+
+
+def _by_name(columns: Sequence[str]) -> tuple[str, ...]:
+    """Return columns of a quaternion in the order x, y, z, w, where their names tell it."""
+    last = [name.strip().lower()[-1:] for name in columns]
+    return (
+        tuple(columns[last.index(each)] for each in 'xyzw')
+        if sorted(last) == [*'wxyz']
+        else tuple(columns)
+    )
+
+
+def _unit_hints(table: PoseTable, arguments: argparse.Namespace) -> list[str]:
+    """Return what numbers of an unlikely size suggest, a line each."""
+    hints = []
+    for what, poses, unit, option in (
+        ('attained', table.attained, arguments.unit, '--unit'),
+        ('commanded', table.goals, arguments.goal_unit, '--goal-unit'),
+    ):
+        size = float(np.abs(np.array(poses)[:, :3]).max()) if poses else 1.0
+        other = 'm' if size < NEAR and unit != 'm' else 'mm' if size > FAR else ''
+        if other:
+            hints.append(
+                f'{what} positions reach {size:g} m from the origin, read as {unit}: '
+                f'{option} {other}?'
+            )
+    if table.angles:
+        size = float(np.abs(np.array(table.angles)).max())
+        degrees = arguments.angle_unit == 'deg'
+        if degrees and math.radians(1.0) < size <= math.radians(2.0 * math.pi):
+            hints.append(
+                f'attained angles reach {math.degrees(size):.2f} degrees: radians? '
+                '--angle-unit rad'
+            )
+        elif not degrees and size > 4.0 * math.pi:
+            hints.append(f'attained angles reach {size:.0f} radians: --angle-unit deg?')
+    return hints
 
 
 def _turns(table: PoseTable, base: Array, order: str) -> TurnFit:

@@ -37,7 +37,7 @@ from repsq_ros.iso9283.performance_criteria import (
     pose_repeatability,
 )
 from repsq_ros.iso9283.pose_figures import draw
-from repsq_ros.iso9283.pose_table import Columns, PoseTable, read_pose_table
+from repsq_ros.iso9283.pose_table import UNTURNED, Columns, PoseTable, read_pose_table
 from repsq_ros.iso9283.rigid import rigid_fit
 from repsq_ros.json_answer import add_json, print_json
 
@@ -188,7 +188,8 @@ def quantities(cycles: Cycles, arguments: argparse.Namespace) -> Quantities:
     """Return what can be told of one pose."""
     positions, turns, count = cycles.positions, cycles.turns, len(cycles.attained)
     goal = None if cycles.commanded is None else cycles.commanded * MM
-    turned = not arguments.fit and cycles.angles is not None
+    measured = any(pose[3:] != UNTURNED for pose in cycles.attained)
+    turned = not arguments.fit and cycles.angles is not None and measured
     series = [
         positions[k : k + arguments.series]
         for k in range(0, count - arguments.series + 1, arguments.series)
@@ -199,7 +200,7 @@ def quantities(cycles: Cycles, arguments: argparse.Namespace) -> Quantities:
         None if goal is None else pose_accuracy(
             positions, goal, turns if turned else None, cycles.angles if turned else None
         ),
-        pose_repeatability(positions, turns) if count > 1 else None,
+        pose_repeatability(positions, turns if measured else None) if count > 1 else None,
         drift(series, goal) if goal is not None and len(series) > 1 else None,
         multi_directional_variation(paths) if len(paths) > 1 and len(paths[-1]) else None,
     )  # fmt: skip
@@ -255,10 +256,13 @@ def lines_of(found: list[Quantities]) -> list[tuple[str, str]]:
                 f'{len(values)} poses'
             )
         lines.append((name, text))
-    turns = [q.repeatability.orientation for q in found if q.repeatability]
+    repeated = [q.repeatability.orientation for q in found if q.repeatability]
+    turns = [each for each in repeated if each is not None]
     if turns:
-        a, b, c = (math.degrees(max(t[k] for t in turns if t is not None)) for k in range(3))
+        a, b, c = (math.degrees(max(t[k] for t in turns)) for k in range(3))
         lines.append(('RP of a, b, c', f'+-{a:.4f}, {b:.4f}, {c:.4f} degrees at most'))
+    elif repeated:
+        lines.append(('RP of a, b, c', 'not measured: positions alone'))
     return lines
 
 

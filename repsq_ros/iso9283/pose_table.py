@@ -85,6 +85,9 @@ def read_pose_table(
     table = PoseTable()
     kept_times = []
     for number, line in lines:
+        if not any(cell.strip() for cell in line):
+            table.dropped.append(f'row {number}: blank')
+            continue
         if len(line) != len(header):
             table.dropped.append(f'row {number}: found {len(line)} fields, expected {len(header)}')
             continue

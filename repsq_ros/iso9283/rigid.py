@@ -23,6 +23,10 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
+FEWEST = 6  # poses
+TURNED = 0.1  # spread of the goals' rotations (Frobenius norm), about 4 degrees
+ROUNDS = 30
+
 
 def rigid_fit(source: Array, target: Array) -> tuple[Array, Array, Array]:
     """Return the rotation R and translation t that take source nearest to target.
@@ -39,6 +43,29 @@ def rigid_fit(source: Array, target: Array) -> tuple[Array, Array, Array]:
     shift: Array = to_centre - rotation @ from_centre
     left: Array = np.linalg.norm(source @ rotation.T + shift - target, axis=1)
     return rotation, shift, left
+
+
+def lever_arm(goals: Array, turns: Sequence[Array], attained: Array) -> tuple[Array, Array] | None:
+    """Return where on the tool the attained point sits, and the distances (n,) left with it.
+
+    Least squares of p_i = t + R (g_i + G_i a) in t, R and a, by turns: R as in `rigid_fit`, then
+    t and a, in which it is linear. None: the goals are turned too little to tell a from t.
+
+    :param goals: (n, 3) g_i
+    :param turns: n rotations (3, 3), G_i
+    :param attained: (n, 3) p_i
+    """
+    arm, each = np.zeros(3), np.array(turns)
+    spread = np.linalg.norm(each - each.mean(axis=0), axis=(1, 2))
+    if len(goals) < FEWEST or float(np.sqrt(np.mean(spread**2))) < TURNED:
+        return None
+    for _ in range(ROUNDS):
+        rotation, _, left = rigid_fit(goals + each @ arm, attained)
+        design = np.concatenate(
+            [np.broadcast_to(np.eye(3), each.shape), rotation @ each], axis=2
+        ).reshape(-1, 6)
+        arm = np.linalg.lstsq(design, (attained - goals @ rotation.T).ravel(), rcond=None)[0][3:]
+    return arm, left
 
 
 def nearest_rotation(matrix: Array) -> Array:

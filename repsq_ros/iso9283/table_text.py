@@ -30,11 +30,15 @@ DECIMALS = {'point': '.', 'comma': ','}
 # A number whose only mark may be a decimal one or one of thousands: 1.000 or -12,345.
 EITHER = re.compile(r'^[-+]?[1-9]\d{0,2}[.,]\d{3}$')
 ONE_MARK = re.compile(r'^[-+]?\d*([.,])\d+([eE][-+]?\d+)?$')
+# What a spreadsheet writes in a cell without a value: no comment, though it begins with #.
+NO_VALUE = re.compile(r'^#(N/A|REF!|VALUE!|DIV/0!|NUM!|NAME\?|NULL!)')
+# Marks of thousands beside point and comma: apostrophes, spaces that do not break, narrow ones.
+GROUPS = re.compile("(?<=\\d)['\u2019 \u00a0\u2009\u202f](?=\\d{3}(?:\\D|$))")
 THOUSANDS = re.compile(r'^[-+]?\d{1,3}(\.\d{3})+$|^[-+]?\d{1,3}(,\d{3})+$')
 
 
 def read_cells(file: Path) -> tuple[list[str], list[tuple[int, list[str]]], str]:
-    """Return the header, the numbered lines below it that are not empty, and the delimiter.
+    """Return the header, the numbered lines below it, and the delimiter.
 
     UTF-8 or, where it is none, latin-1; comments (#) and a spreadsheet's `sep=;` are left out.
 
@@ -59,7 +63,7 @@ def read_cells(file: Path) -> tuple[list[str], list[tuple[int, list[str]]], str]
     rows = [
         (number, row)
         for number, row in enumerate(csv.reader(lines, delimiter=delimiter))
-        if row and not row[0].lstrip().startswith('#')
+        if row and not _is_comment(row[0].lstrip())
     ]
     if not rows or len(rows[0][1]) < 3:
         raise BagError(f'{file}: found no header of columns, expected a CSV file')
@@ -67,7 +71,16 @@ def read_cells(file: Path) -> tuple[list[str], list[tuple[int, list[str]]], str]
     twice = [name for name, count in Counter(header).items() if count > 1 and name]
     if twice:
         raise BagError(f'{file}: found the column {twice[0]!r} twice, expected names of one each')
-    return header, [(n, row) for n, row in rows[1:] if any(c.strip() for c in row)], delimiter
+    return header, rows[1:], delimiter
+
+
+def _is_comment(cell: str) -> bool:
+    return cell.startswith('#') and not NO_VALUE.match(cell)
+
+
+def _plain(text: str) -> str:
+    """Return a number without typographic marks: minus sign, marks of thousands."""
+    return GROUPS.sub('', text.strip().replace('\u2212', '-'))
 
 
 def _says_something(line: str) -> bool:
@@ -85,7 +98,7 @@ def decimal_of(file: Path, cells: Iterable[str]) -> str:
     sure: set[str] = set()
     either: set[str] = set()
     for cell in cells:
-        text = cell.strip().replace('\u2212', '-')
+        text = _plain(cell)
         if ',' in text and '.' in text:
             sure.add(',' if text.rindex(',') > text.rindex('.') else '.')
         elif EITHER.match(text):
@@ -109,7 +122,7 @@ def number_of(text: str, decimal: str = '') -> float:
         same), else the one there is
     :raises ValueError: no number, not finite, or marks that do not fit
     """
-    plain = text.strip().replace('\u2212', '-')
+    plain = _plain(text)
     if not decimal and ',' in plain and '.' in plain:
         decimal = ',' if plain.rindex(',') > plain.rindex('.') else '.'
     if decimal:

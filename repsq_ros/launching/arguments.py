@@ -65,6 +65,9 @@ REGISTRATION = LaunchArgument(
 SEED_VALUE = LaunchArgument(
     'seed_value', 'The public value that a registered seed follows from; empty: none', ''
 )
+SELF_TEST = LaunchArgument(
+    'selftest', 'selftest.yaml of repsq selftest, kept with the campaign; empty: none', ''
+)
 MONITOR = switch('monitor', 'Start the monitor as well')
 RVIZ = switch('rviz', 'With monitor:=true, start RViz too')
 

@@ -28,6 +28,7 @@ from repsq_ros.campaign.folder import RESULT, TESTS
 from repsq_ros.campaign.journal import JOURNAL
 from repsq_ros.campaign.journal_contents import read_contents
 from repsq_ros.campaign.recomputed_campaign import recompute
+from repsq_ros.campaign.station import keep_selftest, require_selftest
 from repsq_ros.certificate.document import CERTIFICATE, make_document
 from repsq_ros.certificate.issuing import issue
 from repsq_ros.errors import CampaignError, MissingError, OutputError, ParameterError, RepsqError
@@ -60,8 +61,13 @@ def look_first(arguments: Sequence[LaunchArgument], values: Mapping[str, str]) -
                     argument.name, values[argument.name], NUMBERS[argument.kind]
                 ) from None
     specification = load(Path(values['specification']))
+    resumed = values.get('resume') == 'true'
+    tested = Path(values['selftest']) if values.get('selftest') else None
+    if 'selftest' in values and not resumed:
+        require_selftest(specification, tested)
     if values.get('output'):
-        _look_at(Path(values['output']), values.get('resume') == 'true')
+        _look_at(Path(values['output']), resumed)
+        keep_selftest(tested, Path(values['output']))
     if values.get('record') == 'true' and (
         shutil.which('ros2') is None or importlib.util.find_spec('ros2bag') is None
     ):

@@ -28,7 +28,8 @@ from repsq_ros.measurement.samples import Quaternion, Vector
 
 STAMPS = ('header', 'receive')
 UP_AXES = ('z', 'y')
-VELOCITIES = ('twist', 'slope', 'cubic', 'difference')
+AUTO = 'auto'  # slope or cubic, whichever leaves psi the smaller error
+VELOCITIES = ('twist', 'slope', 'cubic', AUTO, 'difference')
 VELOCITY_FRAMES = ('body', 'world')
 
 # Factors to SI units; only reports and tables convert back to mm.
@@ -102,7 +103,7 @@ class Input(KeyedDataclass):
     velocity: str = dataclasses.field(
         default='slope',
         metadata=key(
-            'how a body gets its velocity',
+            'how a body gets its velocity; auto: slope or cubic, by psi_error',
             choices=VELOCITIES,
             default_text='twist where the message has one',
         ),

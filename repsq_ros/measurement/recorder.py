@@ -17,13 +17,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from repsq_ros.measurement.cut import Cut, SampleRun
-from repsq_ros.measurement.inputs import Input
+from repsq_ros.measurement.inputs import AUTO, Input
 from repsq_ros.measurement.measure import Evaluation, Measure
 from repsq_ros.measurement.reasons import Code
 from repsq_ros.measurement.samples import Samples
 from repsq_ros.measurement.tail import KEEP_NS, Tail
+from repsq_ros.measurement.velocity import FITS
 from repsq_ros.measurement.window import Window
 from repsq_ros.timebase import to_seconds
 
@@ -43,6 +45,11 @@ class Recorder:
     def __init__(self, measure: Measure, keep_ns: int | None = None) -> None:
         self._measure = measure
         self._keep_ns = keep_ns
+        self._variants = [
+            replace(measure, input=replace(measure.input, velocity=each))
+            for each in FITS
+            if measure.input.velocity == AUTO and measure.quantity.needs == 'velocity'
+        ]
         self.tail = self._new_tail(measure.input)
         self.conditions = {
             condition.name: self._new_tail(source)
@@ -143,10 +150,19 @@ class Recorder:
             tails.append(self.tail)
         return any(tail.repeats(start_ns, end_ns) for tail in tails)
 
-    def _measured(self, windows: Sequence[Window], set_back: int = 0) -> list[Evaluation]:
+    def _measured(
+        self, windows: Sequence[Window], set_back: int = 0, measure: Measure | None = None
+    ) -> list[Evaluation]:
         if not windows:
             return []
-        measure = self._measure
+        if measure is None and self._variants:
+            # Of each window the outcome of the estimator that leaves psi the smallest error.
+            by_each = [self._measured(windows, set_back, each) for each in self._variants]
+            return [
+                min(outcomes, key=lambda each: (not each.valid, each.psi_error))
+                for outcomes in zip(*by_each, strict=True)
+            ]
+        measure = measure or self._measure
         needs, reach = measure.quantity.needs, [window.reach_ns for window in windows]
         cuts = self._cuts(self.tail, measure.input, needs, windows, reach, set_back)
         began = [window.command_ns for window in windows]

@@ -66,12 +66,14 @@ def run_in_process(
     campaign_id: str = 'in_process',
     on_test: Callable[[TestRecord, EstimateRecord], None] | None = None,
     before: Callable[[Action], None] | None = None,
+    heard: Callable[[Input, Samples], Samples] | None = None,
 ) -> Result:
     """Run a campaign on a simulated subject.
 
     :param rates: [Hz] of simulated sensors that report at another rate than the usual one
     :param on_test: called after each test with its record and the estimate
     :param before: called with each case, phase and counted test before it is carried out
+    :param heard: called with what each input reports; what it returns is heard in its place
     :raises CampaignError: a test stayed INVALID, or a phase did not end
     :raises ParameterError: the subject does not fit the specification
     """
@@ -80,7 +82,7 @@ def run_in_process(
     if not conductor.can_start:
         raise CampaignError('cases of another program come by a topic: run it with repsq run')
     campaign = Campaign(specification, forecasts=on_test is not None)
-    world = _World(specification, Simulation(subject, seed, 0, rates), conductor)
+    world = _World(specification, Simulation(subject, seed, 0, rates), conductor, heard)
     actions: list[Action] = conductor.start(0)
     while True:
         for action in actions:
@@ -149,10 +151,14 @@ class _World:
     """The simulated robot with its sensors, and who listens to them."""
 
     def __init__(
-        self, specification: Specification, simulation: Simulation, conductor: Conductor
+        self,
+        specification: Specification,
+        simulation: Simulation,
+        conductor: Conductor,
+        heard: Callable[[Input, Samples], Samples] | None,
     ) -> None:
         measure = specification.measure
-        self._simulation = simulation
+        self._simulation, self._heard = simulation, heard
         self.recorder = Recorder(measure)
         # Who takes what a sensor reports: the source says how its message is read.
         self._takers: list[tuple[str, Input, Callable[[Samples], None]]] = [
@@ -178,4 +184,5 @@ class _World:
         for reading in self._simulation.advance(span.end_ns, span.command):
             for sensor, source, take in self._takers:
                 if reading.sensor == sensor:
-                    take(sample_of(reading, source.frame))
+                    sample = sample_of(reading, source.frame)
+                    take(sample if self._heard is None else self._heard(source, sample))

@@ -21,7 +21,7 @@ import re
 
 from repsq_ros.keys import REQUIRED
 from repsq_ros.measurement.catalogue import CATALOGUE, MessageKind, full_name, kind_of
-from repsq_ros.measurement.inputs import LENGTHS, STAMPS, UNITS, VELOCITIES, Input
+from repsq_ros.measurement.inputs import AUTO, LENGTHS, STAMPS, UNITS, VELOCITIES, Input
 from repsq_ros.measurement.velocity import FITS
 from repsq_ros.specification.reader import Section, read_keys
 
@@ -98,7 +98,7 @@ def _body(section: Section, given: dict[str, str], kind: MessageKind) -> Input:
         unused.append('retime')
     else:
         unused.append('velocity_frame')
-    if not (by_pose and velocity in FITS):
+    if not (by_pose and velocity in (*FITS, AUTO)):
         unused.append('velocity_span')
     if 'position' in kind.gives and not by_pose and section.has('extrinsics'):
         raise section.fail(

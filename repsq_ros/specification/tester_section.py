@@ -92,6 +92,15 @@ class Tester:
             choices={'accuracy': False, 'verdict': True},
         ),
     )
+    selftest_age: float | None = field(
+        default=None,
+        metadata=key(
+            'a campaign begins only with a green self-test (repsq selftest) not older than this',
+            's',
+            above=0,
+            default_text='none is demanded',
+        ),
+    )
     control: ControlChoice | None = None
 
 

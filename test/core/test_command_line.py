@@ -40,10 +40,10 @@ LOADED_BY = {
     'repsq_ros.launching': {'run'},
     'repsq_ros.nodes': set(),
     'repsq_ros.recordings': {
-        'inspect', 'record', 'reevaluate', 'doctor', 'certify', 'verify',
+        'inspect', 'record', 'reevaluate', 'doctor', 'certify', 'verify', 'selftest',
     },
     'repsq_ros.report': {'report'},
-    'repsq_ros.simulation': {'simulate', 'study', 'run'},
+    'repsq_ros.simulation': {'simulate', 'study', 'run', 'selftest'},
     'repsq_ros.paper': {'study'},
     'repsq_ros.iso9283': {'import-poses', 'iso9283'},
     'repsq_ros.views': {'watch', 'doctor'},

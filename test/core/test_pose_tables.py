@@ -19,11 +19,11 @@ import math
 
 import numpy as np
 import pytest
-from transforms3d.euler import euler2quat
+from transforms3d.euler import euler2mat, euler2quat
 
 from repsq_ros.cli import main
 from repsq_ros.iso9283.pose_figures import draw_bars
-from repsq_ros.iso9283.rigid import turns_left
+from repsq_ros.iso9283.rigid import lever_arm, turns_left
 from repsq_ros.iso9283.table_text import number_of
 
 TRACKER = 'ur_laser_tracker/Series_D_measurements_iso_cubes.csv'
@@ -64,6 +64,8 @@ GOOD = [
     ('x;y;z\n1,234,567;1.234;3\n', (1234567.0, 1.234, 3.0)),
     ('sep=;\nx;y;z\n1,5;2;3\n', (1.5, 2.0, 3.0)),
     ('# a tracker\n\nx\ty\tz\n1.5\t2\t3\n# the end\n', (1.5, 2.0, 3.0)),
+    ("x;y;z\n1'234.5;2\u202f500,0;3\n".replace(',', '.'), (1234.5, 2500.0, 3.0)),
+    ('x;y;z\n1\u00a0234,5;1\u2019000,0;3\n', (1234.5, 1000.0, 3.0)),
 ]
 
 
@@ -252,3 +254,56 @@ def test_each_pose_has_a_bar_of_accuracy_and_one_of_repeatability():
         'accuracy AP', 'repeatability RP',
     ]  # fmt: skip
     assert '[mm]' in axes.get_ylabel()
+
+
+def test_cells_without_a_value_and_blank_rows_are_dropped_and_counted(read):
+    rows, told, code = read('x;y;z\n1;2;3\n#N/A;2;3\n;;\n# a comment\n4;5;6\n')
+    assert code == 0 and len(rows) == 2
+    assert 'dropped   2 rows' in told
+    assert "row 2: x: found '#N/A'" in told and 'row 3: blank' in told
+
+
+def test_a_quaternion_is_taken_by_its_names(read):
+    rows, _, code = read(
+        'x,y,z,qw,qx,qy,qz\n1,2,3,0.8,0.6,0,0\n', '--quaternion', 'qw', 'qx', 'qy', 'qz'
+    )
+    assert code == 0
+    assert [float(rows[0][name]) for name in ('qx', 'qw')] == pytest.approx([0.6, 0.8])
+
+
+@pytest.mark.parametrize(
+    ('text', 'options', 'words'),
+    [
+        ('x,y,z\n0.5,1.25,2.5\n', (), '--unit m?'),
+        ('x,y,z\n500,1250,2500\n', ('--unit', 'm'), '--unit mm?'),
+        ('x,y,z\n500,1250,2500\n', (), ''),
+        ('x,y,z,a,b,c\n500,1250,2500,3.1,0,0\n', ('--angles', 'a', 'b', 'c'), 'radians?'),
+        ('x,y,z,a,b,c\n500,1250,2500,178,0,0\n', ('--angles', 'a', 'b', 'c'), ''),
+    ],
+)
+def test_unlikely_sizes_are_hinted_at(read, text, options, words):
+    _, told, code = read(text, *options)
+    assert code == 0
+    assert ('note' in told) is bool(words) and words in told
+
+
+def test_what_was_not_measured_is_not_told(read, tmp_path, capsys):
+    text = 'x,y,z\n500,1250,2500\n500.1,1250,2500\n500,1250.1,2500\n'
+    read(text)
+    assert main(['iso9283', str(tmp_path / 'out.csv')]) == 0
+    assert 'RP of a, b, c                not measured' in capsys.readouterr().out
+
+
+def test_a_reflector_beside_the_tool_is_told():
+    rng = np.random.default_rng(1)
+    goals = rng.uniform(-0.5, 0.5, (20, 3))
+    turns = [euler2mat(*angles) for angles in rng.uniform(-0.6, 0.6, (20, 3))]
+    arm = np.array([0.010, -0.020, 0.0137])
+    base, shift = euler2mat(0.2, -0.1, 1.0), np.array([3.0, -1.0, 0.4])
+    attained = np.array(
+        [base @ (g + turn @ arm) + shift for g, turn in zip(goals, turns, strict=True)]
+    ) + rng.normal(0, 2e-5, (20, 3))
+    found, left = lever_arm(goals, turns, attained)
+    assert found == pytest.approx(arm, abs=1e-4)
+    assert left.max() < 2e-4
+    assert lever_arm(goals, [np.eye(3)] * 20, attained) is None

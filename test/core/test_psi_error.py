@@ -271,3 +271,19 @@ def test_journals_without_it_are_read():
     assert record_of_line(Entry('test', line)) == record
     del line['psi_error']
     assert record_of_line(Entry('test', line)) == replace(record, psi_error=0.0)
+
+
+@pytest.mark.parametrize(
+    ('sway', 'noise', 'better'), [(0.015, 1e-4, 'cubic'), (0.003, 1e-3, 'slope')]
+)
+def test_auto_takes_the_estimator_of_the_smaller_error(sway, noise, better):
+    """What the gait asks for, and what the noise allows: equal by contract in every lab."""
+    samples = walk(sway=sway, noise=noise)
+    found = {each: outcome_of(samples, velocity=each) for each in ('slope', 'cubic', 'auto')}
+    assert found['auto'] == found[better]
+    other = found['slope' if better == 'cubic' else 'cubic']
+    assert found['auto'].psi_error < other.psi_error
+    assert abs(found['auto'].psi - TRUTHS[sway]) < abs(other.psi - TRUTHS[sway])
+
+
+TRUTHS = {sway: outcome_of(walk(twist=True, sway=sway)).psi for sway in (0.015, 0.003)}

@@ -39,6 +39,7 @@ NODES = {
     'g1_locomotion': ['measurement', 'estimator', 'guard', 'scheduler'],
     'monitor': ['monitor', 'rviz2'],
     'replay': ['measurement', 'estimator'],
+    'selftest': [],
     'simulation': ['simulated_robot', 'measurement', 'estimator', 'guard', 'scheduler'],
     'ur10e_positioning': ['measurement', 'estimator', 'guard', 'scheduler'],
 }
