@@ -217,6 +217,6 @@ def _path(trail: RecordedPath, target: Command | None) -> Iterator[Shape]:
     length = around(0.0, 0.25 * min(wide, tall) / metre, 1)[1]
     if length * metre > wide * 0.6:
         length /= 2.0
-    x, y = PATH.left + 10.0, PATH.bottom + 12.0
+    x, y = PATH.left, PATH.bottom - 11.0  # below, where no path runs
     yield Lines(('motion', 73), ((x, y), (x + length * metre, y)), 2.0, GREY, 0.1)
     yield Text(('motion', 74), f'{number(length)} m', x + length * metre + 8.0, y, SMALL, GREY)
