@@ -74,6 +74,7 @@ bench-load: environment
 FAULTS := safety stalls publishers verified_stops delayed_peers
 bench-faults: environment
 	for transports in UDPv4 DEFAULT; do echo "over $$transports"; \
+		$(VENV)/bin/repsq doctor --clear-shared-memory; \
 		REPSQ_TRANSPORTS=$$transports $(VENV)/bin/with_repsq python3 -m pytest --verbose --no-header \
 		$(FAULTS:%=test/ros/test_%.py) || exit 1; done
 

@@ -25,6 +25,7 @@ from pathlib import Path
 
 from repsq_ros import topics
 from repsq_ros.campaign.journal_contents import clock_state
+from repsq_ros.console.shared_memory import SHARED_MEMORY, clear, left_over
 from repsq_ros.errors import MissingError, ParameterError
 from repsq_ros.json_answer import add_json, print_json
 from repsq_ros.replay.bag_topics import TopicNames
@@ -49,7 +50,6 @@ COMMANDS = {
     'push': (),
 }
 CPUS = Path('/sys/devices/system/cpu')
-SHARED_MEMORY = Path('/dev/shm')
 RECEIVE_BUFFER = Path('/proc/sys/net/core/rmem_max')
 
 
@@ -70,6 +70,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--output', type=Path, default=Path(), metavar='FOLDER', help='where campaigns are kept'
     )
+    parser.add_argument(
+        '--clear-shared-memory', action='store_true',
+        help='first remove what Fast DDS left in /dev/shm where processes were killed',
+    )  # fmt: skip
     add_json(parser)
 
 
@@ -78,6 +82,8 @@ def run(arguments: argparse.Namespace) -> int:
     seconds: float = arguments.seconds
     if not (math.isfinite(seconds) and seconds > 0):
         raise ParameterError('seconds', f'{seconds:g}', 'a finite number > 0')
+    if arguments.clear_shared_memory:
+        clear()
     found = examine_machine(machine_state(arguments.output))
     if arguments.specification is not None:
         names = TopicNames.of(arguments.namespace, arguments.remap)
@@ -127,6 +133,7 @@ def _middleware() -> Middleware:
         variable('FASTDDS_BUILTIN_TRANSPORTS', ''),
         alone,
         shutil.disk_usage(SHARED_MEMORY).free if SHARED_MEMORY.is_dir() else None,
+        len(left_over()),
     )
 
 

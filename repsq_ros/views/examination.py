@@ -29,6 +29,7 @@ LATE = 0.05  # [s] between a stamp and the arrival of its message, beyond which 
 BUSY = 0.7  # of the cores, by the load of the last minute
 SLOW = 0.5  # of the declared rate
 LEAST_SHARED = 64e6  # [bytes] of shared memory, by which DDS sends within a computer
+MOST_LEFT_OVER = 500  # segments and ports of dead processes
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,7 @@ class Middleware:
     transports: str  # FASTDDS_BUILTIN_TRANSPORTS
     this_computer_alone: bool  # discovery reaches no other
     shared_memory: int | None  # [bytes] free in /dev/shm
+    left_over: int = 0  # segments and ports of dead processes there
 
 
 @dataclass(frozen=True)
@@ -136,6 +138,10 @@ def _examine_middleware(middleware: Middleware) -> Diagnosis:
     if free is not None and free < LEAST_SHARED and middleware.transports != 'UDPv4':
         text += f'; {free / 1e6:.0f} MB of shared memory free'
         remedy = 'fastdds shm clean, a larger /dev/shm, or FASTDDS_BUILTIN_TRANSPORTS=UDPv4'
+        return Diagnosis('DDS', Level.WARN, text, remedy)
+    if middleware.left_over > MOST_LEFT_OVER and middleware.transports != 'UDPv4':
+        text += f'; {middleware.left_over} segments of dead processes in shared memory'
+        remedy = 'repsq doctor --clear-shared-memory: beside thousands, not all is heard'
         return Diagnosis('DDS', Level.WARN, text, remedy)
     return Diagnosis('DDS', Level.OK, text)
 

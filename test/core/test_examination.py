@@ -15,11 +15,13 @@
 
 """What has to be right before a campaign: one finding for each thing, with a remedy."""
 
+import fcntl
 from dataclasses import replace
 
 import pytest
 
 from repsq_ros.cli import main
+from repsq_ros.console.shared_memory import clear, left_over
 from repsq_ros.views.examination import (
     CommandSurvey,
     Diagnosis,
@@ -60,6 +62,7 @@ def test_a_good_machine_has_nothing_against_it():
         ({'synchronized': False}, 'clock', Level.WARN, 'NOT synchronized'),
         ({'middleware': Middleware('rmw_x', '', True, None)}, 'DDS', Level.WARN, 'rmw_x'),
         ({'middleware': replace(DDS, shared_memory=9_000_000)}, 'DDS', Level.WARN, '9 MB'),
+        ({'middleware': replace(DDS, left_over=501)}, 'DDS', Level.WARN, '501 segments'),
     ],
 )
 def test_each_fault_of_a_machine_is_named_with_a_remedy(changes, name, level, text):
@@ -128,3 +131,17 @@ def test_the_computer_alone_needs_no_specification_and_no_ros(capsys, tmp_path):
 def test_seconds_have_to_be_a_length_of_time(capsys):
     assert main(['doctor', '--seconds', 'nan']) == 2
     assert 'parameter seconds: found nan, expected a finite number > 0' in capsys.readouterr().err
+
+
+def test_shared_memory_of_the_dead_is_cleared_and_that_of_the_living_is_left(tmp_path):
+    for name in ('fastrtps_dead', 'fastrtps_alive', 'fastrtps_port7411', 'fastrtps_other'):
+        (tmp_path / name).write_bytes(b'')
+    (tmp_path / 'sem.fastrtps_port7411_mutex').write_bytes(b'')
+    for name in ('dead_el', 'alive_el', 'port7411_el', 'port7411_sl'):
+        (tmp_path / f'fastrtps_{name}').write_bytes(b'')
+    with (tmp_path / 'fastrtps_alive_el').open('rb') as held:
+        fcntl.flock(held, fcntl.LOCK_SH)
+        assert left_over(tmp_path) == ['fastrtps_dead', 'fastrtps_port7411']
+        assert clear(tmp_path) == 2
+        names = {each.name for each in tmp_path.iterdir()}
+        assert names == {'fastrtps_alive', 'fastrtps_alive_el', 'fastrtps_other'}
