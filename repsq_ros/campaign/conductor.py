@@ -310,7 +310,7 @@ class Conductor:
             self._cases.learn(measured)
             self._notice_answer(case, measured)
             if estimated.question and self._attended and not (self.paused or estimated.stopped):
-                reason = f'{estimated.question} Resume if the robot does just that, else abort'
+                reason = f'{estimated.question}; resume if the robot does just that, else abort'
                 return actions + self.pause(now_ns, reason, cause=Cause.INSTRUMENT)
         if self.paused:
             return actions

@@ -42,7 +42,7 @@ def require_selftest(specification: Specification, file: Path | None) -> None:
     if file is None:
         if longest is None:
             return
-        raise ParameterError('selftest', 'none', f'the {SELF_TEST} of {asked}')
+        raise ParameterError('selftest', 'none', asked)
     try:
         content = yaml.safe_load(file.read_text(encoding='utf-8'))
         verdict, digest = content['verdict'], content['specification_digest']

@@ -21,11 +21,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from support.damage import BEFORE, EPOCH, LENGTH, SECOND, measure_of, motion_of
-from support.rows import table_of
 
 from repsq_ros.measurement.recorder import Recorder, Window
 
-CASES = int(os.environ.get('REPSQ_FUZZ', '300')) // 25  # of each kind
+KINDS = 27
+CASES = int(os.environ.get('REPSQ_FUZZ', '2025')) // KINDS  # of each kind
 NEAR, COVERED = 0.02, 1.25  # of psi; times psi_error, which is an estimate
 COMMAND = (0.3, 0.0, 0.2)
 START_NS = EPOCH + round(BEFORE * 1e9)
@@ -153,8 +153,8 @@ def wrong(kind, twist, velocity, seed):
     """Tell whether a case counts, is off, and does not say so."""
     rng = np.random.default_rng(seed)
     motion = motion_of(rng)
-    truth = outcome_of(table_of(replace(motion, noise=0.0).samples(twist=True)), twist=True)
-    outcome = outcome_of(kind(table_of(motion.samples(twist=twist)), rng), twist, velocity)
+    truth = outcome_of(replace(motion, noise=0.0).table(twist=True), twist=True)
+    outcome = outcome_of(kind(motion.table(twist=twist), rng), twist, velocity)
     off = abs(outcome.psi - truth.psi)
     return outcome.valid and off > max(NEAR, COVERED * outcome.psi_error)
 
@@ -172,5 +172,5 @@ def test_steady_faults_at_random(kind, twist, velocity):
 @pytest.mark.parametrize('twist', [False, True])
 def test_what_is_in_order_counts(twist):
     for seed in range(3 * CASES):
-        samples = table_of(motion_of(np.random.default_rng(seed)).samples(twist=twist))
+        samples = motion_of(np.random.default_rng(seed)).table(twist=twist)
         assert outcome_of(samples, twist, 'cubic').valid

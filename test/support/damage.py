@@ -23,9 +23,10 @@ from repsq_ros.measurement.limits import CommandedSpeed
 from repsq_ros.measurement.measure import Measure
 from repsq_ros.measurement.reasons import Code
 from repsq_ros.measurement.recorder import Recorder, Window
+from repsq_ros.measurement.samples import Samples
 from repsq_ros.measurement.tracking_loss import TrackingLoss
 from repsq_ros.specification.input_section import input_of_source
-from support.rows import BodyRow
+from support.rows import rows_of
 
 SECOND = 1_000_000_000
 EPOCH = 1_795_819_319 * SECOND + 123_456_789  # stamps are as large as real ones
@@ -45,7 +46,7 @@ class Motion:
     sway: float = 0.0  # [m] at 1.5 Hz
     seed: int = 1
 
-    def samples(self, twist=False):
+    def table(self, twist=False):
         """Return the samples from BEFORE the window to half a second after it."""
         rng = np.random.default_rng(self.seed)
         count = round((BEFORE + LENGTH + 0.5) * self.rate)
@@ -73,17 +74,19 @@ class Motion:
         angular = np.column_stack(
             [0 * t, 0 * t, self.turn + rng.normal(0, 10 * self.noise, count)]
         )
-        return [
-            BodyRow(
-                int(stamps[k]),
-                tuple(map(float, position[k])),
-                (0.0, 0.0, math.sin(seen[k] / 2), math.cos(seen[k] / 2)),
-                tuple(map(float, linear[k])) if twist else None,
-                tuple(map(float, angular[k])) if twist else None,
-                'world',
-            )
-            for k in range(count)
-        ]
+        half = seen / 2.0
+        return Samples(
+            stamps,
+            position,
+            np.column_stack([0 * half, 0 * half, np.sin(half), np.cos(half)]),
+            linear if twist else None,
+            angular if twist else None,
+            frames='world',
+        )
+
+    def samples(self, twist=False):
+        """Return the same row by row."""
+        return rows_of(self.table(twist))
 
 
 def motion_of(rng):
