@@ -33,6 +33,7 @@ class RandomStream(enum.IntEnum):
     STUDY = 6
     GAUGE = 7
     TOOL_POSE = 8
+    TWIN = 9
 
 
 def generator(seed: int, stream: RandomStream, *key: int) -> np.random.Generator:

@@ -56,6 +56,7 @@ from repsq_ros.specification.protocol_section import (
 )
 from repsq_ros.specification.reader import RPY
 from repsq_ros.specification.tester_section import RULES, Tester
+from repsq_ros.specification.twin_section import TwinChoice
 
 ROOT = Path(__file__).resolve().parents[1]
 SCHEMA = ROOT / 'repsq_ros' / 'specification' / 'specification.schema.json'
@@ -314,7 +315,8 @@ GROUPS: dict[str, Group] = {
     'proposal': Group('tester.proposal.', proposals(), 'type', plain=True),
     'rule': Group('tester.stopping.', rules(), 'rule'),
     'control': Group('tester.control.', (
-        Form((), 'none'), Form(of(ControlChoice), 'regression')), 'type', plain=True),
+        Form((), 'none'), Form(of(ControlChoice), 'regression'), Form(of(TwinChoice), 'twin')),
+        'type', plain=True),
 }  # fmt: skip
 
 

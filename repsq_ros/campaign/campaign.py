@@ -166,7 +166,7 @@ class Campaign:
             if widens:
                 assert isinstance(self._progress, ControlledProgress)
                 self._progress.miss_beside(self._total, could, beside)
-                self._bet_on_limit(None, beside.bounds, beside.shifted(could))
+                self._bet_on_limit(*beside.on_limit(None, self.question.bounds, could))
         if widens:
             self._tell_progress(record)
 
@@ -215,8 +215,7 @@ class Campaign:
             self._total.add(beside.value)
             assert isinstance(self._progress, ControlledProgress)
             self._progress.add_beside(self._total, z, bounds, beside, widened)
-            lost = None if widened is None else beside.shifted(widened)
-            self._bet_on_limit(beside.value, beside.bounds, lost)
+            self._bet_on_limit(*beside.on_limit(z, bounds, widened))
         self._losses.count(self._total, z, bounds, beside)
         self._tell_progress(record)
         self._look_for_drift(record, z, bounds)

@@ -16,10 +16,20 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
+
 from repsq_ros.campaign.records import TestRecord
 from repsq_ros.errors import CampaignError
 from repsq_ros.sampling.proposals import Draw, Proposal
 from repsq_ros.specification.model import Specification
+
+
+@dataclass(frozen=True)
+class AnsweredDraw(Draw):
+    """A case to which the tester's simulator has answered."""
+
+    twin: float = math.nan  # its answer s
 
 
 class CaseSource:
@@ -38,7 +48,8 @@ class CaseSource:
     def draw(self, index: int) -> Draw:
         """Draw a case.
 
-        :raises CampaignError: it lies outside the box of the specification
+        :raises CampaignError: it lies outside the box of the specification, or the tester's twin
+            has no answer to it
         """
         draw = self._proposal.draw(index, self._seed)
         if not self._specification.box.contains(draw.x):
@@ -46,7 +57,11 @@ class CaseSource:
                 f'test {index}: the proposal drew {draw.x}, outside the box of '
                 f'{self._specification.file}: nothing was commanded'
             )
-        return draw
+        twin = self._specification.twin
+        if twin is None:
+            return draw
+        told = draw.log_p, draw.log_q, draw.weight_bound, draw.weight
+        return AnsweredDraw(draw.x, *told, twin.answer(draw.x))
 
     def learn(self, record: TestRecord) -> None:
         """Let the proposal hear of an attempt that is over."""

@@ -27,10 +27,16 @@ ROUNDING = 1e-12  # relative: edges that version 0.1.0 computed differ in their 
 
 
 def check_contract(contents: JournalContents, file: Path, specification: Specification) -> None:
-    """Refuse to go on with another contract.
+    """Refuse to go on with another contract, or with other answers of a twin.
 
     :raises JournalError: with both digests
     """
+    twin = '' if specification.twin is None else specification.twin.digest
+    if contents.twin != twin:
+        raise JournalError(
+            f"{file}: found a twin's answers of digest {contents.twin[:12] or 'none'}, expected "
+            f'{twin[:12] or "none"} of {specification.file}'
+        )
     if contents.specification_digest == specification.digest:
         return
     if contents.format < FORMAT and _same(contents.shared, _as_before(specification)):

@@ -27,6 +27,7 @@ from pathlib import Path
 import numpy
 
 from repsq_ros import __version__
+from repsq_ros.campaign.cases import AnsweredDraw
 from repsq_ros.campaign.journal import Entry, read_journal
 from repsq_ros.campaign.records import Case, TestRecord
 from repsq_ros.errors import JournalError
@@ -40,7 +41,7 @@ PAUSE, RESUME, ABORT, DONE = 'pause', 'resume', 'abort', 'done'
 SKIP = 'skip'
 FORMAT = 2  # of the journal; that of version 0.1.0, which did not say so, is 1
 KINDS = {'int': int, 'bool': bool, 'str': str}  # of a record's fields
-NUMBERS = ('log_p', 'log_q', 'weight', 'weight_bound')  # of a case
+NUMBERS = ('log_p', 'log_q', 'weight', 'weight_bound', 'twin')  # of a case
 CLOCK_UNSYNCHRONIZED = 5  # TIME_ERROR of adjtimex(2)
 
 
@@ -53,11 +54,13 @@ def beginning(
         registered
     """
     registered = {'ledger': ledger} if ledger else {}
+    twin = specification.twin
     return {
         'format': FORMAT,
         'campaign_id': campaign_id,
         'seed': seed,
         **registered,
+        **({} if twin is None else {'twin': twin.digest}),
         'specification_digest': specification.digest,
         'specification': specification.shared(),
     }
@@ -114,6 +117,7 @@ def case_line(case: Case) -> dict[str, object]:
         'log_q': draw.log_q,
         'weight': draw.weight,
         'weight_bound': draw.weight_bound,
+        **({'twin': draw.twin} if isinstance(draw, AnsweredDraw) else {}),
     }
 
 
@@ -196,6 +200,7 @@ class JournalContents:
     cases: tuple[dict[str, object], ...]
     cut_short: Key | None  # attempt that may have been commanded, and has no outcome
     ledger: str = ''  # digest of the ledger's line of its beginning; '': not registered
+    twin: str = ''  # digest of the answers of the tester's simulator; '': it was not asked
 
 
 def fold(file: str, entries: Sequence[Entry]) -> JournalContents | None:
@@ -253,6 +258,7 @@ def fold(file: str, entries: Sequence[Entry]) -> JournalContents | None:
         tuple(entry.content for entry in entries if entry.event == CASE),
         cut_short,
         str(first.get('ledger', '')),
+        str(first.get('twin', '')),
     )
 
 

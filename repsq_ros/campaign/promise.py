@@ -24,6 +24,7 @@ from repsq_ros.estimation.acceptance import Acceptance, AcceptanceVerdict
 from repsq_ros.estimation.probabilities import confidence_text, probability_text, written
 from repsq_ros.estimation.reproducible_query import ReproducibleQuery
 from repsq_ros.estimation.stopping import Bounds, StoppingRule, Validity
+from repsq_ros.estimation.twin_control import TwinAnytime
 from repsq_ros.sampling.proposals import Dependence, Proposal
 from repsq_ros.specification.accuracy_section import RequiredAccuracy
 from repsq_ros.specification.model import Specification
@@ -232,6 +233,8 @@ def _provisos(facts: Facts) -> tuple[str, ...]:
         found.append(f'no weight exceeds {facts.weight_bound:g}, which is declared and not proven')
     if facts.external:
         found.append('the other program drew each case from the q of its weight')
+    if isinstance(facts.rule, TwinAnytime):
+        found.append("the simulator answered the robot's cases as it answered its own")
     lost = facts.independent
     if lost is None and facts.accuracy.selection == 'assume_independent':
         found.append(f'tests were {INDEPENDENT}')

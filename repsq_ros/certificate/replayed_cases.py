@@ -105,7 +105,8 @@ class _Replay:
             return [f'{name}: {error}']
         problems = _compare(name, 'the case', x, draw)
         for key, found in given.items():
-            problems += _number(name, f"the case's {key}", found, getattr(draw, key))
+            expected = getattr(draw, key, math.nan)  # no twin, no answer
+            problems += _number(name, f"the case's {key}", found, expected)
         return problems
 
     def _draw_again(self, index: int, x: tuple[float, ...], given: dict[str, float]) -> Draw:

@@ -347,6 +347,8 @@ def _of_pilot(
         told += f'{AT_LEAST_FOR_CONTROL} tests'
         if controlled is not None:
             told = f'with the control variate the standard deviation is {controlled[0].sd:.4g}'
+            if specification.twin is not None:
+                told += f', with {len(specification.twin.simulated)} simulated tests'
         notes.append(f'note        {told}')
     return spread, bounds, controlled
 

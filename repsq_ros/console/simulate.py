@@ -101,6 +101,12 @@ def _check(
     if arguments.figure:
         require_writable(arguments.figure)
         refuse_others_file(arguments.figure, FIGURE_BY, arguments.force)
+    if initiator.twin or replicator.twin:
+        raise ParameterError(
+            'specification',
+            'a twin, which answers to the cases of one seed',
+            'another control: benchmarks/twin.py simulates campaigns with twins',
+        )
     if arguments.law:
         read_law(arguments.law, initiator.measure.lower, initiator.measure.upper)
     else:

@@ -92,6 +92,12 @@ VERBS = {
         ('repsq simulate my_test.yaml --subject surrogate --pairs 100',),
         (5, 6),
     ),
+    'twin': Verb(
+        Group.BEFORE,
+        'let a simulator answer the cases of a campaign beforehand: fewer tests of the robot',
+        ('repsq twin my_test.yaml --subject surrogate --tests 10000 --output twin.csv',),
+        (5, 6, 7),
+    ),
     'fit': Verb(
         Group.BEFORE,
         'fit a proposal for importance sampling to a pilot campaign',

@@ -134,6 +134,7 @@ class LowerSequence:
         self._z: Numbers = np.zeros((tracks, runs, BLOCK))
         self._stake: Numbers = np.zeros((tracks, runs, BLOCK))
         self._lower: Numbers = np.zeros((tracks, BLOCK))
+        self._still: NDArray[np.bool_] = np.zeros(BLOCK, dtype=bool)  # see `add_each`
         self._lowest = [math.inf] * tracks
         self._one_lower = True  # all bounds of a track are equal so far
         self._largest_stake: Numbers = np.zeros((tracks, runs))
@@ -168,14 +169,35 @@ class LowerSequence:
         self,
         values: Sequence[tuple[Numbers | float, Numbers | float, float]],
         ceiling: float,
+        beside: Sequence[float] = (),
     ) -> None:
-        """Take in one test's (value, stake, lower bound) of each track."""
+        """Take in one test's (value, stake, lower bound) of each track.
+
+        :param beside: a number a for each track, of which stake and bound know nothing: the
+            capital is multiplied by 1 + bet a, too, whatever the candidate mean
+        """
+        if beside:
+            pairs = zip(beside, values, strict=True)
+            self._enter([(a, stake, lower) for a, (_, stake, lower) in pairs], still=True)
+        self._enter(values)
+        if self._n >= self._refresh_at:
+            grown = math.floor(self._n * GROWTH) if self._n >= EVERY else 0
+            self._refresh_at = max(self._n + 1, grown)
+            self._rise(ceiling)
+
+    def _enter(
+        self,
+        values: Sequence[tuple[Numbers | float, Numbers | float, float]],
+        still: bool = False,
+    ) -> None:
         n = self._n
         if n == self._z.shape[2]:
             self._z, self._stake, self._lower = (
                 np.concatenate((each, np.zeros_like(each)), axis=-1)
                 for each in (self._z, self._stake, self._lower)
             )
+            self._still = np.concatenate((self._still, np.zeros_like(self._still)))
+        self._still[n] = still
         for track, (z, stake, lower) in enumerate(values):
             self._z[track, :, n], self._stake[track, :, n] = z, stake
             self._lower[track, n] = lower
@@ -183,21 +205,19 @@ class LowerSequence:
             self._lowest[track] = min(self._lowest[track], lower)
             largest = self._largest_stake[track]
             np.maximum(largest, stake, out=largest)
-            gap, away = self.bounds - lower, z - self.bounds
+            gap, away = self.bounds - lower, z - (0.0 if still else self.bounds)
             with np.errstate(divide='ignore'):
                 for place, cap in enumerate(CAPS):
                     bet = np.where(stake * gap <= cap, stake, cap / gap)
                     self._at_bound[track, place] += _each(math.log1p, bet * away)
-        self._n = n = n + 1
-        if n >= self._refresh_at:
-            self._refresh_at = max(n + 1, math.floor(n * GROWTH)) if n >= EVERY else n + 1
-            self._rise(ceiling)
+        self._n = n + 1
 
     def shortfall(self, m: float) -> float:
         """Return by how much ln K+(m) of a batch of one is below what rejects m, or 0."""
         if m <= self.bound:
             return 0.0
-        found = self._mean_of(self._capital(np.zeros(1, dtype=np.intp), np.array([m])))
+        one = np.array([m])
+        found = self._mean_of(self._capital(np.zeros(1, dtype=np.intp), one, one))
         return max(self._wanted - float(found[0]), 0.0)
 
     def _rise(self, ceiling: float) -> None:
@@ -228,7 +248,7 @@ class LowerSequence:
             step = np.where(short, self._tolerance, step)
             step = np.where(step < high - low, step, (high - low) / 2.0)
             candidate: Numbers = low + step
-            logs = self._capital(rows, candidate)
+            logs = self._capital(rows, candidate, low)
             found = self._mean_of(logs)
             self._slope[rows] = (found - value) / step
             seen[:] = True
@@ -243,14 +263,25 @@ class LowerSequence:
         each = [log_mean_exp(track[0], track[1]) for track in logs]
         return each[0] if len(each) == 1 else log_mean_exp(each[0], each[1], self._shares)
 
-    def _capital(self, rows: Rows, m: Numbers) -> Numbers:
-        """Return ln K of each track and cap at a candidate mean of each of the rows."""
+    def _capital(self, rows: Rows, m: Numbers, low: Numbers) -> Numbers:
+        """Return ln K of each track and cap at a candidate mean of each of the rows.
+
+        Numbers beside the tests let K rise with m where they are negative and a cap binds: these
+        are counted at `low` <= m, so that no candidate between has less than what is returned.
+        """
         logs = np.empty((len(self._shares), len(CAPS), rows.size))
         size = -(-self._n // BLOCK) * BLOCK
+        still = self._still[:size]
+        some_still = bool(still.any())
         for track in range(len(logs)):
             found = logs[track]
             stake, away = self._stake[track, rows, :size], self._z[track, rows, :size]
-            away -= m[:, None]
+            at: Numbers = m[:, None]
+            if some_still:
+                at = np.where(still & (away < 0.0), low[:, None], at)
+                away -= np.where(still, 0.0, m[:, None])
+            else:
+                away -= at
             free = self._largest_stake[track, rows] * (m - self._lowest[track]) <= CAPS[0]
             if free.all():
                 found[:] = _log_product(np.multiply(stake, away, out=stake))
@@ -260,7 +291,7 @@ class LowerSequence:
             bound, tight = stake[~free], away[~free]
             lower = self._lower[track, : 1 if self._one_lower else size]
             with np.errstate(divide='ignore'):
-                room = 1.0 / np.maximum(m[~free, None] - lower, 0.0)
+                room = 1.0 / np.maximum(at[~free] - lower, 0.0)
             for place, cap in enumerate(CAPS):
                 found[place, ~free] = _log_product(np.minimum(bound, cap * room) * tight)
         return logs

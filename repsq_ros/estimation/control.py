@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 from repsq_ros.estimation.stopping import Bounds
 
@@ -41,8 +41,18 @@ class CountedCase:
 class Predictable:
     """What is known of v before psi is: v = z + offset, within the bounds."""
 
+    known_before: ClassVar[bool] = True  # the bounds, at the draw: v itself may be bet on
     offset: float  # mu - w g(x); NaN where the case has no weight
     bounds: Bounds
+
+    def on_limit(
+        self, z: float | None, bounds: Bounds, could: Bounds | None
+    ) -> tuple[float | None, Bounds, Bounds | None]:
+        """Return value, bounds and what it could have been: of v where that is bet on, or of z."""
+        if not self.known_before:
+            return z, bounds, could
+        v: float | None = getattr(self, 'value', None)  # of a case without psi there is none
+        return v, self.bounds, None if could is None else self.shifted(could)
 
     def shifted(self, could: Bounds) -> Bounds:
         """Return what v can have been where z can have been anything in `could`."""
@@ -59,6 +69,11 @@ class ControlledValue(Predictable):
     """v of one test."""
 
     value: float
+
+    @property
+    def bet_bounds(self) -> Bounds:
+        """Bounds of what is bet on: of the lower end's values, and of the upper end's."""
+        return self.bounds
 
 
 class Control(Protocol):

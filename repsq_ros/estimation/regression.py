@@ -55,6 +55,50 @@ class Basis(Protocol):
         """Return bounds of the combination of all functions on all cases."""
 
 
+class Ridge:
+    """Sums over the tests so far, and the coefficients of least squares with penalties."""
+
+    def __init__(self, penalties: Sequence[float]) -> None:
+        size = len(penalties)
+        self._penalties = penalties
+        self.n = 0
+        self.squares = [[0.0] * (row + 1) for row in range(size)]  # sum w^2 f_i f_j, j <= i
+        self.products = [0.0] * size  # sum w^2 psi f_i
+
+    def learn(self, values: Sequence[float], psi: float, weight: float) -> None:
+        """Take in one test by the values of its functions."""
+        square = weight * weight
+        for i, value in enumerate(values):
+            scaled, row = square * value, self.squares[i]
+            for j in range(i + 1):
+                row[j] += scaled * values[j]
+            self.products[i] += scaled * psi
+        self.n += 1
+
+    def solve(self) -> list[float]:
+        """Solve the normal equations with the penalties, by Cholesky's decomposition."""
+        size = len(self.products)
+        # A little on every diagonal: cases of a table may not tell the functions apart.
+        least = 1e-9 * (1.0 + self.squares[0][0])
+        lower: list[list[float]] = []
+        for i in range(size):
+            row: list[float] = []
+            for j in range(i + 1):
+                rest = self.squares[i][j] - dot(row[:j], lower[j][:j] if j < i else row[:j])
+                if j < i:
+                    row.append(rest / lower[j][j])
+                else:
+                    row.append(math.sqrt(max(rest + self._penalties[i] + least, least)))
+            lower.append(row)
+        solved: list[float] = []
+        for i in range(size):
+            solved.append((self.products[i] - dot(lower[i][:i], solved)) / lower[i][i])
+        for i in reversed(range(size)):
+            column = [lower[k][i] for k in range(i + 1, size)]
+            solved[i] = (solved[i] - dot(column, solved[i + 1 :])) / lower[i][i]
+        return solved
+
+
 class RegressionControl:
     """g = share times the ridge regression of psi on the basis, by the tests so far.
 
@@ -68,22 +112,20 @@ class RegressionControl:
     def __init__(self, basis: Basis, psi: Bounds, gamma: float, unweighted: bool) -> None:
         self._basis, self._psi, self._gamma, self._unweighted = basis, psi, gamma, unweighted
         size = len(basis.means)
-        self._n, self._fit_at = 0, FIRST
-        self._squares = [[0.0] * (row + 1) for row in range(size)]  # sum w^2 f_i f_j, j <= i
-        self._products = [0.0] * size  # sum w^2 psi f_i
+        self._ridge, self._fit_at = Ridge(basis.penalties), FIRST
         self._sums = [0.0] * size  # sum w f_i
         self._psi_square = self._psi_sum = 0.0  # sum w^2 psi^2, sum w psi
         self._set([0.0] * size)
 
     def _set(self, coefficients: list[float]) -> None:
         self._coefficients = coefficients
-        self._mean = _dot(coefficients, self._basis.means)
+        self._mean = dot(coefficients, self._basis.means)
         self._span = Bounds(*self._basis.span(coefficients))
 
     def count(self, test: CountedCase) -> ControlledValue:
         """Return v by the fit in force, then learn."""
         values = self._basis.values(test.x)
-        g, before = _dot(self._coefficients, values), self._foresee(test, values)
+        g, before = dot(self._coefficients, values), self._foresee(test, values)
         found = ControlledValue(
             before.offset, before.bounds, test.weight * (test.psi - g) + self._mean
         )
@@ -99,39 +141,36 @@ class RegressionControl:
             self._psi, self._span, self._mean, test.weight_bound, self._unweighted
         )
         weight = test.weight if test.weight >= 0.0 else math.nan
-        return Predictable(self._mean - weight * _dot(self._coefficients, values), bounds)
+        return Predictable(self._mean - weight * dot(self._coefficients, values), bounds)
 
     def _learn(self, test: CountedCase, values: list[float]) -> None:
         weight, psi = test.weight, test.psi
         square = weight * weight
+        self._ridge.learn(values, psi, weight)
         for i, value in enumerate(values):
-            scaled, row = square * value, self._squares[i]
-            for j in range(i + 1):
-                row[j] += scaled * values[j]
-            self._products[i] += scaled * psi
             self._sums[i] += weight * value
         self._psi_square += square * psi * psi
         self._psi_sum += weight * psi
-        self._n += 1
-        if self._n >= self._fit_at:
-            self._fit_at = self._n + max(1, self._n // 20)
+        n = self._ridge.n
+        if n >= self._fit_at:
+            self._fit_at = n + max(1, n // 20)
             self._fit(test.weight_bound)
 
     def _fit(self, weight_bound: float) -> None:
-        full = self._solve()
+        full = self._ridge.solve()
         best = max(SHARES, key=lambda share: self._growth(share, full, weight_bound))
         self._set([best * each for each in full])
 
     def _growth(self, share: float, full: list[float], weight_bound: float) -> float:
         """Return how fast the slower of the two bets grows, to the second order."""
-        n, gamma = self._n, self._gamma
+        n, gamma = self._ridge.n, self._gamma
         coefficients = [share * each for each in full]
-        mean = _dot(coefficients, self._basis.means)
+        mean = dot(coefficients, self._basis.means)
         # Coefficients that were fitted to the same tests flatter themselves.
         optimism = 1.0 + 2.0 * share * len(full) / n
-        square = self._psi_square - 2.0 * _dot(coefficients, self._products)
+        square = self._psi_square - 2.0 * dot(coefficients, self._ridge.products)
         square += self._quadratic(coefficients)
-        away = (self._psi_sum - _dot(coefficients, self._sums)) / n
+        away = (self._psi_sum - dot(coefficients, self._sums)) / n
         variance = max(square / n - away * away, 0.0) * optimism
         low, high = self._basis.span(coefficients)
         bounds = controlled_bounds(
@@ -148,35 +187,13 @@ class RegressionControl:
 
     def _quadratic(self, c: list[float]) -> float:
         total = 0.0
-        for i, row in enumerate(self._squares):
-            total += c[i] * (2.0 * _dot(c[:i], row[:i]) + row[i] * c[i])
+        for i, row in enumerate(self._ridge.squares):
+            total += c[i] * (2.0 * dot(c[:i], row[:i]) + row[i] * c[i])
         return total
 
-    def _solve(self) -> list[float]:
-        """Solve the normal equations with the penalties, by Cholesky's decomposition."""
-        size = len(self._products)
-        # A little on every diagonal: cases of a table may not tell the functions apart.
-        least = 1e-9 * (1.0 + self._squares[0][0])
-        lower: list[list[float]] = []
-        for i in range(size):
-            row: list[float] = []
-            for j in range(i + 1):
-                rest = self._squares[i][j] - _dot(row[:j], lower[j][:j] if j < i else row[:j])
-                if j < i:
-                    row.append(rest / lower[j][j])
-                else:
-                    row.append(math.sqrt(max(rest + self._basis.penalties[i] + least, least)))
-            lower.append(row)
-        solved: list[float] = []
-        for i in range(size):
-            solved.append((self._products[i] - _dot(lower[i][:i], solved)) / lower[i][i])
-        for i in reversed(range(size)):
-            column = [lower[k][i] for k in range(i + 1, size)]
-            solved[i] = (solved[i] - _dot(column, solved[i + 1 :])) / lower[i][i]
-        return solved
 
-
-def _dot(a: Sequence[float], b: Sequence[float]) -> float:
+def dot(a: Sequence[float], b: Sequence[float]) -> float:
+    """Return the product of two vectors, added in their order."""
     total = 0.0  # not sum(): from Python 3.12 on it rounds in another way
     for x, y in zip(a, b, strict=True):
         total += x * y

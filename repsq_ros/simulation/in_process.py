@@ -16,6 +16,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
@@ -145,6 +146,32 @@ def run_into_folder(
         kept.close()
         journal.close()
     return result
+
+
+def simulate_case(
+    specification: Specification, subject: Subject, x: tuple[float, ...], seed: int
+) -> float | None:
+    """Return psi of one simulated test; None where it is INVALID or does not end.
+
+    :raises ParameterError: the subject does not fit the specification
+    """
+    require_fit(subject, specification)
+    specification = specification.of_case(x)
+    conductor = Conductor(specification, specification.make_proposal(), seed)
+    world = _World(specification, Simulation(subject, seed, 0), conductor, None)
+    actions: list[Action] = conductor.start(0)
+    while True:
+        for action in actions:
+            if isinstance(action, Span):
+                world.live_through(action)
+        span, case = conductor.span, conductor.case
+        if span is None or span.end_ns is None or case is None:
+            return None
+        if span.phase is Phase.IDLE:
+            key = (case.index, case.attempt)
+            record = record_of(key, case.draw, *world.recorder.close(key))
+            return record.psi if record.valid and math.isfinite(record.psi) else None
+        actions = conductor.advance(span.end_ns)
 
 
 class _World:

@@ -23,14 +23,17 @@ from repsq_ros.estimation.control import Control
 from repsq_ros.estimation.portfolio import ControlledAnytime
 from repsq_ros.estimation.regression import RegressionControl
 from repsq_ros.estimation.stopping import Bounds, StoppingRule
+from repsq_ros.estimation.twin_control import TwinAnytime
 from repsq_ros.keys import key
 from repsq_ros.sampling.basis import LegendreBasis
 from repsq_ros.sampling.distributions import Distribution
 from repsq_ros.sampling.polynomial_moments import HIGHEST
 from repsq_ros.specification.proposal_section import ProposalChoice
 from repsq_ros.specification.reader import Section, read_keys
+from repsq_ros.specification.twin_section import TwinChoice, read_twin
 
-KINDS = ('none', 'regression')
+KNOWN_BEFORE = ('monte_carlo', 'importance')  # proposals
+KINDS = ('none', 'regression', 'twin')
 
 
 @dataclass(frozen=True)
@@ -71,7 +74,7 @@ class ControlChoice:
 
 def read_control(
     section: Section, target: Distribution, proposal: ProposalChoice, rule: StoppingRule
-) -> ControlChoice | None:
+) -> ControlChoice | TwinChoice | None:
     """Return the control variate of a tester's section; None for none.
 
     :raises SpecificationError: with file, key, what was found and what was expected
@@ -79,17 +82,28 @@ def read_control(
     if not section.has('control'):
         return None
     inner = section.word_or_section('control', 'type')
-    choice = None
-    if inner.choice('type', KINDS) == 'regression':
+    choice: ControlChoice | TwinChoice | None = None
+    kind = inner.choice('type', KINDS)
+    if kind == 'twin':
+        choice = read_twin(inner, target)
+        if proposal.kind not in KNOWN_BEFORE:
+            raise section.fail(
+                'control',
+                f"'twin' with proposal {proposal.kind!r}",
+                f'{" or ".join(KNOWN_BEFORE)}, whose cases are known before the campaign',
+            )
+    elif kind == 'regression':
         choice = read_keys(inner, ControlChoice)
-        _check(section, choice, target, proposal, rule)
+    if choice is not None:
+        _check(section, kind, choice, target, proposal, rule)
     inner.finish()
     return choice
 
 
 def _check(
     section: Section,
-    choice: ControlChoice,
+    kind: str,
+    choice: ControlChoice | TwinChoice,
     target: Distribution,
     proposal: ProposalChoice,
     rule: StoppingRule,
@@ -97,13 +111,13 @@ def _check(
     if not isinstance(rule, Anytime):
         raise section.fail(
             'control',
-            f"'regression' with rule {rule.name!r}",
+            f'{kind!r} with rule {rule.name!r}',
             "rule 'anytime', whose bounds are those of each step",
         )
     if proposal.truncation is not None:
         raise section.fail(
             'control',
-            "'regression' beside a truncation",
+            f'{kind!r} beside a truncation',
             'one of the two: a value that is cut has another mean',
         )
     try:
@@ -111,14 +125,16 @@ def _check(
     except ValueError:
         raise section.fail(
             'control',
-            "'regression' with this target",
+            f'{kind!r} with this target',
             'a target of uniform, beta or '
             'truncated_normal dimensions, a table or a mixture: the mean of g must be known',
         ) from None
 
 
-def controlled(rule: StoppingRule, choice: ControlChoice | None) -> StoppingRule:
+def controlled(rule: StoppingRule, choice: ControlChoice | TwinChoice | None) -> StoppingRule:
     """Return the rule that stops beside the control variate."""
     if choice is None or not isinstance(rule, Anytime):
         return rule
+    if isinstance(choice, TwinChoice):
+        return TwinAnytime(choice.words, rule, choice.share)
     return ControlledAnytime(choice.words, rule, choice.share)

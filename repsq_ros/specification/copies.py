@@ -79,7 +79,8 @@ def write_replication(
 ) -> None:
     """Write the specification that an initiator's replicators share: with its partition laid.
 
-    It gives no seed: each replicator has its own. Where half a cell is less than twice the
+    It gives no seed: each replicator has its own, and a twin's answers are to cases of one seed.
+    Where half a cell is less than twice the
     initiator's gamma, replicators are asked for what it leaves them.
 
     :param anchor: the initiator's estimate [unit of psi]
@@ -99,7 +100,7 @@ def write_replication(
     content['tester'] = {
         key: value
         for key, value in content['tester'].items()  # type: ignore[attr-defined]
-        if key != 'seed'
+        if key != 'seed' and not (isinstance(value, dict) and value.get('type') == 'twin')
     }
     left = float(Decimal(repr(half_width)) - Decimal(repr(initiator.gamma)))
     if 0.0 < left < initiator.gamma:

@@ -30,11 +30,13 @@ from repsq_ros.measurement.measure import Measure
 from repsq_ros.protocols.command_space import COMPONENTS
 from repsq_ros.protocols.protocol import Goal, Protocol
 from repsq_ros.sampling.box import Box
-from repsq_ros.sampling.distributions import Distribution
+from repsq_ros.sampling.distributions import Cases, Distribution
 from repsq_ros.sampling.proposals import Proposal
 from repsq_ros.specification.accuracy_section import RequiredAccuracy
 from repsq_ros.specification.partition_section import Initiator, PartitionChoice
+from repsq_ros.specification.proposal_section import ProposalChoice
 from repsq_ros.specification.tester_section import Tester
+from repsq_ros.specification.twin_section import TwinTable
 
 FORMAT = 1
 DIRECTIONS = ('lower_is_better', 'higher_is_better')
@@ -134,6 +136,11 @@ class Specification:
         return choice.make(self.target, psi, self.gamma, unweighted)
 
     @property
+    def twin(self) -> TwinTable | None:
+        """The answers of the tester's simulator; None: no simulator is asked."""
+        return getattr(self.tester.control, 'table', None)
+
+    @property
     def gamma(self) -> float:
         """The accuracy that this tester aims at: the one asked for, or finer [unit of psi]."""
         return self.tester.gamma
@@ -150,6 +157,11 @@ class Specification:
         :param initiator: what its campaign was worth; None: nobody knows, nothing is promised
         """
         return replace(self, cells=self.cells.around(estimate, initiator))
+
+    def of_case(self, x: tuple[float, ...]) -> Specification:
+        """Return what is tested with one case alone, drawn by nobody."""
+        alone = replace(self.tester, control=None, proposal=ProposalChoice('monte_carlo'))
+        return replace(self, target=Cases(self.box, (x,), (1.0,)), tester=alone)
 
     def shared(self) -> dict[str, object]:
         """Return what must be equal for two results to be comparable."""

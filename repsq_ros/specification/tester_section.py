@@ -41,6 +41,7 @@ from repsq_ros.specification.accuracy_section import RequiredAccuracy
 from repsq_ros.specification.control_section import ControlChoice, controlled, read_control
 from repsq_ros.specification.proposal_section import ProposalChoice, read_proposal
 from repsq_ros.specification.reader import Section, read_keys
+from repsq_ros.specification.twin_section import TwinChoice
 
 RULES: dict[str, type[StoppingRule]] = {
     'empirical_bernstein': EmpiricalBernstein,
@@ -101,7 +102,7 @@ class Tester:
             default_text='none is demanded',
         ),
     )
-    control: ControlChoice | None = None
+    control: ControlChoice | TwinChoice | None = None
 
 
 def read_tester(

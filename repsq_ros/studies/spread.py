@@ -217,7 +217,7 @@ class Pilot:
             return None
         found = [control.count(CountedCase(t.x, t.psi, 1.0, 1.0)) for t in self.tests]
         late = found[len(found) // 2 :]
-        lower, upper = min(f.bounds.lower for f in late), max(f.bounds.upper for f in late)
+        lower, upper = min(f.bet_bounds.lower for f in late), max(f.bet_bounds.upper for f in late)
         v: Numbers = np.array([each.value for each in late])
         return spread_of(v, np.full(len(v), 1.0 / len(v))), Bounds(lower, upper)
 

@@ -43,7 +43,7 @@ LOADED_BY = {
         'inspect', 'record', 'reevaluate', 'doctor', 'certify', 'verify', 'selftest',
     },
     'repsq_ros.report': {'report'},
-    'repsq_ros.simulation': {'simulate', 'study', 'run', 'selftest'},
+    'repsq_ros.simulation': {'simulate', 'study', 'run', 'selftest', 'twin'},
     'repsq_ros.paper': {'study'},
     'repsq_ros.iso9283': {'import-poses', 'iso9283'},
     'repsq_ros.views': {'watch', 'doctor'},

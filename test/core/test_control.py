@@ -230,7 +230,7 @@ def test_the_fit_is_the_ridge_regression():
     f = np.array([basis.values(test.x) for test in tests])
     square = f.T @ f + np.diag(basis.penalties)
     full = np.linalg.solve(square, f.T @ [test.psi for test in tests])
-    assert control._solve() == pytest.approx(full.tolist(), rel=1e-5)
+    assert control._ridge.solve() == pytest.approx(full.tolist(), rel=1e-5)
     share = control._coefficients[1] / full[1]
     assert min(abs(share - k / 10) for k in range(11)) < 1e-5
 
@@ -240,7 +240,7 @@ def test_the_growth_is_that_of_the_values(weighted):
     target = TARGETS['uniform']
     proposal = Product(BOX, (Beta(0.7, 0.9), Beta(0.9, 0.8))) if weighted else None
     control, _, tests, _ = taught(50, target, not weighted, proposal=proposal)
-    full, share, n, gamma = control._solve(), 0.6, 50, 0.04
+    full, share, n, gamma = control._ridge.solve(), 0.6, 50, 0.04
     c = share * np.array(full)
     g = np.array([control._basis.values(test.x) for test in tests]) @ c
     w, psi = np.array([(t.weight, t.psi) for t in tests]).T

@@ -1,0 +1,172 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""repsq twin: what a simulator answers on the cases of a campaign, and on many more."""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import zip_longest
+from pathlib import Path
+
+from repsq_ros.campaign.cases import CaseSource
+from repsq_ros.console.command_line import add_executor_arguments
+from repsq_ros.console.outputs import add_force, refuse_others_file
+from repsq_ros.errors import JournalError, OutputError, ParameterError
+from repsq_ros.json_answer import add_json, print_json
+from repsq_ros.seeds import RandomStream, generator
+from repsq_ros.simulation.build import SUBJECTS, make_subject
+from repsq_ros.simulation.in_process import require_fit, simulate_case
+from repsq_ros.specification.control_section import KNOWN_BEFORE
+from repsq_ros.specification.load import load
+from repsq_ros.specification.model import Specification
+from repsq_ros.specification.twin_section import ANSWER, LEAST, OF_ROBOT
+from repsq_ros.studies.executor import in_order, open_executor
+
+MOST_CASES = 1000  # of the robot, where the specification does not say fewer
+TOGETHER = 20  # cases in one piece of work
+
+Case = tuple[float, ...]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the command line."""
+    parser.add_argument('specification', type=Path, help='test specification (YAML)')
+    parser.add_argument('--tests', type=int, default=10_000, help='simulated (default 10000)')
+    parser.add_argument(
+        '--cases', type=int, help=f'of the robot (default: max_tests, {MOST_CASES} at most)'
+    )
+    parser.add_argument('--seed', type=int, help="of the campaign (default: the specification's)")
+    who = parser.add_mutually_exclusive_group(required=True)
+    who.add_argument('--subject', choices=SUBJECTS, default='', help='the simulated robot')
+    who.add_argument(
+        '--empty',
+        action='store_true',
+        help=f'cases alone: another simulator fills in the column {ANSWER}',
+    )
+    parser.add_argument('--model', default='', help="folder of the subject's model (g1)")
+    parser.add_argument('--output', type=Path, default=Path('twin.csv'), help='default twin.csv')
+    parser.add_argument(
+        '--check', action='store_true', help='simulate again, and compare with the file'
+    )
+    add_executor_arguments(parser)
+    add_json(parser)
+    add_force(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write the file, or compare it with what is simulated again."""
+    specification = load(arguments.specification)
+    file: Path = arguments.output
+    seed = specification.tester.seed if arguments.seed is None else arguments.seed
+    count = min(specification.tester.max_tests, MOST_CASES)
+    count = count if arguments.cases is None else arguments.cases
+    if seed is None or seed < 0:
+        raise ParameterError('seed', f'{seed}', "the campaign's seed: its cases are answered")
+    if arguments.tests < LEAST or count < 1:
+        found = f'{arguments.tests} simulated tests, {count} cases'
+        raise ParameterError('tests', found, f'at least {LEAST}, and a case of the robot')
+    header = f'{OF_ROBOT},{",".join(specification.box.names)},{ANSWER}'
+    if not arguments.check:
+        refuse_others_file(file, header, arguments.force)
+    robot = _cases_of_robot(specification, seed, count)
+    simulated = [
+        specification.target.sample(generator(seed, RandomStream.TWIN, place))
+        for place in range(arguments.tests)
+    ]
+    answers = [''] * (count + len(simulated))
+    if arguments.subject:
+        answers = _ask(arguments, specification, [*robot, *simulated])
+    lines = [
+        f'{int(place < count)},{",".join(map(repr, x))},{s}'
+        for place, (x, s) in enumerate(zip([*robot, *simulated], answers, strict=True))
+    ]
+    text = '\n'.join([header, *lines, ''])
+    if arguments.check:
+        _compare(file, text)
+    else:
+        _write(file, text)
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    if arguments.json:
+        print_json({'file': str(file), 'digest': digest, 'cases': count, 'seed': seed,
+                    'tests': len(simulated)})  # fmt: skip
+        return 0
+    print(
+        f'{file}: {count} cases of seed {seed}, {len(simulated)} simulated tests, digest '
+        f'{digest[:12]}{", as simulated again" if arguments.check else ""}'
+    )
+    if not (arguments.check or specification.twin):
+        print(f'add to the tester:  control: {{type: twin, file: {file.name}}}')
+    return 0
+
+
+def _cases_of_robot(specification: Specification, seed: int, count: int) -> list[Case]:
+    kind = specification.tester.proposal.kind
+    if kind not in KNOWN_BEFORE:
+        raise ParameterError('proposal', f'{kind!r}', ' or '.join(KNOWN_BEFORE))
+    alone = replace(specification, tester=replace(specification.tester, control=None))
+    source = CaseSource(alone, alone.make_proposal(), seed)
+    return [source.draw(index).x for index in range(count)]
+
+
+def _ask(
+    arguments: argparse.Namespace, specification: Specification, cases: Sequence[Case]
+) -> list[str]:
+    """Return a simulated robot's psi of each case; the middle of the range where it has none."""
+    require_fit(make_subject(arguments.subject, arguments.model), specification)
+    work = partial(_answer, specification.file, arguments.subject, arguments.model)
+    pieces = [cases[begin : begin + TOGETHER] for begin in range(0, len(cases), TOGETHER)]
+    found: list[str] = []
+    with open_executor(arguments.processes, arguments.scheduler, len(cases), 'test') as (
+        executor, progress,
+    ):  # fmt: skip
+        for piece in in_order(executor, work, pieces):
+            found += piece
+            progress(len(piece))
+    return found
+
+
+def _answer(file: str, subject: str, model: str, cases: Sequence[Case]) -> list[str]:
+    specification, robot = load(Path(file)), make_subject(subject, model)
+    measure = specification.measure
+    failed = (measure.lower + measure.upper) / 2.0
+    found = (simulate_case(specification, robot, x, _seed_of(x)) for x in cases)
+    return [repr(failed if s is None else s) for s in found]
+
+
+def _seed_of(x: Case) -> int:
+    """Return the seed of a case's noise: its answer follows from the case alone."""
+    return int.from_bytes(hashlib.sha256(repr(x).encode()).digest()[:4], 'big')
+
+
+def _compare(file: Path, text: str) -> None:
+    try:
+        found = file.read_text(encoding='utf-8')
+    except OSError as error:
+        raise OutputError.unwritable(file, error) from None
+    pairs = zip_longest(found.splitlines(), text.splitlines())
+    for number, (before, now) in enumerate(pairs, start=1):
+        if before != now:
+            raise JournalError(f'{file}, line {number}: found {before!r}, simulated is {now!r}')
+
+
+def _write(file: Path, text: str) -> None:
+    try:
+        file.write_text(text, encoding='utf-8')
+    except OSError as error:
+        raise OutputError.unwritable(file, error) from None

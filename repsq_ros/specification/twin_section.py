@@ -1,0 +1,131 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The twin of a tester: what a simulator answered on the robot's cases and on many more."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from repsq_ros.errors import CampaignError
+from repsq_ros.estimation.stopping import Bounds
+from repsq_ros.estimation.twin_control import TwinControl
+from repsq_ros.keys import key
+from repsq_ros.sampling.basis import LegendreBasis
+from repsq_ros.sampling.distributions import Distribution
+from repsq_ros.sampling.polynomial_moments import HIGHEST
+from repsq_ros.specification.distribution_section import beside, read_rows
+from repsq_ros.specification.reader import Section, read_keys
+
+ANSWER, OF_ROBOT = 's', 'robot'  # columns of a twin's file, beside those of a case
+LEAST = 8  # simulated tests
+
+
+@dataclass(frozen=True)
+class TwinTable:
+    """Answers s of a simulator."""
+
+    file: str
+    digest: str  # SHA-256 (hex) of the file
+    of_robot: Mapping[tuple[float, ...], float]  # by case
+    simulated: tuple[tuple[tuple[float, ...], float], ...]  # cases drawn from the target
+
+    def answer(self, x: Sequence[float]) -> float:
+        """Return s of a case of the robot.
+
+        :raises CampaignError: the file has no such case
+        """
+        found = self.of_robot.get(tuple(x))
+        if found is None:
+            raise CampaignError(
+                f'{self.file}: found no answer to the case {tuple(x)}, expected one for each case '
+                'of this seed (repsq twin)'
+            )
+        return found
+
+
+@dataclass(frozen=True)
+class TwinChoice:
+    """The twin of a specification."""
+
+    table: TwinTable
+    file: str = field(
+        metadata=key("the simulator's answers, as `repsq twin` writes them: beside the file")
+    )
+    degree: int = field(
+        default=2,
+        metadata=key(
+            'degree of the polynomial in each dimension, beside the answer s',
+            at_least=1,
+            at_most=HIGHEST,
+        ),
+    )
+    share: float = field(
+        default=0.9,
+        metadata=key('of the capital that bets with the twin', above=0, below=1),
+    )
+
+    @property
+    def words(self) -> str:
+        """Return what is regressed on, for people."""
+        return (
+            f"a regression of degree {self.degree} on the case and on a simulator's answer "
+            f'({len(self.table.simulated)} simulated tests, digest {self.table.digest[:12]})'
+        )
+
+    def make(
+        self, target: Distribution, psi: tuple[float, float], gamma: float, unweighted: bool
+    ) -> TwinControl:
+        """Make the control, at the beginning of a campaign.
+
+        :raises ValueError: the target has no polynomials of known size
+        """
+        basis, (low, high) = LegendreBasis(target, self.degree, False), psi
+
+        def features(x: Sequence[float], s: float) -> list[float]:
+            t = (2.0 * min(max(s, low), high) - low - high) / (high - low)
+            return [*basis.values(x), t, (3.0 * t * t - 1.0) / 2.0]
+
+        penalties = (*basis.penalties, 1.0 / 3.0, 2.0 / 5.0)
+        return TwinControl(
+            features, penalties, self.table.answer, self.table.simulated, Bounds(*psi), gamma,
+            unweighted,
+        )  # fmt: skip
+
+
+def read_twin(section: Section, target: Distribution) -> TwinChoice:
+    """Return the twin of a tester's control.
+
+    :raises SpecificationError: with file, key, what was found and what was expected
+    """
+    name = section.text('file')
+    file = beside(section, name)
+    if not file.is_file():
+        raise section.fail('file', f'no file {file}', 'the answers of a simulator (repsq twin)')
+    of_robot, simulated = {}, []
+    for x, more in read_rows(file, target.box, {OF_ROBOT: 0.0, ANSWER: math.nan}):
+        if math.isnan(more[ANSWER]):
+            raise section.fail('file', f'no column {ANSWER} in {file}', 'the answers')
+        if more[OF_ROBOT]:
+            of_robot[x] = more[ANSWER]
+        else:
+            simulated.append((x, more[ANSWER]))
+    if len(simulated) < LEAST:
+        raise section.fail('file', f'{len(simulated)} simulated tests', f'at least {LEAST}')
+    digest = hashlib.sha256(file.read_bytes()).hexdigest()
+    table = TwinTable(str(file), digest, of_robot, tuple(simulated))
+    return read_keys(section, TwinChoice, {'table': table, 'file': name})
