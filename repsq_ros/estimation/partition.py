@@ -20,7 +20,6 @@ import math
 from bisect import bisect_right
 from dataclasses import dataclass
 
-from repsq_ros import special
 from repsq_ros.estimation.probabilities import written
 
 
@@ -151,9 +150,9 @@ def probability_same(partition: Partition, estimate: float, standard_error: floa
     cell = found if partition.anchor is None else partition.anchor_cell
     if standard_error == 0.0:
         return float(found == cell)
-    both = math.sqrt(2.0) * standard_error
     # The outer cells also take what lies outside the range.
     high = math.inf if cell == len(partition.edges) - 2 else partition.edges[cell + 1]
     low = -math.inf if cell == 0 else partition.edges[cell]
-    above, below = (special.ndtr((edge - estimate) / both) for edge in (high, low))
-    return float(above - below)
+    # The normal distribution by erfc: scipy takes a fifth of a second to load.
+    above, below = (math.erfc((estimate - edge) / (2.0 * standard_error)) for edge in (high, low))
+    return (above - below) / 2.0

@@ -114,7 +114,10 @@ def by_cubic(samples: Samples, span: float, first: int = 0) -> Array:
     :raises ValueError: fewer than five poses, or all within less than span / 2
     """
     low, high = neighbours(samples.stamps, span, FEWEST_OF_A_CUBIC, first)
-    found, _ = _cubics(samples, span, low, high)
+    time, inside, values = _around(samples, span, low, high)
+    powers = np.stack([inside * time**k for k in range(4)], axis=2)
+    normal = np.einsum('nkp,nkq->npq', powers, powers)
+    found = np.linalg.solve(normal, np.einsum('nkp,nkv->npv', powers, values))
     slopes = found[:, 1, :] / (span / 2.0)
     return np.column_stack([into_body(slopes[:, :2], found[:, 0, 2]), slopes[:, 2]])
 
@@ -126,10 +129,14 @@ def cubic_noise(samples: Samples, span: float, first: int, every: int) -> Array:
     :returns: (3,) in m^2, m^2, rad^2
     :raises ValueError: too few poses, or of too short a time
     """
-    low, high = neighbours(samples.stamps, span, FEWEST_OF_A_CUBIC, first)
-    low, high = low[::every], high[::every]
-    _, left = _cubics(samples, span, low, high)
-    variances: Array = np.sum(left * left, axis=(0, 1)) / float(np.sum(high - low - 4))
+    low, high = neighbours(samples.stamps, span, FEWEST_OF_A_CUBIC, first, every)
+    time, inside, values = _around(samples, span, low, high)
+    square = time * time
+    powers = np.stack([inside, time, square, square * time], axis=1)
+    across = powers.transpose(0, 2, 1)
+    left = values - across @ np.linalg.solve(powers @ across, powers @ values)
+    rows = left.reshape(-1, 3)
+    variances: Array = np.diagonal(rows.T @ rows) / float(np.sum(high - low - 4))
     return variances
 
 
@@ -152,43 +159,45 @@ def line_noise(stamps: Stamps, span: float, first: int, cubic: bool = False) -> 
     return float(np.mean(inverse))
 
 
-def _cubics(samples: Samples, span: float, low: Stamps, high: Stamps) -> tuple[Array, Array]:
-    """Return cubics through the poses [low, high) of each row, and what is left of these.
+def _around(
+    samples: Samples, span: float, low: Stamps, high: Stamps
+) -> tuple[Array, Array, Array]:
+    """Return the poses [low, high) of each row, side by side: 0 beyond the last one of a row.
 
-    :returns: coefficients (k, 4, 3) of x, y, heading over the time from the middle of the poses in
-        units of span / 2; what the poses differ by, (k, m, 3), 0 beyond the last one of a row
+    :returns: the time from the middle of the poses of a row in units of span / 2, so that all of
+        its powers are of one size, (k, m); 1 where there is a pose, (k, m); x and y from the first
+        of all poses and heading, (k, m, 3)
     """
     seconds, position, heading = _poses(samples)
     places = low[:, None] + np.arange(int((high - low).max()))[None, :]
-    inside = places < high[:, None]
+    inside = (places < high[:, None]).astype(np.float64)
     places = np.minimum(places, len(seconds) - 1)
-    middle = np.sum(np.where(inside, seconds[places], 0.0), axis=1) / (high - low)
-    # In units of half the span, so that all powers are of one size.
-    time = np.where(inside, (seconds[places] - middle[:, None]) / (span / 2.0), 0.0)
-    powers = np.stack([inside * time**k for k in range(4)], axis=2)
-    values = np.column_stack([position[:, :2] - position[0, :2], heading])[places]
-    normal = np.einsum('nkp,nkq->npq', powers, powers)
-    right = np.einsum('nkp,nkv->npv', powers, values)
-    found: Array = np.linalg.solve(normal, right)
-    return found, inside[:, :, None] * values - powers @ found
+    times = seconds[places]
+    middle = np.sum(inside * times, axis=1) / (high - low)
+    times = inside * ((times - middle[:, None]) / (span / 2.0))
+    values = np.column_stack([position[:, :2] - position[0, :2], heading])
+    return times, inside, inside[:, :, None] * values[places]
 
 
-def neighbours(stamps: Stamps, span: float, fewest: int, first: int = 0) -> tuple[Stamps, Stamps]:
+def neighbours(
+    stamps: Stamps, span: float, fewest: int, first: int = 0, every: int = 1
+) -> tuple[Stamps, Stamps]:
     """Return [low, high) of the poses around each pose.
 
     In whole ns, and with a little grace: a pose at the span's very edge is always within it.
 
     :param stamps: (n,) [ns]
     :param span: [s]
-    :param first: the first pose for which they are wanted
-    :returns: (n - first,) each
+    :param first: the first pose for which they are wanted; from there on for each `every`th
+    :returns: (n - first,) each, or as many as are wanted
     :raises ValueError: too few poses, or all within less than span / 2
     """
     half = round(span * 5e8)
     if len(stamps) < fewest or stamps[-1] - stamps[0] < half - EDGE_NS:
         raise ValueError('poses of too short a time')
-    low = stamps.searchsorted(stamps[first:] - (half + EDGE_NS), 'left')
-    high = stamps.searchsorted(stamps[first:] + (half + EDGE_NS), 'right')
+    wanted = stamps[first::every]
+    low = stamps.searchsorted(wanted - (half + EDGE_NS), 'left')
+    high = stamps.searchsorted(wanted + (half + EDGE_NS), 'right')
     short = np.flatnonzero(_short(stamps, low, high, half, fewest))
     while len(short):
         low[short] = np.maximum(low[short] - 1, 0)

@@ -198,9 +198,9 @@ def _even(stamps: Stamps, period: float) -> Stamps:
     """
     gaps = np.diff(stamps) * 1e-9
     if gaps.min() > LOST[0] * period and gaps.max() < LOST[1] * period:
-        order = np.arange(len(stamps), dtype=np.float64)
+        order = np.arange(len(stamps)) - (len(stamps) - 1) / 2.0
         since = (stamps - stamps[0]).astype(np.float64)
-        slope, start = np.polyfit(order, since, 1)
-        line: Stamps = stamps[0] + np.rint(start + slope * order).astype(np.int64)
+        fitted = since.mean() + order * (float(order @ since) / float(order @ order))
+        line: Stamps = stamps[0] + np.rint(fitted).astype(np.int64)
         return line
     return retimed(stamps, 1.0 / min(period, float(gaps.mean())))

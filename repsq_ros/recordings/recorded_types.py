@@ -17,7 +17,7 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 from repsq_ros.errors import BagError, MissingError
@@ -34,11 +34,17 @@ class RecordedTypes:
 
     def __init__(self) -> None:
         try:
-            from rosbags.typesys import Stores, get_typestore
+            import rosbags.typesys  # noqa: F401
         except ImportError:
             raise MissingError.of_package('reading a recording', 'rosbags') from None
-        self._usual = get_typestore(Stores.ROS2_JAZZY)
         self._stores: dict[tuple[str, str], Any] = {}
+
+    @cached_property
+    def _usual(self) -> Any:
+        """Return the types of Jazzy, which take a tenth of a second to load."""
+        from rosbags.typesys import Stores, get_typestore
+
+        return get_typestore(Stores.ROS2_JAZZY)
 
     def store_of(self, channel: Channel) -> Any:
         """Return the type store that knows the type of a channel.
