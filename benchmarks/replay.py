@@ -18,10 +18,11 @@
 
 Writes a campaign of so many tests of 8 s, seen by PoseStamped at 125 Hz, as mcap plain and packed
 by zstd and as sqlite3, and a bag of three topics (PoseStamped, Odometry, Float64), zstd. Each is
-read into arrays, re-evaluated by `repsq reevaluate` and inspected by `repsq inspect`. References,
-measured in the same run on the same files: `rosbags` AnyReader, every message deserialised, and a
-plain numpy walk, which believes that all messages are alike and checks nothing. Times are of the
-processor, the least of three; largest memory is that of a process of its own.
+read into arrays, re-evaluated by `repsq reevaluate`, as a campaign and by a table of its tests,
+and inspected by `repsq inspect`. References, measured in the same run on the same files: `rosbags`
+AnyReader, every message deserialised, and a plain numpy walk, which takes all messages to be
+alike and checks nothing. Times are of the processor, the least of three; those of commands, and of
+AnyReader beside them, with the start of the process. Largest memory is that of a process.
 """
 
 from __future__ import annotations
@@ -31,12 +32,12 @@ import contextlib
 import io
 import math
 import os
+import resource
 import sqlite3
 import struct
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -67,6 +68,14 @@ READ = {
     ],
     NUMBER: ['data'],
 }
+READER = """
+import sys
+from pathlib import Path
+from rosbags.highlevel import AnyReader
+with AnyReader([Path(sys.argv[1])]) as reader:
+    for connection, _, raw in reader.messages():
+        reader.deserialize(raw, connection.msgtype)
+"""
 
 
 def typestore() -> Any:
@@ -135,26 +144,26 @@ def stamped(example: Any, name: str, stamps: Any, numbers: dict[int, Any]) -> An
     return raw
 
 
-def poses_of(numbers: Any, stamps: Any) -> Any:
-    """Return PoseStamped messages as bytes, (n, size)."""
-    pose = TYPES['geometry_msgs/msg/Pose'](
+def pose_at_zero() -> Any:
+    """Make a pose."""
+    return TYPES['geometry_msgs/msg/Pose'](
         TYPES['geometry_msgs/msg/Point'](0.0, 0.0, 0.0),
         TYPES['geometry_msgs/msg/Quaternion'](0.0, 0.0, 0.0, 1.0),
     )
-    return stamped(TYPES[POSE](header(0, 'world'), pose), POSE, stamps, {56: numbers})
+
+
+def poses_of(numbers: Any, stamps: Any) -> Any:
+    """Return PoseStamped messages as bytes, (n, size)."""
+    return stamped(TYPES[POSE](header(0, 'world'), pose_at_zero()), POSE, stamps, {56: numbers})
 
 
 def odometry_of(numbers: Any, stamps: Any) -> Any:
     """Return Odometry messages as bytes, (n, size)."""
-    pose = TYPES['geometry_msgs/msg/Pose'](
-        TYPES['geometry_msgs/msg/Point'](0.0, 0.0, 0.0),
-        TYPES['geometry_msgs/msg/Quaternion'](0.0, 0.0, 0.0, 1.0),
-    )
     zero = TYPES['geometry_msgs/msg/Vector3'](0.0, 0.0, 0.0)
     twist = TYPES['geometry_msgs/msg/Twist'](zero, zero)
     whole = TYPES[ODOMETRY](
         header(0, 'odom'), 'base_link',
-        TYPES['geometry_msgs/msg/PoseWithCovariance'](pose, np.zeros(36)),
+        TYPES['geometry_msgs/msg/PoseWithCovariance'](pose_at_zero(), np.zeros(36)),
         TYPES['geometry_msgs/msg/TwistWithCovariance'](twist, np.zeros(36)),
     )  # fmt: skip
     return stamped(whole, ODOMETRY, stamps, {56 + 36 * 8 + 48 + 36 * 8: numbers})
@@ -208,6 +217,10 @@ def write_all(folder: Path, tests: int) -> tuple[Path, dict[str, Path]]:
     commands, numbers = motion(tests, rng)
     stamps = START * 10**9 + np.arange(len(numbers)) * (10**9 // RATE)
     rows = poses_of(numbers, stamps)
+    begins = TEST * np.arange(tests)
+    table = np.column_stack([begins + DWELL, begins + TEST, commands])
+    names = 'start,end,linear_x,linear_y,angular_z'
+    np.savetxt(folder / 'tests.csv', table, delimiter=',', header=names, comments='')
     arrivals = (stamps + rng.integers(200_000, 400_000, len(stamps))).tolist()
     poses = [
         (t, '/mocap/pose', POSE, row.tobytes()) for t, row in zip(arrivals, rows, strict=True)
@@ -230,14 +243,26 @@ def write_all(folder: Path, tests: int) -> tuple[Path, dict[str, Path]]:
 # What is measured --------------------------------------------------------------------------------
 
 
+def spent() -> float:
+    """Return the processor time [s] of this process and of those that it ran."""
+    both = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    return sum(each.ru_utime + each.ru_stime for each in map(resource.getrusage, both))
+
+
 def timed(function: Callable[[], object]) -> float:
     """Return the least processor time [s] of several runs."""
     found = []
     for _ in range(TIMES):
-        began = time.process_time()
+        began = spent()
         function()
-        found.append(time.process_time() - began)
+        found.append(spent() - began)
     return min(found)
+
+
+def python(*arguments: str) -> float:
+    """Return the least processor time [s] of Python as a process of its own."""
+    command = [sys.executable, *arguments]
+    return timed(lambda: subprocess.run(command, check=True, stdout=subprocess.DEVNULL))
 
 
 def by_reader(path: Path) -> int:
@@ -344,12 +369,19 @@ def compare(name: str, path: Path, file: Path) -> None:
         walk = timed(lambda: by_walk(path))
         print(f'  plain numpy walk (reference)         {walk:8.3f} s  {reference / walk:6.1f} x')
     print(f'  into arrays                          {arrays:8.3f} s  {reference / arrays:6.1f} x')
-    if name != 'three topics':
-        words = ('reevaluate', str(path), '--specification', str(file))
-        taken = timed(lambda: quietly(*words))
-        print(f'  repsq reevaluate                     {taken:8.3f} s  {reference / taken:6.1f} x')
-    taken = timed(lambda: quietly('inspect', str(path)))
-    print(f'  repsq inspect                        {taken:8.3f} s  {reference / taken:6.1f} x')
+    reference = python('-c', READER, str(path))
+    print(f'  AnyReader, as a process (reference)  {reference:8.3f} s')
+    again = ('reevaluate', str(path), '--specification', str(file))
+    table = ('--sensor-topic', '/mocap/pose', '--segment-table', str(file.parent / 'tests.csv'))
+    commands = {
+        'repsq reevaluate': again,
+        'repsq reevaluate, by a table': (*again, *table),
+        'repsq inspect': ('inspect', str(path)),
+    }
+    for what, words in commands.items():
+        if name != 'three topics' or words[0] == 'inspect':
+            taken = python('-m', 'repsq_ros.cli', *words)
+            print(f'  {what:36s} {taken:8.3f} s  {reference / taken:6.1f} x')
 
 
 def main() -> int:
