@@ -112,6 +112,12 @@ class BagError(RepsqError):
     exit_code = 4
 
 
+class AbsentError(BagError):
+    """There is no such recording or table."""
+
+    exit_code = 2
+
+
 class MissingError(RepsqError):
     """Something that has to be installed first is not there."""
 

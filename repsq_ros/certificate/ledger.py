@@ -201,9 +201,11 @@ def read_ledger(path: Path) -> Ledger:
 
     :param path: its file, or the folder that it is in
     :raises CertificateError: it cannot be read, or was changed
+    :raises ParameterError: it is not there
     :raises MissingError: jsonschema is not installed
     """
     file = ledger_file(path)
+    _require_there(file)
     try:
         entries, *_ = read_journal(file)
         lines = file.read_bytes().split(b'\n')
@@ -222,13 +224,22 @@ def read_ledger(path: Path) -> Ledger:
     return ledger
 
 
+def _require_there(file: Path) -> None:
+    if not file.exists():
+        raise ParameterError('ledger', f'{file}, which is not there', 'the ledger of a lab')
+
+
 @contextmanager
-def appending(file: Path) -> Iterator[tuple[Journal, Ledger]]:
+def appending(file: Path, new: bool = False) -> Iterator[tuple[Journal, Ledger]]:
     """Hold a ledger, so that nobody else appends, and return what it says.
 
+    :param new: begin one, where there is none
+    :raises ParameterError: there is none
     :raises CertificateError: it was changed
     :raises OutputError: it cannot be written, or another process writes it
     """
+    if not new:
+        _require_there(file)
     try:
         journal = Journal(file)
     except JournalError:

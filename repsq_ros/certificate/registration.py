@@ -104,7 +104,7 @@ def register(
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise OutputError.unwritable(folder, error) from None
-    with appending(folder / LEDGER) as (journal, ledger):
+    with appending(folder / LEDGER, new=True) as (journal, ledger):
         statement = plain_object(
             {
                 'type': TYPE,

@@ -19,8 +19,11 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from repsq_ros.campaign.journal import JOURNAL
+from repsq_ros.campaign.folder import REPLICATION, RESULT, SPECIFICATION, TESTS
+from repsq_ros.campaign.journal import JOURNAL, LEDGER
 from repsq_ros.errors import OutputError
+
+NEVER = (JOURNAL, LEDGER, SPECIFICATION, TESTS, RESULT, REPLICATION)  # whatever they hold
 
 
 def add_force(parser: argparse._ActionsContainer) -> None:
@@ -42,10 +45,11 @@ def refuse_others_file(file: Path | None, mark: str, force: bool = False) -> Non
     """
     if file is None or not file.exists():
         return
-    from repsq_ros.certificate.document import CERTIFICATE  # most verbs need it for nothing else
+    # Most verbs need it for nothing else.
+    from repsq_ros.certificate.document import CERTIFICATE
 
-    evidence = any((file.parent / name).exists() for name in (JOURNAL, CERTIFICATE))
-    if file.is_file():
+    evidence = any((file.parent / name).exists() for name in (JOURNAL, CERTIFICATE, LEDGER))
+    if file.is_file() and not (evidence and file.name in (CERTIFICATE, *NEVER)):
         try:
             if mark.encode() in file.read_bytes():
                 return

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 from transforms3d.euler import quat2euler
 
-from repsq_ros.errors import BagError, OutputError, ParameterError
+from repsq_ros.errors import AbsentError, BagError, OutputError, ParameterError
 from repsq_ros.iso9283.performance_criteria import (
     Accuracy,
     Drift,
@@ -157,7 +157,8 @@ def read_imported(file: Path) -> PoseTable:
         with file.open(encoding='utf-8', newline='') as opened:
             header = next(csv.reader(opened), [])
     except (OSError, UnicodeDecodeError) as error:
-        raise BagError(f'{file}: cannot be read ({error}), expected a table of poses') from None
+        kind = AbsentError if isinstance(error, FileNotFoundError) else BagError
+        raise kind(f'{file}: cannot be read ({error}), expected a table of poses') from None
     return read_pose_table(file, attained, goal if names[0] in header else None, decimal='point')
 
 

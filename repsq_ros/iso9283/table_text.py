@@ -23,7 +23,7 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
-from repsq_ros.errors import BagError
+from repsq_ros.errors import AbsentError, BagError
 
 DELIMITERS = ';\t,'
 DECIMALS = {'point': '.', 'comma': ','}
@@ -47,7 +47,8 @@ def read_cells(file: Path) -> tuple[list[str], list[tuple[int, list[str]]], str]
     try:
         raw = file.read_bytes()
     except OSError as error:
-        raise BagError(f'{file}: cannot be read ({error}), expected a CSV text file') from None
+        kind = AbsentError if isinstance(error, FileNotFoundError) else BagError
+        raise kind(f'{file}: cannot be read ({error}), expected a CSV text file') from None
     try:
         text = raw.decode('utf-16' if raw[:2] in (b'\xff\xfe', b'\xfe\xff') else 'utf-8-sig')
     except UnicodeDecodeError:

@@ -23,7 +23,7 @@ from typing import Any
 
 import yaml
 
-from repsq_ros.errors import BagError
+from repsq_ros.errors import AbsentError, BagError
 
 SUFFIXES = ('.mcap', '.db3')
 PACKED = '.zstd'  # behind them: packed as a whole
@@ -52,7 +52,7 @@ def files_of(path: Path, recover: bool) -> RecordedFiles:
     :raises BagError: there is nothing, or not all that should be
     """
     if not path.exists():
-        raise BagError(f'{path}: does not exist, expected a folder or file of a recording')
+        raise AbsentError(f'{path}: does not exist, expected a folder or file of a recording')
     if not path.is_dir():
         return RecordedFiles(path, [path])
     there = sorted((file for file in path.iterdir() if is_storage(file)), key=_by_number)

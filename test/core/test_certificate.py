@@ -28,7 +28,7 @@ from conftest import ROOT
 from support.folders import leave_folder, records_of, simulate_folder
 
 from repsq_ros.campaign.folder import REPLICATION, RESULT, SPECIFICATION, TESTS
-from repsq_ros.campaign.journal import JOURNAL
+from repsq_ros.campaign.journal import JOURNAL, LEDGER
 from repsq_ros.campaign.recomputed_campaign import recompute
 from repsq_ros.campaign.records import TestRecord
 from repsq_ros.certificate.canonical import (
@@ -384,6 +384,10 @@ def test_what_is_no_certificate_is_told_in_one_line(text, base, capsys):
         ('verify', '/nowhere'), ('certify', '/nowhere'), ('publish', '/nowhere'),
         ('compare', '/nowhere', '/neither'), ('compare-subjects', '/nowhere', '/neither'),
         ('report', '/nowhere'), ('watch', '/nowhere'), ('run', '--resume', '/nowhere'),
+        ('inspect', '/nowhere'), ('reevaluate', '/nowhere', '--specification', str(DEMO)),
+        ('import-poses', '/nowhere'), ('iso9283', '/nowhere'),
+        ('compare', '/neither', '/neither', '--ledger', '/nowhere'),
+        ('register', '--abandon', '1', '--reason', 'rain', '--ledger', '/nowhere'),
     ],
 )  # fmt: skip
 def test_a_folder_that_is_not_there_is_2_everywhere(words, capsys):
@@ -402,6 +406,8 @@ def test_what_a_campaign_rests_on_is_never_overwritten(name, force, base, tmp_pa
     lab = tmp_path / 'lab'
     shutil.copytree(base / 'lab', lab)
     (lab / 'my.html').write_text('notes of the lab')
+    if name == JOURNAL:  # a note that reads like the command's own file
+        (lab / name).write_bytes((lab / name).read_bytes() + b'content="repsq report" repsq watch')
     for words in (
         ('report', str(lab), '--output', str(lab / name)),
         ('watch', str(lab), '--once', '--svg', str(lab / name)),
@@ -410,6 +416,13 @@ def test_what_a_campaign_rests_on_is_never_overwritten(name, force, base, tmp_pa
         assert main([*words, *force]) == 6
         assert (lab / name).read_bytes() == before
     assert 'found a file of a campaign' in capsys.readouterr().err
+
+
+def test_a_ledger_is_never_overwritten(base, tmp_path, capsys):
+    file = tmp_path / LEDGER
+    file.write_text('{}')
+    assert main(['report', str(base / 'lab'), '--output', str(file), '--force']) == 6
+    assert file.read_text() == '{}'
 
 
 @pytest.mark.parametrize('verb', ['report', 'watch'])

@@ -651,6 +651,13 @@ def test_two_ledgers_of_one_key_are_found_and_two_states_of_one_are_none(base, c
     require_one_ledger([read_lab(base / 'a'), replace(read_lab(base / 'b'), ledger=base / 'c')])
 
 
+def test_a_ledger_that_is_not_there_is_not_made(base, capsys):
+    assert main(['certify', str(base / 'a'), '--ledger', str(base / 'none')]) == 2
+    assert main(['verify', str(base / 'a'), '--ledger', str(base / 'none')]) == 2
+    assert 'which is not there' in capsys.readouterr().err
+    assert not (base / 'none').exists()
+
+
 def test_two_processes_never_write_a_ledger_at_once(base, capsys):
     held = Journal(base / 'ledger' / LEDGER)
     try:
