@@ -42,6 +42,8 @@ from repsq_ros.recordings.recorded_types import RecordedTypes
 from repsq_ros.recordings.storage import Storage
 from repsq_ros.recordings.table import Decoder, Table
 
+SINGLY = 3  # damaged messages of a topic that are told one by one
+
 
 class BagMessage(NamedTuple):
     """One message of a bag."""
@@ -77,6 +79,7 @@ class Recording:
         self.path = self.paths[0]
         self._recover = recover
         self._told: list[str] = []
+        self._spoiled_logs: dict[str, set[int]] = {}  # [ns] by topic, of damaged messages
         self._definitions = RecordedTypes()
         self._numbered: dict[Channel, int] = {}  # those that differ, of all files
         self._decoders: dict[int, Decoder] = {}
@@ -183,7 +186,12 @@ class Recording:
     def losses(self) -> list[str]:
         """What could not be read so far, or does not fit together, one line each."""
         damage = [f'{s.path}: {each}' for s in self._storages for each in s.damage]
-        return list(dict.fromkeys([*self._told, *damage]))
+        more = [
+            f'{self.path}: {len(logs) - SINGLY} more messages on {topic} are damaged'
+            for topic, logs in self._spoiled_logs.items()
+            if len(logs) > SINGLY
+        ]
+        return list(dict.fromkeys([*self._told, *more, *damage]))
 
     @property
     def digests(self) -> dict[str, str]:
@@ -275,7 +283,10 @@ class Recording:
         line = f'{self.path}: a message on {topic}, recorded at {log_ns} ns, is damaged ({why})'
         if not self._recover:
             raise BagError(f'{line}, expected a whole one; --recover leaves it out') from None
-        self._told.append(line)
+        logs = self._spoiled_logs.setdefault(topic, set())
+        if len(logs) < SINGLY:
+            self._told.append(line)
+        logs.add(log_ns)
 
     def _blocks(self, topics: Iterable[str]) -> Iterator[MessageBlock]:
         wanted = set(topics)

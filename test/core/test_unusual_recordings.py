@@ -139,6 +139,17 @@ def test_one_topic_that_cannot_be_decoded_hides_no_other(tmp_path, capsys, defin
     assert main(['inspect', str(file), '--recover']) == 0
 
 
+def test_many_damaged_messages_of_a_topic_are_a_few_lines(tmp_path, capsys):
+    channels = {**CHANNELS, 2: ('/rosout', 'rcl_interfaces/msg/Log', 'cdr', '')}
+    strange = [(2, START + k, b'\0\1\0\0' + b'\xff' * 12) for k in range(100)]
+    file = tmp_path / 'x.mcap'
+    file.write_bytes(mcap_of(channels, raw_poses(20) + strange))
+    assert main(['inspect', str(file), '--recover']) == 0
+    lines = [each for each in capsys.readouterr().err.splitlines() if '/rosout' in each]
+    assert len(lines) == 4
+    assert lines[-1].endswith('97 more messages on /rosout are damaged')
+
+
 def test_a_file_that_is_listed_twice_is_read_once(tmp_path, specification, capsys):
     folder = write_bag(tmp_path / 'bag', walk(3, tail=0.5))
     expected = psi_of(folder, specification, capsys)
