@@ -183,6 +183,16 @@ def table_changed(lab):
     replace_in(lab / TESTS, b',0.4', b',0.3')
 
 
+def row_added(lab):
+    text = (lab / TESTS).read_text()
+    (lab / TESTS).write_text(text + text.splitlines(keepends=True)[-1])
+
+
+def column_added(lab):
+    first, second, *rest = (lab / TESTS).read_text().splitlines(keepends=True)
+    (lab / TESTS).write_text(''.join([first, f'0,{second}', *rest]))
+
+
 def result_changed(lab):
     replace_in(lab / RESULT, b'\ninvalid: 0', b'\ninvalid: 1')
 
@@ -202,6 +212,8 @@ CHANGES = [
     (byte_behind, 'journal.jsonl, line by line: 1 bytes behind the last whole line'),
     (contract_changed, 'counted anew from the journal: .*found specification digest'),
     (table_changed, r'tests.csv, counted anew: row \d+, psi: found 0.3\S*, the journal gives 0.4'),
+    (row_added, r'tests.csv, counted anew: 68 rows, the journal gives 67'),
+    (column_added, r'tests.csv, counted anew: row 1: \d+ columns, expected \d+'),
     (result_changed, 'result.yaml, computed anew: invalid: found 1, the journal gives 0'),
     (sentence_changed, "result.yaml, computed anew: guarantee: found 'With probability 0.99"),
     (replication_changed, "replication.yaml, computed anew: partition.initiator.outcome: found"),

@@ -130,6 +130,8 @@ def test_zeta_is_against_the_median_of_the_others():
     assert zeta_scores(labs)[0] == pytest.approx((0.40 - 0.51) / math.hypot(0.01, uncertainty))
     _, of_four = median_of([LabSummary(4, 0.5, 0.02)] * 4)
     assert of_four == pytest.approx(0.01 / 2 * math.sqrt(math.pi / 2))
+    _, of_three = median_of([LabSummary(4, 0.5, 0.02)] * 3)
+    assert of_three == pytest.approx(0.01 / math.sqrt(3) * math.sqrt(math.pi / 2))
     constant = [LabSummary(4, 0.5, 0.0), LabSummary(4, 0.5, 0.0), LabSummary(4, 0.6, 0.0)]
     assert zeta_scores(constant) == [-math.inf, -math.inf, math.inf]
     assert zeta_scores(constant[:2]) == [0.0, 0.0]
@@ -266,6 +268,8 @@ def test_an_attempt_lost_in_the_session_before_widens_the_interval(content, writ
     assert widened.n == 30
     assert widened.upper > whole.upper
     assert widened.lower < whole.lower
+    lost = replace(late[0], attempt=0, valid=False, psi=math.nan)
+    assert widened == mean_interval(specification, [lost, *late], 0.05)
 
 
 def test_points_that_avoid_one_another_have_no_interval(content, write):

@@ -104,6 +104,10 @@ def shown(tmp_path_factory):
         nodes.listener.until(lambda: complete(viewer))
         late = Viewer(node)
         nodes.listener.until(lambda: complete(late))
+        # Everything is said again once, to who joined, and not from then on.
+        said = len(viewer.messages)
+        nodes.listener.listen(1.0)
+        assert len(viewer.messages) < said + 3
         node.destroy_subscription(late.subscription)
         # A monitor that joins late, and without a specification, has heard of every test, too.
         nodes.signal('monitor', signal.SIGTERM)

@@ -56,8 +56,14 @@ def test_a_signal_to_the_scheduler_stops_the_robot(moving, number):
     moving.listener.phase(TestPhase.ABORTED, number.name)
 
 
-@pytest.mark.parametrize('number', [signal.SIGKILL, signal.SIGTERM])
-@pytest.mark.parametrize('peer', ['measurement', 'estimator'])
+@pytest.mark.parametrize(
+    ('peer', 'number'),
+    [
+        ('measurement', signal.SIGKILL),
+        ('measurement', signal.SIGTERM),
+        ('estimator', signal.SIGKILL),
+    ],
+)
 def test_the_death_of_a_peer_stops_the_robot(moving, peer, number):
     moving.signal(peer, number)
     moving.listener.assert_at_rest()

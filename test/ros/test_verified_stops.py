@@ -117,7 +117,7 @@ def test_a_stop_that_is_lost_or_late_is_repeated_until_the_robot_is_at_rest(
         assert 'ALARM' not in nodes.output('guard')
 
 
-@pytest.mark.parametrize('kind', TYPES)
+@pytest.mark.parametrize('kind', ['twist', 'urscript'])
 def test_a_robot_that_does_not_stop_raises_an_alarm_and_is_stopped_by_its_service(
     nodes, robot_of, kind
 ):

@@ -21,16 +21,23 @@ import signal
 import subprocess
 import sys
 import threading
+from multiprocessing import forkserver
+from pathlib import Path
+
+from pytest import MonkeyPatch
 
 from repsq_ros.console.processes import ProcessGroup
 
 FORKS = multiprocessing.get_context('forkserver')
-FORKS.set_forkserver_preload(
-    [
-        f'repsq_ros.nodes.{node}'
-        for node in ('scheduler', 'measurement', 'estimator', 'guard', 'simulated_robot')
-    ]
-)
+
+
+def start_server():
+    """Start the process that nodes are forked from, which finds `support.warmed`."""
+    FORKS.set_forkserver_preload(['support.warmed'])
+    folder = str(Path(__file__).parent.parent)
+    with MonkeyPatch.context() as patch:
+        patch.setenv('PYTHONPATH', folder, prepend=os.pathsep)
+        forkserver.ensure_running()
 
 
 def _end_with_test():
@@ -57,6 +64,7 @@ class ForkedProcess:
     """A forked process with the face of a subprocess.Popen."""
 
     def __init__(self, module, arguments, log):
+        start_server()
         self._process = FORKS.Process(
             target=_work, args=(module, arguments, log, dict(os.environ))
         )
