@@ -171,16 +171,17 @@ def test_another_measure_has_no_counts(content, write):
 
 
 def test_a_plan_offers_it_for_indicators_alone(indicator, content, write, capsys):
-    indicator['accuracy']['gamma'] = 0.04
+    indicator['accuracy']['gamma'] = 0.1
     indicator['tester']['stopping'] = {'rule': 'anytime'}
     file = str(write(indicator))
     words = ['plan', file, '--sd', '0.2179', '--mean', '0.05']
     assert main(words) == 0
     line = next(x for x in capsys.readouterr().out.splitlines() if x.endswith('binomial'))
-    assert int(line.split()[0]) == tests_for(0.04, 0.05, 0.05)
-    assert main([*words, '--tests', '201']) == 0
+    assert int(line.split()[0]) == tests_for(0.1, 0.05, 0.05)
+    assert main([*words, '--tests', '60']) == 0
     line = next(x for x in capsys.readouterr().out.splitlines() if x.endswith('binomial'))
-    assert float(line.split()[0]) == pytest.approx(0.04, abs=0.002)
+    upper = stats.beta.ppf(0.975, 4, 57)  # Clopper and Pearson, 3 of 60
+    assert float(line.split()[0]) == pytest.approx(upper - 0.05, abs=1e-4)
 
 
 # c split unequally -------------------------------------------------------------------------------

@@ -267,8 +267,14 @@ def labs(tmp_path_factory):
     return first, simulate_folder(folder / 'b', first / REPLICATION, tester)
 
 
-def test_weights_and_their_worth(labs):
-    first, second = labs
+@pytest.fixture(scope='module')
+def pages(labs):
+    """The page of the initiator, and that of both."""
+    return [render([gather(each) for each in folders]) for folders in (labs[:1], labs)]
+
+
+def test_weights_and_their_worth(labs, pages):
+    _, second = labs
     page = shown(second)
     result = yaml.safe_load((second / RESULT).read_text())
     assert f'effective sample size {result["effective_sample_size"]:.1f} of {result["n"]}' in (
@@ -276,16 +282,13 @@ def test_weights_and_their_worth(labs):
     )
     assert f'bound {result["weight_bound"]:.4g} (computed from p and q)' in page.text
     assert len(page.pictures) == 5 + 4
-    together = shown(first, second)
+    together = Page(pages[1])
     assert 'Velocity tracking loss of the Unitree G1, 0 to 1, lower is better: ' in together.text
     assert 'tests in 17 minutes; two labs agree.' in together.text
     assert 'The same value to the last digit: 0.497.' in together.text
     assert 'No difference between the means was found (tested at level 0.05).' in together.text
     assert len(together.pictures) == 8 + 9 + 2
-    main(['report', str(first), str(second)])
-    html = (first / 'report.html').read_text()
-    assert Page(html).text.replace('Made', '')
-    assert re.findall('class="value">(.*?)<', html) == ['0.497', '0.497']
+    assert re.findall('class="value">(.*?)<', pages[1]) == ['0.497', '0.497']
 
 
 @pytest.mark.parametrize(
@@ -451,15 +454,15 @@ def test_without_a_browser_a_pdf_is_refused_before_the_work(tmp_path, monkeypatc
     assert 'apt install chromium' in capsys.readouterr().err
 
 
-def test_the_page_is_seen_in_a_browser_wide_and_narrow(chromium, labs, tmp_path):
+def test_the_page_is_seen_in_a_browser_wide_and_narrow(chromium, pages, tmp_path):
     """The picture's parts are where they belong: nothing stands beyond the right edge."""
     matplotlib_image = pytest.importorskip('matplotlib.image')
-    folder = labs[0]
-    assert main(['report', str(folder)]) == 0
+    page = tmp_path / 'report.html'
+    page.write_text(pages[0], encoding='utf-8')
     for width in (500, 1200):
         picture = tmp_path / f'{width}.png'
         browser.browse(
-            folder / 'report.html',
+            page,
             picture,
             f'--screenshot={picture}',
             f'--window-size={width},2600',
@@ -487,9 +490,9 @@ phone.srcdoc = PAGE;
 </script>"""
 
 
-def test_on_a_phone_no_table_and_no_command_is_clipped(chromium, labs, tmp_path):
-    for shown_folders in (labs[:1], labs):
-        text = json.dumps(render([gather(each) for each in shown_folders])).replace('</', '<\\/')
+def test_on_a_phone_no_table_and_no_command_is_clipped(chromium, pages, tmp_path):
+    for each in pages:
+        text = json.dumps(each).replace('</', '<\\/')
         page = tmp_path / 'phone.html'
         page.write_text(MEASURED.replace('PAGE', text), encoding='utf-8')
         done = subprocess.run(
