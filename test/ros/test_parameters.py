@@ -14,20 +14,29 @@
 
 """Bad parameters of a node: one line, exit code 2, and nothing published."""
 
-import subprocess
-import sys
+import tempfile
+from typing import NamedTuple
 
 import pytest
+from support.forked import ForkedProcess
 
 NODES = ['scheduler', 'measurement', 'estimator', 'monitor']
 
 
+class Ended(NamedTuple):
+    """How a node ended, and what it said."""
+
+    returncode: int
+    stderr: str
+
+
 def start(node, *parameters, extra=()):
     arguments = [part for p in parameters for part in ('-p', p)]
-    return subprocess.run(
-        [sys.executable, '-m', f'repsq_ros.nodes.{node}', '--ros-args', *arguments, *extra],
-        capture_output=True, text=True, timeout=30, check=False,
-    )  # fmt: skip
+    with tempfile.NamedTemporaryFile('r') as log:
+        process = ForkedProcess(
+            f'repsq_ros.nodes.{node}', ['--ros-args', *arguments, *extra], log.name
+        )
+        return Ended(process.wait(30), log.read())
 
 
 def complaint(done, code=2):

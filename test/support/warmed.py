@@ -23,7 +23,7 @@ from importlib import import_module
 
 from rclpy.type_support import check_for_type_support
 
-NODES = ('scheduler', 'measurement', 'estimator', 'guard', 'simulated_robot')
+NODES = ('scheduler', 'measurement', 'estimator', 'guard', 'simulated_robot', 'monitor')
 MESSAGES = ('builtin_interfaces', 'geometry_msgs', 'nav_msgs', 'rcl_interfaces', 'repsq_ros',
             'rosgraph_msgs', 'sensor_msgs', 'std_msgs')  # fmt: skip
 
