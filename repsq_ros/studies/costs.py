@@ -105,8 +105,7 @@ def asked_for(specification: Specification) -> float:
     gamma + alpha/2; gamma for an anchored initiator, whose value is its estimate.
     """
     gamma, cells = specification.gamma, specification.cells
-    initiator = cells.kind == 'anchored' and cells.partition is None
-    return gamma if initiator else gamma + cells.half_width
+    return gamma if cells.partition is None else gamma + cells.half_width
 
 
 def offers(
@@ -192,17 +191,14 @@ def _offers(
         p_same = _p_same(spread.sd, count.mean, laid.alpha, laid.kind == 'anchored')
         return Offer(name, rule.name, aim, miss, laid.alpha, count, foretold, p_same)
 
+    laid = cells.partition is not None
+    # A replicator's cells are laid, and a standard prescribes its own.
+    fixed = cells.kind == 'edges' or (cells.kind == 'anchored' and laid)
     for rule in rules:
-        if isinstance(rule, Binomial) and cells.kind == 'anchored' and cells.partition is None:
-            continue
-        if cells.kind != 'anchored' or cells.partition is not None:
+        if laid:
             yield offer('as specified', rule, gamma, c, cells)
-        if cells.kind == 'anchored' and cells.partition is not None:
-            continue  # a replicator's cells are laid
-        if cells.kind == 'edges':
-            continue  # a standard prescribes the cells
-        if isinstance(rule, Binomial):
-            continue  # the number of tests is for the one gamma
+        if fixed or isinstance(rule, Binomial):
+            continue  # the number of tests of a binomial rule is for the one gamma
         yield offer('anchored', rule, total, joint, _anchored(cells, total))
         yield offer(
             'anchored, each lab within', rule, total / 3, joint, _anchored(cells, total / 3)
@@ -212,12 +208,12 @@ def _offers(
             if not agreement_exists(miss, beta, runs):
                 continue
             aim = total / (1.0 + alpha_of(1.0, miss, beta, runs) / 2.0)
-            laid = replace(
+            drawn = replace(
                 cells, kind='uniform', alpha=alpha_of(aim, miss, beta, runs), alpha_rule=name,
                 random_offset=True,
             )  # fmt: skip
-            yield offer(f'random offset, {name}', rule, aim, miss, laid)
-    if cells.kind != 'anchored' or cells.partition is None:
+            yield offer(f'random offset, {name}', rule, aim, miss, drawn)
+    if cells.kind != 'anchored' or not laid:
         yield _certified(specification, known, total, joint)
 
 

@@ -147,16 +147,13 @@ class Pilot:
         """Return spread, bounds of z and what they rest on, for a campaign of so many tests."""
         specification = self._specification
         choice = specification.tester.proposal
-        if choice.kind == 'importance':
-            spread, size = self.under(choice.distribution)
-            return spread, starting_bounds(specification), size
         if choice.kind == 'external':
             z = self._psi * self._weights
             whole = np.full(len(z), 1.0 / len(z))
             return spread_of(z, whole), starting_bounds(specification), float(len(z))
         if choice.kind == 'adaptive':
             return self._learning(tests)
-        spread, size = self.under(None)
+        spread, size = self.under(choice.distribution)  # None: the target itself
         return spread, starting_bounds(specification), size
 
     def _learning(self, tests: int) -> tuple[Spread, Bounds, float]:
