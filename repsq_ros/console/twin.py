@@ -158,7 +158,7 @@ def _compare(file: Path, text: str) -> None:
     try:
         found = file.read_text(encoding='utf-8')
     except OSError as error:
-        raise OutputError.unwritable(file, error) from None
+        raise ParameterError('output', f'{file}: {error.strerror}', 'answers to compare') from None
     pairs = zip_longest(found.splitlines(), text.splitlines())
     for number, (before, now) in enumerate(pairs, start=1):
         if before != now:
