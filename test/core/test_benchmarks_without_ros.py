@@ -76,6 +76,20 @@ def test_our_widths_stand_beside_published_ones(tmp_path):
     assert re.search(r'at or below all published ones: [1-5] of 5', done.stdout)
 
 
+def test_tests_with_a_twin_stand_beside_those_without():
+    benchmark, arguments = ROOT / 'benchmarks' / 'twin.py', ['--campaigns', '1', '--coverage', '2']
+    done = subprocess.run(
+        [sys.executable, str(benchmark), *arguments],
+        cwd=ROOT, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    for wanted in (
+        rf'gamma 0.04, 10000 simulated tests; without:{NUMBER}\n',
+        rf'rho 0.98:{NUMBER} \+-{NUMBER} tests,{NUMBER} of those without',
+        rf'biased +ever missed [0-2] of 2, binomial p{NUMBER}',
+    ):
+        assert re.search(wanted, done.stdout), done.stdout
+
+
 @pytest.mark.parametrize('crc', [True, False])
 def test_a_long_recording_needs_no_more_memory_than_a_short_one(tmp_path, crc):
     """60 MB of texts, one after the other: less than a third of them is in memory at once."""
