@@ -34,7 +34,7 @@ from repsq_ros.campaign.result_text import result_text
 from repsq_ros.campaign.station import keep_selftest, require_selftest
 from repsq_ros.console.keyboard import log_sheet_of
 from repsq_ros.console.live import LiveLine
-from repsq_ros.console.processes import ProcessGroup
+from repsq_ros.console.processes import INTERRUPTED, ProcessGroup
 from repsq_ros.console.registered_run import chosen_seed
 from repsq_ros.errors import (
     CampaignError,
@@ -66,7 +66,6 @@ from repsq_ros.specification.load import load
 from repsq_ros.specification.model import Specification
 
 RESULT_TIMEOUT = 5.0  # [s] after the scheduler's end for the result to arrive
-INTERRUPTED = 130  # exit code after Ctrl-C, as of a shell's commands
 EXIT_OF_VERDICT = {
     AcceptanceVerdict.FAIL.value: 13,
     AcceptanceVerdict.UNDECIDED.value: 14,

@@ -32,6 +32,7 @@ from repsq_ros.campaign.journal import JOURNAL
 from repsq_ros.campaign.journal_contents import read_contents
 from repsq_ros.campaign.records import EstimateRecord, TestRecord
 from repsq_ros.campaign.station import GREEN, RED, SELF_TEST
+from repsq_ros.console.processes import INTERRUPTED, run_to_its_end, start_dependent
 from repsq_ros.digests import digest_of
 from repsq_ros.errors import CampaignError, OutputError, ParameterError
 from repsq_ros.json_answer import add_json, print_json, text_beside
@@ -174,11 +175,11 @@ def _on_the_robot(
     options = [each for rule in arguments.remap for each in ('--remap', rule)]
     repsq = [sys.executable, '-m', 'repsq_ros.cli']
     recording = folder / RECORDING
-    recorder = subprocess.Popen([*repsq, 'record', file, '--output', recording, *options])
+    recorder = start_dependent([*repsq, 'record', file, '--output', recording, *options])
     try:
         _wait_for(recording, recorder)
         given = options + ['--parameters', arguments.parameters] * bool(arguments.parameters)
-        subprocess.run([*repsq, 'run', file, '--output', folder / CAMPAIGN, *given], check=False)
+        code = run_to_its_end([*repsq, 'run', file, '--output', folder / CAMPAIGN, *given])
     finally:
         recorder.send_signal(signal.SIGINT)
         try:
@@ -186,6 +187,8 @@ def _on_the_robot(
         except subprocess.TimeoutExpired:
             recorder.kill()
             recorder.wait()
+    if code == INTERRUPTED:
+        raise CampaignError('the self-test was ended before its last move: nothing is judged')
     journal = folder / CAMPAIGN / JOURNAL
     contents = read_contents(journal) if journal.exists() else None
     if contents is None:

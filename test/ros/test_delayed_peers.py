@@ -164,9 +164,8 @@ def test_an_estimator_that_died_before_the_last_test_was_counted(
     if not lockstep:
         listener.phase(TestPhase.PAUSED, 'no sign of life from the estimator node')
     assert not listener.results()
+    # Its estimate may end the campaign before the scheduler has seen that it is another process.
     start_estimator_anew(nodes, ten_tests, folder)
-    if lockstep:
-        listener.phase(TestPhase.PAUSED, 'the estimator node was started again')
     assert_as_undisturbed(nodes, ten_tests, folder)
 
 
