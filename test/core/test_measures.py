@@ -609,7 +609,7 @@ REFUSED = [
     ({**LOSS, 'input': {'type': 'geometry_msgs/Pose'}}, "text 'geometry_msgs/msg/Pose'"),
     ({**LOSS, 'input': {'type': 'std_msgs/Float64', 'unit': 'm'}}, 'needs velocity'),
     ({**LOSS, 'input': {'type': 'geometry_msgs/PointStamped'}}, 'needs velocity'),
-    ({**LOSS, 'input': {**POSE, 'velocity': 'twist'}}, 'expected one of slope, cubic, difference'),
+    ({**LOSS, 'input': {**POSE, 'velocity': 'twist'}}, 'expected one of slope, cubic, auto'),
     ({**LOSS, 'input': {**POSE, 'unit': 'deg'}}, 'expected one of m, cm, mm'),
     ({**LOSS, 'input': {**POSE, 'retime': True}}, 'measure.input.rate: found nothing'),
     ({**LOSS, 'input': {**POSE, 'sign': -1}}, 'an unknown key'),

@@ -27,7 +27,7 @@ FILES = {
 LISTS = {'CHEATS', 'CHANGES', 'ONLY_CERTIFIED'}  # of (cheat, ..., the line by which it is found)
 SAME_KIND = {  # of bytes that were changed, as rows of the table are
     'lines_swapped', 'byte_behind', 'contract_changed', 'comment_changed', 'table_changed',
-    'result_changed', 'replication_changed',
+    'row_added', 'column_added', 'result_changed', 'replication_changed',
 }  # fmt: skip
 
 
