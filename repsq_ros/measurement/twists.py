@@ -29,7 +29,9 @@ from repsq_ros.measurement.samples import Array, Samples
 from repsq_ros.measurement.velocity import by_slope
 from repsq_ros.measurement.window import Window
 
-SPAN = 0.2  # [s] over which twist and pose are compared
+SPAN = 0.2  # [s] over which twist and pose are compared, at least
+# and at least so many: a twist that comes seldom leaves out what lies between, its poses do not.
+PERIODS = 9
 # By how much linear and angular may differ: a constant [m/s, rad/s], and a share of the speed. The
 # means tell a wrong frame, unit or zero; between them a sensor may leave out a sway.
 MEAN = ((0.01, 0.05), (0.02, 0.05))  # of the means over the window
@@ -191,14 +193,21 @@ def slopes_of_both(samples: Samples) -> tuple[Array, Array] | None:
         return None
     if samples.linear is None or samples.angular is None or not samples.position.any():
         return None
+    span = compared_span(samples)
     try:
-        by_pose = by_slope(samples, SPAN)
+        by_pose = by_slope(samples, span)
         led = integrated(samples)
-        by_twist = by_slope(led, SPAN)
-        by_twist[:, :2] = by_slope(replace(led, orientation=samples.orientation), SPAN)[:, :2]
+        by_twist = by_slope(led, span)
+        by_twist[:, :2] = by_slope(replace(led, orientation=samples.orientation), span)[:, :2]
     except ValueError:
         return None
     return by_twist, by_pose
+
+
+def compared_span(samples: Samples) -> float:
+    """Return over how long twist and pose are compared [s]."""
+    lasts = float(samples.stamps[-1] - samples.stamps[0]) * 1e-9
+    return max(SPAN, PERIODS * lasts / (len(samples) - 1))
 
 
 def agreement_fault(
@@ -214,7 +223,7 @@ def agreement_fault(
     by_twist, by_pose = both
     off = by_twist - by_pose
     world = replace(integrated(samples, of_world=True), orientation=samples.orientation)
-    by_world = _rms((by_slope(world, SPAN) - by_pose)[:, :2])
+    by_world = _rms((by_slope(world, compared_span(samples)) - by_pose)[:, :2])
     by_body = _rms(off[:, :2])
     seconds = float(samples.stamps[-1] - samples.stamps[0]) * 1e-9
     long = seconds > OF_WORLD_WINDOW - SPAN

@@ -46,6 +46,8 @@ from repsq_ros.measurement.limits import Limits
 from repsq_ros.measurement.measure import Measure
 from repsq_ros.measurement.reasons import Code
 from repsq_ros.measurement.recorder import Recorder, Window
+from repsq_ros.measurement.samples import Samples
+from repsq_ros.measurement.twists import agreement_fault, slopes_of_both
 from repsq_ros.specification.input_section import input_of_source
 
 AT = 200  # the first sample in the window, at 100 Hz
@@ -238,6 +240,20 @@ def test_a_twist_of_the_world_is_told_where_the_body_hardly_turns():
     assert outcome.code is Code.TWIST
     assert outcome.reason.endswith('in the world frame: velocity_frame: world?')
     assert of_twists(None, motion, (0.0, 0.125, 0.0625)).valid
+
+
+@pytest.mark.parametrize('scale', [1.0, 1.2])
+def test_a_twist_that_comes_seldom_may_leave_out_a_sway(scale):
+    """10 Hz of a trot of 3.3 Hz: the poses have what lies between two twists. A scale is told."""
+    t, turn = np.arange(20) / 10.0, 2.0 * math.pi * 3.3
+    linear, position, angular = np.zeros((3, 20, 3))
+    linear[:, 0] = scale * (0.3 + 0.3 * np.sin(turn * t))
+    position[:, 0] = 1.0 + 0.3 * t - 0.3 * np.cos(turn * t) / turn
+    upright = np.tile([0.0, 0.0, 0.0, 1.0], (20, 1))
+    samples = Samples(np.rint(t * SECOND).astype(np.int64), position, upright, linear, angular)
+    window = Window(0, 2 * SECOND, (0.3, 0.0, 0.0))
+    fault = agreement_fault(samples, slopes_of_both(samples), window)
+    assert (fault is None) == (scale == 1.0)
 
 
 def test_bounds_follow_from_what_is_commanded_where_there_is_no_pose():
