@@ -112,6 +112,11 @@ class Conductor:
         return self.waiting and self._answers.told
 
     @property
+    def outcome_awaited(self) -> bool:
+        """True from the end of an attempt until it has been counted, paused or aborted, too."""
+        return self._answers.due and not self._answers.told
+
+    @property
     def walking(self) -> bool:
         """True while the phases of an attempt are under way."""
         return self.span is not None and self.span is self._walk.span and not self._answers.due

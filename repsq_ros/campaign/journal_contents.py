@@ -126,14 +126,18 @@ def line_of_test(record: TestRecord) -> dict[str, object]:
     return asdict(record)
 
 
-def stop_line(span: Span) -> dict[str, object]:
-    """Return the content of the line of what stops the robot, written after it has stopped."""
+def stop_line(span: Span, awaited: bool) -> dict[str, object]:
+    """Return the content of the line of what stops the robot, written after it has stopped.
+
+    :param awaited: the phases of an attempt are over, and it has not been counted yet
+    """
     return {
         'index': span.index,
         'attempt': span.attempt,
         'reason': span.reason,
         'broken_off': span.broken_off,
         'cause': span.cause,
+        **({'awaited': True} if awaited and not span.broken_off else {}),
     }
 
 
@@ -237,8 +241,8 @@ def fold(file: str, entries: Sequence[Entry]) -> JournalContents | None:
             elif entry.event in (PAUSE, SKIP, ABORT):
                 if 'index' in entry.content:
                     _check_key(entry.content)
-                if not entry.content.get('broken_off', True):
-                    # It was stopped before its command began.
+                begun = entry.content.get('broken_off', True) or entry.content.get('awaited')
+                if not begun:  # it was stopped before its command
                     cut_short = None
             elif entry.event == SESSION:
                 sessions.append(_session_text(len(sessions) + 1, entry, len(tests)))

@@ -144,12 +144,13 @@ class JournalQueue:
         self._waiting.append((event, content))
         self.flush(patience)
 
-    def write_action(self, action: Action) -> None:
+    def write_action(self, action: Action, awaited: bool = False) -> None:
         """Write what the conductor decided, if it belongs into the journal.
 
         A case is written before it is commanded, a test before the next one is issued. Nothing
         waits for what has stopped the robot.
 
+        :param awaited: the phases of an attempt are over, and it has not been counted yet
         :raises OutputError: it cannot be written, and waits
         """
         if isinstance(action, CountedAttempt):
@@ -159,7 +160,7 @@ class JournalQueue:
         elif action.phase is Phase.DONE:
             self.write(DONE, {})
         elif action.phase in STOPS:
-            self.write(STOPS[action.phase], stop_line(action), patience=0.0)
+            self.write(STOPS[action.phase], stop_line(action, awaited), patience=0.0)
 
     def flush(self, patience: float | None = None) -> None:
         """Write what waits.

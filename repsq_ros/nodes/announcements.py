@@ -58,15 +58,16 @@ class Announcements:
         self._cases = node.create_publisher(TestCommand, topics.TEST_COMMAND, qos.RECORD)
         self._phases = node.create_publisher(TestPhase, topics.TEST_PHASE, qos.RECORD)
 
-    def write(self, action: Action) -> None:
+    def write(self, action: Action, awaited: bool) -> None:
         """Write an action into the journal, if it belongs there.
 
         A stop that cannot be written is only logged: the robot must not wait for the disk.
 
+        :param awaited: an attempt is over, and has not been counted yet
         :raises OutputError: the disk is full; the action has to wait until it is written
         """
         try:
-            self._journal.write_action(action)
+            self._journal.write_action(action, awaited)
         except OutputError as error:
             if not (isinstance(action, Span) and action.phase in STOPS):
                 raise

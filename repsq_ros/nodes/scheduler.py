@@ -325,7 +325,7 @@ class Scheduler(CampaignNode):
             if isinstance(action, Span) and action.phase in STOPS:
                 self._stops.stop()  # first: zero waits for nothing
             try:
-                self._announcements.write(action)
+                self._announcements.write(action, self._conductor.outcome_awaited)
             except OutputError as error:
                 # The robot does not move on before what was measured is on the disk.
                 self._wait_for_disk(error)

@@ -531,6 +531,24 @@ def test_an_attempt_that_a_crash_cut_short_is_broken_off(specification, attempt)
     assert dwell.start_ns == 2 * SECOND
 
 
+def test_an_attempt_that_is_over_is_awaited_until_it_is_counted(conductor):
+    """Whoever ends the campaign meanwhile has seen the robot: it must not be made again unsaid."""
+    case, _ = conductor.start(0)
+    assert not conductor.outcome_awaited
+    now = run_test(conductor, 0)
+    assert conductor.outcome_awaited
+    answer(conductor, case)
+    conductor.advance(now)
+    assert not conductor.outcome_awaited
+
+
+def test_an_abort_after_an_attempt_leaves_it_awaited(conductor):
+    conductor.start(0)
+    (aborted,) = conductor.abort(run_test(conductor, 0), 'SIGINT')
+    assert not aborted.broken_off
+    assert conductor.outcome_awaited
+
+
 def test_a_journal_that_knows_the_outcome_cuts_nothing_short(specification):
     conductor = Conductor(specification, specification.make_proposal(), 1)
     conductor.restore([TestRecord(0, 0, 0.5, 1.0, True)], stopped=False, cut_short=(0, 0))

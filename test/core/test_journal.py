@@ -379,6 +379,8 @@ def test_fields_that_a_later_version_adds_are_left_alone():
         ([('case', 0, 0), ('pause', 0, 0, True)], (0, 0)),
         ([('case', 0, 0), ('abort', 0, 0, True)], (0, 0)),
         ([('case', 0, 0), ('skip', 0, 0, False)], None),
+        ([('case', 0, 0), ('abort', 0, 0, False, True)], (0, 0)),  # over, and not counted
+        ([('case', 0, 0), ('pause', 0, 0, False, True), ('test', 0, 0)], None),
         ([('case', 0, 0), ('pause', 0, 0, False), ('case', 0, 0)], (0, 0)),
         ([('case', 0, 0), ('test', 0, 0), ('case', 1, 0)], (1, 0)),
     ],
@@ -387,12 +389,12 @@ def test_an_attempt_that_may_have_been_commanded_and_has_no_outcome_is_known(
     events, cut_short, specification
 ):
     entries = [Entry('begin', beginning(specification, 'lab', 1))]
-    for event, index, attempt, *broken_off in events:
+    for event, index, attempt, *how in events:
         content = {'index': index, 'attempt': attempt}
         if event == 'test':
             content = line_of_test(record(index))
-        elif broken_off:
-            content['broken_off'] = broken_off[0]
+        else:
+            content.update(zip(('broken_off', 'awaited'), how, strict=False))
         entries.append(Entry(event, content))
     assert fold('file', entries).cut_short == cut_short
 

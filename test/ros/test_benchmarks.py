@@ -31,7 +31,7 @@ BENCHMARKS = {
          rf'graph / reference{NUMBER} x the time'],
     ),
     'measurement_node.py': (
-        ['--seconds', '2', '--rate', '100'],
+        ['--seconds', '4', '--rate', '50'],
         [r'200 messages on each of 3 topics', r'missed by the node, measured\s+0 in 1 windows of',
          r'tests without an answer\s+0\n', rf'node / bare subscriber{NUMBER}'],
     ),

@@ -75,9 +75,8 @@ def test_repsq_run_ends_with_a_result_and_its_files(nodes, short, write, tmp_pat
     expected, tests = in_process(file, campaign_id=document['campaign_id'])
     fields = [name for name in Result.__dataclass_fields__ if name not in ACCEPTANCE]
     kept = {name: document[name] for name in fields}
-    assert undisturbed(Result(**{**kept, 'events': tuple(kept['events'])})) == undisturbed(
-        expected
-    )
+    lists = {name: tuple(kept[name]) for name in ('events', 'response')}
+    assert undisturbed(Result(**{**kept, **lists})) == undisturbed(expected)
     assert f'result    {expected.value:.6g}' in printed
     assert f'promise   {expected.guarantee}' in printed
     assert 'to reach 0.25' in printed
