@@ -126,7 +126,7 @@ def line_of_test(record: TestRecord) -> dict[str, object]:
     return asdict(record)
 
 
-def stop_line(span: Span, awaited: bool) -> dict[str, object]:
+def stop_line(span: Span, awaited: bool = False) -> dict[str, object]:
     """Return the content of the line of what stops the robot, written after it has stopped.
 
     :param awaited: the phases of an attempt are over, and it has not been counted yet

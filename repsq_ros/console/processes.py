@@ -16,24 +16,19 @@
 
 from __future__ import annotations
 
-import ctypes
-import os
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import FrameType
 from typing import BinaryIO
 
 import yaml
 
+from repsq_ros.console.dependent_process import start_dependent
 from repsq_ros.launching.campaign_nodes import STOP_TIMEOUT, NodeDescription, enclave_of
-
-PR_SET_PDEATHSIG = 1
-INTERRUPTED = 130  # exit code after Ctrl-C, as of a shell's commands
 
 
 @dataclass
@@ -68,13 +63,12 @@ class ProcessGroup:
 
         In a session of its own, too: Ctrl-C reaches repsq alone, which stops the nodes in order.
         """
-        return subprocess.Popen(
+        return start_dependent(
             [sys.executable, '-m', module, *arguments],
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=subprocess.STDOUT,
             start_new_session=True,
-            preexec_fn=_end_with_parent,  # noqa: PLW1509 (no threads here)
         )
 
     def ended(self) -> dict[str, int]:
@@ -106,40 +100,3 @@ class ProcessGroup:
                 except subprocess.TimeoutExpired:
                     process.kill()
                     process.wait()
-
-
-def run_to_its_end(command: Sequence[object]) -> int:
-    """Run a command; whatever asks this process to end ends the command first, by SIGINT.
-
-    :returns: its exit code
-    """
-    process = start_dependent(command)
-
-    def pass_on(number: int, frame: FrameType | None) -> None:
-        process.send_signal(signal.SIGINT)
-
-    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    before = {number: signal.signal(number, pass_on) for number in numbers}
-    try:
-        return process.wait()
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
-def start_dependent(command: Sequence[object]) -> subprocess.Popen[bytes]:
-    """Start a command that the kernel interrupts when this process dies, however it dies."""
-    return subprocess.Popen(
-        [str(each) for each in command],
-        preexec_fn=_end_with_parent,  # noqa: PLW1509 (no threads here)
-    )
-
-
-def _end_with_parent() -> None:
-    """Have the kernel interrupt this process when repsq dies, however it dies (Linux)."""
-    try:
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGINT)
-    except (OSError, AttributeError):
-        return
-    if os.getppid() == 1:
-        os.kill(os.getpid(), signal.SIGINT)

@@ -32,9 +32,10 @@ from repsq_ros.campaign.recomputed_campaign import recompute
 from repsq_ros.campaign.result import Result
 from repsq_ros.campaign.result_text import result_text
 from repsq_ros.campaign.station import keep_selftest, require_selftest
+from repsq_ros.console.dependent_process import INTERRUPTED
 from repsq_ros.console.keyboard import log_sheet_of
 from repsq_ros.console.live import LiveLine
-from repsq_ros.console.processes import INTERRUPTED, ProcessGroup
+from repsq_ros.console.processes import ProcessGroup
 from repsq_ros.console.registered_run import chosen_seed
 from repsq_ros.errors import (
     CampaignError,

@@ -32,7 +32,7 @@ from repsq_ros.campaign.journal import JOURNAL
 from repsq_ros.campaign.journal_contents import read_contents
 from repsq_ros.campaign.records import EstimateRecord, TestRecord
 from repsq_ros.campaign.station import GREEN, RED, SELF_TEST
-from repsq_ros.console.processes import INTERRUPTED, run_to_its_end, start_dependent
+from repsq_ros.console.dependent_process import INTERRUPTED, run_to_its_end, start_dependent
 from repsq_ros.digests import digest_of
 from repsq_ros.errors import CampaignError, OutputError, ParameterError
 from repsq_ros.json_answer import add_json, print_json, text_beside

@@ -247,7 +247,7 @@ class Cut:
         return self.samples if stamps is None else replace(self.samples, stamps=stamps)
 
     @cached_property
-    def slopes_of_both(self) -> tuple[Array, Array] | None:
+    def slopes_of_both(self) -> tuple[Array, Array, float] | None:
         """Return the velocities by twist and by pose, smoothed alike; None: not both are there."""
         return slopes_of_both(self.measured)
 

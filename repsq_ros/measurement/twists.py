@@ -181,19 +181,21 @@ def tells_motion(samples: Samples) -> bool:
     return bool(((fast > AT_REST) & samples.position.any(axis=1)).all())
 
 
-def slopes_of_both(samples: Samples) -> tuple[Array, Array] | None:
+def slopes_of_both(samples: Samples) -> tuple[Array, Array, float] | None:
     """Return the velocities by the twist and by the pose of the same samples, smoothed alike.
 
     The twist is integrated, and slopes are taken of both: what is left is what they differ in.
 
     :param samples: of the window, in SI units
-    :returns: (n, 3) each, twist first; None: too few, or the position is zero throughout
+    :returns: (n, 3) each, twist first, and the span [s] of the slopes; None: too few, or the
+        position is zero throughout
     """
     if samples.position is None or samples.orientation is None or len(samples) < 6:
         return None
     if samples.linear is None or samples.angular is None or not samples.position.any():
         return None
-    span = compared_span(samples)
+    lasts = float(samples.stamps[-1] - samples.stamps[0]) * 1e-9
+    span = max(SPAN, PERIODS * lasts / (len(samples) - 1))
     try:
         by_pose = by_slope(samples, span)
         led = integrated(samples)
@@ -201,17 +203,11 @@ def slopes_of_both(samples: Samples) -> tuple[Array, Array] | None:
         by_twist[:, :2] = by_slope(replace(led, orientation=samples.orientation), span)[:, :2]
     except ValueError:
         return None
-    return by_twist, by_pose
-
-
-def compared_span(samples: Samples) -> float:
-    """Return over how long twist and pose are compared [s]."""
-    lasts = float(samples.stamps[-1] - samples.stamps[0]) * 1e-9
-    return max(SPAN, PERIODS * lasts / (len(samples) - 1))
+    return by_twist, by_pose, span
 
 
 def agreement_fault(
-    samples: Samples, both: tuple[Array, Array] | None, window: Window
+    samples: Samples, both: tuple[Array, Array, float] | None, window: Window
 ) -> Fault | None:
     """Return whether the twist is another one than that of the pose.
 
@@ -220,10 +216,10 @@ def agreement_fault(
     """
     if both is None:
         return None
-    by_twist, by_pose = both
+    by_twist, by_pose, span = both
     off = by_twist - by_pose
     world = replace(integrated(samples, of_world=True), orientation=samples.orientation)
-    by_world = _rms((by_slope(world, compared_span(samples)) - by_pose)[:, :2])
+    by_world = _rms((by_slope(world, span) - by_pose)[:, :2])
     by_body = _rms(off[:, :2])
     seconds = float(samples.stamps[-1] - samples.stamps[0]) * 1e-9
     long = seconds > OF_WORLD_WINDOW - SPAN
