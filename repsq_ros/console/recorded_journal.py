@@ -216,10 +216,12 @@ def _compare_lines(
             f'{len(unknown)} of {len(announced.heads)} lines are not in the journal: it was '
             f'written again behind line {max(known, default=0)}'
         )
+    told: set[Key] = set()  # a scheduler that was killed in an attempt writes its case once more
     for entry in recomputed.entries:
-        if entry.event != CASE or unknown:
+        key = (entry.content.get('index', -1), entry.content.get('attempt', -1))
+        if entry.event != CASE or unknown or key in told:
             continue
-        key = (entry.content['index'], entry.content['attempt'])
+        told.add(key)
         heard, begun = announced.heads.get(entry.digest), announced.commanded.get(key)
         if heard is None:
             missing.append(f'{name_of(*key)}: the line of its case was not announced')
@@ -247,8 +249,7 @@ def _compare_cases(
             problems += [f'{name}: {text}' for text in _case_differences(line, message)]
         if key not in announced.cases:
             missing.append(f'{name}: its case is not in the recording')
-    found = f'{len(announced.cases)} cases'
-    return _checked(CASES, problems, missing, found, incomplete)
+    return _checked(CASES, problems, missing, f'{len(announced.cases)} cases', incomplete)
 
 
 def _case_differences(line: dict[str, Any], message: Any) -> Iterator[str]:
@@ -326,7 +327,6 @@ def _compare_stops(
     recomputed: RecomputedCampaign, announced: _Announced, incomplete: str
 ) -> CheckResult:
     """Compare pauses, skips, aborts and the end."""
-    events = set(EVENTS.values())
     said = {
         _Stop(
             entry.event,
@@ -335,7 +335,7 @@ def _compare_stops(
             bool(entry.content.get('broken_off', False)),
         )
         for entry in recomputed.entries
-        if entry.event in events and 'index' in entry.content
+        if entry.event in EVENTS.values() and 'index' in entry.content
     }
     problems = [f'{_stop_name(each)} {LATE}' for each in sorted(announced.stops - said)]
     # The last words of a scheduler that is stopped may reach no recorder.

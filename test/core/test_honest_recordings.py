@@ -30,7 +30,12 @@ from repsq_ros.campaign.journal_contents import (
 from repsq_ros.campaign.journal_queue import STOPS
 from repsq_ros.campaign.recomputed_campaign import recompute
 from repsq_ros.campaign.records import record_of
-from repsq_ros.console.recorded_journal import RecordedTopics, compare_with_recordings
+from repsq_ros.console.recorded_journal import (
+    RecordedTopics,
+    _Announced,
+    _compare_lines,
+    compare_with_recordings,
+)
 from repsq_ros.messages import campaign_messages
 from repsq_ros.replay.task import Task, reevaluate
 from repsq_ros.specification.load import load
@@ -192,6 +197,19 @@ def test_a_simulated_campaign_that_was_resumed_accuses_nobody(specification, tmp
     accused, found = problems(lab, bag)
     assert accused == []
     assert found['psi from the recording'] == '4 tests'
+
+
+@pytest.mark.parametrize('late', [False, True])
+def test_a_case_that_is_written_again_after_its_command_accuses_nobody(late, lab, specification):
+    """Its scheduler was killed in it. The first line has to come before the command."""
+    folder, _ = lab
+    lines = lines_of(folder)
+    forge(folder, specification, [*lines[:2], *lines[1:]])
+    recomputed = recompute(folder)
+    heads = {entry.digest: at(10.0 * k) for k, entry in enumerate(recomputed.entries)}
+    announced = _Announced(heads=heads, commanded={(0, 0): at(2.0 if late else 11.0)})
+    found = _compare_lines(recomputed, announced, '').problems
+    assert found == (('test 0, attempt 0: the line of its case came after its command',) * late)
 
 
 def test_a_damaged_recording_accuses_nobody(lab, specification):
