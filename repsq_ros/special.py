@@ -16,13 +16,7 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import Any
-
-
-def load(module: str = 'scipy.special') -> None:
-    """Load a part of scipy now: a node that works has no half a second for it."""
-    import_module(module)
 
 
 def __getattr__(name: str) -> Any:

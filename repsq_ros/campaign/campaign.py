@@ -84,7 +84,7 @@ class Campaign:
         self._next_index = 0
         self._progress_told = 0  # events
         self._events: list[str] = []
-        self._question = ''
+        self._to_ask = ''  # a person, about the last test
         self.latest: EstimateRecord | None = None
 
     @property
@@ -123,7 +123,7 @@ class Campaign:
         """
         if not self.is_due(record):
             return None
-        self._last, self._question = (record.index, record.attempt), ''
+        self._last, self._to_ask = (record.index, record.attempt), ''
         z = record.psi * record.weight
         self._losses.take(record)
         if record.skipped:
@@ -219,8 +219,8 @@ class Campaign:
         self._losses.count(self._total, z, bounds, beside)
         self._tell_progress(record)
         self._look_for_drift(record, z, bounds)
-        self._question = self._response.take_case(record.x, record.measured)
-        self._events += [self._event(record, self._question)] * bool(self._question)
+        self._to_ask = self._response.take_case(record.x, record.measured)
+        self._events += [self._event(record, self._to_ask)] * bool(self._to_ask)
 
     def _bet_on_limit(self, z: float | None, bounds: Bounds, could: Bounds | None) -> None:
         """Let a test, or a case without a value, speak about the limit of `accept`."""
@@ -326,7 +326,7 @@ class Campaign:
             largest_weight=self._weights.largest,
             stopped=stopped,
             note=self._note(expected) if self._violations or self._selection.some else '',
-            question=self._question,
+            question=self._to_ask,
         )
 
     @property

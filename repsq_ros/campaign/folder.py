@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import csv
 import os
+import shutil
 from pathlib import Path
 
 import yaml
@@ -78,6 +79,18 @@ def read_tests(folder: Path, names: tuple[str, ...]) -> list[TestRecord]:
                 f'{TESTS} with {", ".join(names)}'
             ) from None
     return records
+
+
+def keep_file(file: Path, folder: Path, name: str) -> None:
+    """Copy a file as it stands into the folder of a campaign.
+
+    :raises OutputError: it cannot be written
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(file, folder / name)
+    except OSError as error:
+        raise OutputError.unwritable(folder, error) from None
 
 
 def tests_header(specification: Specification) -> str:

@@ -16,13 +16,13 @@
 
 from __future__ import annotations
 
-import shutil
 import time
 from pathlib import Path
 
 import yaml
 
-from repsq_ros.errors import OutputError, ParameterError
+from repsq_ros.campaign.folder import keep_file
+from repsq_ros.errors import ParameterError
 from repsq_ros.specification.model import Specification
 
 SELF_TEST = 'selftest.yaml'  # of `repsq selftest`
@@ -65,10 +65,5 @@ def keep_selftest(file: Path | None, folder: Path) -> None:
 
     :raises OutputError: it cannot be written
     """
-    if file is None:
-        return
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(file, folder / SELF_TEST)
-    except OSError as error:
-        raise OutputError.unwritable(folder, error) from None
+    if file is not None:
+        keep_file(file, folder, SELF_TEST)

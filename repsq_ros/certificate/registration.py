@@ -16,13 +16,12 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from repsq_ros import __version__
-from repsq_ros.campaign.folder import SPECIFICATION
+from repsq_ros.campaign.folder import SPECIFICATION, keep_file
 from repsq_ros.campaign.journal import LEDGER
 from repsq_ros.campaign.recomputed_campaign import RecomputedCampaign, recompute
 from repsq_ros.certificate.canonical import content_digest, plain_object, sha256_of, written_form
@@ -202,10 +201,7 @@ def keep_ledger(ledger: Path, folder: Path) -> None:
 
     :raises OutputError: it cannot be written
     """
-    try:
-        shutil.copyfile(ledger, folder / LEDGER)
-    except OSError as error:
-        raise OutputError.unwritable(folder, error) from None
+    keep_file(ledger, folder, LEDGER)
 
 
 def end_registered(ledger: Path, folder: Path) -> None:
@@ -215,10 +211,7 @@ def end_registered(ledger: Path, folder: Path) -> None:
     keep_ledger(file, folder)
     reply = (file.parent / registration_name(number)).with_suffix(REPLY)
     if reply.exists():
-        try:
-            shutil.copyfile(reply, folder / TIMESTAMP)
-        except OSError as error:
-            raise OutputError.unwritable(folder, error) from None
+        keep_file(reply, folder, TIMESTAMP)
 
 
 def certified_registration(recomputed: RecomputedCampaign) -> dict[str, object] | None:

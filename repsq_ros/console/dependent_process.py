@@ -59,6 +59,16 @@ def start_dependent(command: Sequence[object], **options: Any) -> subprocess.Pop
     )
 
 
+def end(process: subprocess.Popen[bytes], patience: float) -> None:
+    """Interrupt a process and wait for it; kill it after `patience` [s]."""
+    process.send_signal(signal.SIGINT)  # none is sent to one that has ended
+    try:
+        process.wait(patience)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
 def _end_with_parent() -> None:
     """Have the kernel interrupt this process when repsq dies, however it dies (Linux)."""
     try:

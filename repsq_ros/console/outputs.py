@@ -65,3 +65,28 @@ def refuse_others_file(file: Path | None, mark: str, force: bool = False) -> Non
         f'output {file}: found a file that this command did not write, expected a new name, '
         'or --force'
     )
+
+
+def new_folder(folder: Path) -> Path:
+    """Make a folder that nobody has written into.
+
+    :raises OutputError: something is in it, or it cannot be made
+    """
+    try:
+        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+            raise OutputError(f'output {folder}: found something there, expected a new folder')
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputError.unwritable(folder, error) from None
+    return folder
+
+
+def write_text(file: Path, text: str) -> None:
+    """Write a file.
+
+    :raises OutputError: it cannot be written
+    """
+    try:
+        file.write_text(text, encoding='utf-8')
+    except OSError as error:
+        raise OutputError.unwritable(file, error) from None

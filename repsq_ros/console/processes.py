@@ -16,7 +16,6 @@
 
 from __future__ import annotations
 
-import signal
 import subprocess
 import sys
 import time
@@ -27,7 +26,7 @@ from typing import BinaryIO
 
 import yaml
 
-from repsq_ros.console.dependent_process import start_dependent
+from repsq_ros.console.dependent_process import end, start_dependent
 from repsq_ros.launching.campaign_nodes import STOP_TIMEOUT, NodeDescription, enclave_of
 
 
@@ -91,12 +90,5 @@ class ProcessGroup:
 
     def stop(self) -> None:
         """Interrupt the nodes and wait for each, the last one started (the scheduler) first."""
-        for name in reversed(self.running):
-            process = self.running[name]
-            if process.poll() is None:
-                process.send_signal(signal.SIGINT)
-                try:
-                    process.wait(STOP_TIMEOUT)
-                except subprocess.TimeoutExpired:
-                    process.kill()
-                    process.wait()
+        for process in reversed(self.running.values()):
+            end(process, STOP_TIMEOUT)

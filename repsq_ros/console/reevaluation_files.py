@@ -22,6 +22,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from repsq_ros import __version__
+from repsq_ros.console.outputs import write_text
 from repsq_ros.console.reevaluation_text import spread_of
 from repsq_ros.errors import OutputError
 from repsq_ros.json_answer import plain
@@ -163,10 +164,7 @@ def write_json(file: Path, done: Sequence[Reevaluation]) -> None:
         'software': f'repsq_ros {__version__}',
         REEVALUATIONS: [_document(each) for each in done],
     }
-    try:
-        file.write_text(json.dumps(plain(content), indent=1, allow_nan=False), 'utf-8')
-    except OSError as error:
-        raise OutputError.unwritable(file, error) from None
+    write_text(file, json.dumps(plain(content), indent=1, allow_nan=False))
 
 
 def _document(done: Reevaluation) -> dict[str, object]:

@@ -35,13 +35,13 @@ from repsq_ros.campaign.station import keep_selftest, require_selftest
 from repsq_ros.console.dependent_process import INTERRUPTED
 from repsq_ros.console.keyboard import log_sheet_of
 from repsq_ros.console.live import LiveLine
+from repsq_ros.console.outputs import new_folder
 from repsq_ros.console.processes import ProcessGroup
 from repsq_ros.console.registered_run import chosen_seed
 from repsq_ros.errors import (
     CampaignError,
     JournalError,
     MissingError,
-    OutputError,
     ParameterError,
 )
 from repsq_ros.estimation.acceptance import AcceptanceVerdict
@@ -264,7 +264,7 @@ def _campaign_id(specification: Specification) -> str:
 
 def _folder_for(arguments: argparse.Namespace, campaign_id: str) -> Path:
     """Make the folder of a new campaign, with its specification."""
-    folder = _new_folder(arguments.output or Path('campaigns') / campaign_id)
+    folder = new_folder(arguments.output or Path('campaigns') / campaign_id)
     copy_specification(arguments.specification, folder / SPECIFICATION, arguments.tester)
     if arguments.registration is not None:
         begin_registered(arguments.registration, folder, campaign_id, arguments.seed_value)
@@ -355,16 +355,6 @@ def _journal_of(folder: Path) -> tuple[str, int]:
     if contents is None:
         raise JournalError(f'{file}: found no line, expected the journal of a campaign')
     return contents.campaign_id, contents.seed
-
-
-def _new_folder(folder: Path) -> Path:
-    try:
-        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-            raise OutputError(f'output {folder}: found something there, expected a new folder')
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise OutputError.unwritable(folder, error) from None
-    return folder
 
 
 def _seed(arguments: argparse.Namespace, specification: Specification) -> int:

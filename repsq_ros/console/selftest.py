@@ -17,7 +17,6 @@
 from __future__ import annotations
 
 import argparse
-import signal
 import subprocess
 import sys
 import time
@@ -32,9 +31,15 @@ from repsq_ros.campaign.journal import JOURNAL
 from repsq_ros.campaign.journal_contents import read_contents
 from repsq_ros.campaign.records import EstimateRecord, TestRecord
 from repsq_ros.campaign.station import GREEN, RED, SELF_TEST
-from repsq_ros.console.dependent_process import INTERRUPTED, run_to_its_end, start_dependent
+from repsq_ros.console.dependent_process import (
+    INTERRUPTED,
+    end,
+    run_to_its_end,
+    start_dependent,
+)
+from repsq_ros.console.outputs import new_folder, write_text
 from repsq_ros.digests import digest_of
-from repsq_ros.errors import CampaignError, OutputError, ParameterError
+from repsq_ros.errors import CampaignError, ParameterError
 from repsq_ros.json_answer import add_json, print_json, text_beside
 from repsq_ros.measurement.inputs import Input
 from repsq_ros.measurement.samples import Samples, joined
@@ -84,13 +89,8 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.taped is not None and not arguments.taped > 0:
         raise ParameterError('taped', f'{arguments.taped}', 'a length above 0 m')
     own = load(arguments.specification, arguments.tester)
-    folder = arguments.output or Path('selftests') / f'{own.name}-{time.strftime("%Y%m%d-%H%M%S")}'
-    try:
-        if folder.exists() and any(folder.iterdir()):
-            raise OutputError(f'output {folder}: found something there, expected a new folder')
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise OutputError.unwritable(folder, error) from None
+    usual = Path('selftests') / f'{own.name}-{time.strftime("%Y%m%d-%H%M%S")}'
+    folder = new_folder(arguments.output or usual)
     file = write_self_test(arguments.specification, folder, arguments.moves, arguments.tester)
     specification, out = load(file), text_beside(arguments.json)
     print(f'self-test in {folder}/', file=out, flush=True)
@@ -104,7 +104,7 @@ def run(arguments: argparse.Namespace) -> int:
     findings = judge(specification, record, arguments.taped)
     document = _document(own, findings, folder)
     text = yaml.safe_dump(document, sort_keys=False, width=100)
-    (folder / SELF_TEST).write_text(text, encoding='utf-8')
+    write_text(folder / SELF_TEST, text)
     for each in findings:
         mark = 'FAULT' if each.fault else 'ok   '
         print(f'{mark} {each.name:32s} {each.value}', file=out)
@@ -181,12 +181,7 @@ def _on_the_robot(
         given = options + ['--parameters', arguments.parameters] * bool(arguments.parameters)
         code = run_to_its_end([*repsq, 'run', file, '--output', folder / CAMPAIGN, *given])
     finally:
-        recorder.send_signal(signal.SIGINT)
-        try:
-            recorder.wait(LONGEST)
-        except subprocess.TimeoutExpired:
-            recorder.kill()
-            recorder.wait()
+        end(recorder, LONGEST)
     if code == INTERRUPTED:
         raise CampaignError('the self-test was ended before its last move: nothing is judged')
     journal = folder / CAMPAIGN / JOURNAL

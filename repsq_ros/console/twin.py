@@ -26,8 +26,8 @@ from pathlib import Path
 
 from repsq_ros.campaign.cases import CaseSource
 from repsq_ros.console.command_line import add_executor_arguments
-from repsq_ros.console.outputs import add_force, refuse_others_file
-from repsq_ros.errors import JournalError, OutputError, ParameterError
+from repsq_ros.console.outputs import add_force, refuse_others_file, write_text
+from repsq_ros.errors import JournalError, ParameterError
 from repsq_ros.json_answer import add_json, print_json
 from repsq_ros.seeds import RandomStream, generator
 from repsq_ros.simulation.build import SUBJECTS, make_subject
@@ -100,7 +100,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.check:
         _compare(file, text)
     else:
-        _write(file, text)
+        write_text(file, text)
     digest = hashlib.sha256(text.encode()).hexdigest()
     if arguments.json:
         print_json({'file': str(file), 'digest': digest, 'cases': count, 'seed': seed,
@@ -163,10 +163,3 @@ def _compare(file: Path, text: str) -> None:
     for number, (before, now) in enumerate(pairs, start=1):
         if before != now:
             raise JournalError(f'{file}, line {number}: found {before!r}, simulated is {now!r}')
-
-
-def _write(file: Path, text: str) -> None:
-    try:
-        file.write_text(text, encoding='utf-8')
-    except OSError as error:
-        raise OutputError.unwritable(file, error) from None

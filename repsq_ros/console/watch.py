@@ -25,8 +25,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from repsq_ros.console.outputs import add_force, refuse_others_file
-from repsq_ros.errors import MissingError, OutputError, ParameterError
+from repsq_ros.console.outputs import add_force, refuse_others_file, write_text
+from repsq_ros.errors import MissingError, ParameterError
 from repsq_ros.json_answer import print_json
 from repsq_ros.studies.costs import Budget
 from repsq_ros.views.folder_state import FolderState
@@ -95,10 +95,7 @@ def run(arguments: argparse.Namespace) -> int:
         picture = re.sub(
             r'@font-face \{.*?\}\s*', '', console.export_svg(title='repsq watch'), flags=re.DOTALL
         )
-        try:
-            arguments.svg.write_text(picture, encoding='utf-8')
-        except OSError as error:
-            raise OutputError.unwritable(arguments.svg, error) from None
+        write_text(arguments.svg, picture)
     return 0
 
 

@@ -64,11 +64,11 @@ class BettingProgress(ABC):
             return
         bet = self._first_bet(bounds)
         self._check(z, bounds)
-        low = high = z
+        ends = Bounds(z, z)
         if could is not None:
             self._note_lost(z, could)
-            low, high = min(z, could.lower), max(z, could.upper)
-        self._stake(bet, low, high, bounds)
+            ends = could.around(z)
+        self._stake(bet, ends.lower, ends.upper, bounds)
         bet.learn(z)
         self._conclude(total)
 

@@ -51,8 +51,12 @@ class Predictable:
         """Return value, bounds and what it could have been: of v where that is bet on, or of z."""
         if not self.known_before:
             return z, bounds, could
-        v: float | None = getattr(self, 'value', None)  # of a case without psi there is none
-        return v, self.bounds, None if could is None else self.shifted(could)
+        return self._v, self.bounds, None if could is None else self.shifted(could)
+
+    @property
+    def _v(self) -> float | None:
+        """v; None: of a case without psi there is none."""
+        return None
 
     def shifted(self, could: Bounds) -> Bounds:
         """Return what v can have been where z can have been anything in `could`."""
@@ -69,6 +73,10 @@ class ControlledValue(Predictable):
     """v of one test."""
 
     value: float
+
+    @property
+    def _v(self) -> float | None:
+        return self.value
 
     @property
     def bet_bounds(self) -> Bounds:

@@ -93,9 +93,7 @@ class ControlledProgress(AnytimeProgress):
         ends, ends_beside = Bounds(z, z), Bounds(v, v)
         if could is not None:
             self._lost = True
-            ends = Bounds(min(z, could.lower), max(z, could.upper))
-            shifted = controlled.shifted(could)
-            ends_beside = Bounds(min(v, shifted.lower), max(v, shifted.upper))
+            ends, ends_beside = could.around(z), controlled.shifted(could).around(v)
         self._stake_beside(bets, (ends, bounds), (ends_beside, controlled.bounds))
         bets[0].learn(z)
         bets[1].learn(v)

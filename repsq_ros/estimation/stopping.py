@@ -60,6 +60,10 @@ class Bounds:
         """Return the value within the bounds that is nearest."""
         return min(max(value, self.lower), self.upper)
 
+    def around(self, value: float) -> Bounds:
+        """Return the narrowest bounds that hold these and a value."""
+        return Bounds(min(value, self.lower), max(value, self.upper))
+
     def hold(self, z: float) -> bool:
         """Tell whether z lies within, but for the rounding of exp(log p - log q)."""
         allowance = 1e-12 * max(abs(self.lower), abs(self.upper))

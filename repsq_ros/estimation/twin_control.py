@@ -62,6 +62,10 @@ class Side:
     stake: float | None = None  # at most; None: nothing is bet on but z
 
 
+def _bounds_of(sides: tuple[Side, Side]) -> Bounds:
+    return Bounds(sides[0].bound, -sides[1].bound)
+
+
 @dataclass(frozen=True)
 class ForeseenByTwin(Predictable):
     """What is known of a test before psi is."""
@@ -80,7 +84,7 @@ class ValueByTwin(ControlledValue):
     @property
     def bet_bounds(self) -> Bounds:
         """Bounds of what is bet on: of the lower end's values, and of the upper end's."""
-        return Bounds(self.sides[0].bound, -self.sides[1].bound)
+        return _bounds_of(self.sides)
 
 
 @dataclass(frozen=True)
@@ -287,7 +291,7 @@ class TwinProgress(ControlledProgress):
         ends = Bounds(z, z)
         if could is not None:
             self._lost = True
-            ends = Bounds(min(z, could.lower), max(z, could.upper))
+            ends = could.around(z)
         bet = self._first_bet(bounds)
         self._bet_by_sides(ends, bounds, bet.stake, controlled.sides)
         bet.learn(z)
@@ -307,7 +311,7 @@ class TwinProgress(ControlledProgress):
         self, ends: Bounds, bounds: Bounds, stake: float, sides: tuple[Side, Side]
     ) -> None:
         whole = self._question.bounds
-        self._bounds_beside = Bounds(sides[0].bound, -sides[1].bound)
+        self._bounds_beside = _bounds_of(sides)
         if self._lower_stands:
             _stake(self._above, ends.lower, bounds.lower, stake, sides[0], whole.upper)
         if self._upper_stands:

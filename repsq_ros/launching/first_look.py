@@ -88,11 +88,10 @@ def _begin_registered(
     given, seed_value = values.get('registration', ''), values.get('seed_value', '')
     registration = Path(given) if given else None
     folder = Path(values['output']) if values.get('output') else None
-    if folder is None or registration is None:
-        if registration is not None:
-            raise ParameterError('output', 'none', 'a folder: the campaign is registered')
-        if seed_value:
-            raise ParameterError('seed_value', seed_value, 'a registration beside it')
+    if registration is None and seed_value:
+        raise ParameterError('seed_value', seed_value, 'a registration beside it')
+    if registration is not None and folder is None:
+        raise ParameterError('output', 'none', 'a folder: the campaign is registered')
     if folder is not None and values.get('resume') == 'true':
         require_same_registration(registration, folder)
         contents = read_contents(folder / JOURNAL)

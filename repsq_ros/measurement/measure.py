@@ -169,6 +169,7 @@ class Measure:
             if objection:
                 return Evaluation.invalid(objection.text, count, objection.code)
             measured = self._of(ready)
+            # Most bodies move on average: no closer look is needed.
             still = unanswered(cut) if max(map(abs, measured), default=0.0) < TURN else ''
             if still and self.limits.unanswered != 'ask':
                 return self._of_a_body_that_stands(still, count)

@@ -24,7 +24,7 @@ from pathlib import Path
 from builtin_interfaces.msg import Time
 from rclpy.executors import SingleThreadedExecutor
 
-from repsq_ros import special, topics
+from repsq_ros import topics
 from repsq_ros.campaign.campaign import Campaign
 from repsq_ros.campaign.contract import check_contract
 from repsq_ros.campaign.folder import CampaignFolder
@@ -58,7 +58,7 @@ class Estimator(CampaignNode):
         )
         output = parameters.folder('output', 'folder for tests.csv and result.yaml; empty: none')
         parameters.finish()
-        special.load()
+        specification.tester.proposal.load()
         self._campaign = Campaign(specification)
         contents = self._contents(output)
         self._folder = None

@@ -22,7 +22,7 @@ from dataclasses import replace
 
 from rclpy.clock import Clock, ClockType
 
-from repsq_ros import special, topics
+from repsq_ros import topics
 from repsq_ros.campaign.conductor import Action, Conductor
 from repsq_ros.campaign.journal_contents import RESUME
 from repsq_ros.campaign.journal_queue import PATIENCE, STOPS, JournalQueue
@@ -87,7 +87,7 @@ class Scheduler(CampaignNode):
         self._unchanged = self._began
         self._asked = 0.0  # [s], steady: when an answer was asked for again
         self._last_ns = 0
-        special.load()
+        specification.tester.proposal.load()
         proposal = specification.make_proposal()
         self._journal = JournalQueue(
             settings.output, specification, settings.campaign_id, settings.seed, settings.resume,

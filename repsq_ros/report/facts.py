@@ -148,10 +148,7 @@ def counts(campaign: CampaignData) -> list[Row]:
                 f'{latest.invalid}, {latest.broken_off}, {latest.skipped}',
             ),
             ('estimate', mean_text(campaign, latest.mean)),
-            (
-                'interval',
-                f'{end_text(campaign, latest.lower)} to {end_text(campaign, latest.upper)}',
-            ),
+            ('interval', ends_text(campaign, latest.lower, latest.upper)),
             ('half-width, asked for', f'{number(latest.half_width, 2)}, {latest.gamma:g}'),
             ('rule', latest.rule),
         ]

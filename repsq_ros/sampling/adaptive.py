@@ -18,7 +18,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from repsq_ros import special
 from repsq_ros.keys import key
 from repsq_ros.sampling.beta_fit import FITS, fit_betas
 from repsq_ros.sampling.distributions import FromUniform, Mixture, Product
@@ -62,7 +61,6 @@ class AdaptiveImportance(WeightedProposal):
     def __init__(
         self, target: FromUniform, adaptation: Adaptation, declared_bound: float | None = None
     ) -> None:
-        special.load('scipy.optimize')  # for the fits
         self._target, self._adaptation = target, adaptation
         self._declared = declared_bound
         self._batch: list[tuple[tuple[float, ...], float, float]] = []

@@ -23,7 +23,6 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from repsq_ros import special
 from repsq_ros.sampling.distributions import Distribution, FromUniform
 from repsq_ros.sampling.weight_bound import largest_ratio
 from repsq_ros.seeds import RandomStream, generator
@@ -140,13 +139,13 @@ class SobolMonteCarlo(MonteCarlo):
         super().__init__(target)
         self._from_uniform = target.from_uniform
         self._uniforms = target.uniforms
-        special.load('scipy.stats')  # for the engine; it takes longer than all other imports
         self._engine: qmc.Sobol | None = None
         self._seed = self._next = -1
 
     def draw(self, index: int, seed: int) -> Draw:
         """Return point `index` of the sequence."""
         if self._engine is None or seed != self._seed or index < self._next:
+            # Here, since it takes longer than all else that a node imports.
             from scipy.stats import qmc
 
             scramble = generator(seed, RandomStream.SOBOL)

@@ -79,9 +79,9 @@ def write_replication(
 ) -> None:
     """Write the specification that an initiator's replicators share: with its partition laid.
 
-    It gives no seed: each replicator has its own, and a twin's answers are to cases of one seed.
-    Where half a cell is less than twice the
-    initiator's gamma, replicators are asked for what it leaves them.
+    It gives no seed, since each replicator has its own, and no twin, whose answers are to cases of
+    one seed. Where half a cell is less than twice the initiator's gamma, replicators are asked for
+    what it leaves them.
 
     :param anchor: the initiator's estimate [unit of psi]
     :param initiator: what its campaign was worth

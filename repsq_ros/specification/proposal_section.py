@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
+from importlib import import_module
 from typing import cast
 
 from repsq_ros.keys import Key, key
@@ -104,6 +105,14 @@ class ProposalChoice:
         if self.kind == 'external':
             return External(self.declared_bound or math.inf, self.source, self.table)
         return SobolMonteCarlo(cast(FromUniform, target)) if self.sobol else MonteCarlo(target)
+
+    def load(self) -> None:
+        """Load what the draws and fits of a campaign need: a node at work has no half a second."""
+        import_module(
+            'scipy.stats' if self.sobol
+            else 'scipy.optimize' if self.kind == 'adaptive'
+            else 'scipy.special'
+        )  # fmt: skip
 
 
 def read_proposal(

@@ -95,8 +95,7 @@ def write_self_test(
         }
     elif protocol['type'] == 'positioning':
         content['protocol'] = {**protocol, 'before': REST}
-    for key in ('accept',):
-        content.pop(key, None)
+    content.pop('accept', None)
     text = yaml.safe_dump(content, sort_keys=False, width=100)
     target.write_text(f'# Self-test of {file.name}.\n{text}', encoding='utf-8')
     load(target)

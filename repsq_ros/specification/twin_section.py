@@ -16,11 +16,11 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from repsq_ros.digests import digest_of
 from repsq_ros.errors import CampaignError
 from repsq_ros.estimation.stopping import Bounds
 from repsq_ros.estimation.twin_control import TwinControl
@@ -126,6 +126,5 @@ def read_twin(section: Section, target: Distribution) -> TwinChoice:
             simulated.append((x, more[ANSWER]))
     if len(simulated) < LEAST:
         raise section.fail('file', f'{len(simulated)} simulated tests', f'at least {LEAST}')
-    digest = hashlib.sha256(file.read_bytes()).hexdigest()
-    table = TwinTable(str(file), digest, of_robot, tuple(simulated))
+    table = TwinTable(str(file), digest_of(file), of_robot, tuple(simulated))
     return read_keys(section, TwinChoice, {'table': table, 'file': name})
