@@ -39,7 +39,7 @@ from repsq_ros.console.dependent_process import (
 )
 from repsq_ros.console.outputs import new_folder, write_text
 from repsq_ros.digests import digest_of
-from repsq_ros.errors import CampaignError, ParameterError
+from repsq_ros.errors import CampaignError, OutputError, ParameterError
 from repsq_ros.json_answer import add_json, print_json, text_beside
 from repsq_ros.measurement.inputs import Input
 from repsq_ros.measurement.samples import Samples, joined
@@ -88,10 +88,15 @@ def run(arguments: argparse.Namespace) -> int:
     """Test the station; returns 0 where all is green, 3 where something is to be done."""
     if arguments.taped is not None and not arguments.taped > 0:
         raise ParameterError('taped', f'{arguments.taped}', 'a length above 0 m')
+    if arguments.moves is not None and not arguments.moves.is_file():
+        raise ParameterError('moves', f'{arguments.moves}, which is no file', 'a CSV of cases')
     own = load(arguments.specification, arguments.tester)
     usual = Path('selftests') / f'{own.name}-{time.strftime("%Y%m%d-%H%M%S")}'
     folder = new_folder(arguments.output or usual)
-    file = write_self_test(arguments.specification, folder, arguments.moves, arguments.tester)
+    try:
+        file = write_self_test(arguments.specification, folder, arguments.moves, arguments.tester)
+    except OSError as error:
+        raise OutputError.unwritable(folder, error) from None
     specification, out = load(file), text_beside(arguments.json)
     print(f'self-test in {folder}/', file=out, flush=True)
     if arguments.simulate:

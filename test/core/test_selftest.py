@@ -115,6 +115,14 @@ def test_what_is_in_order_is_green(station):
     assert not any(station(taped=WAY).values())
 
 
+def test_moves_that_are_not_there_are_one_line(tmp_path, capsys):
+    file, folder = str(ROOT / 'config' / 'g1_locomotion.yaml'), tmp_path / 'station'
+    words = ['--moves', str(tmp_path / 'none.csv'), '--simulate', '--output', str(folder)]
+    assert main(['selftest', file, *words]) == 2
+    assert 'none.csv, which is no file, expected a CSV of cases' in capsys.readouterr().err
+    assert not folder.exists()
+
+
 @pytest.mark.parametrize('name', ['g1_locomotion.yaml', 'ur10e_positioning.yaml'])
 def test_the_verb_leaves_a_file_that_a_campaign_demands(name, tmp_path, capsys, write):
     file = tmp_path / name
