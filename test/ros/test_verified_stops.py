@@ -140,6 +140,18 @@ def test_a_robot_that_does_not_stop_raises_an_alarm_and_is_stopped_by_its_servic
     )
 
 
+@pytest.mark.parametrize('kind', ['unitree_sport', 'urscript'])
+def test_another_way_of_stopping_that_is_lost_is_tried_again(nodes, robot_of, kind):
+    robot = robot_of(kind, '--refuse', '--deaf', '2')
+    damped = {'damp_allowed': True} if kind == 'unitree_sport' else {}
+    with lost_scheduler(nodes, kind, hold=0.1, stop_timeout=1.0, **damped):
+        nodes.listener.until(robot.is_at_rest)
+        if not damped:
+            nodes.says('guard', '/dashboard_client/stop did not stop the robot: lost')
+    stop = 'damped' if damped else 'stopped by the service'
+    assert robot.output.read_text().splitlines()[:3] == ['lost', 'lost', stop]
+
+
 @pytest.mark.parametrize('allowed', [False, True])
 def test_a_humanoid_is_damped_only_where_that_is_allowed(nodes, robot_of, allowed):
     robot = robot_of('unitree_sport', '--refuse')

@@ -15,7 +15,8 @@
 """A robot of each command type whose driver loses, delays or refuses stops: a process of its own.
 
 It moves from the start, as in the middle of a test, and goes on until a stop gets through:
-`python3 lossy_driver.py TYPE [--drop N] [--delay S] [--refuse] [--answers CODE TIMES]`.
+`python3 lossy_driver.py TYPE [--drop N] [--delay S] [--refuse [--deaf N]] [--answers CODE TIMES]`.
+One that refuses stops by its service, or by damping, but for the first N of them, which it loses.
 One of Unitree's type answers so many requests to move with a code, and does not carry them out.
 """
 
@@ -77,9 +78,7 @@ class LossyDriver:
         request = json.loads(message.parameter)
         if message.header.identity.api_id == 7101:  # FSM 1: damping, which nobody can refuse
             assert request == {'data': 1}
-            print('damped', flush=True)
-            self.arguments.refuse = False
-            return 0.0
+            return 0.0 if self.obeys('damped') else self.speed
         return request['velocity'][0]
 
     def answer(self, request, speed):
@@ -106,10 +105,22 @@ class LossyDriver:
         self.waiting.append((time.monotonic() + self.arguments.delay, speed))
 
     def stop_by_service(self, _, response):
-        print('stopped by the service', flush=True)
-        self.speed, self.arguments.refuse = 0.0, False
-        response.success = True
+        response.success = self.obeys('stopped by the service')
+        if response.success:
+            self.speed = 0.0
+        else:
+            response.message = 'lost'
         return response
+
+    def obeys(self, stopped):
+        """Tell whether another way of stopping gets through, and print it."""
+        self.arguments.deaf -= 1
+        if self.arguments.deaf >= 0:
+            print('lost', flush=True)
+            return False
+        print(stopped, flush=True)
+        self.arguments.refuse = False
+        return True
 
     def step(self):
         while self.waiting and self.waiting[0][0] <= time.monotonic():
@@ -136,6 +147,7 @@ def main():
     parser.add_argument('--drop', type=int, default=0)
     parser.add_argument('--delay', type=float, default=0.0)
     parser.add_argument('--refuse', action='store_true')
+    parser.add_argument('--deaf', type=int, default=0)
     parser.add_argument('--answers', type=int, nargs=2, default=(0, 0))
     arguments = parser.parse_args()
     rclpy.init()

@@ -16,11 +16,13 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from rclpy.node import Node
+from rclpy.task import Future
 from std_srvs.srv import Trigger
 
 from repsq_ros.campaign.rest import RestBounds, RestDetector, RestJudgement, RestState
@@ -39,6 +41,7 @@ BOUNDS = {
 SERVICES = {'urscript': ('/dashboard_client/stop', '/dashboard_client/pause')}
 LATE = 5.0  # [s] after rest in which a delayed command may still set the robot in motion
 BETWEEN = 1.0  # [s] between two other ways of stopping, so that the first one can take effect
+ROUNDS = 2  # of all other ways, after which a node that ends need not wait any longer
 LOOK = 0.05  # [s] between two looks while a node ends
 
 
@@ -82,8 +85,8 @@ def read_stop_settings(parameters: Parameters, kind: str, command_type: str) -> 
 class VerifiedStop:
     """Repeats a stop until the feedback shows rest; raises an alarm if that takes too long.
 
-    After the alarm it goes on repeating the stop, calls the services one after the other, and
-    lets the command try its last resort.
+    After the alarm it goes on repeating the stop, and tries the other ways one after the other,
+    round after round, until the robot is at rest: the services, then the command's last resort.
 
     :param body: the input that shows the robot's motion; None: stops cannot be verified
     """
@@ -113,7 +116,7 @@ class VerifiedStop:
         self.alarm = ''  # why the robot counts as out of control; '': it does not
         services = (_TriggerStop(node, name) for name in settings.services)
         self._ways: list[OtherStop] = [*services, *command.other_stops]
-        self._next_way, self._tried_at = 0, 0.0
+        self._tries, self._tried_at = 0, -math.inf  # of other ways; when the last one was, steady
 
     # Commands ------------------------------------------------------------------------------------
 
@@ -122,7 +125,7 @@ class VerifiedStop:
         now = time.monotonic()
         if self._since is None:
             self._since, self._rested_at = now, None
-            self._next_way = 0
+            self._tries = 0
             if self._pose is not None:
                 self._detector.restart()
         if self._command.streams or self._must_repeat(now):
@@ -189,16 +192,16 @@ class VerifiedStop:
 
     def _raise_alarm(self, now: float, judgement: RestJudgement) -> None:
         assert self._since is not None
-        first = not self.alarm
         self.alarm = (
             f'ALARM: the robot was not seen at rest {now - self._since:.1f} s after it was '
             f'stopped: {self._describe(judgement)}'
         )
         self._node.get_logger().fatal(self.alarm, throttle_duration_sec=1.0)
-        if not (first or now - self._tried_at >= BETWEEN) or self._next_way >= len(self._ways):
+        if not self._ways or now - self._tried_at < BETWEEN:
             return
-        way = self._ways[self._next_way]
-        self._next_way, self._tried_at = self._next_way + 1, now
+        # A request may get lost, a service may come later: no way counts as used up.
+        way = self._ways[self._tries % len(self._ways)]
+        self._tries, self._tried_at = self._tries + 1, now
         tried = way.try_it(judgement.state is RestState.MOVING)
         self._node.get_logger().fatal(f'another way to stop the robot: {tried}')
 
@@ -216,10 +219,10 @@ class VerifiedStop:
 
     @property
     def over(self) -> bool:
-        """True once the robot was seen at rest, cannot be seen, or nothing is left to try."""
-        waited = time.monotonic() - self._tried_at >= 2.0 * BETWEEN
-        tried_all = bool(self.alarm) and self._next_way >= len(self._ways) and waited
-        return not self.pending or tried_all
+        """True once the robot was seen at rest, cannot be seen, or all was tried repeatedly."""
+        tried_all = bool(self.alarm) and self._tries >= ROUNDS * len(self._ways)
+        waited = time.monotonic() - self._tried_at >= BETWEEN
+        return not self.pending or (tried_all and waited)
 
     def finish(self, beat: Callable[[], None] = lambda: None) -> bool:
         """Stop and wait until the robot is at rest, or the alarm has tried all ways.
@@ -246,11 +249,20 @@ class _TriggerStop:
     """A service that stops the robot."""
 
     def __init__(self, node: Node, name: str) -> None:
-        self._name, self._client = name, node.create_client(Trigger, name)
+        self._node, self._name = node, name
+        self._client = node.create_client(Trigger, name)
 
     def try_it(self, moving: bool) -> str:
         """Call the service, if it is there."""
         if not self._client.service_is_ready():
             return f'{self._name} is not there'
-        self._client.call_async(Trigger.Request())
+        self._client.call_async(Trigger.Request()).add_done_callback(self._hear)
         return f'called {self._name}'
+
+    def _hear(self, answer: Future[Trigger.Response]) -> None:
+        response = answer.result()
+        if response is None or not response.success:
+            why = response.message if response else str(answer.exception())
+            self._node.get_logger().fatal(
+                f'{self._name} did not stop the robot: {why or "no reason given"}'
+            )
