@@ -106,9 +106,7 @@ class Scheduler(CampaignNode):
         self._announcements = Announcements(self, specification, self._journal, self._time.now_ns)
         stopped_by = command_type if settings.guard else ''
         self._readiness = Readiness(
-            self, specification, self._command, self._time, self._conductor, stopped_by,
-            settings.sensor_timeout, settings.other_publishers, settings.lockstep,
-            settings.recorder,
+            self, specification, self._command, self._time, self._conductor, settings, stopped_by
         )  # fmt: skip
         self._supervisor = Supervisor(
             self._readiness, self._conductor, self._time, self._hold, self._ask,

@@ -19,6 +19,7 @@ from __future__ import annotations
 import time
 
 from repsq_ros.nodes.parameters import Parameters
+from repsq_ros.nodes.watches.peers import SETTLED
 from repsq_ros.specification.model import Specification
 from repsq_ros.timebase import to_nanoseconds
 
@@ -62,6 +63,9 @@ class SchedulerSettings:
             'look_around', DISCOVERY, 's to look for another scheduler', at_least=0
         )
         self.peer_timeout = parameters.number('peer_timeout', 30.0, 's for peers', above=0)
+        self.peer_settled = parameters.number(
+            'peer_settled', SETTLED, 's of heartbeats from a peer before it is relied on', above=0
+        )
         self.sensor_timeout = parameters.number(
             'sensor_timeout', 1.0, 's of silence of a body after which it is lost', above=0
         )

@@ -20,7 +20,8 @@ import pickle
 
 import pytest
 import yaml
-from support.unitree import build_unitree_api
+from conftest import ROOT
+from support.unitree import unitree_api_in
 
 pytest.importorskip('rclpy')
 pytest.importorskip('repsq_ros.msg')
@@ -67,9 +68,9 @@ def recorded(tmp_path_factory):
 
 
 @pytest.fixture(scope='session')
-def unitree_api(tmp_path_factory):
+def unitree_api():
     """Give the variables with which a process finds messages with the layout of Unitree's."""
-    return made_once(tmp_path_factory, 'unitree', build_unitree_api)
+    return unitree_api_in(ROOT / 'build')
 
 
 def _record(folder):

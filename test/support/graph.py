@@ -89,7 +89,10 @@ class Listener:
             clock.look(time.monotonic())
             if clock.now > timeout:
                 counts = {topic: len(kept) for topic, kept in self.heard.items()}
-                raise AssertionError(f'not within {timeout} s: {condition}; heard {counts}')
+                last = [(phase.phase, phase.reason) for phase in self.phases()[-3:]]
+                raise AssertionError(
+                    f'not within {timeout} s: {condition}; heard {counts}; last phases {last}'
+                )
             self.executor.spin_once(timeout_sec=0.05)
 
     def listen(self, seconds):
@@ -186,18 +189,20 @@ class Graph:
             rules.get('measurement', ()),
         )
         self.start('estimator', {**common, **(estimator or {})}, rules.get('estimator', ()))
-        # Nobody else is on this domain.
+        # Nobody else is on this domain: what waits for others waits for a moment.
         verified = {'verify_stops': not sim_time}
         lockstep = {**LOCKSTEP, 'speed': robot.get('speed', 1.0)} if sim_time else RELIABLE
-        scheduler = {'attended': False, 'guard': False, **verified, **lockstep, **scheduler}
+        waits = {'peer_settled': 0.2, 'look_around': 0.0}
+        scheduler = {
+            'attended': False, 'guard': False, **waits, **verified, **lockstep, **scheduler,
+        }  # fmt: skip
         if scheduler['guard']:
             arm = robot.get('subject') == 'arm'
             stop = {'command_type': 'urscript' if arm else 'twist'}
             self.start('guard', {**common, **verified, **stop})
         self.start(
-            'scheduler', {**common, 'campaign_id': 'lab', 'look_around': 0.0, **scheduler},
-            rules.get('scheduler', ()),
-        )  # fmt: skip
+            'scheduler', {**common, 'campaign_id': 'lab', **scheduler}, rules.get('scheduler', ())
+        )
 
     def call(self, name):
         """Call a service of the scheduler, and return its answer."""

@@ -14,8 +14,11 @@
 
 """A package with the layout of Unitree's messages, built where the real one is not installed."""
 
+import fcntl
+import hashlib
 import importlib.util
 import os
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -56,11 +59,30 @@ PACKAGE = """<?xml version="1.0"?>
 """
 
 
-def build_unitree_api(folder: Path) -> dict[str, str]:
-    """Build the package; returns the environment variables that a process needs to use it."""
+def unitree_api_in(builds: Path) -> dict[str, str]:
+    """Build the package in a folder of builds, where it is kept for later runs.
+
+    :returns: the environment variables that a process needs to use it
+    """
     if importlib.util.find_spec('colcon_core') is None:
         pytest.skip('colcon is not installed')
-    source, install = folder / 'unitree_api', folder / 'install'
+    made_of = (Path(__file__), Path(__file__).parents[2] / 'tools' / 'constraints.txt')
+    digest = hashlib.sha256(b''.join(file.read_bytes() for file in made_of))
+    digest.update(f'{sys.prefix} {sys.version}'.encode())
+    name = f'unitree_api-{digest.hexdigest()[:16]}'
+    builds.mkdir(parents=True, exist_ok=True)
+    with (builds / f'{name}.lock').open('w') as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        folder, done = builds / name, builds / name / 'done'
+        if not done.exists():
+            shutil.rmtree(folder, ignore_errors=True)
+            _build(folder)
+            done.touch()
+    return _variables(folder / 'install')
+
+
+def _build(folder: Path) -> None:
+    source = folder / 'unitree_api'
     (source / 'msg').mkdir(parents=True)
     for name, text in MESSAGES.items():
         (source / 'msg' / f'{name}.msg').write_text(text)
@@ -75,12 +97,15 @@ def build_unitree_api(folder: Path) -> dict[str, str]:
         [
             sys.executable, '-m', 'colcon', '--log-base', str(folder / 'log'), 'build',
             '--merge-install', '--base-paths', str(source), '--build-base', str(folder / 'build'),
-            '--install-base', str(install), '--cmake-args',
+            '--install-base', str(folder / 'install'), '--cmake-args',
             f'-DPython3_EXECUTABLE={sys.executable}', '-DBUILD_TESTING=OFF', '-Wno-dev',
         ],
         env={**os.environ, **prefixes}, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-2000:]
+
+
+def _variables(install: Path) -> dict[str, str]:
     packages = Path(sysconfig.get_path('purelib', vars={'base': str(install)}))
     added = {
         'AMENT_PREFIX_PATH': install,

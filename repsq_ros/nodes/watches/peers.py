@@ -42,12 +42,14 @@ class Peers:
     """Watches heartbeats; time in which this node itself did not run does not count.
 
     To be looked at with each beat of the own heartbeat.
+
+    :param settled: [s] of heartbeats from a peer before it is relied on
     """
 
-    def __init__(self, node: Node, *roles: str) -> None:
+    def __init__(self, node: Node, *roles: str, settled: float = SETTLED) -> None:
         self._node = node
         self._time, self._launch_id = RunningTime(STEP), launch_id(node)
-        self._peers = {role: _Peer() for role in roles}
+        self._peers = {role: _Peer(settled) for role in roles}
         self._subscriptions = {role: self._listen(role) for role in roles}
 
     def _listen(self, role: str) -> Subscription[Heartbeat]:
@@ -143,12 +145,13 @@ class Peers:
 class _Peer:
     """One peer: its last heartbeat, and since when it has given them. Times are of running [s]."""
 
-    def __init__(self) -> None:
+    def __init__(self, settled: float) -> None:
+        self._settled = settled
         self.message: Heartbeat | None = None
         self.alive = False
         self.unheard = False  # the graph shows it, and nothing is heard
         self.heard = self._since = self.listened_since = 0.0
-        self._restarted = -SETTLED  # when another process of the role was heard first
+        self._restarted = -settled  # when another process of the role was heard first
         self._other = ''  # another process of the same role that was heard beside it
         self._other_heard = 0.0
         self._before: tuple[int, float] = (0, 0.0)  # session before this one, and when it ended
@@ -165,7 +168,7 @@ class _Peer:
         self._since = self._restarted = now
         session, ended = self._before
         self._before = (before.session, silent_since)
-        if session == message.session and now - ended < SETTLED:
+        if session == message.session and now - ended < self._settled:
             self._other, self._other_heard = before.node, now
 
     def blockers(self, role: str, now: float) -> str:
@@ -179,15 +182,15 @@ class _Peer:
             return two
         if not self.message.ready:
             return f'the {role} node waits for {self.message.status}'
-        there = now - self._since >= SETTLED
-        return '' if there else f'the {role} node has not been there for {SETTLED:g} s'
+        there = now - self._since >= self._settled
+        return '' if there else f'the {role} node has not been there for {self._settled:g} s'
 
     def restarted(self, role: str, now: float) -> str:
         """Return whether it is another process than a moment ago, or ''."""
-        again = now - self._restarted < SETTLED
+        again = now - self._restarted < self._settled
         return self._two(role, now) or (f'the {role} node was started again' if again else '')
 
     def _two(self, role: str, now: float) -> str:
-        if not self._other or now - self._other_heard >= SETTLED or self.message is None:
+        if not self._other or now - self._other_heard >= self._settled or self.message is None:
             return ''
         return f'two {role} nodes: {self.message.node} and {self._other}'

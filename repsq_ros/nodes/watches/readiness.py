@@ -24,6 +24,7 @@ from repsq_ros.errors import CampaignError
 from repsq_ros.nodes.campaign_clock import CampaignClock
 from repsq_ros.nodes.commands.command_publisher import CommandPublisher
 from repsq_ros.nodes.identity import ROLES
+from repsq_ros.nodes.scheduler_settings import SchedulerSettings
 from repsq_ros.nodes.watches.conditions import ConditionWatch
 from repsq_ros.nodes.watches.health_check import HealthCheck
 from repsq_ros.nodes.watches.interventions import GuardWatch
@@ -39,10 +40,6 @@ class Readiness:
     """Asks all watches of the scheduler; each tells in sentences what speaks against moving.
 
     :param guarded_by: command_type by which the guard has to stop the robot; empty: no guard
-    :param sensor_timeout: [s] of silence after which the sensor of a body is lost
-    :param others: nodes that may publish on the command topic besides scheduler and guard
-    :param recorder: name of the node that records; empty: none
-    :param lockstep: simulated time waits for each node, so that silence changes no test
     """
 
     def __init__(
@@ -52,17 +49,14 @@ class Readiness:
         command: CommandPublisher,
         clock: CampaignClock,
         conductor: Conductor,
+        settings: SchedulerSettings,
         guarded_by: str,
-        sensor_timeout: float,
-        others: tuple[str, ...] = (),
-        lockstep: bool = False,
-        recorder: str = '',
     ) -> None:
-        self._lockstep = lockstep
+        self._lockstep = settings.lockstep  # so that silence changes no test
         self._node, self._command, self._clock, self._conductor = node, command, clock, conductor
         measure = specification.measure
         roles = ('measurement', 'estimator', *(['guard'] * bool(guarded_by)))
-        self.peers = Peers(node, *roles)
+        self.peers = Peers(node, *roles, settled=settings.peer_settled)
         self._guard = GuardWatch(self.peers, guarded_by)
         self.publishers = PublisherCheck(
             node,
@@ -75,7 +69,7 @@ class Readiness:
                 topics.COUNTED_TEST: ('estimator',),
                 topics.INSTRUCTION: ('scheduler', 'guard'),
                 **{f'{topics.HEARTBEAT}/{role}': (role,) for role in ROLES},
-                command.topic: ('scheduler', 'guard', *others),
+                command.topic: ('scheduler', 'guard', *settings.other_publishers),
             },
         )
         self._conditions = ConditionWatch(
@@ -84,8 +78,10 @@ class Readiness:
         bodies = [] if measure.of_readings else [measure.input]
         if specification.feedback is not None:
             bodies.append(specification.feedback)
-        self._bodies = SensorWatch(node, bodies, clock.now_ns, sensor_timeout, self.peers.running)
-        self._recorder = RecorderWatch(node, recorder)
+        self._bodies = SensorWatch(
+            node, bodies, clock.now_ns, settings.sensor_timeout, self.peers.running
+        )
+        self._recorder = RecorderWatch(node, settings.recorder)
         self._gauges = [node.resolve_topic_name(measure.input.topic)] * measure.of_readings
 
     def look(self) -> float:
