@@ -75,22 +75,12 @@ def moving(nodes, short, write, tmp_path, battery):
     return nodes
 
 
-def test_pause_and_resume(moving):
+def test_a_pause_is_on_record_everywhere_and_its_case_is_tested_again(moving, tmp_path):
+    """An operator who pauses whenever the robot is about to fall betters no number in silence."""
     cases = moving.listener.heard[topics.TEST_COMMAND]
     assert moving.call('pause').success
     assert_held(moving, 'by the operator')
     assert moving.listener.phases()[-1].broken_off
-    resume(moving)
-    moving.listener.phase(TestPhase.COMMAND)
-    moving.listener.until(lambda: len(cases) == 2)
-    case, again = cases
-    assert (again.index, again.attempt, again.x) == (case.index, case.attempt + 1, case.x)
-    assert moving.call('resume').message == 'the campaign is not paused'
-
-
-def test_an_operator_who_pauses_cannot_better_the_number_in_silence(moving, tmp_path):
-    """Whenever the robot is about to fall, say: it is on the record everywhere."""
-    assert moving.call('pause').success
     measurement = moving.listener.latest(topics.TEST_MEASUREMENT, lambda test: test.broken_off)
     assert (measurement.valid, measurement.broken_off) == (False, True)
     assert (measurement.reason, measurement.cause) == ('by the operator', 'operator')
@@ -99,23 +89,39 @@ def test_an_operator_who_pauses_cannot_better_the_number_in_silence(moving, tmp_
     (kept,) = journalled(tmp_path / 'campaign')
     assert (kept.broken_off, kept.reason, kept.cause) == (True, 'by the operator', 'operator')
     moving.says('scheduler', 'broken off: by the operator')
+    resume(moving)
+    moving.listener.phase(TestPhase.COMMAND)
+    moving.listener.until(lambda: len(cases) == 2)
+    case, again = cases
+    assert (again.index, again.attempt, again.x) == (case.index, case.attempt + 1, case.x)
+    assert moving.call('resume').message == 'the campaign is not paused'
 
 
-@pytest.mark.parametrize('held', [False, True])
-def test_skip_gives_up_the_case_and_goes_on(moving, held, tmp_path):
-    if held:
-        assert moving.call('pause').success
-        moving.listener.until(lambda: journalled(tmp_path / 'campaign'))
+def assert_skipped(moving, case):
+    """The case is given up after one attempt, and the next one is under way."""
+    listener = moving.listener
+    listener.latest(topics.TEST_PHASE, lambda phase: phase.test.index == case + 1)
+    estimate = listener.latest(topics.ESTIMATE, lambda estimate: estimate.skipped == case + 1)
+    counts = (estimate.n, estimate.invalid, estimate.broken_off)
+    assert counts == (0, 0, case + 1)
+
+
+def test_skip_gives_up_the_case_and_goes_on(moving, tmp_path):
+    def wait_for(tests):
+        moving.listener.until(lambda: len(journalled(tmp_path / 'campaign')) == tests)
+
     assert moving.call('skip').success
-    moving.listener.until(lambda: len(journalled(tmp_path / 'campaign')) == 1 + held)
-    if held:
-        moving.listener.phase(TestPhase.PAUSED)
-        assert moving.call('skip').message == 'no case is under way'
-        resume(moving)
-    moving.listener.latest(topics.TEST_PHASE, lambda phase: phase.test.index == 1)
-    estimate = moving.listener.latest(topics.ESTIMATE, lambda estimate: estimate.skipped)
-    counts = (estimate.n, estimate.invalid, estimate.skipped, estimate.broken_off)
-    assert counts == (0, 0, 1, 1)
+    wait_for(1)
+    assert_skipped(moving, 0)
+    moving.listener.phase(TestPhase.COMMAND)
+    assert moving.call('pause').success
+    wait_for(2)
+    assert moving.call('skip').success
+    wait_for(3)
+    moving.listener.phase(TestPhase.PAUSED)
+    assert moving.call('skip').message == 'no case is under way'
+    resume(moving)
+    assert_skipped(moving, 1)
 
 
 def test_abort_ends_the_campaign(moving):
@@ -124,16 +130,18 @@ def test_abort_ends_the_campaign(moving):
     moving.listener.phase(TestPhase.ABORTED, 'by the operator')
 
 
-@pytest.mark.parametrize('profile', [qos.LATCHED, qos.COMMAND, qos.SENSOR])
-def test_an_emergency_stop_holds_until_it_is_released_and_resumed(moving, profile):
+def test_an_emergency_stop_holds_until_it_is_released_and_resumed(moving):
     """Whatever its publisher's quality of service; as a switch does, it repeats its state."""
     listener = moving.listener
-    switch = listener.node.create_publisher(Bool, topics.EMERGENCY_STOP, profile)
-    listener.saying(switch, Bool(data=True), lambda: listener.is_in(TestPhase.PAUSED))
-    assert_held(moving, 'emergency stop')
-    assert moving.call('resume').message == 'the emergency stop is pressed'
-    listener.saying(switch, Bool(data=False), lambda: moving.call('resume').success)
-    listener.phase(TestPhase.COMMAND)
+    for profile in (qos.LATCHED, qos.COMMAND, qos.SENSOR):
+        switch = listener.node.create_publisher(Bool, topics.EMERGENCY_STOP, profile)
+        listener.saying(switch, Bool(data=True), lambda: listener.is_in(TestPhase.PAUSED))
+        assert_held(moving, 'emergency stop')
+        assert moving.call('resume').message == 'the emergency stop is pressed'
+        listener.saying(switch, Bool(data=False), lambda: moving.call('resume').success)
+        listener.phase(TestPhase.COMMAND)
+        listener.node.destroy_publisher(switch)
+        listener.until_moving()
 
 
 def test_a_switch_that_repeats_released_does_not_undo_another_that_is_pressed(moving):
@@ -171,42 +179,44 @@ def test_a_low_battery_holds_until_it_is_changed(moving, battery):
     listener.phase(TestPhase.COMMAND)
 
 
-@pytest.mark.parametrize(
-    ('percentage', 'told'),
-    [
+def test_nothing_begins_on_a_battery_that_cannot_be_watched(nodes, short, write):
+    nodes.start_campaign(write(short), REAL_TIME, **ATTENDED, battery_limit=0.2, peer_timeout=5.0)
+    battery = Battery(nodes.listener.node, float('nan'))
+    for percentage, told in (
         (float('nan'), 'battery_limit is set, and no percentage was heard on /battery_state'),
         (87.0, '/battery_state says percentage 87, expected a share from 0 to 1'),
         (0.1, 'the battery is below its limit'),
-    ],
-)
-def test_nothing_begins_on_a_battery_that_cannot_be_watched(nodes, short, write, percentage, told):
-    Battery(nodes.listener.node, percentage)
-    nodes.start_campaign(write(short), REAL_TIME, **ATTENDED, battery_limit=0.2, peer_timeout=5.0)
-    assert nodes.wait('scheduler') == 3
-    assert f'nothing was commanded: after 5 s still {told}' in nodes.output('scheduler')
+    ):
+        battery.percentage = percentage
+        if nodes.process('scheduler').poll() is not None:
+            nodes.start_again('scheduler')
+        assert nodes.wait('scheduler') == 3
+        assert f'nothing was commanded: after 5 s still {told}' in nodes.output('scheduler')
     assert all(map(at_rest, nodes.listener.commands()))
 
 
-@pytest.mark.parametrize('peer', ['measurement', 'estimator'])
-def test_a_lost_peer_that_is_started_anew_costs_an_attempt(peer, moving, tmp_path):
+def test_a_lost_peer_that_is_started_anew_costs_an_attempt(moving):
     """A node that crashed ends no campaign of three days, nor does it have to be resumed."""
-    moving.signal(peer, signal.SIGKILL)
-    assert_held(moving, f'no sign of life from the {peer} node')
-    assert f'still no sign of life from the {peer} node' in moving.call('resume').message
-    parameters = yaml.safe_load((tmp_path / 'nodes' / f'{peer}.yaml').read_text())
-    moving.start(peer, parameters['/**']['ros__parameters'])
-    again = moving.listener.phase(TestPhase.COMMAND)
-    assert (again.test.index, again.test.attempt) == (0, 1)
+    for attempt, peer in enumerate(('measurement', 'estimator')):
+        moving.listener.phases().clear()
+        moving.signal(peer, signal.SIGKILL)
+        assert_held(moving, f'no sign of life from the {peer} node')
+        assert any(phase.broken_off for phase in moving.listener.phases())
+        assert f'still no sign of life from the {peer} node' in moving.call('resume').message
+        moving.start_again(peer)
+        again = moving.listener.phase(TestPhase.COMMAND)
+        assert again.test.index == 0
+        assert again.test.attempt >= attempt + 1
+        moving.listener.until_moving()
     moving.says('scheduler', 'It goes on by itself once that is over.')
 
 
-def test_a_pause_while_a_peer_is_lost_waits_for_somebody(moving, tmp_path):
+def test_a_pause_while_a_peer_is_lost_waits_for_somebody(moving):
     moving.signal('estimator', signal.SIGKILL)
     assert_held(moving, 'no sign of life')
     assert moving.call('pause').success
     assert_held(moving, 'by the operator')
-    parameters = yaml.safe_load((tmp_path / 'nodes' / 'estimator.yaml').read_text())
-    moving.start('estimator', parameters['/**']['ros__parameters'])
+    moving.start_again('estimator')
     moving.listener.until(lambda: moving.listener.heard[topics.ESTIMATE])
     moving.listener.listen(3.0)
     assert moving.listener.is_in(TestPhase.PAUSED, 'by the operator')

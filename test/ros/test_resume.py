@@ -39,8 +39,8 @@ from repsq_ros.messages import campaign_messages
 from repsq_ros.msg import TestPhase
 from repsq_ros.specification.load import load
 
-KILLS = int(os.environ.get('REPSQ_KILLS', '5'))
-TESTS = 30 * KILLS  # more than are done before the last kill
+KILLS = int(os.environ.get('REPSQ_KILLS', '4'))
+TESTS = 20 * KILLS  # more than are done before the last kill
 TIME = 2 * PATIENCE + 0.5 * TESTS  # [s] for all of them, on a busy machine, too
 OURS = ('measurement', 'estimator', 'guard', 'scheduler')  # the robot itself has no word of ours
 
@@ -120,7 +120,7 @@ def test_nodes_killed_at_random_lose_and_double_nothing(lasting, nodes, tmp_path
     rests = {name: [] for name in OURS}
     for kill in range(KILLS):
         # Not so fast that the campaign ends before the last kill.
-        start(nodes, lasting, folder, resume=begun, speed=20.0)
+        start(nodes, lasting, folder, resume=begun, speed=10.0)
         # What the nodes of the last session still had to say is heard, and forgotten.
         nodes.listener.listen(0.3)
         nodes.listener.phases().clear()

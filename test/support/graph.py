@@ -26,6 +26,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import rclpy
+import yaml
 from geometry_msgs.msg import Twist
 from rclpy.executors import SingleThreadedExecutor
 from std_srvs.srv import Trigger
@@ -166,6 +167,11 @@ class Graph:
 
     def start(self, name, parameters, remappings=()):
         self.group.start(NodeDescription(name, parameters), remappings)
+
+    def start_again(self, name):
+        """Start a node with the parameters that it had before."""
+        kept = yaml.safe_load((self.group.folder / 'nodes' / f'{name}.yaml').read_text())
+        self.start(name, kept['/**']['ros__parameters'])
 
     def start_campaign(
         self, specification, robot, estimator=None, remappings=None, launch_id='', **scheduler
