@@ -64,12 +64,12 @@ def two_values(rng, n, mean, low=0.0, high=1.0):
 def test_the_declared_cell_is_wrong_in_at_most_c_of_the_runs(law, mean):
     rng, wrong = np.random.default_rng(21), 0
     true = Partition(TENTHS).quantize(mean).cell
-    for _ in range(1000):
+    for _ in range(300):
         progress, _ = run(law(rng))
         first, last = progress.cells
         # What has been excluded may not hold r* either, declared or not.
         wrong += not first <= true <= last
-    assert wrong <= C * 1000 + 2.33 * math.sqrt(1000 * C * (1 - C))
+    assert wrong <= C * 300 + 2.33 * math.sqrt(300 * C * (1 - C))
 
 
 def test_two_labs_whatever_their_offset_seldom_declare_different_cells():

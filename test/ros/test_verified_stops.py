@@ -31,6 +31,7 @@ from geometry_msgs.msg import PoseStamped
 from nav_msgs.msg import Odometry
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
+from support.forked import ForkedProcess, can_fork
 
 from repsq_ros import topics
 from repsq_ros.msg import Heartbeat, TestPhase
@@ -51,6 +52,10 @@ class Robot:
         self.places = []
         message, topic = (PoseStamped, 'tool_pose') if self.pose else (Odometry, 'odom')
         nodes.listener.node.create_subscription(message, topic, self.hear, qos.SENSOR)
+        output.touch()
+        if can_fork():
+            self.process = ForkedProcess('support.lossy_driver', [kind, *losses], str(output))
+            return
         with output.open('wb') as file:
             self.process = subprocess.Popen(
                 [sys.executable, str(DRIVER), kind, *losses], stdout=file

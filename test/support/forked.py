@@ -97,10 +97,15 @@ PATHS = ('LD_PRELOAD', 'LD_LIBRARY_PATH', 'PYTHONPATH')
 BEFORE = {name: os.environ.get(name) for name in PATHS}
 
 
+def can_fork():
+    """Tell whether a process would find what it has to find, were it forked."""
+    return all(os.environ.get(name) == BEFORE[name] for name in PATHS)
+
+
 class ForkedGroup(ProcessGroup):
     """Nodes of a test."""
 
     def _run(self, module, arguments, log):
-        if any(os.environ.get(name) != BEFORE[name] for name in PATHS):
+        if not can_fork():
             return super()._run(module, arguments, log)
         return ForkedProcess(module, arguments, log.name)
