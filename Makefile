@@ -79,9 +79,9 @@ bench-load: environment
 # first over UDP, then over shared memory. A line for each outcome.
 FAULTS := safety stalls publishers verified_stops delayed_peers
 bench-faults: environment
-	for transports in UDPv4 DEFAULT; do echo "over $$transports"; \
+	for shared in 0 1; do echo "shared memory: $$shared"; \
 		$(VENV)/bin/repsq doctor --clear-shared-memory; \
-		REPSQ_TRANSPORTS=$$transports $(VENV)/bin/with_repsq python3 -m pytest --verbose --no-header \
+		REPSQ_SHARED_MEMORY=$$shared $(VENV)/bin/with_repsq python3 -m pytest --verbose --no-header \
 		$(FAULTS:%=test/ros/test_%.py) || exit 1; done
 
 # setup.cfg says of which files; $(VENV)/bin/mutmut results and $(VENV)/bin/mutmut show NAME say more.

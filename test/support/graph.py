@@ -257,9 +257,42 @@ class Graph:
         return self.listener.results()[-1]
 
 
+def _this_machine_alone():
+    """Return the variables with which Fast DDS reaches this machine alone, over UDP.
+
+    The discovery range LOCALHOST brings shared memory with it, whatever FASTDDS_BUILTIN_TRANSPORTS
+    says, and a process that is killed leaves mutexes in it in which others crash as they end.
+    `make bench-faults` tries that, too.
+    """
+    fast_dds = 'fastrtps' in rclpy.get_rmw_implementation_identifier()
+    if os.environ.get('REPSQ_SHARED_MEMORY') == '1' or not fast_dds:
+        return {'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST'}
+    profile = str(Path(__file__).with_name('loopback.xml'))
+    return {
+        'ROS_AUTOMATIC_DISCOVERY_RANGE': 'SUBNET',
+        'FASTRTPS_DEFAULT_PROFILES_FILE': profile,
+        'FASTDDS_DEFAULT_PROFILES_FILE': profile,  # its name from Fast DDS 3 on
+    }
+
+
 @contextmanager
 def domain_of_its_own():
-    """Give a ROS domain that no other test run on this machine uses meanwhile."""
+    """Give a ROS domain that no other test run on this machine uses meanwhile.
+
+    It is that of this process and of those that it starts.
+    """
+    before = dict(os.environ)
+    try:
+        with _free_domain() as domain:
+            os.environ.update(ROS_DOMAIN_ID=str(domain), **_this_machine_alone())
+            yield domain
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
+
+
+@contextmanager
+def _free_domain():
     folder = Path(tempfile.gettempdir()) / 'repsq_ros_test_domains'
     folder.mkdir(exist_ok=True)
     for domain in random.SystemRandom().sample(range(1, 101), 100):
@@ -281,14 +314,7 @@ def graph(folder):
 
 
 def _graph(folder, domain):
-    before = dict(os.environ)
-    os.environ.update(
-        ROS_DOMAIN_ID=str(domain),
-        ROS_AUTOMATIC_DISCOVERY_RANGE='LOCALHOST',
-        # A killed process would leave shared memory behind; `make bench-faults` tries it, too.
-        FASTDDS_BUILTIN_TRANSPORTS=os.environ.get('REPSQ_TRANSPORTS', 'UDPv4'),
-        ROS_PYTHON_CHECK_FIELDS='1',
-    )
+    os.environ['ROS_PYTHON_CHECK_FIELDS'] = '1'
     context = rclpy.Context()
     rclpy.init(context=context, domain_id=domain)
     made = Graph(folder, Listener(context))
@@ -298,8 +324,6 @@ def _graph(folder, domain):
         made.kill()
         made.listener.destroy()
         rclpy.shutdown(context=context)
-        os.environ.clear()
-        os.environ.update(before)
 
 
 @contextmanager
