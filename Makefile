@@ -56,7 +56,7 @@ test: lint
 test-core:
 	nice -n 19 $(VENV)/bin/with_repsq python3 -m pytest --quiet test/core --numprocesses auto $(CRASH)
 
-# The middleware dies with the process of a test in a few of 500 tests: what failed (exit code 1) is
+# A test that fails beside other work (exit code 1) is
 # run once more, and both runs are shown. What fails twice fails.
 NODES := $(VENV)/bin/with_repsq python3 -m pytest --quiet test/ros --override-ini cache_dir=.pytest_cache/ros
 test-nodes:
