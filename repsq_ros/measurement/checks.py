@@ -245,10 +245,8 @@ def _believed(cut: Cut) -> Fault | None:
     if not cut.by_twist:
         return None
     samples, window = cut.measured, cut.window
-    return (
-        twists.bound_fault(samples, window, cut.limits, cut.commanded)
-        or twists.agreement_fault(samples, cut.slopes_of_both, window)
-        or twists.spike_fault(samples, cut.period, window)
+    return twists.bound_fault(samples, window, cut.limits, cut.commanded) or twists.spike_fault(
+        samples, cut.period, window
     )
 
 

@@ -30,7 +30,7 @@ from repsq_ros.measurement.limits import CommandedSpeed, Limits
 from repsq_ros.measurement.reasons import Code, Doubt
 from repsq_ros.measurement.samples import Array, Flags, Samples, Stamps
 from repsq_ros.measurement.steps import Steps
-from repsq_ros.measurement.twists import slopes_of_both
+from repsq_ros.measurement.twists import SlopesOfBoth, slopes_of_both
 from repsq_ros.measurement.window import BASELINE_NS, GUARD_NS, UnmeasurableError, Window
 
 USUAL = Limits()
@@ -134,6 +134,20 @@ class Cut:
     def source(self) -> Input:
         """What the samples are of, and how they are read."""
         return self.run.source
+
+    def less(self, off: Array) -> Cut:
+        """Return the same with another twist in [start, end).
+
+        :param off: (n, 3) in m/s, m/s, rad/s, which is taken from it
+        """
+        assert self.samples.linear is not None
+        assert self.samples.angular is not None
+        linear, angular = self.samples.linear.copy(), self.samples.angular.copy()
+        linear[self.first :, :2] -= off[:, :2]
+        angular[self.first :, 2] -= off[:, 2]
+        other = replace(self)
+        other.samples = replace(self.samples, linear=linear, angular=angular)
+        return other
 
     # As they came --------------------------------------------------------------------------------
 
@@ -247,7 +261,7 @@ class Cut:
         return self.samples if stamps is None else replace(self.samples, stamps=stamps)
 
     @cached_property
-    def slopes_of_both(self) -> tuple[Array, Array, float] | None:
+    def slopes_of_both(self) -> SlopesOfBoth | None:
         """Return the velocities by twist and by pose, smoothed alike; None: not both are there."""
         return slopes_of_both(self.measured)
 

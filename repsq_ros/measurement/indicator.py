@@ -47,7 +47,10 @@ class Indicator(KeyedDataclass, type='indicator'):
     def error_of_psi(self, cut: Cut) -> PsiError:
         """Return 1 where the inner quantity is no further from the threshold than its own error.
 
-        It is not known then on which side it is, and no repeat would tell: such a test counts.
+        It is not known then on which side it is, and no repeat would tell: such a test counts,
+        unless a twist and its pose are on two sides.
         """
-        near = abs(self.inner.psi(cut) - self.above) <= self.inner.error_of_psi(cut).total
-        return PsiError(near_threshold=float(near))
+        away, error = abs(self.inner.psi(cut) - self.above), self.inner.error_of_psi(cut)
+        if away <= error.disagreement:
+            return PsiError(disagreement=1.0, differ=error.differ)
+        return PsiError(near_threshold=float(away <= error.total))

@@ -16,10 +16,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from repsq_ros.measurement.cut import Cut
 from repsq_ros.measurement.psi_error import PsiError
+from repsq_ros.measurement.velocity_error import disagreement
 from repsq_ros.measurement.window import UnmeasurableError
 
 NEEDS = ('velocity', 'position', 'pose', 'reading')
@@ -46,10 +48,9 @@ class OwnQuantity:
         return self._asked('psi', cut)
 
     def error_of_psi(self, cut: Cut) -> PsiError:
-        """Return what its method `psi_error` says, if it has one."""
-        if not hasattr(self._inner, 'psi_error'):
-            return PsiError()
-        return PsiError(noise=abs(self._asked('psi_error', cut)))
+        """Return what its method `psi_error` says, if it has one, and what the poses do."""
+        told = abs(self._asked('psi_error', cut)) if hasattr(self._inner, 'psi_error') else 0.0
+        return replace(disagreement(cut, self.psi), noise=told)
 
     def _asked(self, name: str, cut: Cut) -> float:
         try:

@@ -17,6 +17,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from repsq_ros.measurement.reasons import Code, Fault
@@ -25,7 +26,7 @@ from repsq_ros.measurement.reasons import Code, Fault
 REMEDIES = {
     'noise': 'a sensor with less noise, or a longer span or window?',
     'stamps': 'stamps of the sensor, or its rate and retime: true?',
-    'disagreement': 'twist and pose differ: another frame, a wrong scale, or slip?',
+    'disagreement': '',  # said of each by `differ`
 }
 
 
@@ -53,6 +54,7 @@ class PsiError:
     near_threshold: float = 0.0  # an indicator may be on either side
     # From a twist alone nobody can tell the noise of a sensor and the jolts of a body apart.
     noise_or_jolts: float = 0.0
+    differ: Callable[[], str] = str  # says by how much twist and pose do, and why
 
     @property
     def total(self) -> float:
@@ -76,8 +78,11 @@ class PsiError:
         parts = sorted(((getattr(self, name), name) for name in REMEDIES), reverse=True)
         told = ', '.join(f'{name} {size:.3g}' for size, name in parts if size > 0.1 * parts[0][0])
         shown = '' if unit in ('', '1') else f' {unit}'
+        code, remedy = Code.ERROR, REMEDIES[parts[0][1]]
+        if parts[0][1] == 'disagreement':
+            code, remedy = Code.TWIST, self.differ()
         return Fault(
-            Code.ERROR,
-            f'psi error: the instruments may have moved psi by {found:.3g}{shown} ({told}), '
-            f'at most {largest:.3g}{shown} allowed (largest_error): {REMEDIES[parts[0][1]]}',
+            code,
+            f'{code}: the instruments may have moved psi by {found:.3g}{shown} ({told}), '
+            f'at most {largest:.3g}{shown} allowed (largest_error): {remedy}',
         )

@@ -105,8 +105,9 @@ class Settling:
         return 'velocity' if self.source.velocity == 'twist' else 'position'
 
     def _speed(self, samples: Samples) -> float:
+        """Return the speed by twist and by pose, whichever is faster: one of them may be dead."""
+        found = 0.0 if samples.position is None else speed_of(samples)
         if self.source.velocity == 'twist' and samples.linear is not None:
             speeds = np.linalg.norm(samples.linear, axis=1)
-            found = float(np.percentile(speeds, 95))
-            return found if math.isfinite(found) else math.inf
-        return speed_of(samples)
+            found = max(found, float(np.percentile(speeds, 95)))
+        return found if math.isfinite(found) else math.inf

@@ -17,7 +17,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from repsq_ros.keys import KeyedDataclass, key
 from repsq_ros.measurement.cut import Cut
 from repsq_ros.measurement.psi_error import PsiError
-from repsq_ros.measurement.velocity_error import velocity_error
+from repsq_ros.measurement.velocity_error import disagreement, velocity_error
 from repsq_ros.timebase import to_seconds
 
 REDUCTIONS = ('sum', 'mean', 'rms')
@@ -115,4 +115,7 @@ class TrackingLoss(KeyedDataclass, type='soft_linf'):
             size = mean_square * states
             return -math.expm1(-gain * (math.sqrt(size) if self.reduction == 'rms' else size))
 
-        return velocity_error(cut, np.array(self.weights), loss)
+        found = velocity_error(cut, np.array(self.weights), loss)
+        if not cut.by_twist:
+            return found
+        return replace(disagreement(cut, self.psi), noise_or_jolts=found.noise_or_jolts)

@@ -17,6 +17,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -32,16 +33,7 @@ from repsq_ros.measurement.window import Window
 SPAN = 0.2  # [s] over which twist and pose are compared, at least
 # and at least so many: a twist that comes seldom leaves out what lies between, its poses do not.
 PERIODS = 9
-# By how much linear and angular may differ: a constant [m/s, rad/s], and a share of the speed. The
-# means tell a wrong frame, unit or zero; between them a sensor may leave out a sway.
-MEAN = ((0.01, 0.05), (0.02, 0.05))  # of the means over the window
-USUAL = ((0.015, 0.05), (0.12, 0.1))  # root mean square
-MOST = ((0.15, 0.3), (0.5, 0.3))  # anywhere
-# [m/s] from which on it is asked whether a velocity is one of the world, and how much better that
-# has to fit.
-OF_WORLD = (0.003, 0.5)
-# [s] at least, of the window: in a shorter one a sway of the body may look like the other frame.
-OF_WORLD_WINDOW = 1.0
+OF_WORLD = 0.5  # of what they differ by, if a velocity of the world explains it
 FAR = 8.0  # times what nine of ten twists stay within: a spike
 SPIKE = ((0.04, 0.06), (0.4, 0.4))  # at least: a constant, and a share of the speed
 SPEEDS_UP = 5.0  # [m/s^2, rad/s^2]
@@ -73,7 +65,6 @@ def bound_fault(
 
 
 UNITS = ('m/s', 'rad/s')
-PARTS = (((0, 1), 'linear', 'm/s'), ((2,), 'angular', 'rad/s'))
 
 
 def spike_fault(samples: Samples, period: float, window: Window) -> Fault | None:
@@ -181,21 +172,33 @@ def tells_motion(samples: Samples) -> bool:
     return bool(((fast > AT_REST) & samples.position.any(axis=1)).all())
 
 
-def slopes_of_both(samples: Samples) -> tuple[Array, Array, float] | None:
-    """Return the velocities by the twist and by the pose of the same samples, smoothed alike.
+class SlopesOfBoth(NamedTuple):
+    """Velocities by the twist and by the pose of the same samples, smoothed alike.
 
-    The twist is integrated, and slopes are taken of both: what is left is what they differ in.
+    :ivar by_twist: (n, 3) in m/s, m/s, rad/s
+    :ivar by_pose: (n, 3)
+    :ivar span: of the slopes [s]
+    :ivar within: samples in a span
+    """
+
+    by_twist: Array
+    by_pose: Array
+    span: float
+    within: float
+
+
+def slopes_of_both(samples: Samples) -> SlopesOfBoth | None:
+    """Return what twist and pose differ in: the twist is integrated, slopes are taken of both.
 
     :param samples: of the window, in SI units
-    :returns: (n, 3) each, twist first, and the span [s] of the slopes; None: too few, or the
-        position is zero throughout
+    :returns: None: too few, or the position is zero throughout
     """
     if samples.position is None or samples.orientation is None or len(samples) < 6:
         return None
     if samples.linear is None or samples.angular is None or not samples.position.any():
         return None
-    lasts = float(samples.stamps[-1] - samples.stamps[0]) * 1e-9
-    span = max(SPAN, PERIODS * lasts / (len(samples) - 1))
+    period = float(samples.stamps[-1] - samples.stamps[0]) * 1e-9 / (len(samples) - 1)
+    span = max(SPAN, PERIODS * period)
     try:
         by_pose = by_slope(samples, span)
         led = integrated(samples)
@@ -203,50 +206,25 @@ def slopes_of_both(samples: Samples) -> tuple[Array, Array, float] | None:
         by_twist[:, :2] = by_slope(replace(led, orientation=samples.orientation), span)[:, :2]
     except ValueError:
         return None
-    return by_twist, by_pose, span
+    return SlopesOfBoth(by_twist, by_pose, span, span / period)
 
 
-def agreement_fault(
-    samples: Samples, both: tuple[Array, Array, float] | None, window: Window
-) -> Fault | None:
-    """Return whether the twist is another one than that of the pose.
+def differences_told(samples: Samples, both: SlopesOfBoth) -> str:
+    """Return by how much twist and pose differ, and what explains it, for people.
 
     :param samples: of the window, in SI units
     :param both: their velocities, as `slopes_of_both` returns them
     """
-    if both is None:
-        return None
-    by_twist, by_pose, span = both
-    off = by_twist - by_pose
+    off = both.by_twist - both.by_pose
+    mean = off.mean(axis=0)
     world = replace(integrated(samples, of_world=True), orientation=samples.orientation)
-    by_world = _rms((by_slope(world, span) - by_pose)[:, :2])
-    by_body = _rms(off[:, :2])
-    seconds = float(samples.stamps[-1] - samples.stamps[0]) * 1e-9
-    long = seconds > OF_WORLD_WINDOW - SPAN
-    if long and by_body > OF_WORLD[0] and by_world < OF_WORLD[1] * by_body:
-        return Fault(
-            Code.TWIST,
-            f'twist disagrees with pose: linear by {by_body:.4f} m/s root mean square, but by '
-            f'{by_world:.4f} m/s as a velocity in the world frame: velocity_frame: world?',
-        )
-    for part, (columns, name, unit) in enumerate(PARTS):
-        pose, twist = by_pose[:, columns], by_twist[:, columns]
-        difference = np.linalg.norm(off[:, columns], axis=1)
-        speed = max(_rms(pose), _rms(twist))
-        top = float(max(np.linalg.norm(pose, axis=1).max(), np.linalg.norm(twist, axis=1).max()))
-        for found, (least, share), of, kind in (
-            (float(np.linalg.norm(off[:, columns].mean(axis=0))), MEAN[part], speed, 'on average'),
-            (_rms(off[:, columns]), USUAL[part], speed, 'root mean square'),
-            (float(difference.max()), MOST[part], top, 'at most'),
-        ):
-            if found > least + share * of:
-                return Fault(
-                    Code.TWIST,
-                    f'twist disagrees with pose: {name} by {found:.4f} {unit} {kind}, '
-                    f'{least + share * of:.4f} {unit} is believed: another frame, a wrong unit, '
-                    'or a twist that is not measured?',
-                )
-    return None
+    by_world = _rms((by_slope(world, both.span) - both.by_pose)[:, :2])
+    told = f'they differ by {np.hypot(mean[0], mean[1]):.4f} m/s and {abs(mean[2]):.4f} rad/s '
+    if by_world < OF_WORLD * _rms(off[:, :2]):
+        return f'{told}on average, hardly as velocities in the world frame: velocity_frame: world?'
+    if not np.abs(both.by_twist[:, 2]).max() > AT_REST:
+        return f'{told}on average, and the twist has no yaw rate: velocity: slope?'
+    return f'{told}on average: another frame, a wrong unit or scale, slip?'
 
 
 def _rms(rows: Array) -> float:
@@ -265,15 +243,11 @@ def integrated(samples: Samples, of_world: bool = False) -> Samples:
     steps = np.diff(samples.stamps).astype(np.float64)[:, None] * 1e-9
     velocity = samples.linear if of_world else turned(samples.orientation, samples.linear)
     rate = turned(samples.orientation, samples.angular)[:, 2:]
-    position = _sums(velocity, steps)
-    heading = yaw_of(samples.orientation[:1])[0] + _sums(rate, steps)[:, 0]
+    rates = np.column_stack([velocity, rate])  # integrated by trapezoids
+    path = np.zeros_like(rates)
+    np.cumsum((rates[1:] + rates[:-1]) / 2.0 * steps, axis=0, out=path[1:])
+    heading = yaw_of(samples.orientation[:1])[0] + path[:, 3]
     orientation = np.column_stack(
         [0 * heading, 0 * heading, np.sin(heading / 2), np.cos(heading / 2)]
     )
-    return Samples(samples.stamps, position, orientation)
-
-
-def _sums(rates: Array, steps: Array) -> Array:
-    """Integrate by trapezoids."""
-    parts = (rates[1:] + rates[:-1]) / 2.0 * steps
-    return np.vstack([np.zeros((1, rates.shape[1])), np.cumsum(parts, axis=0)])
+    return Samples(samples.stamps, path[:, :3], orientation)

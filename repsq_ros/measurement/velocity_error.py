@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -27,6 +28,7 @@ from repsq_ros.measurement.cut import Cut
 from repsq_ros.measurement.psi_error import PsiError
 from repsq_ros.measurement.retime import retimed
 from repsq_ros.measurement.samples import Array, Samples, Stamps
+from repsq_ros.measurement.twists import SlopesOfBoth, differences_told
 from repsq_ros.measurement.velocity import by_slope, cubic_noise, line_noise
 
 CENTRES = 60  # at so many instants of a window the noise is looked at
@@ -40,6 +42,9 @@ OF_CUBIC = 0.2
 
 ORDERS = (3, 8)  # of the differences by which the noise of a twist is told
 SURE = 2.0  # standard errors by which twist and pose may differ on average
+PARABOLA = 1.2  # of white noise over n samples / n: a slope of the integral weights it so
+FACTORED = np.array([[1.0, 0.0], [1.0j, 0.0], [0.0, 1.0]])  # v_x + i v_y, and the yaw rate
+TINY = 1e-30  # in place of 0, to divide by
 OF_NORMAL = 0.6745  # median of |z| of a standard normal z
 
 Loss = Callable[[float], float]  # psi from a weighted mean square of errors [m^2/s^2]
@@ -66,11 +71,14 @@ def velocity_error(cut: Cut, weights: Array, loss: Loss) -> PsiError:
     """
     command = np.asarray(cut.window.command, dtype=np.float64)
 
+    base = float(np.mean((cut.velocity - command) ** 2 @ weights))
+    psi = loss(base)
+    if cut.by_twist:
+        noise_or_jolts = float(_noise_of_twist(cut.velocity) @ weights)
+        return PsiError(noise_or_jolts=abs(loss(max(base - noise_or_jolts, 0.0)) - psi))
+
     def square(velocities: Array) -> float:
         return float(np.mean((velocities - command) ** 2 @ weights))
-
-    base = square(cut.velocity)
-    psi = loss(base)
 
     def moved(by: float) -> float:
         return abs(loss(max(base + by, 0.0)) - psi)
@@ -79,19 +87,6 @@ def velocity_error(cut: Cut, weights: Array, loss: Loss) -> PsiError:
         of_taken, of_other = map(float, variant.noise @ weights)
         return square(variant.other) - of_other - square(variant.taken) + of_taken
 
-    if cut.by_twist:
-        noise = _noise_of_twist(cut.velocity)
-        both = cut.slopes_of_both
-        disagreement = 0.0
-        if both is not None:
-            # Of the means: between them a sensor may leave out a sway, or tell it another way.
-            off = (both[0] - both[1]).mean(axis=0)
-            by_noise = SURE * np.sqrt(noise / len(cut.velocity))
-            off = np.sign(off) * np.maximum(np.abs(off) - by_noise, 0.0)
-            disagreement = square(cut.velocity - off) - base
-        return PsiError(
-            noise_or_jolts=moved(-float(noise @ weights)), disagreement=moved(disagreement)
-        )
     timed, first, source = cut.timed, cut.first, cut.source
     try:
         pose = _noise_of_pose(timed, source.velocity_span, first)
@@ -113,6 +108,48 @@ def velocity_error(cut: Cut, weights: Array, loss: Loss) -> PsiError:
         stamps=0.0 if stamps is None else moved(square(stamps) - base),
         smoothing=moved(smoothing),
     )
+
+
+def disagreement(cut: Cut, psi: Callable[[Cut], float]) -> PsiError:
+    """Return how far psi may be off if the poses beside a twist are right.
+
+    What the twist differs from them by is taken from it, once as an offset and once as a scale
+    and a turn, as far as it is more than noise. The larger change of psi counts.
+
+    :param cut: from which psi was computed
+    :raises UnmeasurableError: as psi does
+    """
+    both = cut.slopes_of_both if cut.by_twist else None
+    if both is None:
+        return PsiError()
+    here, (offset, scaled) = psi(cut), _too_much(cut.velocity, both)
+    moved = max(abs(psi(cut.less(offset)) - here), abs(psi(cut.less(scaled)) - here))
+    return PsiError(disagreement=moved, differ=partial(differences_told, cut.measured, both))
+
+
+def _too_much(taken: Array, both: SlopesOfBoth) -> tuple[Array, Array]:
+    """Return what a twist has too much, (n, 3) in m/s, m/s, rad/s, in two ways.
+
+    First what is added to it. A gait that a low rate samples seldom is as good as noise: so is
+    all that the slopes leave of the twist. Of the mean so many standard errors may be noise, and
+    about it what slopes leave. Then what a factor adds, by least squares: one in the plane, one of
+    the yaw rate, as far as they are sure.
+    """
+    off = both.by_twist - both.by_pose
+    mean, white = off.mean(axis=0), np.mean((taken - both.by_twist) ** 2, axis=0)
+    sure = SURE * np.sqrt(white / len(off))
+    scatter = np.mean((off - mean) ** 2, axis=0)
+    kept = np.sqrt(np.maximum(1.0 - PARABOLA * white / both.within / (scatter + TINY), 0.0))
+    offset = np.sign(mean) * np.maximum(np.abs(mean) - sure, 0.0) + kept * (off - mean)
+
+    twist, pose = both.by_twist @ FACTORED, both.by_pose @ FACTORED
+    power = np.sum(np.abs(twist) ** 2, axis=0) + TINY
+    factor = np.sum(twist.conj() * pose, axis=0) / power
+    left = np.sum(np.abs(pose - factor * twist) ** 2, axis=0)
+    unsure = SURE * np.sqrt(left / power * both.within / len(pose))  # as many lie in one span
+    share = np.maximum(1.0 - unsure / (np.abs(1.0 - factor) + TINY), 0.0)
+    scaled = (1.0 - factor) * share * (taken @ FACTORED) @ FACTORED.conj().T
+    return offset, scaled.real
 
 
 def _noise_of_twist(rows: Array) -> Array:

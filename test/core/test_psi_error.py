@@ -129,6 +129,29 @@ def test_a_twist_that_is_a_little_high_beside_a_right_pose():
     assert outcome.psi_error > 0.01
 
 
+def test_twist_and_pose_disagree_by_what_it_does_to_psi():
+    """7 % of the way matter where nothing is commanded; 0.01 rad/s beside an error of 0.3 do not."""
+    samples = walk(twist=True, noise=1e-5)
+    high = replace(samples, linear=1.07 * samples.linear)
+    told = outcome_of(high, gamma=0.04, command=(0.0, 0.0, 0.2))
+    assert told.code is Code.TWIST
+    assert 'they differ by 0.0210 m/s and 0.000' in told.reason
+    turned = replace(samples, angular=samples.angular + [0.0, 0.0, 0.03])
+    assert outcome_of(turned, gamma=0.04, command=(-0.3, 0.0, 0.25)).valid
+    assert outcome_of(turned, gamma=0.04, command=(0.3, 0.0, 0.25)).code is Code.TWIST
+
+
+def test_a_yaw_rate_that_is_left_out_counts_where_only_the_sway_is_missing():
+    """As of a recorded walker: its odometry leaves the yaw rate at zero while its heading sways."""
+    samples = walk(twist=True, turn=0.0)
+    t = (samples.stamps - samples.stamps[0]) * 1e-9
+    half = 0.02 * np.sin(2.0 * math.pi * 1.5 * t)
+    samples.orientation[:, 2:] = np.column_stack([np.sin(half), np.cos(half)])
+    told = outcome_of(samples, gamma=0.04, command=(0.0, 0.0, 0.0))
+    assert told.code is Code.TWIST
+    assert told.reason.endswith('the twist has no yaw rate: velocity: slope?')
+
+
 def test_a_sway_seen_at_a_low_rate_is_no_noise():
     assert outcome_of(walk(twist=True, sway=0.02, rate=12.0)).psi_error < 0.005
 
@@ -232,6 +255,31 @@ def test_an_indicator_is_sure_unless_it_is_near_its_threshold():
         measure = replace(usual, quantity=Indicator(usual.quantity, above))
         found = outcome_of(samples, gamma=0.01, measure=measure)
         assert (found.valid, found.psi_error) == (True, error)
+
+
+def test_an_indicator_does_not_count_where_twist_and_pose_are_on_two_sides():
+    samples, usual = walk(twist=True), measure_of(twist=True)
+    high = replace(samples, linear=1.5 * samples.linear)
+    right, wrong = (outcome_of(each, measure=usual).psi for each in (samples, high))
+    for above, valid in (((right + wrong) / 2, False), (right / 2, True)):
+        measure = replace(usual, quantity=Indicator(usual.quantity, above))
+        assert outcome_of(high, gamma=0.04, measure=measure).valid == valid
+
+
+def test_a_measure_of_ones_own_is_asked_again_with_the_twist_of_the_poses():
+    class Fastest:
+        lower, upper, unit, needs = 0.0, 10.0, 'm/s', 'velocity'
+
+        def psi(self, cut):
+            return float(np.abs(cut.measured.linear[:, 0]).max())
+
+    samples = walk(twist=True)
+    measure = replace(measure_of(twist=True), quantity=OwnQuantity(Fastest(), {'type': 'own'}))
+    assert outcome_of(samples, gamma=0.04, measure=measure).valid
+    high = replace(samples, linear=1.2 * samples.linear)
+    found = outcome_of(high, gamma=0.04, measure=measure)
+    assert found.code is Code.TWIST
+    assert 'psi by 0.06 m/s' in found.reason
 
 
 def test_a_measure_of_ones_own_may_say_its_error():
