@@ -93,6 +93,7 @@ class Quantity(Protocol):
 
 
 USUAL = Limits()
+NUMBERS = {'velocity': 3, 'pose': 6}  # of a command of that kind
 
 
 @dataclass(frozen=True)
@@ -136,6 +137,13 @@ class Measure:
     def own(self) -> bool:
         """Tell whether the quantity is the user's own, which may look at all before the window."""
         return isinstance(getattr(self.quantity, 'inner', self.quantity), OwnQuantity)
+
+    @property
+    def shows(self) -> str:
+        """The kind of command that a window shows something of: velocity or pose; '': none."""
+        if self.quantity.needs == 'velocity':
+            return '' if self.own else 'velocity'
+        return 'pose' if self.quantity.needs in ('position', 'pose') else ''
 
     def describe(self) -> dict[str, object]:
         """Return all that two labs have to share."""
@@ -204,11 +212,10 @@ class Measure:
 
     def _of(self, cut: Cut) -> tuple[float, ...]:
         """Return what a window shows of its command."""
-        needs, rows = self.quantity.needs, None
-        if needs == 'velocity' and not self.own:
-            rows = cut.velocity
-        elif needs in ('position', 'pose') and len(cut.window.command) == 6:
-            rows = cut.measured.position
+        shows = self.shows
+        if not shows or len(cut.window.command) != NUMBERS[shows]:
+            return ()
+        rows = cut.velocity if shows == 'velocity' else cut.measured.position
         return () if rows is None else tuple(map(float, rows.mean(axis=0)))
 
     def _outside(self, psi: float) -> str:

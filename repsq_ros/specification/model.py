@@ -104,12 +104,8 @@ class Specification:
     @property
     def measured_names(self) -> tuple[str, ...]:
         """Names of the components of a command that a window shows: `TestRecord.measured`."""
-        kind, measure = self.protocol.kind, self.measure
-        if kind == 'velocity' and measure.quantity.needs == 'velocity' and not measure.own:
-            return COMPONENTS[kind]
-        if kind == 'pose' and measure.quantity.needs in ('position', 'pose'):
-            return COMPONENTS[kind][:3]
-        return ()
+        kind = self.protocol.kind
+        return COMPONENTS[kind][:3] if kind == self.measure.shows else ()
 
     @property
     def measured_at(self) -> tuple[int | None, ...]:
