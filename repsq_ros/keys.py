@@ -24,6 +24,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import MISSING, Field, dataclass, fields, is_dataclass, replace
+from enum import Enum
 from functools import cache
 from types import NoneType, UnionType
 from typing import Any, ClassVar, Union, get_args, get_origin, get_type_hints
@@ -35,11 +36,23 @@ LABS_OWN = {'labs_own': True}  # metadata of a field that is no part of the dige
 NANOSECONDS = '_ns'  # a field of this ending is a time in ns; its key has no ending, and is in s
 
 
+class TextEnum(str, Enum):
+    """One of a closed set of words in files; it formats, compares and dumps as that word.
+
+    `enum.StrEnum` needs Python 3.11, and its `repr` is not the word, as complaints show it.
+    """
+
+    __str__ = str.__str__
+    __format__ = str.__format__  # type: ignore[assignment]
+    __repr__ = str.__repr__
+
+
 @dataclass(frozen=True)
 class Key:
     """One key of a YAML file.
 
-    :ivar kind: float, int, str, bool, tuple[float, ...], tuple[str, ...], or what `outline` adds
+    :ivar kind: float, int, str, bool, tuple[float, ...], tuple[str, ...], or a dataclass; a field
+        that is a `TextEnum` has the kind str and its words as choices
     :ivar default: REQUIRED where the key is required; None where its absence means something
     :ivar default_text: the default in words, where it is computed
     :ivar choices: the only words allowed; a mapping says the value that each stands for
@@ -99,6 +112,10 @@ def _completed(each: Field[Any], hint: Any) -> Key:
     declared: Key = each.metadata['key']
     if get_origin(hint) in (Union, UnionType):  # X | None: the field may be left out
         hint = next(part for part in get_args(hint) if part is not NoneType)
+    choices = declared.choices
+    if isinstance(hint, type) and issubclass(hint, TextEnum):
+        choices = {word.value: word for word in choices or hint}
+        hint = str
     name, default = each.name, REQUIRED if each.default is MISSING else each.default
     if name.endswith(NANOSECONDS):
         name, hint = name.removesuffix(NANOSECONDS), float
@@ -107,6 +124,7 @@ def _completed(each: Field[Any], hint: Any) -> Key:
         declared,
         name=declared.name or name,
         kind=declared.kind or hint,
+        choices=choices,
         default=default if declared.default is REQUIRED else declared.default,
         unit=declared.unit or ('s' if each.name.endswith(NANOSECONDS) else ''),
     )
@@ -131,6 +149,8 @@ def _plain(item: object) -> object:
         return shared(item)
     if isinstance(item, tuple):
         return [_plain(each) for each in item]
+    if isinstance(item, TextEnum):
+        return item.value
     if isinstance(item, float) and not math.isfinite(item):
         return str(item)  # JSON knows no infinity
     return item

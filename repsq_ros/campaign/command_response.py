@@ -25,13 +25,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from repsq_ros import special
+from repsq_ros.protocols.command_space import COMPONENTS, CommandKind
 
 Array = NDArray[np.float64]
 
 FEWEST = 10  # tests
 COMPARED = 3  # components: v_x, v_y, yaw rate, or x, y, z
 LEVEL = 3.2e-5  # of a finding on one side: four standard errors, where there are many tests
-NAMES = {'velocity': ('linear_x', 'linear_y', 'angular_z'), 'pose': ('x', 'y', 'z')}
+NAMES = {kind: COMPONENTS[kind][:3] for kind in (CommandKind.VELOCITY, CommandKind.POSE)}
 TURNED = 0.1  # [rad]
 NOTHING = 0.1  # of what is commanded: a response below that is none
 TOO_MUCH = 2.0  # times what is commanded: feet read as metres are 3.28, centimetres 100
@@ -61,7 +62,7 @@ class CommandResponse:
     :param places: where a case has those components; None: one that does not vary
     """
 
-    def __init__(self, kind: str, places: Sequence[int | None] = ()) -> None:
+    def __init__(self, kind: CommandKind, places: Sequence[int | None] = ()) -> None:
         self._kind, self._names, self._places = kind, NAMES.get(kind, ()), places
         self._n, self._next_look, self._told = 0, FEWEST, set[str]()
         self._mean: Array = np.zeros(2 * COMPARED)
@@ -143,7 +144,7 @@ class CommandResponse:
         :param gain: (3, 3) as in `Regression`
         :param sure: (3, 3) what each element is off by at most
         """
-        told = self._of_place if self._kind == 'pose' else self._of_velocity
+        told = self._of_place if self._kind == CommandKind.POSE else self._of_velocity
         return tuple(told(gain, sure, varied))
 
     def _of_place(self, gain: Array, sure: Array, varied: Sequence[int]) -> list[str]:
@@ -187,7 +188,7 @@ def _of_plane(gain: Array, error: Array) -> list[str]:
     if not known.all():
         for k in range(2):
             if known[k, k] and plane[k, k] + errors[k, k] < 0.0:
-                name = NAMES['velocity'][k]
+                name = NAMES[CommandKind.VELOCITY][k]
                 return [f'{name}: goes the other way than commanded: mirrored, or turned?']
         return []
     determinant = float(np.linalg.det(plane))

@@ -24,11 +24,11 @@ from repsq_ros.campaign.command_response import CommandResponse
 from repsq_ros.campaign.losses import Losses
 from repsq_ros.campaign.promise import facts_of, say
 from repsq_ros.campaign.records import EstimateRecord
-from repsq_ros.campaign.result import Outcome, Result
+from repsq_ros.campaign.result import Result
 from repsq_ros.estimation.acceptance import AcceptanceTest, AcceptanceVerdict
 from repsq_ros.estimation.partition import probability_same
 from repsq_ros.estimation.portfolio import takes_middle
-from repsq_ros.estimation.stopping import Bounds, Progress, StoppingRule
+from repsq_ros.estimation.stopping import Bounds, Outcome, Progress, StoppingRule
 from repsq_ros.sampling.proposals import Proposal
 from repsq_ros.specification.model import Specification
 

@@ -29,6 +29,7 @@ from repsq_ros.campaign.losses import CUT_SHORT
 from repsq_ros.campaign.obedience import did_not_move
 from repsq_ros.campaign.protocol_run import OverdueError, ProtocolRun
 from repsq_ros.campaign.records import Case, CountedAttempt, EstimateRecord, TestRecord
+from repsq_ros.measurement.limits import Unanswered
 from repsq_ros.measurement.reasons import Code
 from repsq_ros.measurement.recorder import Key
 from repsq_ros.measurement.samples import Samples
@@ -322,7 +323,7 @@ class Conductor:
         if estimated.stopped:
             return [*actions, self._at_rest(Phase.DONE, now_ns)]
         limits = self._specification.measure.limits
-        if limits.unanswered == 'ask' and 0 < limits.obeys <= self._unanswered:
+        if limits.unanswered == Unanswered.ASK and 0 < limits.obeys <= self._unanswered:
             self._unanswered = 0
             return actions + self.ask(now_ns, did_not_move(limits.obeys), Cause.INSTRUMENT)
         start_ns = max(now_ns, self._not_before_ns)

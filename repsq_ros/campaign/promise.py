@@ -19,16 +19,18 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
-from repsq_ros.campaign.result import Outcome
 from repsq_ros.estimation.acceptance import Acceptance, AcceptanceVerdict
+from repsq_ros.estimation.alpha import OVER_OFFSET, AlphaRule
+from repsq_ros.estimation.certified_cell import CertifiedCell
 from repsq_ros.estimation.probabilities import confidence_text, probability_text, written
 from repsq_ros.estimation.reproducible_query import ReproducibleQuery
-from repsq_ros.estimation.stopping import Bounds, StoppingRule, Validity
+from repsq_ros.estimation.stopping import Bounds, Outcome, StoppingRule, Validity
 from repsq_ros.estimation.twin_control import TwinAnytime
 from repsq_ros.sampling.proposals import Dependence, Proposal
-from repsq_ros.specification.accuracy_section import RequiredAccuracy
+from repsq_ros.specification.accuracy_section import RequiredAccuracy, SelectionBias
 from repsq_ros.specification.model import Specification
-from repsq_ros.specification.partition_section import PartitionChoice
+from repsq_ros.specification.partition_section import PartitionChoice, PartitionType
+from repsq_ros.specification.proposal_section import ProposalType
 
 ROUNDING = 1.0 - 1e-12  # tolerance for rounding when 2 gamma is computed differently
 NEGLIGIBLE = 0.01  # of gamma: an error of the instruments that is not worth a word
@@ -76,7 +78,7 @@ class Facts:
     @property
     def cell_decides(self) -> bool:
         """Tell whether the rule declares a cell, and no interval around the mean."""
-        return self.rule.name == 'certified_cell'
+        return isinstance(self.rule, CertifiedCell)
 
     @property
     def reach(self) -> float:
@@ -111,7 +113,7 @@ def facts_of(specification: Specification, proposal: Proposal) -> Facts:
         proposal.dependence,
         proposal.largest_weight_bound,
         proposal.proven,
-        specification.tester.proposal.kind == 'external',
+        specification.tester.proposal.kind == ProposalType.EXTERNAL,
         accept=specification.accept,
     )
 
@@ -236,7 +238,7 @@ def _provisos(facts: Facts) -> tuple[str, ...]:
     if isinstance(facts.rule, TwinAnytime):
         found.append("the simulator answered the robot's cases as it answered its own")
     lost = facts.independent
-    if lost is None and facts.accuracy.selection == 'assume_independent':
+    if lost is None and facts.accuracy.selection == SelectionBias.ASSUME_INDEPENDENT:
         found.append(f'tests were {INDEPENDENT}')
     elif lost:
         what = bench_text(lost) if facts.bench == lost else lost_text(lost)
@@ -299,7 +301,7 @@ def _guarantee(facts: Facts, provisos: tuple[str, ...]) -> str:
     if facts.cell_decides:
         return f'{_confidence(facts)} the true mean lies in this cell{given}. {why}'
     total = gamma + facts.cells.half_width
-    if facts.cells.kind == 'anchored' and facts.cells.partition is None:
+    if facts.cells.kind == PartitionType.ANCHORED and facts.cells.partition is None:
         total = gamma  # the initiator's value is its estimate
     return (
         f'{_confidence(facts)} the true mean is within {total:.4g} of this result, and within '
@@ -319,14 +321,14 @@ def _agreement(facts: Facts, objection: str, provisos: tuple[str, ...]) -> str:
     if objection:
         return 'No agreement is promised: the accuracy that it would follow from is not.'
     given = _given(provisos)
-    if cells.kind == 'anchored':
+    if cells.kind == PartitionType.ANCHORED:
         return _of_anchored(facts, provisos)
     if facts.cell_decides:
         return (
             f'With probability at least {probability_text(kept)}, no two of {runs} return '
             f'different cells, whichever algorithms they use{given}.'
         )
-    if cells.alpha_rule == 'query':
+    if cells.alpha_rule == AlphaRule.QUERY:
         # Runs that are all so near agree with 1 - beta (estimation/reproducible_query.py).
         near = cells.alpha / 2.0 * (accuracy.beta - accuracy.runs * accuracy.c)
         if facts.reach * ROUNDING > near:
@@ -334,15 +336,15 @@ def _agreement(facts: Facts, objection: str, provisos: tuple[str, ...]) -> str:
                 f'Nothing is proved: alpha: query supposes runs within {near:.4g} of the true '
                 f'mean (rule reproducible_query, or tester.gamma), not {facts.reach:.4g}.'
             )
-    offset = cells.random_offset and cells.alpha_rule in ('iid', 'distinct', 'query')
+    offset = cells.random_offset and cells.alpha_rule in OVER_OFFSET
     if offset:
-        algorithm = 'of one law' if cells.alpha_rule == 'iid' else 'of any algorithms'
+        algorithm = 'of one law' if cells.alpha_rule == AlphaRule.IID else 'of any algorithms'
         return (
             f'With probability {confidence_text(accuracy.beta)} at least {runs} {algorithm} '
             'return the same value, over the offset that was drawn from a published seed before '
             f'the campaign{given}.'
         )
-    if cells.alpha_rule == 'paper':
+    if cells.alpha_rule == AlphaRule.PAPER:
         return (
             "Nothing is proved: the paper's alpha does not give its probability of agreement "
             '(docs/theory.md); see p_same and edge_distance.'

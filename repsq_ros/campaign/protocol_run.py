@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from repsq_ros.measurement.samples import Samples
 from repsq_ros.measurement.settling import Settling
-from repsq_ros.protocols.command_space import Command
+from repsq_ros.protocols.command_space import Command, CommandKind
 from repsq_ros.protocols.endings import EndJudgement, EndState, PhaseObservation
 from repsq_ros.protocols.phases import BEGUN, Span
 from repsq_ros.protocols.protocol import Protocol, Step
@@ -140,7 +140,9 @@ class ProtocolRun:
 
     def _judge(self, span: Span, now_ns: int) -> EndJudgement:
         assert span.end_ns is not None
-        goal = span.command[:3] if self._protocol.kind == 'pose' and span.command else None
+        goal = (
+            span.command[:3] if self._protocol.kind == CommandKind.POSE and span.command else None
+        )
         observed = PhaseObservation(
             self._began_ns, span.end_ns, now_ns, self._confirmed, self._settling, goal
         )

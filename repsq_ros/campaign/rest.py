@@ -23,7 +23,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from repsq_ros.measurement.inputs import Input
+from repsq_ros.measurement.inputs import Input, Velocity
 from repsq_ros.measurement.samples import Samples, joined
 from repsq_ros.protocols.rotation import angle_between
 from repsq_ros.timebase import NANOSECONDS
@@ -104,7 +104,7 @@ class RestDetector:
     def _velocity(self, samples: Samples) -> tuple[float, float]:
         """Return speed [m/s] and turn rate [rad/s]; a speed of NaN where it cannot be told."""
         scale = self._source.scale
-        if self._source.velocity == 'twist' and samples.linear is not None:
+        if self._source.velocity == Velocity.TWIST and samples.linear is not None:
             speed = scale * float(np.linalg.norm(samples.linear.mean(axis=0)))
             if samples.angular is None:
                 return speed, 0.0

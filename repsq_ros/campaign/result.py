@@ -16,22 +16,12 @@
 
 from __future__ import annotations
 
-import enum
 from dataclasses import asdict, dataclass
 
 from repsq_ros import __version__
+from repsq_ros.estimation.stopping import Outcome
 from repsq_ros.specification.model import Specification
 from repsq_ros.specification.partition_section import Initiator
-
-
-class Outcome(enum.Enum):
-    """How a campaign came to its end."""
-
-    REACHED = 'reached'  # the stopping rule was met
-    BUDGET = 'budget'  # max_tests came first
-    UNRESOLVED = 'unresolved'  # ... and more than one cell may still hold r*
-    VOID = 'void'  # what was measured contradicts the rule's assumptions: no claim is left
-
 
 ACCEPTANCE = ('verdict', 'decided_at')  # fields of `accept`
 RESPONSE = 'response'
@@ -86,7 +76,7 @@ class Result:
     def as_initiator(self, specification: Specification) -> Initiator:
         """Return what replicators have to know of this campaign: the accuracy that it aimed at."""
         return Initiator(
-            self.outcome,
+            Outcome(self.outcome),
             self.rule,
             specification.gamma,
             specification.accuracy.c,

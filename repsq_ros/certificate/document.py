@@ -109,7 +109,7 @@ def counted_content(recomputed: RecomputedCampaign) -> dict[str, object]:
         'campaign': {
             'id': contents.campaign_id,
             'seed': contents.seed,
-            'proposal': tester.proposal.kind,
+            'proposal': tester.proposal.kind.value,
             'control': tester.control is not None,
             'max_tests': tester.max_tests,
         },
@@ -120,7 +120,7 @@ def counted_content(recomputed: RecomputedCampaign) -> dict[str, object]:
             'shared': published.shared(),
         },
         'partition': {
-            'type': published.cells.kind,
+            'type': published.cells.kind.value,
             'edges': list(partition.edges) if partition is not None else [],
             'anchor': partition.anchor if partition is not None else None,
         },
@@ -131,7 +131,7 @@ def counted_content(recomputed: RecomputedCampaign) -> dict[str, object]:
             'c': accuracy.c,
             'beta': accuracy.beta,
             'runs': accuracy.runs,
-            'selection': accuracy.selection,
+            'selection': accuracy.selection.value,
         },
         'promise': {name: told[name] for name in (*PROMISE, *ACCEPTANCE) if name in told},
         'result': {

@@ -86,7 +86,7 @@ def report(specification: Specification) -> str:
     counts = tests_of_equal_psi(specification)
     count = max(counts, default=0)
     least = f'{count} if all gave the same psi, the worst: {count * duration / 3600:.2f} h, '
-    kind = tester.proposal.kind
+    kind: str = tester.proposal.kind
     if tester.proposal.sobol:
         kind = 'monte_carlo on a Sobol sequence'
     control = f'\ncontrol     {tester.control.words}' if tester.control is not None else ''
@@ -129,7 +129,7 @@ def answer(specification: Specification) -> dict[str, object]:
         'cells': None
         if specification.partition is None
         else len(specification.partition.edges) - 1,
-        'proposal': specification.tester.proposal.kind,
+        'proposal': specification.tester.proposal.kind.value,
         'weight_bound': proposal.largest_weight_bound,
         'weight_bound_proven': proposal.proven,
         'rule': specification.tester.stopping.name,
@@ -151,7 +151,7 @@ def budget_warning(specification: Specification) -> str:
     measure, question = specification.measure, Campaign(specification).question
     tester, width = specification.tester, measure.upper - measure.lower
     rule, mean = tester.stopping, (measure.lower + measure.upper) / 2.0
-    if question.gamma <= 0.0 or rule.name in FIXED or rule.validity is Validity.NONE:
+    if question.gamma <= 0.0 or isinstance(rule, FIXED) or rule.validity is Validity.NONE:
         return ''
 
     def within(sd: float) -> bool:

@@ -28,6 +28,7 @@ from repsq_ros.campaign.journal_contents import clock_state
 from repsq_ros.console.shared_memory import SHARED_MEMORY, clear, left_over
 from repsq_ros.errors import MissingError, ParameterError
 from repsq_ros.json_answer import add_json, print_json
+from repsq_ros.protocols.command_space import CommandKind
 from repsq_ros.replay.bag_topics import TopicNames
 from repsq_ros.specification.load import load
 from repsq_ros.specification.model import Specification
@@ -45,9 +46,9 @@ from repsq_ros.views.health import Level
 NOT_READY = 3
 # The usual topics of commands, by what a protocol commands; a push has none.
 COMMANDS = {
-    'velocity': (topics.COMMAND_VELOCITY,),
-    'pose': (topics.SCRIPT_COMMAND,),
-    'push': (),
+    CommandKind.VELOCITY: (topics.COMMAND_VELOCITY,),
+    CommandKind.POSE: (topics.SCRIPT_COMMAND,),
+    CommandKind.PUSH: (),
 }
 CPUS = Path('/sys/devices/system/cpu')
 RECEIVE_BUFFER = Path('/proc/sys/net/core/rmem_max')

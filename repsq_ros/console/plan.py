@@ -32,6 +32,7 @@ from repsq_ros.estimation.stopping import Bounds
 from repsq_ros.json_answer import add_json, print_json
 from repsq_ros.specification.load import load
 from repsq_ros.specification.model import Specification
+from repsq_ros.specification.proposal_section import ProposalType
 from repsq_ros.studies.costs import (
     Budget,
     Known,
@@ -308,7 +309,7 @@ def _spread(
             f'at most {largest:.4g}, the largest that psi w in '
             f'[{bounds.lower:g}, {bounds.upper:.4g}] can have with a mean of {mean:g}',
         )
-    if kind == 'adaptive':
+    if kind == ProposalType.ADAPTIVE:
         notes.append(
             'note        the proposal is taken as it begins: what it learns, and the bounds that '
             'go with it, only a --pilot can tell'
@@ -327,7 +328,7 @@ def _of_pilot(
         raise BagError(f'{folder}: found {count} valid tests, expected at least 2')
     # An adaptive proposal is another one the longer it learns.
     tests, c = specification.tester.max_tests, specification.accuracy.c
-    for _ in range(4 if specification.tester.proposal.kind == 'adaptive' else 1):
+    for _ in range(4 if specification.tester.proposal.kind == ProposalType.ADAPTIVE else 1):
         spread, bounds, size = pilot.planned(tests)
         question = question_of(specification, bounds, specification.gamma, c)
         tests = count_tests(Anytime(), question, spread).mean or tests

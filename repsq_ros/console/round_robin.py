@@ -31,6 +31,7 @@ from repsq_ros.estimation.precision import (
     precision,
     zeta_scores,
 )
+from repsq_ros.specification.proposal_section import ProposalType
 
 LEVEL = 0.05  # of h and k
 QUESTIONABLE = 2.0  # of zeta; 3 is a signal
@@ -60,7 +61,7 @@ def compare_labs(labs: Sequence[LabResult]) -> RoundRobin | None:
         return None
     values = [lab.result['value'] for lab in labs]
     usual = max(values, key=values.count)
-    alike = {lab.content['campaign']['proposal'] for lab in labs} == {'monte_carlo'}
+    alike = {lab.content['campaign']['proposal'] for lab in labs} == {ProposalType.MONTE_CARLO}
     return RoundRobin(
         summaries,
         tuple(value == usual for value in values),

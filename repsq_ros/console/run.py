@@ -378,7 +378,7 @@ def _nodes(
         'output': str(folder),
         'resume': arguments.resume is not None,
         'session_note': arguments.session_note,
-        'command_type': TYPES[specification.protocol.kind][0],
+        'command_type': TYPES[specification.protocol.kind][0].value,
         'subject': arguments.subject,
         'model': str(arguments.model),
         'speed': float(arguments.speed),

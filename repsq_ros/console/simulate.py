@@ -20,10 +20,11 @@ import argparse
 import math
 from pathlib import Path
 
-from repsq_ros.campaign.result import Outcome
 from repsq_ros.console.command_line import add_executor_arguments
 from repsq_ros.console.outputs import add_force, refuse_others_file
 from repsq_ros.errors import ParameterError
+from repsq_ros.estimation.certified_cell import CertifiedCell
+from repsq_ros.estimation.stopping import Outcome
 from repsq_ros.json_answer import add_json, print_json
 from repsq_ros.simulation.build import SUBJECTS, make_subject
 from repsq_ros.specification.load import load
@@ -75,7 +76,7 @@ def run(arguments: argparse.Namespace) -> int:
     with open_executor(arguments.processes, arguments.scheduler, count) as (executor, progress):
         runs = run_plan(plan, count, executor, progress)
     gammas = initiator.gamma, replicator.gamma
-    by_cell = initiator.tester.stopping.name == 'certified_cell'
+    by_cell = isinstance(initiator.tester.stopping, CertifiedCell)
     summary = summarize(runs, gammas, truth, by_cell)
     if arguments.json:
         print_json({'summary': summary, 'promised': foretell(initiator)})

@@ -20,6 +20,7 @@ from decimal import Decimal, localcontext
 from fractions import Fraction
 
 from repsq_ros.estimation.probabilities import written
+from repsq_ros.keys import TextEnum
 
 DIGITS = 50  # of a square root, before it is rounded to a float
 ROUNDING = 1 - Fraction(1, 10**12)
@@ -121,13 +122,25 @@ def query_alpha(gamma: float, c: float, beta: float, runs: int = 2) -> float:
     return float(2 * written(gamma) / (1 + share))
 
 
+class AlphaRule(TextEnum):
+    """How the width of a cell follows from the accuracy."""
+
+    PAPER = 'paper'
+    CORRIGENDUM = 'corrigendum'
+    IID = 'iid'
+    DISTINCT = 'distinct'
+    QUERY = 'query'
+
+
 ALPHA_RULES = {
-    'paper': paper_alpha,
-    'corrigendum': corrigendum_alpha,
-    'iid': iid_alpha,
-    'distinct': distinct_alpha,
-    'query': query_alpha,
+    AlphaRule.PAPER: paper_alpha,
+    AlphaRule.CORRIGENDUM: corrigendum_alpha,
+    AlphaRule.IID: iid_alpha,
+    AlphaRule.DISTINCT: distinct_alpha,
+    AlphaRule.QUERY: query_alpha,
 }
+
+OVER_OFFSET = (AlphaRule.IID, AlphaRule.DISTINCT, AlphaRule.QUERY)  # their promise needs one
 
 
 def anchored_c(beta: float, runs: int = 2) -> float:

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from repsq_ros.estimation.accumulator import Accumulator
-from repsq_ros.keys import key
+from repsq_ros.keys import TextEnum, key
 
 C_BELOW = key(
     'share of c that the lower end of the interval may miss with, declared beforehand; '
@@ -29,6 +29,15 @@ C_BELOW = key(
     above=0,
     below=1,
 )
+
+
+class Outcome(TextEnum):
+    """How a campaign came to its end."""
+
+    REACHED = 'reached'  # the stopping rule was met
+    BUDGET = 'budget'  # max_tests came first
+    UNRESOLVED = 'unresolved'  # ... and more than one cell may still hold r*
+    VOID = 'void'  # what was measured contradicts the rule's assumptions: no claim is left
 
 
 class Validity(enum.Enum):

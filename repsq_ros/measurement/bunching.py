@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from repsq_ros.measurement.inputs import Input
+from repsq_ros.measurement.inputs import Input, Velocity
 from repsq_ros.measurement.reasons import Code, Fault
 from repsq_ros.measurement.retime import retimed
 from repsq_ros.measurement.samples import Samples
@@ -46,7 +46,7 @@ def bunched_fault(
     :param period: [s] between two samples
     """
     samples, gaps = steps.samples, steps.seconds
-    if source.velocity == 'twist' or source.retime or len(samples) - first < 4:
+    if source.velocity == Velocity.TWIST or source.retime or len(samples) - first < 4:
         return None
     if not gaps.max() > HELD * period:
         return None

@@ -26,6 +26,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from repsq_ros.measurement.inputs import VelocityFrame
 from repsq_ros.measurement.reasons import Code
 from repsq_ros.measurement.samples import (
     Array,
@@ -51,7 +52,7 @@ class MessageKind(NamedTuple):
     bodies: str = ''  # it holds several bodies, one of which is named: field of their list
     body_name: str = ''  # field of each body's name
     unit: str = 'm'  # of its lengths or of its number; empty: the specification must say
-    velocity_frame: str = 'body'  # in which its velocity is told
+    velocity_frame: VelocityFrame = VelocityFrame.BODY  # in which its velocity is told
 
 
 # Parts of messages -------------------------------------------------------------------------------
@@ -232,7 +233,7 @@ CATALOGUE = {
     ),
     'dial_gauge_msgs/msg/DialGauge': MessageKind(READING, 'gauge', _number('value'), unit='mm'),
     'unitree_go/msg/SportModeState': MessageKind(
-        POSE_TWIST, 'odommodestate', _sport_mode, stamped=False, velocity_frame='world'
+        POSE_TWIST, 'odommodestate', _sport_mode, stamped=False, velocity_frame=VelocityFrame.WORLD
     ),
     'unitree_hg/msg/BmsState': MessageKind(
         READING, 'battery', _number('soc'), stamped=False, unit='percent'

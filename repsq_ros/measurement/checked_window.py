@@ -23,6 +23,7 @@ import numpy as np
 from repsq_ros.measurement.checks import checked, fault
 from repsq_ros.measurement.cut import Cut
 from repsq_ros.measurement.fall import fallen, lost_falling
+from repsq_ros.measurement.inputs import Need
 from repsq_ros.measurement.limits import Fall
 from repsq_ros.measurement.reasons import Code
 from repsq_ros.measurement.retime import retimed
@@ -48,7 +49,7 @@ def checked_window(wide: Cut, fall: Fall | None, history: bool) -> tuple[Cut, st
     :param history: wanted are all samples since the last gap before the window, if they are valid
     :raises UnmeasurableError: with the named reason
     """
-    if wide.needs == 'reading':
+    if wide.needs == Need.READING:
         return checked(wide), ''
     whole, first, source = wide.samples, wide.first, wide.source
     window, limits = wide.window, wide.limits
@@ -63,7 +64,7 @@ def checked_window(wide: Cut, fall: Fall | None, history: bool) -> tuple[Cut, st
     stamps = whole.stamps[begin:]
     even = retimed(stamps, source.rate) if source.retime and source.rate > 0 else stamps
     lead = 0
-    if wide.needs == 'velocity' and not wide.by_twist and first < len(whole):
+    if wide.needs == Need.VELOCITY and not wide.by_twist and first < len(whole):
         lead = lead_of(even, source, first - begin)
     # One more: it tells whether the first ones came late, or are out of line.
     leads = [min(lead + 1, first - begin)]

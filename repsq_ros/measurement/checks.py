@@ -38,6 +38,7 @@ from repsq_ros.measurement.frames import (
     rotation_between,
 )
 from repsq_ros.measurement.frozen import frozen_fault, part_frozen_fault
+from repsq_ros.measurement.inputs import Need
 from repsq_ros.measurement.readings import implausible_fault
 from repsq_ros.measurement.reasons import Code, Doubt, Fault
 from repsq_ros.measurement.samples import COLUMNS, POSE, TWIST, Samples
@@ -62,7 +63,7 @@ class Check(NamedTuple):
 def _present(cut: Cut) -> Fault | None:
     if cut.count:
         return None
-    if cut.needs != 'reading':
+    if cut.needs != Need.READING:
         return silence(cut.window)
     if not len(cut.raw):
         return Fault(Code.SILENT, f'{silence(cut.window).text}, and none before it')
@@ -127,7 +128,7 @@ def _undoubted(cut: Cut) -> Fault | None:
 
 def _complete(cut: Cut) -> Fault | None:
     samples = cut.inside
-    if cut.needs == 'reading':
+    if cut.needs == Need.READING:
         return None
     if cut.by_twist:
         if samples.linear is None or samples.angular is None:
@@ -135,7 +136,7 @@ def _complete(cut: Cut) -> Fault | None:
         return None
     if samples.position is None:
         return Fault(Code.POSITION, 'no position: the source does not report it')
-    if cut.needs != 'position' and samples.orientation is None:
+    if cut.needs != Need.POSITION and samples.orientation is None:
         return Fault(Code.ORIENTATION, 'no orientation: the source reports positions only')
     return None
 
@@ -149,7 +150,7 @@ def _alive(cut: Cut) -> Fault | None:
 
 
 def _upright(cut: Cut) -> Fault | None:
-    if cut.needs != 'velocity' or not leans_as_if_w_came_first(cut.inside, cut.source):
+    if cut.needs != Need.VELOCITY or not leans_as_if_w_came_first(cut.inside, cut.source):
         return None
     return Fault(
         Code.QUATERNION,
@@ -160,7 +161,7 @@ def _upright(cut: Cut) -> Fault | None:
 
 def _standing(cut: Cut) -> Fault | None:
     """Find a body that leans before its command: heading and body axes are not what they seem."""
-    if cut.needs != 'velocity':
+    if cut.needs != Need.VELOCITY:
         return None
     up = cut.before_command().up
     if not up.size or up[2].min() > math.cos(cut.limits.rest_tilt):
@@ -177,7 +178,7 @@ def _standing(cut: Cut) -> Fault | None:
 
 
 def _alive_in_all_parts(cut: Cut) -> Fault | None:
-    if cut.needs != 'velocity' or cut.by_twist:
+    if cut.needs != Need.VELOCITY or cut.by_twist:
         return None
     return part_frozen_fault(cut.inside, cut.window, cut.limits)
 
@@ -188,7 +189,7 @@ def _level(cut: Cut) -> Fault | None:
     Its axes are not what they seem. Whoever falls does so at once.
     """
     samples = cut.measured
-    if cut.needs != 'velocity' or len(samples) < 3:
+    if cut.needs != Need.VELOCITY or len(samples) < 3:
         return None
     middle, last = len(samples) // 2, len(samples) - 1
     if samples.orientation is not None:
@@ -220,7 +221,7 @@ def _level(cut: Cut) -> Fault | None:
 def _dense(cut: Cut) -> Fault | None:
     """Find poses that are too far apart for the span of a velocity."""
     span = cut.source.velocity_span
-    if cut.needs != 'velocity' or cut.source.velocity not in FITS or cut.period <= 1.01 * span:
+    if cut.needs != Need.VELOCITY or cut.source.velocity not in FITS or cut.period <= 1.01 * span:
         return None
     return Fault(
         Code.COVERAGE,
@@ -236,7 +237,7 @@ def _smooth(cut: Cut) -> Fault | None:
 
 
 def _even(cut: Cut) -> Fault | None:
-    if cut.needs != 'velocity':
+    if cut.needs != Need.VELOCITY:
         return None
     return bunched_fault(cut.steps, cut.period, cut.first, cut.source, cut.window)
 

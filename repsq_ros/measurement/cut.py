@@ -25,7 +25,7 @@ import numpy as np
 from repsq_ros.measurement import velocity
 from repsq_ros.measurement.coverage import is_stream, period_of
 from repsq_ros.measurement.frames import conditioned, lengths, up_in_body
-from repsq_ros.measurement.inputs import Input
+from repsq_ros.measurement.inputs import Input, Need, Stamp, Velocity
 from repsq_ros.measurement.limits import CommandedSpeed, Limits
 from repsq_ros.measurement.reasons import Code, Doubt
 from repsq_ros.measurement.samples import Array, Flags, Samples, Stamps
@@ -105,7 +105,7 @@ class Cut:
     window: Window  # from whose start instants are reported
     start_ns: int
     end_ns: int
-    needs: str  # what of them is used: velocity, position, pose or reading
+    needs: Need  # what of them is used
     lead_ns: int = 0
     limits: Limits = USUAL
     doubts: Sequence[Doubt] = ()  # what was seen to be wrong with samples when they came
@@ -200,14 +200,14 @@ class Cut:
     @property
     def by_twist(self) -> bool:
         """Tell whether the velocities that the sensor reports are used."""
-        return self.needs == 'velocity' and self.source.velocity == 'twist'
+        return self.needs == Need.VELOCITY and self.source.velocity == Velocity.TWIST
 
     @cached_property
     def streams(self) -> bool:
         """Tell whether samples come all the time; a gauge may be silent while nothing changes."""
         if self.raw.value is None or self.source.rate > 0:
             return True
-        return is_stream(self.around, stamped=self.source.stamp == 'header')
+        return is_stream(self.around, stamped=self.source.stamp == Stamp.HEADER)
 
     # In SI units, z up ---------------------------------------------------------------------------
 

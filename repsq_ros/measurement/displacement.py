@@ -26,6 +26,7 @@ from transforms3d.euler import euler2quat
 from repsq_ros.keys import KeyedDataclass, key
 from repsq_ros.measurement.checks import checked, checked_reference
 from repsq_ros.measurement.cut import Cut
+from repsq_ros.measurement.inputs import Need
 from repsq_ros.measurement.pose import (
     Pose,
     angle_between,
@@ -78,7 +79,7 @@ class GaugeDisplacement(KeyedDataclass, type='displacement', of='gauge'):
         ),
     )
 
-    needs = 'reading'
+    needs = Need.READING
     unit = 'mm'
     lower = 0.0
 
@@ -189,7 +190,7 @@ class SpaceDisplacement(KeyedDataclass, type='displacement', of='body'):
     settled_speed: float = field(default=0.02, metadata=SPEED)
     settled_within: float = field(default=1.0, metadata=CREEP)
 
-    needs = 'position'
+    needs = Need.POSITION
     unit = 'mm'
     lower = 0.0
 
@@ -243,9 +244,9 @@ class FinalPoseError(KeyedDataclass, type='final_pose_error'):
     lower = 0.0
 
     @property
-    def needs(self) -> str:
+    def needs(self) -> Need:
         """What it is computed from."""
-        return 'pose' if self.per_radian > 0 else 'position'
+        return Need.POSE if self.per_radian > 0 else Need.POSITION
 
     def psi(self, cut: Cut) -> float:
         """Return |p - p*| [mm] + per_radian x angle(R, R*)."""

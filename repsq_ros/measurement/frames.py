@@ -22,7 +22,7 @@ from dataclasses import replace
 import numpy as np
 from transforms3d.quaternions import quat2mat
 
-from repsq_ros.measurement.inputs import Extrinsics, Input
+from repsq_ros.measurement.inputs import Extrinsics, Input, UpAxis, VelocityFrame
 from repsq_ros.measurement.samples import Array, Quaternion, Samples
 
 
@@ -167,11 +167,11 @@ def conditioned(samples: Samples, source: Input) -> Samples:
             position=None if samples.position is None else samples.position * source.scale,
             linear=None if samples.linear is None else samples.linear * source.scale,
         )
-    if source.velocity_frame == 'world' and samples.linear is not None:
+    if source.velocity_frame == VelocityFrame.WORLD and samples.linear is not None:
         if samples.orientation is None:
             raise ValueError('a velocity in the world frame needs an orientation')
         samples = replace(samples, linear=turned(samples.orientation, samples.linear, back=True))
-    if source.up_axis == 'y':
+    if source.up_axis == UpAxis.Y:
         samples = z_up(samples)
     if not source.extrinsics.trivial:
         samples = at_point(samples, source.extrinsics)
@@ -263,7 +263,7 @@ def leans_as_if_w_came_first(samples: Samples, source: Input) -> bool:
 
 def _stands(quaternion: list[float], source: Input) -> bool:
     """Tell whether a sample leans by less than `LEANS` for sure, where that takes no turning."""
-    if source.up_axis != 'z' or not source.extrinsics.trivial:
+    if source.up_axis != UpAxis.Z or not source.extrinsics.trivial:
         return False
     x, y, z, w = quaternion
     size = x * x + y * y + z * z + w * w

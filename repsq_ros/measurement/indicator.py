@@ -21,6 +21,7 @@ from typing import Any
 
 from repsq_ros.keys import KeyedDataclass, key
 from repsq_ros.measurement.cut import Cut
+from repsq_ros.measurement.inputs import Need
 from repsq_ros.measurement.psi_error import PsiError
 
 
@@ -36,9 +37,10 @@ class Indicator(KeyedDataclass, type='indicator'):
     upper = 1.0
 
     @property
-    def needs(self) -> str:
+    def needs(self) -> Need:
         """What it is computed from."""
-        return str(self.inner.needs)
+        needs: Need = self.inner.needs
+        return needs
 
     def psi(self, cut: Cut) -> float:
         """Return 1 or 0."""

@@ -23,14 +23,49 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from repsq_ros.keys import LABS_OWN, KeyedDataclass, key
+from repsq_ros.keys import LABS_OWN, KeyedDataclass, TextEnum, key
 from repsq_ros.measurement.samples import Quaternion, Vector
 
-STAMPS = ('header', 'receive')
-UP_AXES = ('z', 'y')
-AUTO = 'auto'  # slope or cubic, whichever leaves psi the smaller error
-VELOCITIES = ('twist', 'slope', 'cubic', AUTO, 'difference')
-VELOCITY_FRAMES = ('body', 'world')
+
+class Need(TextEnum):
+    """What a measure uses of the samples."""
+
+    VELOCITY = 'velocity'
+    POSITION = 'position'
+    POSE = 'pose'
+    READING = 'reading'
+
+
+class Stamp(TextEnum):
+    """Which clock the time of a sample is of."""
+
+    HEADER = 'header'
+    RECEIVE = 'receive'
+
+
+class UpAxis(TextEnum):
+    """Which axis of the sensor's frame points up."""
+
+    Z = 'z'
+    Y = 'y'
+
+
+class Velocity(TextEnum):
+    """How a body gets its velocity."""
+
+    TWIST = 'twist'
+    SLOPE = 'slope'
+    CUBIC = 'cubic'
+    AUTO = 'auto'  # slope or cubic, whichever leaves psi the smaller error
+    DIFFERENCE = 'difference'
+
+
+class VelocityFrame(TextEnum):
+    """Frame of the velocity in a message."""
+
+    BODY = 'body'
+    WORLD = 'world'
+
 
 # Factors to SI units; only reports and tables convert back to mm.
 LENGTHS = {'m': 1.0, 'cm': 0.01, 'mm': 0.001, 'um': 1e-6, 'inch': 0.0254}
@@ -71,11 +106,10 @@ class Input(KeyedDataclass):
     field: str = dataclasses.field(
         default='', metadata=key('path to one number in a message of any type: pose.position.x')
     )
-    stamp: str = dataclasses.field(
-        default='header',
+    stamp: Stamp = dataclasses.field(
+        default=Stamp.HEADER,
         metadata=key(
             'header: the stamp of the sensor; receive: when the message arrived',
-            choices=STAMPS,
             default_text='header where there is one',
         ),
     )
@@ -90,8 +124,8 @@ class Input(KeyedDataclass):
     sign: float = dataclasses.field(
         default=1.0, metadata=key('-1: a gauge that counts down', choices=(1.0, -1.0))
     )
-    up_axis: str = dataclasses.field(
-        default='z', metadata=key('y: a motion capture whose floor is x-z', choices=UP_AXES)
+    up_axis: UpAxis = dataclasses.field(
+        default=UpAxis.Z, metadata=key('y: a motion capture whose floor is x-z')
     )
     frame: str = dataclasses.field(
         default='', metadata=key('frame_id that is expected; left out: any')
@@ -100,22 +134,20 @@ class Input(KeyedDataclass):
         default=Extrinsics(),
         metadata=key('where the measured point sits on the body that the sensor sees'),
     )
-    velocity: str = dataclasses.field(
-        default='slope',
+    velocity: Velocity = dataclasses.field(
+        default=Velocity.SLOPE,
         metadata=key(
             'how a body gets its velocity; auto: slope or cubic, by psi_error',
-            choices=VELOCITIES,
             default_text='twist where the message has one',
         ),
     )
     velocity_span: float = dataclasses.field(
         default=0.1, metadata=key('window of slope and cubic', 's', above=0)
     )
-    velocity_frame: str = dataclasses.field(
-        default='body',
+    velocity_frame: VelocityFrame = dataclasses.field(
+        default=VelocityFrame.BODY,
         metadata=key(
             'frame of the velocity in the message',
-            choices=VELOCITY_FRAMES,
             default_text="the message's own",
         ),
     )

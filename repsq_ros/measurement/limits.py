@@ -22,7 +22,15 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from repsq_ros.keys import LABS_OWN, KeyedDataclass, key
+from repsq_ros.keys import LABS_OWN, KeyedDataclass, TextEnum, key
+
+
+class Unanswered(TextEnum):
+    """What becomes of a test whose robot did not move under its command."""
+
+    ASK = 'ask'  # somebody, after several in a row
+    RESULT = 'result'  # it counts, as the worst psi
+    INVALID = 'invalid'
 
 
 @dataclass(frozen=True)
@@ -76,12 +84,11 @@ class Limits(KeyedDataclass):
             later=True,
         ),
     )
-    unanswered: str = field(
-        default='ask',
+    unanswered: Unanswered = field(
+        default=Unanswered.ASK,
         metadata=key(
             'what a robot that does not move under its command is: a reason to ask, the worst '
             'result, or INVALID',
-            choices=('ask', 'result', 'invalid'),
             later=True,
         ),
     )

@@ -22,6 +22,7 @@ import numpy as np
 
 from repsq_ros.keys import KeyedDataclass, key
 from repsq_ros.measurement.cut import Cut
+from repsq_ros.measurement.inputs import Need
 from repsq_ros.measurement.psi_error import PsiError
 from repsq_ros.measurement.reasons import Code
 from repsq_ros.measurement.window import UnmeasurableError
@@ -36,7 +37,7 @@ class ManualOutcome(KeyedDataclass, type='manual_outcome'):
         metadata=key('psi of each outcome, in their order', name='psi')
     )
 
-    needs = 'reading'
+    needs = Need.READING
     unit = '1'
 
     @property

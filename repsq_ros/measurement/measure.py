@@ -27,8 +27,8 @@ from repsq_ros.keys import shared
 from repsq_ros.measurement.checked_window import checked_window
 from repsq_ros.measurement.condition_checks import condition_fault
 from repsq_ros.measurement.cut import Cut
-from repsq_ros.measurement.inputs import Input
-from repsq_ros.measurement.limits import CommandedSpeed, Condition, Fall, Limits
+from repsq_ros.measurement.inputs import Input, Need
+from repsq_ros.measurement.limits import CommandedSpeed, Condition, Fall, Limits, Unanswered
 from repsq_ros.measurement.own import OwnQuantity
 from repsq_ros.measurement.psi_error import PsiError
 from repsq_ros.measurement.reasons import Code, Fault
@@ -73,7 +73,7 @@ class Quantity(Protocol):
         """Unit of psi."""
 
     @property
-    def needs(self) -> str:
+    def needs(self) -> Need:
         """What it is computed from: velocity, position, pose, or reading."""
 
     def psi(self, cut: Cut) -> float:
@@ -93,7 +93,7 @@ class Quantity(Protocol):
 
 
 USUAL = Limits()
-NUMBERS = {'velocity': 3, 'pose': 6}  # of a command of that kind
+NUMBERS = {Need.VELOCITY: 3, Need.POSE: 6}  # of a command of that kind
 
 
 @dataclass(frozen=True)
@@ -131,7 +131,7 @@ class Measure:
     @property
     def of_readings(self) -> bool:
         """Tell whether its input is a number over time."""
-        return self.quantity.needs == 'reading'
+        return self.quantity.needs == Need.READING
 
     @property
     def own(self) -> bool:
@@ -139,11 +139,11 @@ class Measure:
         return isinstance(getattr(self.quantity, 'inner', self.quantity), OwnQuantity)
 
     @property
-    def shows(self) -> str:
-        """The kind of command that a window shows something of: velocity or pose; '': none."""
-        if self.quantity.needs == 'velocity':
-            return '' if self.own else 'velocity'
-        return 'pose' if self.quantity.needs in ('position', 'pose') else ''
+    def shows(self) -> Need | None:
+        """The kind of command that a window shows something of: velocity or pose."""
+        if self.quantity.needs == Need.VELOCITY:
+            return None if self.own else Need.VELOCITY
+        return Need.POSE if self.quantity.needs in (Need.POSITION, Need.POSE) else None
 
     def describe(self) -> dict[str, object]:
         """Return all that two labs have to share."""
@@ -179,7 +179,7 @@ class Measure:
             measured = self._of(ready)
             # Most bodies move on average: no closer look is needed.
             still = unanswered(cut) if max(map(abs, measured), default=0.0) < TURN else ''
-            if still and self.limits.unanswered != 'ask':
+            if still and self.limits.unanswered != Unanswered.ASK:
                 return self._of_a_body_that_stands(still, count)
             psi = float(self.quantity.psi(ready))
             off = self.quantity.error_of_psi(ready) if math.isfinite(psi) else PsiError()
@@ -206,16 +206,16 @@ class Measure:
         )
 
     def _of_a_body_that_stands(self, text: str, count: int) -> Evaluation:
-        if self.limits.unanswered == 'invalid':
+        if self.limits.unanswered == Unanswered.INVALID:
             return Evaluation.invalid(text, count, Code.UNANSWERED)
         return Evaluation(self.upper, True, '', count, text, Code.UNANSWERED)
 
     def _of(self, cut: Cut) -> tuple[float, ...]:
         """Return what a window shows of its command."""
         shows = self.shows
-        if not shows or len(cut.window.command) != NUMBERS[shows]:
+        if shows is None or len(cut.window.command) != NUMBERS[shows]:
             return ()
-        rows = cut.velocity if shows == 'velocity' else cut.measured.position
+        rows = cut.velocity if shows == Need.VELOCITY else cut.measured.position
         return () if rows is None else tuple(map(float, rows.mean(axis=0)))
 
     def _outside(self, psi: float) -> str:

@@ -22,6 +22,7 @@ import numpy as np
 
 from repsq_ros.keys import KeyedDataclass, key
 from repsq_ros.measurement.cut import Cut
+from repsq_ros.measurement.inputs import Need
 from repsq_ros.measurement.psi_error import PsiError
 from repsq_ros.measurement.reasons import Code
 from repsq_ros.measurement.samples import Array, Stamps
@@ -47,7 +48,7 @@ class OverTime(KeyedDataclass, type='over_time'):
     )
     unit: str = field(default='1', metadata=key('unit of psi, for people'))
 
-    needs = 'reading'
+    needs = Need.READING
     lower = 0.0
 
     def psi(self, cut: Cut) -> float:

@@ -20,11 +20,11 @@ from dataclasses import replace
 from typing import Any
 
 from repsq_ros.measurement.cut import Cut
+from repsq_ros.measurement.inputs import Need
 from repsq_ros.measurement.psi_error import PsiError
 from repsq_ros.measurement.velocity_error import disagreement
 from repsq_ros.measurement.window import UnmeasurableError
 
-NEEDS = ('velocity', 'position', 'pose', 'reading')
 ATTRIBUTES = ('lower', 'upper', 'unit', 'needs')
 
 
@@ -34,11 +34,11 @@ class OwnQuantity:
     def __init__(self, inner: Any, description: dict[str, object]) -> None:
         self._inner, self._description = inner, description
         self.lower, self.upper = float(inner.lower), float(inner.upper)
-        self.unit, self.needs = str(inner.unit), str(inner.needs)
+        self.unit, self.needs = str(inner.unit), Need(inner.needs)
 
     def describe(self) -> dict[str, object]:
         """Return all that two labs have to share: its name, options, unit."""
-        return {**self._description, 'unit': self.unit, 'needs': self.needs}
+        return {**self._description, 'unit': self.unit, 'needs': self.needs.value}
 
     def psi(self, cut: Cut) -> float:
         """Return psi.

@@ -25,6 +25,7 @@ from repsq_ros.keys import KeyedDataclass, key
 from repsq_ros.measurement.checks import checked_reference
 from repsq_ros.measurement.cut import Cut
 from repsq_ros.measurement.heading import yaw_of
+from repsq_ros.measurement.inputs import Need
 from repsq_ros.measurement.pose import gone_in, mean_pose, mean_variance
 from repsq_ros.measurement.psi_error import PsiError, lengthened
 from repsq_ros.measurement.reasons import Code
@@ -63,9 +64,9 @@ class PoseChange(KeyedDataclass, type='pose_change'):
     lower = 0.0
 
     @property
-    def needs(self) -> str:
+    def needs(self) -> Need:
         """What it is computed from."""
-        return 'pose' if self.what == 'heading' else 'position'
+        return Need.POSE if self.what == 'heading' else Need.POSITION
 
     @property
     def unit(self) -> str:
@@ -93,7 +94,7 @@ class PoseChange(KeyedDataclass, type='pose_change'):
 
     def _before(self, cut: Cut) -> Samples:
         """Return the samples before the command; the set-up is to blame where they creep."""
-        before = checked_reference(cut, 'pose', to_nanoseconds(self.stable))
+        before = checked_reference(cut, Need.POSE, to_nanoseconds(self.stable))
         if self._creeps(before):
             raise UnmeasurableError(
                 f'reference: the body creeps by more than {self.creep:g} mm before the command',

@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from repsq_ros.measurement.cut import Cut, SampleRun
-from repsq_ros.measurement.inputs import AUTO, Input
+from repsq_ros.measurement.inputs import Input, Need, Stamp, Velocity
 from repsq_ros.measurement.measure import Evaluation, Measure
 from repsq_ros.measurement.reasons import Code
 from repsq_ros.measurement.samples import Samples
@@ -48,7 +48,7 @@ class Recorder:
         self._variants = [
             replace(measure, input=replace(measure.input, velocity=each))
             for each in FITS
-            if measure.input.velocity == AUTO and measure.quantity.needs == 'velocity'
+            if measure.input.velocity == Velocity.AUTO and measure.quantity.needs == Need.VELOCITY
         ]
         self.tail = self._new_tail(measure.input)
         self.conditions = {
@@ -60,7 +60,7 @@ class Recorder:
 
     def _new_tail(self, source: Input) -> Tail:
         keep_ns = KEEP_NS if self._keep_ns is None else self._keep_ns
-        return Tail(keep_ns, source.frame, stamped=source.stamp == 'header')
+        return Tail(keep_ns, source.frame, stamped=source.stamp == Stamp.HEADER)
 
     def add(self, samples: Samples, condition: str = '') -> None:
         """Take in samples of the measure's input, or readings of a condition."""
@@ -167,7 +167,7 @@ class Recorder:
         cuts = self._cuts(self.tail, measure.input, needs, windows, reach, set_back)
         began = [window.command_ns for window in windows]
         of_conditions = [
-            self._cuts(self.conditions[condition.name], source, 'reading', windows, began)
+            self._cuts(self.conditions[condition.name], source, Need.READING, windows, began)
             for condition, source in zip(measure.conditions, measure.condition_inputs, strict=True)
         ]
         return [
@@ -179,7 +179,7 @@ class Recorder:
         self,
         tail: Tail,
         source: Input,
-        needs: str,
+        needs: Need,
         windows: Sequence[Window],
         since: Sequence[int],
         set_back: int = 0,
@@ -188,7 +188,7 @@ class Recorder:
 
         :param since: [ns] of each window, the instant
         """
-        holds = needs == 'reading'
+        holds = needs == Need.READING
         end_ns = max(window.end_ns for window in windows)
         run = SampleRun(tail.between(min(since), end_ns, last_before=holds), source)
         stamps, cuts = run.raw.stamps, []

@@ -23,7 +23,7 @@ import numpy as np
 
 from repsq_ros.measurement.checks import checked
 from repsq_ros.measurement.cut import Cut, SampleRun
-from repsq_ros.measurement.inputs import Input
+from repsq_ros.measurement.inputs import Input, Need, Stamp, Velocity
 from repsq_ros.measurement.limits import Limits
 from repsq_ros.measurement.pose import speed_of
 from repsq_ros.measurement.samples import Samples
@@ -47,7 +47,7 @@ class Settling:
 
     def __init__(self, source: Input) -> None:
         self.source = source
-        self._tail = Tail(10 * NANOSECONDS, source.frame, stamped=source.stamp == 'header')
+        self._tail = Tail(10 * NANOSECONDS, source.frame, stamped=source.stamp == Stamp.HEADER)
 
     @property
     def newest_ns(self) -> int | None:
@@ -101,13 +101,13 @@ class Settling:
         return ''
 
     @property
-    def _needs(self) -> str:
-        return 'velocity' if self.source.velocity == 'twist' else 'position'
+    def _needs(self) -> Need:
+        return Need.VELOCITY if self.source.velocity == Velocity.TWIST else Need.POSITION
 
     def _speed(self, samples: Samples) -> float:
         """Return the speed by twist and by pose, whichever is faster: one of them may be dead."""
         found = 0.0 if samples.position is None else speed_of(samples)
-        if self.source.velocity == 'twist' and samples.linear is not None:
+        if self.source.velocity == Velocity.TWIST and samples.linear is not None:
             speeds = np.linalg.norm(samples.linear, axis=1)
             found = max(found, float(np.percentile(speeds, 95)))
         return found if math.isfinite(found) else math.inf

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from repsq_ros.keys import KeyedDataclass, key
 from repsq_ros.measurement.cut import Cut
+from repsq_ros.measurement.inputs import Need
 from repsq_ros.measurement.psi_error import PsiError
 from repsq_ros.measurement.velocity_error import disagreement, velocity_error
 from repsq_ros.timebase import to_seconds
@@ -88,7 +89,7 @@ class TrackingLoss(KeyedDataclass, type='soft_linf'):
         ),
     )
 
-    needs = 'velocity'
+    needs = Need.VELOCITY
     unit = '1'
     lower = 0.0  # range M of psi
     upper = 1.0

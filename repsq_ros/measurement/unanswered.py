@@ -23,6 +23,7 @@ import numpy as np
 
 from repsq_ros.measurement.cut import Cut
 from repsq_ros.measurement.heading import unwrapped, yaw_of
+from repsq_ros.measurement.inputs import Need
 from repsq_ros.measurement.samples import Array
 
 SPEED, TURN = 0.05, 0.1  # [m/s], [rad/s]: a mean velocity over SPAN below both is no motion
@@ -46,7 +47,7 @@ def unanswered(cut: Cut) -> str:
     :param cut: the window, with all that comes before it
     """
     window = cut.window
-    if cut.needs == 'reading' or not is_clear(window.command):
+    if cut.needs == Need.READING or not is_clear(window.command):
         return ''
     speed, turn = _means(cut.part(window.command_ns, window.end_ns))
     if not len(speed) or speed.max() >= SPEED or turn.max() >= TURN:

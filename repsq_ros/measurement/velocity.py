@@ -19,10 +19,11 @@ from __future__ import annotations
 import numpy as np
 
 from repsq_ros.measurement.heading import into_body, unwrapped, yaw_of
-from repsq_ros.measurement.inputs import Input
+from repsq_ros.measurement.inputs import Input, Velocity
 from repsq_ros.measurement.samples import Array, Flags, Samples, Stamps
 
-FITS = ('slope', 'cubic')  # estimators that fit a curve to the poses around each one
+# Estimators that fit a curve to the poses around each one.
+FITS = (Velocity.SLOPE, Velocity.CUBIC)
 FEWEST = 3  # poses for a straight line
 FEWEST_OF_A_CUBIC = 5
 EDGE_NS = 20  # beyond the span: stamps are rounded somewhere
@@ -218,11 +219,11 @@ def estimated(samples: Samples, source: Input, first: int) -> Array:
     :returns: (n - first, 3) in m/s, m/s, rad/s
     :raises ValueError: too few poses, or no velocity
     """
-    if source.velocity == 'twist':
+    if source.velocity == Velocity.TWIST:
         return from_twist(samples.since(first))
     since = first - lead_of(samples.stamps, source, first)
     if source.velocity in FITS:
-        fit = by_slope if source.velocity == 'slope' else by_cubic
+        fit = by_slope if source.velocity == Velocity.SLOPE else by_cubic
         return fit(samples.since(since), source.velocity_span, first - since)
     chain = samples.since(since)
     if len(chain) < 2:

@@ -25,6 +25,7 @@ import numpy as np
 
 from repsq_ros.measurement import velocity
 from repsq_ros.measurement.cut import Cut
+from repsq_ros.measurement.inputs import Velocity
 from repsq_ros.measurement.psi_error import PsiError
 from repsq_ros.measurement.retime import retimed
 from repsq_ros.measurement.samples import Array, Samples, Stamps
@@ -97,7 +98,7 @@ def velocity_error(cut: Cut, weights: Array, loss: Loss) -> PsiError:
     if source.velocity in velocity.FITS:
         variant = _smoothed_otherwise(cut, noise, pose)
         smoothing = 0.0 if variant is None else change(variant)
-        if source.velocity == 'slope':
+        if source.velocity == Velocity.SLOPE:
             smoothing *= OF_HALF
         elif variant is not None:
             power = 2.0 * float(variant.taken.var(axis=0) @ weights)
@@ -177,13 +178,13 @@ def _noise_of_pose(samples: Samples, span: float, first: int) -> Array:
 
 
 def _noise_of_velocity(
-    samples: Samples, estimator: str, span: float, first: int, pose: Array
+    samples: Samples, estimator: Velocity, span: float, first: int, pose: Array
 ) -> Array:
     """Return the variances of the velocities of an estimator, (3,)."""
-    if estimator == 'difference':
+    if estimator == Velocity.DIFFERENCE:
         steps = np.diff(samples.stamps[max(first - 1, 0) :]).astype(np.float64) * 1e-9
         return pose * float(np.mean(2.0 / steps**2))
-    return pose * line_noise(samples.stamps, span, first, cubic=estimator == 'cubic')
+    return pose * line_noise(samples.stamps, span, first, cubic=estimator == Velocity.CUBIC)
 
 
 def _smoothed_otherwise(cut: Cut, noise: Array, pose: Array) -> OtherVelocities | None:
@@ -198,7 +199,7 @@ def _smoothed_otherwise(cut: Cut, noise: Array, pose: Array) -> OtherVelocities 
     inner = (stamps >= timed.stamps[0] + edge) & (stamps <= timed.stamps[-1] - edge)
     if not inner.any():
         return None
-    other = span / 2.0 if source.velocity == 'slope' else span
+    other = span / 2.0 if source.velocity == Velocity.SLOPE else span
     try:
         by_other = by_slope(timed, other, first)[inner]
         of_other = pose * line_noise(timed.stamps, other, first)

@@ -38,7 +38,7 @@ from repsq_ros.measurement.catalogue import (
     pose_sample,
     transform_sample,
 )
-from repsq_ros.measurement.inputs import Input
+from repsq_ros.measurement.inputs import Input, Stamp
 from repsq_ros.measurement.reasons import Code
 from repsq_ros.measurement.samples import POSE, Samples, number_sample, real
 from repsq_ros.timebase import from_time
@@ -64,7 +64,7 @@ def reader_of(source: Input) -> Reader:
 
 
 def _with_stamp(source: Input, read: Callable[[Any, int], Samples | None]) -> Reader:
-    if source.stamp == 'receive':
+    if source.stamp == Stamp.RECEIVE:
         return read
 
     def by_header(message: Any, arrival_ns: int) -> Samples | None:
@@ -102,7 +102,7 @@ def _named(source: Input, kind: MessageKind) -> Callable[[Any, int], Samples | N
 
 def _frame_pair(source: Input) -> Reader:
     """Return the reader of one transform: of the child `body` in the parent `frame`, if given."""
-    child, parent, by_arrival = source.body, source.frame, source.stamp == 'receive'
+    child, parent, by_arrival = source.body, source.frame, source.stamp == Stamp.RECEIVE
 
     def read(message: Any, arrival_ns: int) -> Samples | None:
         for each in message.transforms:

@@ -24,7 +24,7 @@ from rclpy.node import Node
 
 from repsq_ros.auditing.body_audit import audit_body
 from repsq_ros.auditing.stream_audit import Stamps, audit, clock_fault
-from repsq_ros.measurement.inputs import Input
+from repsq_ros.measurement.inputs import Input, Stamp, Velocity
 from repsq_ros.measurement.limits import Limits
 from repsq_ros.measurement.measure import Evaluation
 from repsq_ros.measurement.tail import Tail
@@ -72,7 +72,7 @@ class Watched:
             values += found.lines()
             if found.guess.startswith('none'):
                 level, text = DiagnosticStatus.WARN, found.guess
-            elif self.source.stamp == 'header' and found.backwards:
+            elif self.source.stamp == Stamp.HEADER and found.backwards:
                 level, text = DiagnosticStatus.WARN, f'{found.backwards} stamps run backwards'
             samples = self.tail.newest(SPAN_NS)
             if samples.position is not None:
@@ -80,7 +80,7 @@ class Watched:
                 values += body.lines()
                 if body.broken:
                     level, text = DiagnosticStatus.WARN, f'{body.broken} broken poses'
-                elif body.frozen > limits.frozen and self.source.velocity != 'twist':
+                elif body.frozen > limits.frozen and self.source.velocity != Velocity.TWIST:
                     level, text = DiagnosticStatus.WARN, f'frozen for {body.frozen:.3f} s'
         event_driven = self.condition or not self._is_body()
         last_ns = self._stamps[-1][1] if self._stamps else None

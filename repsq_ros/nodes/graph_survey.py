@@ -25,7 +25,7 @@ from typing import Any
 from rclpy.executors import SingleThreadedExecutor
 
 from repsq_ros.errors import MissingError
-from repsq_ros.measurement.inputs import Input
+from repsq_ros.measurement.inputs import Input, Stamp
 from repsq_ros.nodes import qos
 from repsq_ros.nodes.message_classes import message_class
 from repsq_ros.nodes.runtime import CampaignNode
@@ -94,7 +94,7 @@ class GraphSurvey(CampaignNode):
         found = self.get_publishers_info_by_topic(wanted.topic)
         publishers = tuple((_name(each), str(each.topic_type)) for each in found)
         qualities = tuple(_quality(each.qos_profile) for each in found)
-        by_header = wanted.source.stamp == 'header'
+        by_header = wanted.source.stamp == Stamp.HEADER
         return TopicSurvey(
             wanted.topic,
             wanted.source.type,

@@ -35,6 +35,7 @@ from repsq_ros.nodes.phase_subscription import subscribe_to_phases
 from repsq_ros.nodes.runtime import CampaignNode, run_node
 from repsq_ros.nodes.self_diagnosis import SelfDiagnosis
 from repsq_ros.nodes.watches.peers import Peers
+from repsq_ros.protocols.command_space import CommandType
 from repsq_ros.protocols.phases import Phase, Span
 from repsq_ros.views.health import Level, guard_health
 
@@ -99,8 +100,8 @@ class Guard(CampaignNode):
         self._heartbeat.say(ready, 'its own end' if self._leaving else status, self._interventions)
 
     @property
-    def _command_type(self) -> str:
-        return str(self.get_parameter('command_type').value)
+    def _command_type(self) -> CommandType:
+        return CommandType(self.get_parameter('command_type').value)
 
     @property
     def _under_way(self) -> bool:

@@ -26,7 +26,7 @@ from rclpy.subscription import Subscription
 
 from repsq_ros.measurement.catalogue import TF
 from repsq_ros.measurement.condition_checks import publishers_fault
-from repsq_ros.measurement.inputs import Input
+from repsq_ros.measurement.inputs import Input, Stamp
 from repsq_ros.measurement.reasons import Fault
 from repsq_ros.measurement.samples import Samples
 from repsq_ros.messages.sensor_messages import reader_of
@@ -152,4 +152,4 @@ def _hearer(
 
     if node.get_parameter('use_sim_time').value:
         return by_simulated_clock
-    return by_arrival if source.stamp == 'receive' else by_header
+    return by_arrival if source.stamp == Stamp.RECEIVE else by_header

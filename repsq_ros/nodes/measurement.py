@@ -28,7 +28,7 @@ from repsq_ros.auditing.stream_audit import CLOCK_TOLERANCE
 from repsq_ros.campaign.attempts import Attempts
 from repsq_ros.campaign.records import TestRecord, record_of
 from repsq_ros.campaign.running_time import RunningTime
-from repsq_ros.measurement.inputs import Input
+from repsq_ros.measurement.inputs import Input, Stamp
 from repsq_ros.measurement.measure import Evaluation
 from repsq_ros.measurement.reasons import Code
 from repsq_ros.measurement.recorder import Key, Recorder
@@ -135,7 +135,7 @@ class Measurement(CampaignNode):
         Simulated time is told by whoever makes the stamps.
         """
         sensor, simulated = self._watched[0], self.get_parameter('use_sim_time').value
-        if simulated or not self._clock_tolerance or sensor.source.stamp != 'header':
+        if simulated or not self._clock_tolerance or sensor.source.stamp != Stamp.HEADER:
             return ''
         fault = sensor.clock_fault(now_ns, self._clock_tolerance)
         return fault and (

@@ -20,6 +20,7 @@ import difflib
 import math
 from collections.abc import Iterable
 from pathlib import Path
+from typing import TypeVar
 
 from rcl_interfaces.msg import ParameterDescriptor, SetParametersResult
 from rclpy.node import Node
@@ -30,6 +31,8 @@ from repsq_ros.nodes.identity import LAUNCH_ID
 from repsq_ros.specification.load import load
 from repsq_ros.specification.model import Specification
 from repsq_ros.specification.reader import show
+
+Text = TypeVar('Text', bound=str)
 
 
 class Parameters:
@@ -76,12 +79,14 @@ class Parameters:
         """The parameters that have been read so far, with their values."""
         return dict(self._values)
 
-    def choice(self, name: str, choices: tuple[str, ...], default: str, description: str) -> str:
+    def choice(
+        self, name: str, choices: tuple[Text, ...], default: Text, description: str
+    ) -> Text:
         """Return one of the given words."""
-        value = self.text(name, default, f'{description} ({" | ".join(choices)})')
+        value = self.text(name, str(default), f'{description} ({" | ".join(choices)})')
         if value not in choices:
             raise ParameterError(name, show(value), f'one of {", ".join(choices)}')
-        return value
+        return next(each for each in choices if each == value)
 
     def number(
         self,

@@ -49,6 +49,7 @@ from repsq_ros.nodes.scheduler_settings import SchedulerSettings
 from repsq_ros.nodes.self_diagnosis import SelfDiagnosis
 from repsq_ros.nodes.supervisor import Supervisor
 from repsq_ros.nodes.watches.readiness import Readiness
+from repsq_ros.protocols.command_space import CommandType
 from repsq_ros.protocols.phases import Cause, Phase, Span
 from repsq_ros.timebase import whole_second_after
 from repsq_ros.views.health import Level, scheduler_health
@@ -73,7 +74,7 @@ class Scheduler(CampaignNode):
             self, parameters, self._resume, self._pause, self._skip, self._abort, self._confirm,
             lambda: self._conductor.span is not None,
         )  # fmt: skip
-        command_type = str(self.get_parameter('command_type').value)
+        command_type = CommandType(self.get_parameter('command_type').value)
         stops = read_stop_settings(parameters, space.kind, command_type)
         parameters.finish()
         self._stops = VerifiedStop(self, self._command, stops, specification.body_input)

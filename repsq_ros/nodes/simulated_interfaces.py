@@ -33,7 +33,7 @@ from repsq_ros.messages import campaign_messages
 from repsq_ros.nodes import qos, translate
 from repsq_ros.nodes.message_classes import message_class
 from repsq_ros.nodes.parameters import Parameters
-from repsq_ros.protocols.command_space import REST, Command
+from repsq_ros.protocols.command_space import REST, Command, CommandKind, CommandType
 from repsq_ros.protocols.rotation import angle_between, quaternion_of_rpy
 from repsq_ros.protocols.urscript import parse_script
 from repsq_ros.simulation.simulated_sensors import SENSORS, SensorReading
@@ -75,6 +75,9 @@ class SensorTopics:
             publisher.publish(translate.sensor_message_of(reading, publisher.msg_type))
 
 
+TWISTS = (CommandType.TWIST, CommandType.TWIST_STAMPED)
+
+
 class CommandInput(Protocol):
     """How a robot hears commands."""
 
@@ -92,13 +95,11 @@ class VelocityInput:
 
     def __init__(self, node: Node, parameters: Parameters, by_system_clock: bool) -> None:
         stamped = (
-            parameters.choice(
-                'command_type', ('twist', 'twist_stamped'), 'twist', 'message on cmd_vel'
-            )
-            == 'twist_stamped'
+            parameters.choice('command_type', TWISTS, CommandType.TWIST, 'message on cmd_vel')
+            == CommandType.TWIST_STAMPED
         )
         self._node = node
-        self.command: Command = REST['velocity']
+        self.command: Command = REST[CommandKind.VELOCITY]
         self._heard = time.monotonic()
         if stamped:
             node.create_subscription(
@@ -130,7 +131,7 @@ class VelocityInput:
 
     def forget(self) -> None:
         """Stand still."""
-        self.command = REST['velocity']
+        self.command = REST[CommandKind.VELOCITY]
 
 
 class ScriptInput:
@@ -138,7 +139,7 @@ class ScriptInput:
 
     def __init__(self, node: Node) -> None:
         self._node = node
-        self.command: Command = REST['pose']
+        self.command: Command = REST[CommandKind.POSE]
         node.create_subscription(String, topics.SCRIPT_COMMAND, self._hear, qos.COMMAND)
 
     def _hear(self, message: String) -> None:
@@ -147,7 +148,7 @@ class ScriptInput:
         except ValueError as error:
             self._node.get_logger().warning(f'{error}: ignored')
             return
-        self.command = script[1] if script[0] == 'movel' else REST['pose']
+        self.command = script[1] if script[0] == 'movel' else REST[CommandKind.POSE]
 
     def carries(self, command: Command) -> bool:
         """Tell whether this is the pose that was heard last: a script turns its angles."""
@@ -164,7 +165,7 @@ class ScriptInput:
 class PhaseInput:
     """A robot that is pushed: who pushes it does what the announced phase says, at its time."""
 
-    command: Command = REST['push']
+    command: Command = REST[CommandKind.PUSH]
 
     def carries(self, command: Command) -> bool:
         """Tell that it is done: nobody else pushes it."""
@@ -175,11 +176,11 @@ class PhaseInput:
 
 
 def make_command_input(
-    node: Node, parameters: Parameters, takes: str, by_system_clock: bool
+    node: Node, parameters: Parameters, takes: CommandKind, by_system_clock: bool
 ) -> CommandInput:
     """Return how a robot hears commands that takes velocities or poses, or is pushed."""
-    if takes == 'push':
+    if takes == CommandKind.PUSH:
         return PhaseInput()
-    if takes == 'pose':
+    if takes == CommandKind.POSE:
         return ScriptInput(node)
     return VelocityInput(node, parameters, by_system_clock)

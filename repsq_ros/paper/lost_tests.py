@@ -43,7 +43,7 @@ from repsq_ros.paper.study_interface import (
 )
 from repsq_ros.paper.written import share
 from repsq_ros.seeds import RandomStream, generator
-from repsq_ros.specification.accuracy_section import SELECTIONS
+from repsq_ros.specification.accuracy_section import SelectionBias
 from repsq_ros.specification.load import load
 from repsq_ros.specification.model import Specification
 from repsq_ros.specification.reader import Section
@@ -51,7 +51,7 @@ from repsq_ros.studies.expected_promise import altered
 from repsq_ros.studies.laws import read_law
 
 CHUNK = 10  # campaigns in a piece of work
-WIDEN, ASSUME = SELECTIONS
+WIDEN, ASSUME = SelectionBias
 SHARES = ('invalid', 'skipped', 'paused')  # of Loss
 
 
@@ -69,7 +69,7 @@ class Loss:
 class SelectionSetting:
     """What is asked of the study."""
 
-    campaigns: Mapping[str, Specification]  # one for each of SELECTIONS
+    campaigns: Mapping[str, Specification]  # one for each SelectionBias
     law: str
     losses: Mapping[str, Loss]
     runs: int
@@ -93,7 +93,10 @@ def _read(section: Section, asked: StudyRequest) -> SelectionSetting:
         )
         losses[name] = Loss(invalid, skipped, paused, each.number('above', 0.0))
     return SelectionSetting(
-        {way: replace(made, accuracy=replace(made.accuracy, selection=way)) for way in SELECTIONS},
+        {
+            way: replace(made, accuracy=replace(made.accuracy, selection=way))
+            for way in SelectionBias
+        },
         law,
         losses,
         sizes(section, asked, campaigns_of),

@@ -26,6 +26,7 @@ from repsq_ros.measurement.measure import Measure
 from repsq_ros.measurement.recorder import Recorder
 from repsq_ros.measurement.tracking_loss import REDUCTIONS, TrackingLoss
 from repsq_ros.measurement.window import Window
+from repsq_ros.protocols.protocol import ProtocolType
 from repsq_ros.simulation.g1_mujoco import G1Changes, G1Mujoco
 from repsq_ros.simulation.simulated_sensors import SensorReading, sample_of, sensor_of
 from repsq_ros.simulation.simulation import ticks_between_reports
@@ -59,7 +60,7 @@ class Walker:
         if not folder:
             raise ParameterError('model', 'nothing', 'the folder of the G1 model and its policy')
         quantity, protocol = specification.measure.quantity, specification.protocol
-        if not (isinstance(quantity, TrackingLoss) and protocol.type == 'locomotion'):
+        if not (isinstance(quantity, TrackingLoss) and protocol.type == ProtocolType.LOCOMOTION):
             raise ParameterError(
                 'specification',
                 f'{specification.file}',

@@ -19,23 +19,49 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from repsq_ros.keys import TextEnum
+
 Command = tuple[float, ...]
+
+
+class CommandKind(TextEnum):
+    """What a robot takes: velocities, poses, or pushes by hand."""
+
+    VELOCITY = 'velocity'
+    POSE = 'pose'
+    PUSH = 'push'
+
+
+class CommandType(TextEnum):
+    """How a command reaches the robot."""
+
+    TWIST = 'twist'
+    TWIST_STAMPED = 'twist_stamped'
+    UNITREE_SPORT = 'unitree_sport'
+    MANUAL = 'manual'  # by hand, as an instruction says
+    URSCRIPT = 'urscript'
+    POSE_TARGET = 'pose_target'
+
 
 # The components of a command and their units; angles are about fixed axes (REP-103).
 COMPONENTS = {
-    'velocity': ('linear_x', 'linear_y', 'angular_z'),
-    'pose': ('x', 'y', 'z', 'roll', 'pitch', 'yaw'),
+    CommandKind.VELOCITY: ('linear_x', 'linear_y', 'angular_z'),
+    CommandKind.POSE: ('x', 'y', 'z', 'roll', 'pitch', 'yaw'),
     # An impact by hand, hammer or pendulum. Azimuth: the way that the body is pushed, about its
     # z axis; 0 is forward.
-    'push': ('impulse', 'azimuth'),
+    CommandKind.PUSH: ('impulse', 'azimuth'),
 }
 UNITS = {
-    'velocity': ('m/s', 'm/s', 'rad/s'),
-    'pose': ('m', 'm', 'm', 'rad', 'rad', 'rad'),
-    'push': ('N s', 'rad'),
+    CommandKind.VELOCITY: ('m/s', 'm/s', 'rad/s'),
+    CommandKind.POSE: ('m', 'm', 'm', 'rad', 'rad', 'rad'),
+    CommandKind.PUSH: ('N s', 'rad'),
 }
 # What holds the robot: zero, no push, or for poses no target at all.
-REST: dict[str, Command] = {'velocity': (0.0, 0.0, 0.0), 'pose': (), 'push': (0.0, 0.0)}
+REST: dict[CommandKind, Command] = {
+    CommandKind.VELOCITY: (0.0, 0.0, 0.0),
+    CommandKind.POSE: (),
+    CommandKind.PUSH: (0.0, 0.0),
+}
 
 TOLERANCE = 1e-9  # of a component [its unit]: the rounding of sums exceeds no range
 
@@ -44,7 +70,7 @@ TOLERANCE = 1e-9  # of a component [its unit]: the rounding of sums exceeds no r
 class CommandSpace:
     """The commands that a campaign can reach, and how the tool gets to a pose."""
 
-    kind: str  # 'velocity', 'pose' or 'push'
+    kind: CommandKind
     ranges: tuple[tuple[float, float], ...]  # (lower, upper) of each component [its unit]
     frame: str = ''  # frame_id of poses; '' for velocities
     speed: float = 0.0  # [m/s] of the tool on its way to a pose

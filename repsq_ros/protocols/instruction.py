@@ -16,21 +16,24 @@
 
 from __future__ import annotations
 
-from repsq_ros.protocols.command_space import COMPONENTS, REST, UNITS, Command
+from repsq_ros.protocols.command_space import COMPONENTS, REST, UNITS, Command, CommandKind
 
 HOLD = 'stop: hold the robot'
 NO_PUSH = 'no push: let the robot stand'
-VERBS = {'velocity': 'command', 'pose': 'move to', 'push': 'push it with'}
+VERBS = {
+    CommandKind.VELOCITY: 'command',
+    CommandKind.POSE: 'move to',
+    CommandKind.PUSH: 'push it with',
+}
 
 
-def instruction(kind: str, command: Command) -> str:
+def instruction(kind: CommandKind, command: Command) -> str:
     """Return what is to be done.
 
-    :param kind: 'velocity', 'pose' or 'push'
     :param command: its components in SI units; what holds the robot is a stop
     """
     if command == REST[kind]:
-        return NO_PUSH if kind == 'push' else HOLD
+        return NO_PUSH if kind == CommandKind.PUSH else HOLD
     told = ', '.join(
         f'{name} = {value + 0.0:.6g} {unit}'
         for name, value, unit in zip(COMPONENTS[kind], command, UNITS[kind], strict=True)

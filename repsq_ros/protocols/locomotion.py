@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from repsq_ros.protocols.endings import TimedEnding
 from repsq_ros.protocols.phases import Phase
-from repsq_ros.protocols.protocol import Goal, Protocol, Step
+from repsq_ros.protocols.protocol import Goal, Protocol, ProtocolType, Step
 
 
 def locomotion(dwell_ns: int, command_ns: int, window_ns: int) -> Protocol:
@@ -27,7 +27,7 @@ def locomotion(dwell_ns: int, command_ns: int, window_ns: int) -> Protocol:
     After that zero again, which the next dwell continues.
     """
     return Protocol(
-        'locomotion',
+        ProtocolType.LOCOMOTION,
         (
             Step(Phase.DWELL, Goal.REST, TimedEnding(dwell_ns)),
             Step(Phase.COMMAND, Goal.TARGET, TimedEnding(command_ns), window_ns),

@@ -20,7 +20,7 @@ from dataclasses import asdict
 
 from repsq_ros.protocols.endings import Ending, TimedEnding
 from repsq_ros.protocols.phases import Phase
-from repsq_ros.protocols.protocol import Goal, Positions, Protocol, Step
+from repsq_ros.protocols.protocol import Goal, Positions, Protocol, ProtocolType, Step
 
 
 def homing_to_reference(move: Ending) -> tuple[Step, ...]:
@@ -61,4 +61,6 @@ def positioning(
         'positions': asdict(positions),
         'steps': [step.describe() for step in steps],
     }
-    return Protocol('positioning', steps, description, positions, homing_to_reference(move))
+    return Protocol(
+        ProtocolType.POSITIONING, steps, description, positions, homing_to_reference(move)
+    )

@@ -21,12 +21,27 @@ import math
 from dataclasses import asdict, dataclass, field
 from typing import Any, cast
 
-from repsq_ros.keys import key
-from repsq_ros.protocols.command_space import COMPONENTS, REST, UNITS, Command, CommandSpace
+from repsq_ros.keys import TextEnum, key
+from repsq_ros.protocols.command_space import (
+    COMPONENTS,
+    REST,
+    UNITS,
+    Command,
+    CommandKind,
+    CommandSpace,
+)
 from repsq_ros.protocols.endings import Ending, TimedEnding
 from repsq_ros.protocols.phases import Phase
 from repsq_ros.sampling.box import Box
 from repsq_ros.timebase import to_seconds
+
+
+class ProtocolType(TextEnum):
+    """How a protocol is declared."""
+
+    LOCOMOTION = 'locomotion'
+    POSITIONING = 'positioning'
+    FREE = 'free'  # its phases stand in the specification
 
 
 class Goal(enum.Enum):
@@ -95,7 +110,7 @@ class Protocol:
     :param description: what two labs have to share of it
     """
 
-    type: str
+    type: ProtocolType
     steps: tuple[Step, ...]
     description: dict[str, object]
     positions: Positions | None = None  # of a robot that takes poses
@@ -103,11 +118,11 @@ class Protocol:
     by_hand: bool = False  # the robot is pushed; false, without positions: it takes velocities
 
     @property
-    def kind(self) -> str:
-        """What the robot takes: velocity, pose or push."""
+    def kind(self) -> CommandKind:
+        """What the robot takes."""
         if self.positions is not None:
-            return 'pose'
-        return 'push' if self.by_hand else 'velocity'
+            return CommandKind.POSE
+        return CommandKind.PUSH if self.by_hand else CommandKind.VELOCITY
 
     @property
     def command_names(self) -> tuple[str, ...]:
@@ -177,7 +192,7 @@ class Protocol:
             return CommandSpace(self.kind, ranges, longest_ramp=to_seconds(min(ramps)))
         positions = self.positions
         return CommandSpace(
-            'pose', ranges, positions.frame, positions.speed, positions.acceleration
+            CommandKind.POSE, ranges, positions.frame, positions.speed, positions.acceleration
         )
 
     def duration_ns(self, box: Box) -> int:

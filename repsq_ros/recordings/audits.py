@@ -27,7 +27,7 @@ from repsq_ros.auditing.stream_audit import StreamAudit, StreamAuditor
 from repsq_ros.auditing.verdicts import body_verdicts, stream_verdicts
 from repsq_ros.errors import BagError
 from repsq_ros.measurement.catalogue import CATALOGUE, TF, MessageKind
-from repsq_ros.measurement.inputs import Input
+from repsq_ros.measurement.inputs import Input, Stamp
 from repsq_ros.measurement.samples import Samples
 from repsq_ros.messages.sensor_messages import Reader, bodies_of, reader_of
 from repsq_ros.recordings.message_block import Integers
@@ -185,7 +185,9 @@ class _AuditedStream:
             names.update(() if message is None else bodies_of(self.type, message))
         for name in names:
             if name not in self.bodies:
-                source = Input(self.type, '', name, stamp='header' if kind.stamped else 'receive')
+                source = Input(
+                    self.type, '', name, stamp=Stamp.HEADER if kind.stamped else Stamp.RECEIVE
+                )
                 own = StreamAuditor(rate) if self.type == TF else None
                 self.bodies[name] = _AuditedBody(reader_of(source), own)
             body = self.bodies[name]

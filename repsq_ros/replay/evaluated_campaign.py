@@ -21,6 +21,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from repsq_ros.errors import BagError
+from repsq_ros.measurement.inputs import Stamp
 from repsq_ros.measurement.measure import Measure
 from repsq_ros.measurement.reasons import Code
 from repsq_ros.recordings.recording import Recording
@@ -127,7 +128,7 @@ def _own_clocks(
     """Look whether sensors that are stamped when they arrive share a clock with the phases."""
     apart_ns = campaign.stamp_lead_ns
     inputs = (measure.input, *measure.condition_inputs)
-    arriving = [source.topic for source in inputs if source.stamp == 'receive']
+    arriving = [source.topic for source in inputs if source.stamp == Stamp.RECEIVE]
     if offset is not None:
         return [f'{offset:g} s added to the stamps of all sensors'] if offset else []
     if arriving and abs(apart_ns) > ANOTHER_TIME_NS:

@@ -26,6 +26,7 @@ from repsq_ros.campaign.records import EstimateRecord, TestRecord, record_of
 from repsq_ros.campaign.result import Result
 from repsq_ros.measurement.measure import Evaluation
 from repsq_ros.measurement.window import Window
+from repsq_ros.protocols.command_space import CommandKind
 from repsq_ros.replay.segments import Segment
 from repsq_ros.specification.model import Specification
 
@@ -111,7 +112,7 @@ def fold_records(
     )
 
 
-def against_commands(evaluated: Sequence[EvaluatedSegment], kind: str) -> tuple[str, ...]:
+def against_commands(evaluated: Sequence[EvaluatedSegment], kind: CommandKind) -> tuple[str, ...]:
     """Return what is wrong between commands and what was measured of them, a sentence each.
 
     :param kind: what is commanded: velocity or pose

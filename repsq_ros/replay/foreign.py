@@ -25,7 +25,9 @@ from typing import NamedTuple
 import numpy as np
 
 from repsq_ros.errors import BagError, ParameterError, RepsqError
+from repsq_ros.measurement.inputs import Need, Stamp
 from repsq_ros.measurement.window import Window
+from repsq_ros.protocols.command_space import CommandKind
 from repsq_ros.recordings.recording import BagMessage, Recording
 from repsq_ros.recordings.table import Table
 from repsq_ros.replay.clocks import (
@@ -105,7 +107,8 @@ class ForeignTests:
         for topic in self.messages:
             recording.require(topic, *LABELS)
         self._clocks = {
-            each: SensorClock(each[0], each[1].stamp == 'header') for each in dict.fromkeys(inputs)
+            each: SensorClock(each[0], each[1].stamp == Stamp.HEADER)
+            for each in dict.fromkeys(inputs)
         }
         self._own = inputs[0]
         self._logs: list[Times] = [NO_TIMES]
@@ -199,7 +202,7 @@ class ForeignTests:
                 f'{path}: found no test (commands of zero are none without --rest), expected at '
                 'least one'
             )
-        needs_command = self._specification.measure.quantity.needs == 'velocity'
+        needs_command = self._specification.measure.quantity.needs == Need.VELOCITY
         if needs_command and not marks.command_topic and not stretches[0].command:
             raise ParameterError(
                 'command-topic', 'none', 'one that tells the commands, which the measure needs'
@@ -234,7 +237,7 @@ class ForeignTests:
         said, labels = commands.at_logs(logs), [text for _, text in self._labels]
         if marks.segment_topic:
             return held_labels(said, labels, until_ns, marks.segment_labels)
-        if protocol.kind != 'velocity':
+        if protocol.kind != CommandKind.VELOCITY:
             raise ParameterError(
                 'command-topic',
                 f'{marks.command_topic}, of velocities',

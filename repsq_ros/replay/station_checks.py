@@ -28,9 +28,10 @@ from repsq_ros.auditing.stream_audit import CLOCK_TOLERANCE, audit, clock_fault
 from repsq_ros.auditing.verdicts import body_verdicts, stream_verdicts
 from repsq_ros.campaign.command_response import NAMES, CommandResponse
 from repsq_ros.measurement.cut import Cut, SampleRun
-from repsq_ros.measurement.inputs import AUTO, Input
+from repsq_ros.measurement.inputs import Input, Need, Stamp, Velocity
 from repsq_ros.measurement.samples import Samples
 from repsq_ros.measurement.window import UnmeasurableError, Window
+from repsq_ros.protocols.command_space import CommandKind
 from repsq_ros.protocols.phases import Phase, Span
 from repsq_ros.specification.model import Specification
 from repsq_ros.timebase import to_nanoseconds
@@ -115,10 +116,14 @@ def judge(
             found.append(StationCheck(source.topic, 'no message', 'start the driver, or remap it'))
             continue
         seen = SampleRun(_in_order(raw), source).samples  # SI units, z up
-        found += _of_stream(source, raw, seen, kind == 'velocity')
-        if kind == 'pose' and seen.position is not None:
+        found += _of_stream(source, raw, seen, kind == CommandKind.VELOCITY)
+        if kind == CommandKind.POSE and seen.position is not None:
             found += _of_places(source, seen, record)
-        if kind == 'velocity' and source == measure.input and measure.quantity.needs == 'velocity':
+        if (
+            kind == CommandKind.VELOCITY
+            and source == measure.input
+            and measure.quantity.needs == Need.VELOCITY
+        ):
             found += _of_velocities(source, raw, record)
             found.append(_of_tape(seen, record, taped))
     return found
@@ -138,7 +143,7 @@ def _of_stream(source: Input, raw: Samples, seen: Samples, walks: bool) -> list[
     rate = f'{1.0 / stream.period:.1f} Hz' if stream.period > 0 else 'not known'
     off = source.rate > 0 and abs(stream.period * source.rate - 1.0) > OFF_RATE
     found = [StationCheck(f'{topic} rate', rate, f'{source.rate:g} Hz are declared' * off)]
-    if source.stamp == 'header' and raw.logs is not None:
+    if source.stamp == Stamp.HEADER and raw.logs is not None:
         fault = clock_fault(raw.stamps, raw.logs, CLOCK_TOLERANCE)
         advice = fault and f'stamps are {fault}: NTP or PTP on both, or stamp: receive'
         found.append(StationCheck(f'{topic} clock', f'{stream.delay:+.3f} s to arrival', advice))
@@ -169,9 +174,11 @@ def _velocity(source: Input, samples: Samples, start_ns: int, end_ns: int) -> tu
     """
     part = _in_order(_between(samples, start_ns, end_ns))
     window = Window(start_ns, end_ns, (0.0, 0.0, 0.0), start_ns)
-    fitted = replace(source, velocity='slope') if source.velocity == AUTO else source
+    fitted = (
+        replace(source, velocity=Velocity.SLOPE) if source.velocity == Velocity.AUTO else source
+    )
     run = SampleRun(part, fitted)
-    cut = Cut(run, slice(0, len(part)), window, start_ns, end_ns, 'velocity', lead_ns=0)
+    cut = Cut(run, slice(0, len(part)), window, start_ns, end_ns, Need.VELOCITY, lead_ns=0)
     times: Array = (cut.measured.stamps - start_ns).astype(np.float64) * 1e-9
     return times, cut.velocity
 
@@ -194,11 +201,11 @@ def _of_velocities(source: Input, samples: Samples, record: SelfTestRecord) -> l
             delays.append(_misfit(times, (seen[:, k] - rest[k]) / move.command[k]))
     except UnmeasurableError as error:
         return [StationCheck('velocity', 'none', str(error))]
-    names = NAMES['velocity']
+    names = NAMES[CommandKind.VELOCITY]
     told = ', '.join(f'{names[k]} {gain[k, k]:.2f}' for k in varied)
     sure = np.full((3, 3), math.inf)
     sure[:, varied] = BY_CHANCE
-    faults = CommandResponse('velocity').judge(gain, sure, varied)
+    faults = CommandResponse(CommandKind.VELOCITY).judge(gain, sure, varied)
     found = [StationCheck('measured of what is commanded', told, '; '.join(faults))]
     if {0, 1} <= set(varied) and not faults:
         angle = math.atan2(gain[1, 0] - gain[0, 1], gain[0, 0] + gain[1, 1])

@@ -22,6 +22,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from repsq_ros.protocols.command_space import CommandKind
 from repsq_ros.protocols.rotation import quaternion_of_rpy
 from repsq_ros.simulation.simulated_sensors import SensorNoise
 from repsq_ros.simulation.subject import REST, BodyState, Command, Vector
@@ -49,7 +50,7 @@ quaternion_of = lru_cache(maxsize=8)(quaternion_of_rpy)  # most ways keep theirs
 class Arm:
     """Goes straight to its goal; where it really is differs with chance and with its way."""
 
-    takes = 'pose'
+    takes = CommandKind.POSE
     sensors = ('mocap', 'tool_pose', 'gauge', 'speed_scaling')
     tick_ns = TICK_NS
     noise = NOISE

@@ -19,6 +19,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from repsq_ros.errors import ParameterError
+from repsq_ros.protocols.command_space import CommandKind
 from repsq_ros.simulation.arm import Arm, ArmParameters
 from repsq_ros.simulation.g1_mujoco import G1Mujoco
 from repsq_ros.simulation.pushed import Pushed, PushedG1
@@ -26,10 +27,10 @@ from repsq_ros.simulation.subject import Subject
 from repsq_ros.simulation.surrogate import Surrogate
 
 SUBJECTS = ('surrogate', 'g1', 'arm', 'pushed', 'pushed_g1')
-USUAL = {'velocity': 'surrogate', 'pose': 'arm', 'push': 'pushed'}  # by what it takes
+USUAL = {CommandKind.VELOCITY: 'surrogate', CommandKind.POSE: 'arm', CommandKind.PUSH: 'pushed'}
 
 
-def usual_subject(takes: str) -> str:
+def usual_subject(takes: CommandKind) -> str:
     """Return the simulated robot that stands for any that takes velocities, poses or pushes."""
     return USUAL[takes]
 

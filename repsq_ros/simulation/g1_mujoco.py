@@ -31,6 +31,7 @@ import yaml
 from numpy.typing import NDArray
 
 from repsq_ros.errors import MissingError, ParameterError
+from repsq_ros.protocols.command_space import CommandKind
 from repsq_ros.simulation.simulated_sensors import SensorNoise
 from repsq_ros.simulation.subject import BodyState, Command
 
@@ -107,7 +108,7 @@ UNCHANGED = G1Changes()
 class G1Mujoco:
     """The walking robot; a command takes effect at the policy's next step, every 20 ms."""
 
-    takes = 'velocity'
+    takes = CommandKind.VELOCITY
     sensors = ('mocap', 'odometry')
     noise = SensorNoise()
 

@@ -23,6 +23,7 @@ from pathlib import Path
 import numpy as np
 from transforms3d.euler import euler2quat
 
+from repsq_ros.protocols.command_space import CommandKind
 from repsq_ros.simulation.g1_mujoco import G1Mujoco
 from repsq_ros.simulation.simulated_sensors import SensorNoise
 from repsq_ros.simulation.subject import REST, BodyState, Command, Vector
@@ -52,7 +53,7 @@ class PushedParameters:
 class Pushed:
     """Takes a push as a velocity that decays by steps; a push beyond its capacity throws it."""
 
-    takes = 'push'
+    takes = CommandKind.PUSH
     sensors = ('mocap',)
     tick_ns = TICK_NS
     noise = SensorNoise(position=0.0005)
@@ -116,7 +117,7 @@ class Pushed:
 class PushedG1(G1Mujoco):
     """The G1 stepping in place; a push is a horizontal force on its pelvis for IMPACT seconds."""
 
-    takes = 'push'
+    takes = CommandKind.PUSH
 
     def __init__(self, folder: Path) -> None:
         self._pushed, self._left = NO_PUSH, 0

@@ -20,6 +20,8 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
+from repsq_ros.protocols.command_space import CommandKind
+
 if TYPE_CHECKING:
     from repsq_ros.simulation.simulated_sensors import SensorNoise
 
@@ -43,7 +45,7 @@ class Subject(Protocol):
     """A robot that takes a command, in ticks of fixed length."""
 
     @property
-    def takes(self) -> str:
+    def takes(self) -> CommandKind:
         """Return what it takes.
 
         velocity: (v_x [m/s], v_y [m/s], yaw rate [rad/s]). pose: (x, y, z [m], roll, pitch, yaw

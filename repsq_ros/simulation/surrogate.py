@@ -21,6 +21,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from repsq_ros.protocols.command_space import CommandKind
 from repsq_ros.simulation.simulated_sensors import SensorNoise
 from repsq_ros.simulation.subject import BodyState, Command, Vector
 
@@ -43,7 +44,7 @@ class SurrogateParameters:
 class Surrogate:
     """First-order response to the command, overlaid with a sway in step with the stride."""
 
-    takes = 'velocity'
+    takes = CommandKind.VELOCITY
     sensors = ('mocap', 'odometry')
     tick_ns = TICK_NS
 

@@ -18,17 +18,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from repsq_ros.keys import Key, key
+from repsq_ros.keys import Key, TextEnum, key
 from repsq_ros.protocols.phases import Cause
 from repsq_ros.specification.reader import Section, read_keys
 
-SELECTIONS = ('widen', 'assume_independent')
+
+class SelectionBias(TextEnum):
+    """What is done about what lost tests may hide."""
+
+    WIDEN = 'widen'
+    ASSUME_INDEPENDENT = 'assume_independent'
 
 
 def _the_same(lost: str, default: str = '') -> dict[str, Key]:
     """Return the metadata of `selection` for what is lost by one cause."""
     meaning = f'the same for {lost}'
-    return key(meaning, choices=SELECTIONS, later=True, default_text=default)
+    return key(meaning, later=True, default_text=default)
 
 
 @dataclass(frozen=True)
@@ -44,22 +49,21 @@ class RequiredAccuracy:
     runs: int = field(
         default=2, metadata=key('how many runs shall agree, the initiator included', at_least=2)
     )
-    selection: str = field(
-        default='widen',
+    selection: SelectionBias = field(
+        default=SelectionBias.WIDEN,
         metadata=key(
             'widen the interval by what lost tests may hide, or assume that instruments and '
             'operators lose them whatever psi is',
-            choices=SELECTIONS,
         ),
     )
-    selection_bench: str = field(
-        default='assume_independent',
+    selection_bench: SelectionBias = field(
+        default=SelectionBias.ASSUME_INDEPENDENT,
         metadata=_the_same('attempts that the bench broke off (stall, lost node, disk, clock)'),
     )
-    selection_instrument: str | None = field(
+    selection_instrument: SelectionBias | None = field(
         default=None, metadata=_the_same('attempts that instruments lost', 'selection')
     )
-    selection_operator: str | None = field(
+    selection_operator: SelectionBias | None = field(
         default=None, metadata=_the_same('attempts and cases that somebody ended', 'selection')
     )
 
@@ -70,7 +74,7 @@ class RequiredAccuracy:
             Cause.INSTRUMENT: self.selection_instrument,
             Cause.OPERATOR: self.selection_operator,
         }[cause]
-        return (chosen or self.selection) == 'widen'
+        return (chosen or self.selection) == SelectionBias.WIDEN
 
 
 def read_accuracy(section: Section, psi_range: float) -> RequiredAccuracy:

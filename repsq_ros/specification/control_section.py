@@ -24,16 +24,23 @@ from repsq_ros.estimation.portfolio import ControlledAnytime
 from repsq_ros.estimation.regression import RegressionControl
 from repsq_ros.estimation.stopping import Bounds, StoppingRule
 from repsq_ros.estimation.twin_control import TwinAnytime
-from repsq_ros.keys import key
+from repsq_ros.keys import TextEnum, key
 from repsq_ros.sampling.basis import LegendreBasis
 from repsq_ros.sampling.distributions import Distribution
 from repsq_ros.sampling.polynomial_moments import HIGHEST
-from repsq_ros.specification.proposal_section import ProposalChoice
+from repsq_ros.specification.proposal_section import ProposalChoice, ProposalType
 from repsq_ros.specification.reader import Section, read_keys
 from repsq_ros.specification.twin_section import TwinChoice, read_twin
 
-KNOWN_BEFORE = ('monte_carlo', 'importance')  # proposals
-KINDS = ('none', 'regression', 'twin')
+KNOWN_BEFORE = (ProposalType.MONTE_CARLO, ProposalType.IMPORTANCE)
+
+
+class ControlType(TextEnum):
+    """What predicts psi."""
+
+    NONE = 'none'
+    REGRESSION = 'regression'  # on earlier tests
+    TWIN = 'twin'  # the answers of a simulator
 
 
 @dataclass(frozen=True)
@@ -83,8 +90,8 @@ def read_control(
         return None
     inner = section.word_or_section('control', 'type')
     choice: ControlChoice | TwinChoice | None = None
-    kind = inner.choice('type', KINDS)
-    if kind == 'twin':
+    kind = inner.choice('type', ControlType)
+    if kind == ControlType.TWIN:
         choice = read_twin(inner, target)
         if proposal.kind not in KNOWN_BEFORE:
             raise section.fail(
@@ -92,7 +99,7 @@ def read_control(
                 f"'twin' with proposal {proposal.kind!r}",
                 f'{" or ".join(KNOWN_BEFORE)}, whose cases are known before the campaign',
             )
-    elif kind == 'regression':
+    elif kind == ControlType.REGRESSION:
         choice = read_keys(inner, ControlChoice)
     if choice is not None:
         _check(section, kind, choice, target, proposal, rule)
@@ -102,7 +109,7 @@ def read_control(
 
 def _check(
     section: Section,
-    kind: str,
+    kind: ControlType,
     choice: ControlChoice | TwinChoice,
     target: Distribution,
     proposal: ProposalChoice,

@@ -23,6 +23,7 @@ from pathlib import Path
 
 import yaml
 
+from repsq_ros.specification.control_section import ControlType
 from repsq_ros.specification.partition_section import Initiator
 from repsq_ros.specification.yaml_file import read
 
@@ -100,7 +101,7 @@ def write_replication(
     content['tester'] = {
         key: value
         for key, value in content['tester'].items()  # type: ignore[attr-defined]
-        if key != 'seed' and not (isinstance(value, dict) and value.get('type') == 'twin')
+        if key != 'seed' and (not isinstance(value, dict) or value.get('type') != ControlType.TWIN)
     }
     left = float(Decimal(repr(half_width)) - Decimal(repr(initiator.gamma)))
     if 0.0 < left < initiator.gamma:

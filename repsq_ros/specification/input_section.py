@@ -21,7 +21,13 @@ import re
 
 from repsq_ros.keys import REQUIRED
 from repsq_ros.measurement.catalogue import CATALOGUE, MessageKind, full_name, kind_of
-from repsq_ros.measurement.inputs import AUTO, LENGTHS, STAMPS, UNITS, VELOCITIES, Input
+from repsq_ros.measurement.inputs import (
+    LENGTHS,
+    UNITS,
+    Input,
+    Stamp,
+    Velocity,
+)
 from repsq_ros.measurement.velocity import FITS
 from repsq_ros.specification.reader import Section, read_keys
 
@@ -36,7 +42,7 @@ OF_BODIES = ('up_axis', 'extrinsics', 'retime')  # fields that only bodies have
 def input_of_source(source: str) -> Input:
     """Return the input that one of the two short words stands for."""
     name = SOURCES[source]
-    velocity = 'twist' if source == 'odometry' else 'slope'
+    velocity = Velocity.TWIST if source == 'odometry' else Velocity.SLOPE
     return Input(name, CATALOGUE[name].topic, velocity=velocity)
 
 
@@ -91,14 +97,15 @@ def _number(
 
 def _body(section: Section, given: dict[str, str], kind: MessageKind) -> Input:
     by_twist, by_pose = 'twist' in kind.gives, 'orientation' in kind.gives
-    ways = tuple(each for each in VELOCITIES if (by_twist if each == 'twist' else by_pose))
-    velocity = section.choice('velocity', ways, ways[0]) if ways else 'slope'
+    of_twist = Velocity.TWIST
+    ways = [each for each in Velocity if (by_twist if each == of_twist else by_pose)]
+    velocity = section.choice('velocity', ways, ways[0]) if ways else Velocity.SLOPE
     unused = [*OF_NUMBERS]
-    if velocity == 'twist':
+    if velocity == of_twist:
         unused.append('retime')
     else:
         unused.append('velocity_frame')
-    if not (by_pose and velocity in (*FITS, AUTO)):
+    if not (by_pose and velocity in (*FITS, Velocity.AUTO)):
         unused.append('velocity_span')
     if 'position' in kind.gives and not by_pose and section.has('extrinsics'):
         raise section.fail(
@@ -120,14 +127,13 @@ def _body(section: Section, given: dict[str, str], kind: MessageKind) -> Input:
     )
 
 
-def _stamp(kind: MessageKind) -> str:
-    header, receive = STAMPS
-    return header if kind.stamped else receive
+def _stamp(kind: MessageKind) -> Stamp:
+    return Stamp.HEADER if kind.stamped else Stamp.RECEIVE
 
 
 def _check(section: Section, found: Input, kind: MessageKind) -> None:
     if not kind.stamped and not found.field:
-        if found.stamp == 'header':
+        if found.stamp == Stamp.HEADER:
             raise section.fail('stamp', "text 'header'", f'receive: {found.type} has no header')
         if found.frame:
             raise section.fail(

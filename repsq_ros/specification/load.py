@@ -28,8 +28,10 @@ from repsq_ros.estimation.certified_cell import CertifiedCell
 from repsq_ros.estimation.portfolio import ControlledAnytime, takes_middle
 from repsq_ros.measurement.displacement import FinalPoseError
 from repsq_ros.measurement.indicator import Indicator
+from repsq_ros.measurement.inputs import Need
 from repsq_ros.measurement.limits import CommandedSpeed
 from repsq_ros.measurement.measure import Measure
+from repsq_ros.protocols.command_space import CommandKind
 from repsq_ros.protocols.protocol import Protocol
 from repsq_ros.sampling.box import Box, Dimension
 from repsq_ros.sampling.distributions import Distribution
@@ -37,7 +39,8 @@ from repsq_ros.specification.accuracy_section import read_accuracy
 from repsq_ros.specification.distribution_section import read_distribution
 from repsq_ros.specification.measure_section import read_measure
 from repsq_ros.specification.model import FORMAT, About, Specification
-from repsq_ros.specification.partition_section import read_partition
+from repsq_ros.specification.partition_section import PartitionType, read_partition
+from repsq_ros.specification.proposal_section import ProposalType
 from repsq_ros.specification.protocol_section import read_protocol
 from repsq_ros.specification.reader import LIMITS, Section, read_keys, show, unit_hint
 from repsq_ros.specification.tester_section import Tester, read_tester
@@ -96,14 +99,14 @@ def _specification(file: str, top: Section, own: Section, measured: Section) -> 
     of_measure = read_keys(section, About, only=('measure', 'direction'))
     about = replace(about, measure=of_measure.measure, direction=of_measure.direction)
     measure = read_measure(section)
-    if measure.quantity.needs == 'velocity' and protocol.kind != 'velocity':
+    if measure.quantity.needs == Need.VELOCITY and protocol.kind != CommandKind.VELOCITY:
         raise top.fail(
             'measure.type',
             'a measure of velocities',
             f'one of positions or of a gauge: the protocol {protocol.type} commands '
             f'{"pushes" if protocol.by_hand else "poses"}',
         )
-    if _of_command(measure) and protocol.kind != 'pose':
+    if _of_command(measure) and protocol.kind != CommandKind.POSE:
         raise top.fail(
             'measure.target', "text 'commanded'", 'a pose: the protocol commands no poses'
         )
@@ -114,7 +117,7 @@ def _specification(file: str, top: Section, own: Section, measured: Section) -> 
     psi = (measure.lower, measure.upper)
     tester = read_tester(own.section('tester'), target, accuracy, psi)
     accept = _accept(top, own, tester, psi)
-    if takes_middle(tester.stopping) and cells.kind != 'anchored':
+    if takes_middle(tester.stopping) and cells.kind != PartitionType.ANCHORED:
         raise own.fail(
             'tester.stopping.estimate',
             f"text 'middle' beside partition type {cells.kind!r}",
@@ -139,7 +142,7 @@ def _specification(file: str, top: Section, own: Section, measured: Section) -> 
                 "text 'binomial'",
                 'another rule: psi is no indicator, whose values are 0 and 1',
             )
-        if tester.proposal.kind != 'monte_carlo':
+        if tester.proposal.kind != ProposalType.MONTE_CARLO:
             raise top.fail(
                 'tester.stopping.rule',
                 f"text 'binomial' with {tester.proposal.kind!r}",

@@ -24,7 +24,7 @@ from pathlib import Path
 import numpy as np
 
 from repsq_ros.errors import SpecificationError
-from repsq_ros.keys import keys_of
+from repsq_ros.keys import TextEnum, keys_of
 from repsq_ros.measurement.catalogue import kind_of
 from repsq_ros.measurement.displacement import (
     FinalPoseError,
@@ -32,11 +32,11 @@ from repsq_ros.measurement.displacement import (
     SpaceDisplacement,
 )
 from repsq_ros.measurement.indicator import Indicator
-from repsq_ros.measurement.inputs import LENGTHS, Input
+from repsq_ros.measurement.inputs import LENGTHS, Input, Need, Velocity
 from repsq_ros.measurement.manual_outcome import ManualOutcome
 from repsq_ros.measurement.measure import Measure, Quantity
 from repsq_ros.measurement.over_time import OverTime
-from repsq_ros.measurement.own import ATTRIBUTES, NEEDS, OwnQuantity
+from repsq_ros.measurement.own import ATTRIBUTES, OwnQuantity
 from repsq_ros.measurement.pose import Pose
 from repsq_ros.measurement.pose_change import PoseChange
 from repsq_ros.measurement.tracking_loss import TrackingLoss
@@ -45,15 +45,28 @@ from repsq_ros.specification.input_section import SOURCES, input_of_source, read
 from repsq_ros.specification.reader import Section, read_keys
 from repsq_ros.specification.validity_section import read_conditions, read_fall, read_limits
 
+
+class MeasureType(TextEnum):
+    """What is measured."""
+
+    SOFT_LINF = 'soft_linf'
+    DISPLACEMENT = 'displacement'
+    FINAL_POSE_ERROR = 'final_pose_error'
+    POSE_CHANGE = 'pose_change'
+    OVER_TIME = 'over_time'
+    INDICATOR = 'indicator'
+    MANUAL_OUTCOME = 'manual_outcome'
+
+
 # By type; of a displacement the first is read from a number, the second from a body.
-TYPES: dict[str, tuple[type, ...]] = {
-    'soft_linf': (TrackingLoss,),
-    'displacement': (GaugeDisplacement, SpaceDisplacement),
-    'final_pose_error': (FinalPoseError,),
-    'pose_change': (PoseChange,),
-    'over_time': (OverTime,),
-    'indicator': (Indicator,),
-    'manual_outcome': (ManualOutcome,),
+TYPES: dict[MeasureType, tuple[type, ...]] = {
+    MeasureType.SOFT_LINF: (TrackingLoss,),
+    MeasureType.DISPLACEMENT: (GaugeDisplacement, SpaceDisplacement),
+    MeasureType.FINAL_POSE_ERROR: (FinalPoseError,),
+    MeasureType.POSE_CHANGE: (PoseChange,),
+    MeasureType.OVER_TIME: (OverTime,),
+    MeasureType.INDICATOR: (Indicator,),
+    MeasureType.MANUAL_OUTCOME: (ManualOutcome,),
 }
 
 
@@ -75,7 +88,7 @@ def read_measure(section: Section) -> Measure:
                 f'a measure that needs {quantity.needs}',
                 f'one of {" and ".join(gives)}, which {source.type} gives',
             )
-    if quantity.needs == 'reading' and source.unit not in LENGTHS and quantity.unit == 'mm':
+    if quantity.needs == Need.READING and source.unit not in LENGTHS and quantity.unit == 'mm':
         raise section.fail('input.unit', f'{source.unit!r}', f'a length: {", ".join(LENGTHS)}')
     _refuse_unused(section, quantity.needs, source)
     limits = read_limits(section)
@@ -85,12 +98,12 @@ def read_measure(section: Section) -> Measure:
     return Measure(quantity, source, limits, conditions, condition_inputs, fall)
 
 
-def _refuse_unused(section: Section, needs: str, source: Input) -> None:
+def _refuse_unused(section: Section, needs: Need, source: Input) -> None:
     """Refuse keys that would be read and would change nothing."""
     content = section.content()
     given = content.get('input')
     for key in ('velocity', 'velocity_span', 'velocity_frame'):
-        if needs != 'velocity' and isinstance(given, dict) and key in given:
+        if needs != Need.VELOCITY and isinstance(given, dict) and key in given:
             raise section.fail(
                 f'input.{key}',
                 f'{given[key]!r}',
@@ -98,7 +111,7 @@ def _refuse_unused(section: Section, needs: str, source: Input) -> None:
             )
     validity = content.get('validity')
     given = validity if isinstance(validity, dict) else {}
-    if needs == 'reading' and 'unanswered' in given:
+    if needs == Need.READING and 'unanswered' in given:
         raise section.fail(
             'validity.unanswered',
             f'{given["unanswered"]!r}',
@@ -106,7 +119,7 @@ def _refuse_unused(section: Section, needs: str, source: Input) -> None:
         )
     of_streams = not (given and given.keys() <= {'largest_error', 'obeys'})
     for key in ('validity',) * of_streams + ('largest_gap',):
-        if needs == 'reading' and key in content and not source.rate > 0:
+        if needs == Need.READING and key in content and not source.rate > 0:
             raise section.fail(
                 key,
                 'thresholds',
@@ -119,10 +132,10 @@ def _gives(source: Input) -> tuple[str, ...]:
     return () if kind is None else kind.gives
 
 
-def _needed(needs: str, source: Input) -> tuple[str, ...]:
-    if needs == 'velocity':
-        return ('twist',) if source.velocity == 'twist' else ('position', 'orientation')
-    return ('position', 'orientation') if needs == 'pose' else (needs,)
+def _needed(needs: Need, source: Input) -> tuple[str, ...]:
+    if needs == Need.VELOCITY:
+        return ('twist',) if source.velocity == Velocity.TWIST else ('position', 'orientation')
+    return ('position', 'orientation') if needs == Need.POSE else (needs,)
 
 
 def _quantity(section: Section, source: Input) -> Quantity:
@@ -130,21 +143,21 @@ def _quantity(section: Section, source: Input) -> Quantity:
     if ':' in name:
         return _own(section, name)
     kind = section.choice('type', TYPES)
-    if kind == 'soft_linf':
+    if kind == MeasureType.SOFT_LINF:
         return _tracking_loss(section, source)
-    if kind == 'over_time':
+    if kind == MeasureType.OVER_TIME:
         return read_keys(section, OverTime)
-    if kind == 'pose_change':
+    if kind == MeasureType.POSE_CHANGE:
         return read_keys(section, PoseChange)
-    if kind == 'manual_outcome':
+    if kind == MeasureType.MANUAL_OUTCOME:
         return _manual_outcome(section)
-    if kind == 'indicator':
+    if kind == MeasureType.INDICATOR:
         inner = section.section('of')
         found = _quantity(inner, source)
         inner.finish()
         above = section.number('above', above=found.lower, below=found.upper)
         return Indicator(found, above)
-    if kind == 'final_pose_error':
+    if kind == MeasureType.FINAL_POSE_ERROR:
         commanded = section.content().get('target') == 'commanded'
         section.has('target')
         target = None if commanded else _pose(section, 'target')
@@ -236,14 +249,14 @@ def _own(section: Section, dotted: str) -> OwnQuantity:
             'options', f'{options} ({type(error).__name__}: {error})', f'options of {dotted}'
         ) from None
     lacking = [each for each in (*ATTRIBUTES, 'psi') if not hasattr(inner, each)]
-    if lacking or inner.needs not in NEEDS:
+    if lacking or inner.needs not in list(Need):
         raise section.fail(
             'type',
             f'{dotted} without {" and ".join(lacking)}'
             if lacking
             else f'{dotted} that needs {inner.needs!r}',
             f'a class with {", ".join(ATTRIBUTES)} '
-            f'(needs: one of {", ".join(NEEDS)}) and psi(seen, window)',
+            f'(needs: one of {", ".join(Need)}) and psi(seen, window)',
         )
     try:
         found = OwnQuantity(inner, {'type': dotted, 'options': options})

@@ -34,7 +34,7 @@ from repsq_ros.sampling.distributions import Cases, Distribution
 from repsq_ros.sampling.proposals import Proposal
 from repsq_ros.specification.accuracy_section import RequiredAccuracy
 from repsq_ros.specification.partition_section import Initiator, PartitionChoice
-from repsq_ros.specification.proposal_section import ProposalChoice
+from repsq_ros.specification.proposal_section import ProposalChoice, ProposalType
 from repsq_ros.specification.tester_section import Tester
 from repsq_ros.specification.twin_section import TwinTable
 
@@ -104,8 +104,8 @@ class Specification:
     @property
     def measured_names(self) -> tuple[str, ...]:
         """Names of the components of a command that a window shows: `TestRecord.measured`."""
-        kind = self.protocol.kind
-        return COMPONENTS[kind][:3] if kind == self.measure.shows else ()
+        kind, shows = self.protocol.kind, self.measure.shows
+        return COMPONENTS[kind][:3] if shows is not None and kind.value == shows.value else ()
 
     @property
     def measured_at(self) -> tuple[int | None, ...]:
@@ -156,7 +156,9 @@ class Specification:
 
     def of_case(self, x: tuple[float, ...]) -> Specification:
         """Return what is tested with one case alone, drawn by nobody."""
-        alone = replace(self.tester, control=None, proposal=ProposalChoice('monte_carlo'))
+        alone = replace(
+            self.tester, control=None, proposal=ProposalChoice(ProposalType.MONTE_CARLO)
+        )
         return replace(self, target=Cases(self.box, (x,), (1.0,)), tester=alone)
 
     def shared(self) -> dict[str, object]:
@@ -176,7 +178,7 @@ class Specification:
         }
 
     def _shared_protocol(self) -> dict[str, object]:
-        described = {'type': self.protocol.type, **self.protocol.description}
+        described = {'type': self.protocol.type.value, **self.protocol.description}
         if self.feedback is not None:
             described['feedback'] = self.feedback.describe()
         return described

@@ -19,22 +19,30 @@ from __future__ import annotations
 import itertools
 from dataclasses import dataclass, field, replace
 
-from repsq_ros.estimation.alpha import ALPHA_RULES, agreement_exists
+from repsq_ros.estimation.alpha import ALPHA_RULES, AlphaRule, agreement_exists
 from repsq_ros.estimation.partition import Partition
-from repsq_ros.keys import KeyedDataclass, key, shared
+from repsq_ros.estimation.stopping import Outcome
+from repsq_ros.keys import KeyedDataclass, TextEnum, key, shared
 from repsq_ros.seeds import RandomStream, generator
 from repsq_ros.specification.accuracy_section import RequiredAccuracy
 from repsq_ros.specification.reader import Section, read_keys
 
-OUTCOMES = ('reached', 'budget', 'unresolved', 'void')  # of an initiator's campaign
 MOST_CELLS = 1_000_000
+
+
+class PartitionType(TextEnum):
+    """How a partition is declared."""
+
+    UNIFORM = 'uniform'
+    EDGES = 'edges'
+    ANCHORED = 'anchored'
 
 
 @dataclass(frozen=True)
 class Initiator(KeyedDataclass):
     """What an initiator's campaign was worth: its replicators' promise follows from it, too."""
 
-    outcome: str = field(metadata=key('how its campaign ended', choices=OUTCOMES))
+    outcome: Outcome = field(metadata=key('how its campaign ended'))
     rule: str = field(metadata=key('its stopping rule'))
     gamma: float = field(metadata=key('its accuracy', 'the unit of psi', above=0))
     c: float = field(metadata=key('probability that it is worse', above=0, below=1))
@@ -50,13 +58,13 @@ class Initiator(KeyedDataclass):
 class UniformCells:
     """Keys of a partition into cells of one width."""
 
-    alpha: float | str = field(
+    alpha: float | AlphaRule = field(
         metadata=key(
             'width of a cell: paper, iid and distinct need (1-c)^runs >= 1-beta, query needs '
             'beta > runs c',
             'the unit of psi',
             kind=float,
-            words={rule: rule for rule in ALPHA_RULES},
+            words={rule.value: rule for rule in AlphaRule},
             above=0,
         )
     )
@@ -111,10 +119,10 @@ class AnchoredCells:
     )
 
 
-CELLS: dict[str, type] = {
-    'uniform': UniformCells,
-    'edges': EdgesOfCells,
-    'anchored': AnchoredCells,
+CELLS: dict[PartitionType, type] = {
+    PartitionType.UNIFORM: UniformCells,
+    PartitionType.EDGES: EdgesOfCells,
+    PartitionType.ANCHORED: AnchoredCells,
 }
 
 
@@ -125,11 +133,11 @@ class PartitionChoice:
     `partition` is None for the initiator of an anchored one: it is laid around the estimate.
     """
 
-    kind: str  # one of CELLS
+    kind: PartitionType
     lower: float  # range M of psi
     upper: float
     alpha: float  # width of a cell; of the widest one where edges are given
-    alpha_rule: str  # 'paper', 'iid', 'distinct', 'query'; 'given' else
+    alpha_rule: AlphaRule | None  # None: the width is given
     random_offset: bool  # the first cell's width was drawn from a published seed
     partition: Partition | None
     said: dict[str, object]  # what the file says of the cells: the digest is made of that
@@ -149,7 +157,7 @@ class PartitionChoice:
 
     def describe(self) -> dict[str, object]:
         """Say what all testers share, as the file says it: not what follows from it."""
-        shared = {'type': self.kind, **self.said}
+        shared = {'type': self.kind.value, **self.said}
         if self.partition is not None and self.partition.anchor is not None:
             shared['anchor'] = self.partition.anchor
         if self.initiator is not None:
@@ -164,8 +172,12 @@ def read_partition(
 
     :raises SpecificationError: with file, key, what was found and what was expected
     """
-    kind = section.choice('type', CELLS, 'uniform')
-    readers = {'uniform': _uniform, 'edges': _edges, 'anchored': _anchored}
+    kind = section.choice('type', CELLS, PartitionType.UNIFORM)
+    readers = {
+        PartitionType.UNIFORM: _uniform,
+        PartitionType.EDGES: _edges,
+        PartitionType.ANCHORED: _anchored,
+    }
     found = readers[kind](section, accuracy, lower, upper)
     section.finish()
     return found
@@ -175,7 +187,7 @@ def _uniform(
     section: Section, accuracy: RequiredAccuracy, lower: float, upper: float
 ) -> PartitionChoice:
     cells = read_keys(section, UniformCells)
-    word = cells.alpha if isinstance(cells.alpha, str) else 'given'
+    rule = cells.alpha if isinstance(cells.alpha, AlphaRule) else None
     alpha = _alpha(section, cells.alpha, accuracy)
     if cells.first is not None and cells.offset_seed is not None:
         raise section.fail('first', 'a number beside offset_seed', 'one of the two')
@@ -193,19 +205,19 @@ def _uniform(
         )
     partition = Partition.almost_uniform(lower, upper, alpha, first)
     return PartitionChoice(
-        'uniform',
+        PartitionType.UNIFORM,
         lower,
         upper,
         alpha,
-        word,
+        rule,
         cells.offset_seed is not None,
         partition,
         shared(cells),
     )
 
 
-def _alpha(section: Section, asked: float | str, accuracy: RequiredAccuracy) -> float:
-    if not isinstance(asked, str):
+def _alpha(section: Section, asked: float | AlphaRule, accuracy: RequiredAccuracy) -> float:
+    if not isinstance(asked, AlphaRule):
         return asked
     _need_agreement(section, 'alpha', asked, accuracy)
     try:
@@ -242,7 +254,7 @@ def _edges(
         )
     widest = max(b - a for a, b in itertools.pairwise(edges))
     return PartitionChoice(
-        'edges', lower, upper, widest, 'given', False, Partition(edges), shared(cells)
+        PartitionType.EDGES, lower, upper, widest, None, False, Partition(edges), shared(cells)
     )
 
 
@@ -266,11 +278,11 @@ def _anchored(
     elif cells.initiator is not None:
         raise section.fail('anchor', 'nothing', "the initiator's estimate, beside initiator")
     return PartitionChoice(
-        'anchored',
+        PartitionType.ANCHORED,
         lower,
         upper,
         2 * half_width,
-        'given',
+        None,
         False,
         partition,
         {'half_width': half_width},
@@ -282,7 +294,7 @@ def _objected(initiator: Initiator | None) -> Initiator | None:
     """Return an initiator whose objection is said, where its campaign promises nothing."""
     if initiator is None or initiator.objection:
         return initiator
-    if initiator.outcome == 'reached' and not initiator.violations:
+    if initiator.outcome == Outcome.REACHED and not initiator.violations:
         return initiator
     ended = f'{initiator.outcome!r} and {initiator.violations} values out of bounds'
     return replace(initiator, objection=f'its campaign ended with {ended}')

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field, replace
 from importlib import import_module
 from typing import cast
 
-from repsq_ros.keys import Key, key
+from repsq_ros.keys import Key, TextEnum, key
 from repsq_ros.sampling.adaptive import Adaptation, AdaptiveImportance
 from repsq_ros.sampling.distributions import Distribution, FromUniform, is_table
 from repsq_ros.sampling.external import External, external_draw
@@ -36,13 +36,23 @@ from repsq_ros.sampling.weight_bound import truncation_bias
 from repsq_ros.specification.distribution_section import beside, read_distribution, read_rows
 from repsq_ros.specification.reader import Section, read_keys
 
-# Types, and the fields of ProposalChoice that are read for each.
+
+class ProposalType(TextEnum):
+    """Who draws the cases."""
+
+    MONTE_CARLO = 'monte_carlo'
+    IMPORTANCE = 'importance'
+    ADAPTIVE = 'adaptive'
+    EXTERNAL = 'external'
+
+
+# The fields of ProposalChoice that are read for each.
 BOUNDED = ('declared_bound', 'truncation')
-TYPES: dict[str, tuple[str, ...]] = {
-    'monte_carlo': ('sobol',),
-    'importance': BOUNDED,
-    'adaptive': BOUNDED,
-    'external': ('source', *BOUNDED),
+TYPES: dict[ProposalType, tuple[str, ...]] = {
+    ProposalType.MONTE_CARLO: ('sobol',),
+    ProposalType.IMPORTANCE: BOUNDED,
+    ProposalType.ADAPTIVE: BOUNDED,
+    ProposalType.EXTERNAL: ('source', *BOUNDED),
 }
 ACCEPT = Key(
     'accept a weight_bound that is not proven; this stands on the result',
@@ -57,7 +67,7 @@ UNLIMITED = Key('no limits of fitted shapes', kind=bool, default=False, name='un
 class ProposalChoice:
     """The proposal of a specification."""
 
-    kind: str  # one of TYPES
+    kind: ProposalType
     sobol: bool = field(
         default=False,
         metadata=key(
@@ -96,13 +106,13 @@ class ProposalChoice:
 
     def make(self, target: Distribution) -> Proposal:
         """Make the proposal, at the beginning of a campaign."""
-        if self.kind == 'importance' and self.distribution is not None:
+        if self.kind == ProposalType.IMPORTANCE and self.distribution is not None:
             return Importance(target, self.distribution, self.declared_bound)
-        if self.kind == 'adaptive' and self.adaptation is not None:
+        if self.kind == ProposalType.ADAPTIVE and self.adaptation is not None:
             return AdaptiveImportance(
                 cast(FromUniform, target), self.adaptation, self.declared_bound
             )
-        if self.kind == 'external':
+        if self.kind == ProposalType.EXTERNAL:
             return External(self.declared_bound or math.inf, self.source, self.table)
         return SobolMonteCarlo(cast(FromUniform, target)) if self.sobol else MonteCarlo(target)
 
@@ -110,7 +120,7 @@ class ProposalChoice:
         """Load what the draws and fits of a campaign need: a node at work has no half a second."""
         import_module(
             'scipy.stats' if self.sobol
-            else 'scipy.optimize' if self.kind == 'adaptive'
+            else 'scipy.optimize' if self.kind == ProposalType.ADAPTIVE
             else 'scipy.special'
         )  # fmt: skip
 
@@ -125,21 +135,21 @@ def read_proposal(
     """
     kind = section.choice('type', TYPES)
     choice = read_keys(section, ProposalChoice, {'kind': kind}, only=TYPES[kind])
-    if kind == 'monte_carlo':
+    if kind == ProposalType.MONTE_CARLO:
         if choice.sobol:
             _need_uniforms(section, 'sequence', target)
         section.finish()
         return choice
     accept = bool(section.take(ACCEPT))
-    if choice.truncation is not None and kind != 'importance':
+    if choice.truncation is not None and kind != ProposalType.IMPORTANCE:
         raise section.fail(
             'truncation',
             f'{choice.truncation!r} with {kind!r}',
             'a fixed distribution, whose bias can be computed beforehand',
         )
-    if kind == 'importance':
+    if kind == ProposalType.IMPORTANCE:
         choice = _importance(section, choice, target, gamma, psi)
-    elif kind == 'adaptive':
+    elif kind == ProposalType.ADAPTIVE:
         choice = replace(choice, adaptation=_adaptation(section, target))
     elif choice.source != 'topic':
         bound = choice.declared_bound or math.inf
@@ -198,7 +208,7 @@ def _check_bound(
             f'the target, a truncation, or a declared bound with {remedy}',
         )
     if not accept:
-        if choice.kind == 'external':
+        if choice.kind == ProposalType.EXTERNAL:
             raise section.fail('weight_bound', f'{bound!r}, which cannot be proven', remedy)
         provable = replace(choice, declared_bound=None).make(target).largest_weight_bound
         known = f'at least {provable:.6g}' if math.isfinite(provable) else 'one that is proven'

@@ -22,12 +22,12 @@ from dataclasses import asdict, dataclass, field, replace
 from repsq_ros.keys import Key, key, keys_of
 from repsq_ros.measurement.catalogue import TOOL_POSE
 from repsq_ros.measurement.inputs import Input
-from repsq_ros.protocols.command_space import Command
+from repsq_ros.protocols.command_space import Command, CommandKind
 from repsq_ros.protocols.endings import ConfirmedEnding, Ending, SettledEnding, TimedEnding
 from repsq_ros.protocols.locomotion import locomotion
 from repsq_ros.protocols.phases import Phase
 from repsq_ros.protocols.positioning import homing_to_reference, positioning
-from repsq_ros.protocols.protocol import Goal, Positions, Protocol, Step
+from repsq_ros.protocols.protocol import Goal, Positions, Protocol, ProtocolType, Step
 from repsq_ros.protocols.rotation import rpy_of_quaternion
 from repsq_ros.specification.input_section import read_input
 from repsq_ros.specification.reader import LIMITS, RPY, Section, read_keys, rounded
@@ -55,10 +55,10 @@ OF_BODY: dict[str, tuple[Goal, ...]] = {
     **dict.fromkeys(STILL, (Goal.REST,)),
     'command': (Goal.TARGET,),
 }
-GOALS: dict[str, dict[str, tuple[Goal, ...]]] = {
-    'velocity': OF_BODY,
-    'push': OF_BODY,
-    'pose': {
+GOALS: dict[CommandKind, dict[str, tuple[Goal, ...]]] = {
+    CommandKind.VELOCITY: OF_BODY,
+    CommandKind.PUSH: OF_BODY,
+    CommandKind.POSE: {
         **dict.fromkeys(STILL, (Goal.STAY,)),
         'move': (Goal.TARGET, Goal.APPROACH),
         'return': (Goal.REFERENCE, Goal.REFERENCE_APPROACH),
@@ -104,10 +104,10 @@ class Reference:
     )
 
 
-PROTOCOLS: dict[str, type] = {
-    'locomotion': LocomotionTimes,
-    'positioning': PositioningTimes,
-    'free': Positions,
+PROTOCOLS: dict[ProtocolType, type] = {
+    ProtocolType.LOCOMOTION: LocomotionTimes,
+    ProtocolType.POSITIONING: PositioningTimes,
+    ProtocolType.FREE: Positions,
 }
 
 
@@ -117,9 +117,9 @@ def read_protocol(section: Section) -> tuple[Protocol, Input | None]:
     :raises SpecificationError: with file, key, what was found and what was expected
     """
     kind = section.choice('type', PROTOCOLS)
-    if kind == 'locomotion':
+    if kind == ProtocolType.LOCOMOTION:
         protocol = _locomotion(section)
-    elif kind == 'positioning':
+    elif kind == ProtocolType.POSITIONING:
         protocol = _positioning(section)
     else:
         protocol = _free(section)
@@ -196,7 +196,7 @@ def _ending(section: Section, usual: SettledEnding) -> Ending:
 def _free(section: Section) -> Protocol:
     """Return a protocol whose phases stand in the specification."""
     kind = section.choice('commands', tuple(GOALS))
-    positions = _positions(section) if kind == 'pose' else None
+    positions = _positions(section) if kind == CommandKind.POSE else None
     usual = SettledEnding()
     steps = tuple(_step(inner, kind, usual) for inner in section.sections('phases'))
     measured = [step for step in steps if step.window_ns]
@@ -209,15 +209,15 @@ def _free(section: Section) -> Protocol:
     if steps[0].phase in (Phase.COMMAND, Phase.MOVE, Phase.RETURN):
         raise section.fail('phases', f'{steps[0].phase.name.lower()} first', 'dwell first')
     description: dict[str, object] = {'steps': [step.describe() for step in steps]}
-    if kind == 'push':
-        description['commands'] = kind
+    if kind == CommandKind.PUSH:
+        description['commands'] = kind.value
     if positions is None:
-        return Protocol('free', steps, description, by_hand=kind == 'push')
+        return Protocol(ProtocolType.FREE, steps, description, by_hand=kind == CommandKind.PUSH)
     description['positions'] = asdict(positions)
-    return Protocol('free', steps, description, positions, homing_to_reference(usual))
+    return Protocol(ProtocolType.FREE, steps, description, positions, homing_to_reference(usual))
 
 
-def _step(section: Section, kind: str, usual: SettledEnding) -> Step:
+def _step(section: Section, kind: CommandKind, usual: SettledEnding) -> Step:
     phase = section.choice('phase', tuple(GOALS[kind]))
     goals = tuple(goal.value for goal in GOALS[kind][phase])
     goal = Goal(section.choice('to', goals, goals[0]) if len(goals) > 1 else goals[0])

@@ -31,6 +31,7 @@ from repsq_ros.protocols.rotation import quaternion_of_rpy
 from repsq_ros.timebase import to_nanoseconds
 
 Value = TypeVar('Value')
+Text = TypeVar('Text', bound=str)
 
 SCHEMA = Path(__file__).with_name('specification.schema.json')
 # A pose beyond these is not in SI units: nobody turns a tool further, or moves it as far.
@@ -223,10 +224,11 @@ class Section:
         """Return text that is not empty."""
         return str(self.take(Key('', kind=str, name=key, default=default)))
 
-    def choice(self, key: str, choices: Iterable[str], default: Any = REQUIRED) -> str:
+    def choice(self, key: str, choices: Iterable[Text], default: Any = REQUIRED) -> Text:
         """Return one of the given words."""
-        words = tuple(choices)
-        return str(self.take(Key('', kind=str, name=key, default=default, choices=words)))
+        words = {str(each): each for each in choices}
+        found: Text = self.take(Key('', kind=str, name=key, default=default, choices=words))
+        return found
 
     def numbers(self, key: str, length: int = 0) -> tuple[float, ...]:
         """Return a list of finite numbers."""

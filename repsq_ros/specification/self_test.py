@@ -22,9 +22,12 @@ from typing import Any
 
 import yaml
 
+from repsq_ros.protocols.command_space import CommandKind
+from repsq_ros.protocols.protocol import ProtocolType
 from repsq_ros.specification.copies import copy_specification
 from repsq_ros.specification.load import load
 from repsq_ros.specification.model import Specification
+from repsq_ros.specification.proposal_section import ProposalType
 from repsq_ros.specification.yaml_file import read
 
 SELF_TEST = 'self_test.yaml'
@@ -38,7 +41,7 @@ SHARE = 0.75  # of the largest value of a dimension
 def default_moves(specification: Specification) -> list[tuple[float, ...]]:
     """Return a case for each of the first three dimensions: it is large there, else small."""
     dimensions = specification.box.dimensions
-    velocity = specification.protocol.kind == 'velocity'
+    velocity = specification.protocol.kind == CommandKind.VELOCITY
     usual, far = [], []
     for each in dimensions:
         middle = (each.lower + each.upper) / 2
@@ -75,25 +78,25 @@ def write_self_test(
     count = len((folder / CASES).read_text().split()) - 1
     content['tester'] = {
         'proposal': {
-            'type': 'external', 'file': CASES, 'weight_bound': 1e6,
+            'type': ProposalType.EXTERNAL.value, 'file': CASES, 'weight_bound': 1e6,
             'accept_unproven_bound': True,
         },
         'seed': 1, 'stopping': {'rule': 'fixed', 'tests': count}, 'max_tests': count,
         'max_attempts': 1,
     }  # fmt: skip
     protocol = dict(content['protocol'])
-    if specification.protocol.kind == 'velocity':
+    if specification.protocol.kind == CommandKind.VELOCITY:
         held = max(HELD, float(protocol.get('command', HELD)))
         content['protocol'] = {
-            'type': 'free',
-            'commands': 'velocity',
+            'type': ProtocolType.FREE.value,
+            'commands': CommandKind.VELOCITY.value,
             'phases': [
                 {'phase': 'dwell', 'ends': 'time', 'seconds': REST},
                 {'phase': 'command', 'ends': 'time', 'seconds': held, 'window': held / 2},
                 {'phase': 'dwell', 'ends': 'time', 'seconds': STILL},
             ],
         }
-    elif protocol['type'] == 'positioning':
+    elif protocol['type'] == ProtocolType.POSITIONING:
         content['protocol'] = {**protocol, 'before': REST}
     content.pop('accept', None)
     text = yaml.safe_dump(content, sort_keys=False, width=100)

@@ -39,23 +39,24 @@ from repsq_ros.sampling.divergence import divergence
 from repsq_ros.sampling.weight_bound import largest_ratio
 from repsq_ros.specification.accuracy_section import RequiredAccuracy
 from repsq_ros.specification.control_section import ControlChoice, controlled, read_control
-from repsq_ros.specification.proposal_section import ProposalChoice, read_proposal
+from repsq_ros.specification.proposal_section import ProposalChoice, ProposalType, read_proposal
 from repsq_ros.specification.reader import Section, read_keys
 from repsq_ros.specification.twin_section import TwinChoice
 
-RULES: dict[str, type[StoppingRule]] = {
-    'empirical_bernstein': EmpiricalBernstein,
-    'hoeffding': Hoeffding,
-    'anytime': Anytime,
-    'certified_cell': CertifiedCell,
-    'first_of': FirstOf,
-    'fixed': FixedN,
-    'binomial': Binomial,
-    'relative_half_width': RelativeHalfWidth,
-    'reproducible_query': ReproducibleQuery,
-    'divergence_sized': DivergenceSized,
-    'iso9283': IsoCycles,
-}
+KINDS: tuple[type[StoppingRule], ...] = (
+    EmpiricalBernstein,
+    Hoeffding,
+    Anytime,
+    CertifiedCell,
+    FirstOf,
+    FixedN,
+    Binomial,
+    RelativeHalfWidth,
+    ReproducibleQuery,
+    DivergenceSized,
+    IsoCycles,
+)
+RULES = {str(kind.name): kind for kind in KINDS}
 
 
 @dataclass(frozen=True)
@@ -120,7 +121,7 @@ def read_tester(
         raise section.fail('gamma', f'{own!r}', f'at most accuracy.gamma = {accuracy.gamma:g}')
     stopping = section.section('stopping')
     choice = read_proposal(proposal, target, own, psi)
-    if stopping.choice('rule', RULES) == 'divergence_sized':
+    if RULES[stopping.choice('rule', RULES)] is DivergenceSized:
         rule: StoppingRule = _divergence_sized(stopping, choice, target, psi)
     else:
         rule = read_stopping(stopping, accuracy)
@@ -198,7 +199,11 @@ def _divergence_sized(
 ) -> DivergenceSized:
     section.choice('rule', RULES)
     margin = section.take(keys_of(DivergenceSized)['margin'])
-    drawn = target if choice.kind == 'monte_carlo' and not choice.sobol else choice.distribution
+    drawn = (
+        target
+        if choice.kind == ProposalType.MONTE_CARLO and not choice.sobol
+        else choice.distribution
+    )
     if drawn is None or choice.truncation is not None:
         raise section.fail(
             'rule',

@@ -22,7 +22,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from repsq_ros.estimation.alpha import agreement_exists, anchored_c, distinct_alpha, iid_alpha
+from repsq_ros.estimation.alpha import (
+    ALPHA_RULES,
+    AlphaRule,
+    agreement_exists,
+    anchored_c,
+)
 from repsq_ros.estimation.anytime import Anytime
 from repsq_ros.estimation.binomial import Binomial, tests_for
 from repsq_ros.estimation.certified_cell import CertifiedCell
@@ -32,7 +37,7 @@ from repsq_ros.estimation.portfolio import ControlledAnytime
 from repsq_ros.estimation.stopping import Bounds, Question, StoppingRule
 from repsq_ros.measurement.indicator import Indicator
 from repsq_ros.specification.model import Specification
-from repsq_ros.specification.partition_section import PartitionChoice
+from repsq_ros.specification.partition_section import PartitionChoice, PartitionType
 from repsq_ros.studies.counts import Count, count_tests
 from repsq_ros.studies.expected_promise import ExpectedPromise, altered, foretell
 from repsq_ros.studies.spread import Spread, starting_bounds
@@ -188,12 +193,12 @@ def _offers(
         count = count_of(specification, rule, aim, miss, known, controlled)
         spread = ((rule is anytime and controlled) or known)[0]
         foretold = foretell(altered(specification, rule, aim, miss, laid))
-        p_same = _p_same(spread.sd, count.mean, laid.alpha, laid.kind == 'anchored')
+        p_same = _p_same(spread.sd, count.mean, laid.alpha, laid.kind == PartitionType.ANCHORED)
         return Offer(name, rule.name, aim, miss, laid.alpha, count, foretold, p_same)
 
     laid = cells.partition is not None
     # A replicator's cells are laid, and a standard prescribes its own.
-    fixed = cells.kind == 'edges' or (cells.kind == 'anchored' and laid)
+    fixed = cells.kind == PartitionType.EDGES or (cells.kind == PartitionType.ANCHORED and laid)
     for rule in rules:
         if laid:
             yield offer('as specified', rule, gamma, c, cells)
@@ -203,25 +208,26 @@ def _offers(
         yield offer(
             'anchored, each lab within', rule, total / 3, joint, _anchored(cells, total / 3)
         )
-        for name, alpha_of in (('iid', iid_alpha), ('distinct', distinct_alpha)):
+        for name in (AlphaRule.IID, AlphaRule.DISTINCT):
+            alpha_of = ALPHA_RULES[name]
             miss = min(c, SHARE_OF_BETA * beta)
             if not agreement_exists(miss, beta, runs):
                 continue
             aim = total / (1.0 + alpha_of(1.0, miss, beta, runs) / 2.0)
             drawn = replace(
-                cells, kind='uniform', alpha=alpha_of(aim, miss, beta, runs), alpha_rule=name,
-                random_offset=True,
+                cells, kind=PartitionType.UNIFORM, alpha=alpha_of(aim, miss, beta, runs),
+                alpha_rule=name, random_offset=True,
             )  # fmt: skip
             yield offer(f'random offset, {name}', rule, aim, miss, drawn)
-    if cells.kind != 'anchored' or not laid:
+    if cells.kind != PartitionType.ANCHORED or not laid:
         yield _certified(specification, known, total, joint)
 
 
 def _anchored(cells: PartitionChoice, gamma: float) -> PartitionChoice:
     """Return cells 4 gamma wide, to be laid around an initiator's estimate."""
     return replace(
-        cells, kind='anchored', alpha=4.0 * gamma, alpha_rule='given', random_offset=False,
-        partition=None,
+        cells, kind=PartitionType.ANCHORED, alpha=4.0 * gamma, alpha_rule=None,
+        random_offset=False, partition=None,
     )  # fmt: skip
 
 
@@ -241,7 +247,7 @@ def _certified(specification: Specification, known: Known, total: float, c: floa
     cells = specification.cells
     name, alpha = 'any fixed', 2.0 * total
     layouts = []
-    if cells.kind == 'edges' and cells.partition is not None:
+    if cells.kind == PartitionType.EDGES and cells.partition is not None:
         name, alpha, layouts = 'as specified', cells.alpha, [cells.partition.edges]
     else:
         for place in (np.arange(OFFSETS) + 0.5) / OFFSETS:
@@ -259,7 +265,7 @@ def _certified(specification: Specification, known: Known, total: float, c: floa
     most = whole(float(np.sort(counts)[math.ceil(0.95 * (len(counts) - 1))]))
     foretold = foretell(altered(specification, CertifiedCell(), total, c))
     count_of_all = Count(median, median, most)
-    return Offer(name, 'certified_cell', math.nan, c, alpha, count_of_all, foretold, math.nan)
+    return Offer(name, CertifiedCell.name, math.nan, c, alpha, count_of_all, foretold, math.nan)
 
 
 def budget_of(

@@ -20,13 +20,15 @@ from dataclasses import dataclass, replace
 
 from repsq_ros.campaign.promise import facts_of, say
 from repsq_ros.estimation.binomial import Binomial
+from repsq_ros.estimation.divergence_sized import DivergenceSized
+from repsq_ros.estimation.moments import FixedN
 from repsq_ros.estimation.stopping import StoppingRule
 from repsq_ros.specification.model import Specification
 from repsq_ros.specification.partition_section import PartitionChoice
 
 PROMISED = 'With probability'  # how a sentence begins that promises something
 # Rules that make a number of tests whatever they show, and are as wide as they are.
-FIXED = ('fixed', 'binomial', 'divergence_sized')
+FIXED = (FixedN, Binomial, DivergenceSized)
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,7 @@ def foretell(specification: Specification) -> ExpectedPromise:
     """Return what the result will say where the rule is met and nothing is out of the ordinary."""
     said = say(facts_of(specification, specification.make_proposal()))
     rule = specification.tester.stopping
-    open_ = rule.name in FIXED and not (
+    open_ = isinstance(rule, FIXED) and not (
         isinstance(rule, Binomial) and rule.widest(specification.accuracy.c) <= specification.gamma
     )
     if open_ and not said.objection:

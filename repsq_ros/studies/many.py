@@ -22,10 +22,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from repsq_ros.campaign.result import Outcome
 from repsq_ros.estimation.accumulator import Accumulator
 from repsq_ros.estimation.anytime import Anytime, AnytimeBatch
-from repsq_ros.estimation.stopping import Bounds, Question
+from repsq_ros.estimation.stopping import Bounds, Outcome, Question
 from repsq_ros.sampling.proposals import MonteCarlo
 from repsq_ros.seeds import RandomStream, generator
 from repsq_ros.specification.model import Specification

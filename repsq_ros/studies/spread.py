@@ -32,6 +32,7 @@ from repsq_ros.sampling.distributions import Distribution, Mixture, Product
 from repsq_ros.sampling.marginals import Beta
 from repsq_ros.sampling.weight_bound import largest_ratio
 from repsq_ros.specification.model import Specification
+from repsq_ros.specification.proposal_section import ProposalType
 
 Numbers = NDArray[np.float64]
 
@@ -147,11 +148,11 @@ class Pilot:
         """Return spread, bounds of z and what they rest on, for a campaign of so many tests."""
         specification = self._specification
         choice = specification.tester.proposal
-        if choice.kind == 'external':
+        if choice.kind == ProposalType.EXTERNAL:
             z = self._psi * self._weights
             whole = np.full(len(z), 1.0 / len(z))
             return spread_of(z, whole), starting_bounds(specification), float(len(z))
-        if choice.kind == 'adaptive':
+        if choice.kind == ProposalType.ADAPTIVE:
             return self._learning(tests)
         spread, size = self.under(choice.distribution)  # None: the target itself
         return spread, starting_bounds(specification), size

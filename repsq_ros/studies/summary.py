@@ -21,8 +21,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from repsq_ros.campaign.result import Outcome
 from repsq_ros.estimation.proportions import clopper_pearson
+from repsq_ros.estimation.stopping import Outcome
 from repsq_ros.studies.repeated_campaigns import Run
 
 MISS = 0.05  # an interval misses its share with this probability at most

@@ -21,7 +21,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from repsq_ros.protocols.command_space import COMPONENTS, UNITS, Command, CommandSpace
+from repsq_ros.protocols.command_space import COMPONENTS, UNITS, Command, CommandKind, CommandSpace
 from repsq_ros.views.panels import RIGHT_COLUMN, RIGHT_END, SMALL, Panel
 from repsq_ros.views.path_recorder import Array, RecordedPath
 from repsq_ros.views.shapes import (
@@ -62,12 +62,12 @@ def motion_panel(trail: RecordedPath | None, space: CommandSpace) -> Iterator[Sh
 
     :param space: what the protocol commands
     """
-    if space.kind == 'velocity':
+    if space.kind == CommandKind.VELOCITY:
         yield from _velocities(trail, space)
     else:
         yield from _positions(trail, space)
     if trail is not None and trail.path is not None:
-        target = _target(trail.commanded) if space.kind == 'pose' else None
+        target = _target(trail.commanded) if space.kind == CommandKind.POSE else None
         yield from _path(trail, target)
 
 
@@ -86,7 +86,7 @@ def _rows(count: int) -> list[Panel]:
 
 
 def _velocities(trail: RecordedPath | None, space: CommandSpace) -> Iterator[Shape]:
-    names, units = COMPONENTS['velocity'], UNITS['velocity']
+    names, units = COMPONENTS[CommandKind.VELOCITY], UNITS[CommandKind.VELOCITY]
     for k, row in enumerate(_rows(len(names))):
         commanded = None if trail is None else [c[k] if c else 0.0 for c in trail.commanded]
         measured = None
@@ -115,20 +115,22 @@ def _largest_command(space: CommandSpace, unit: str) -> float:
     small.
     """
     ranges = [
-        bounds for bounds, own in zip(space.ranges, UNITS['velocity'], strict=True) if own == unit
+        bounds
+        for bounds, own in zip(space.ranges, UNITS[CommandKind.VELOCITY], strict=True)
+        if own == unit
     ]
     largest = max(abs(end) for bounds in ranges for end in bounds)
     return largest if largest > 0.0 else 0.1
 
 
 def _positions(trail: RecordedPath | None, space: CommandSpace) -> Iterator[Shape]:
-    names, units = COMPONENTS['pose'], UNITS['pose']
+    names, units = COMPONENTS[CommandKind.POSE], UNITS[CommandKind.POSE]
     for k, row in enumerate(_rows(3)):
         # A robot that is pushed stays within a metre of where it stood, or has fallen.
-        lower, upper = space.ranges[k] if space.kind == 'pose' else (-1.0, 1.0)
+        lower, upper = space.ranges[k] if space.kind == CommandKind.POSE else (-1.0, 1.0)
         commanded = measured = None
         if trail is not None:
-            to_poses = space.kind == 'pose'
+            to_poses = space.kind == CommandKind.POSE
             commanded = [c[k] if c and to_poses else math.nan for c in trail.commanded]
             if trail.path is not None:
                 measured = trail.path[:, k]

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from repsq_ros.measurement.frames import conditioned
-from repsq_ros.measurement.inputs import Input
+from repsq_ros.measurement.inputs import Input, Velocity
 from repsq_ros.measurement.recorder import Key
 from repsq_ros.measurement.samples import Samples, joined
 from repsq_ros.measurement.velocity import by_difference, from_twist
@@ -84,7 +84,7 @@ class PathRecorder:
         except ValueError:
             return None
         velocity: Array | None = None
-        if self._source.velocity == 'twist' and track.linear is not None:
+        if self._source.velocity == Velocity.TWIST and track.linear is not None:
             velocity = None if track.angular is None else from_twist(track)
         elif track.position is not None and track.orientation is not None:
             velocity = np.vstack([np.full((1, 3), math.nan), by_difference(track)])

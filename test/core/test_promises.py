@@ -26,10 +26,10 @@ from repsq_ros.campaign.campaign import Campaign
 from repsq_ros.campaign.folder import CampaignFolder
 from repsq_ros.campaign.promise import facts_of, say
 from repsq_ros.campaign.records import TestRecord
-from repsq_ros.campaign.result import Outcome
 from repsq_ros.errors import SpecificationError
 from repsq_ros.estimation.alpha import anchored_c
 from repsq_ros.estimation.probabilities import plug_in_text, probability_text, written
+from repsq_ros.estimation.stopping import Outcome
 from repsq_ros.specification.load import load
 
 NARROW = {'type': 'beta', 'linear_x': {'a': 2, 'b': 2}}

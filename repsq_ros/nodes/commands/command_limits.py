@@ -18,7 +18,13 @@ from __future__ import annotations
 
 from repsq_ros.errors import ParameterError
 from repsq_ros.nodes.parameters import Parameters
-from repsq_ros.protocols.command_space import COMPONENTS, TOLERANCE, UNITS, CommandSpace
+from repsq_ros.protocols.command_space import (
+    COMPONENTS,
+    TOLERANCE,
+    UNITS,
+    CommandKind,
+    CommandSpace,
+)
 
 
 def check_limits(parameters: Parameters, space: CommandSpace) -> None:
@@ -26,9 +32,9 @@ def check_limits(parameters: Parameters, space: CommandSpace) -> None:
 
     :raises ParameterError: with the component, how far it reaches and how far it may
     """
-    if space.kind == 'velocity':
+    if space.kind == CommandKind.VELOCITY:
         _check_velocities(parameters, space)
-    elif space.kind == 'pose':
+    elif space.kind == CommandKind.POSE:
         _check_workspace(parameters, space)
     else:
         _check_impulse(parameters, space)
@@ -54,8 +60,8 @@ def _check_velocities(parameters: Parameters, space: CommandSpace) -> None:
         for name, unit in (('linear', 'm/s'), ('angular', 'rad/s'))
     )
     for name, unit, largest, parameter, limit in zip(
-        COMPONENTS['velocity'],
-        UNITS['velocity'],
+        COMPONENTS[CommandKind.VELOCITY],
+        UNITS[CommandKind.VELOCITY],
         space.largest,
         ('limit_linear', 'limit_linear', 'limit_angular'),
         (linear, linear, angular),
@@ -74,7 +80,7 @@ def _check_workspace(parameters: Parameters, space: CommandSpace) -> None:
         'workspace', 6, 'x_min x_max y_min y_max z_min z_max [m] of the tool; empty: the ranges'
     )
     for at in range(len(bounds) // 2):
-        name, (lower, upper) = COMPONENTS['pose'][at], space.ranges[at]
+        name, (lower, upper) = COMPONENTS[CommandKind.POSE][at], space.ranges[at]
         least, most = bounds[2 * at : 2 * at + 2]
         if not least < most:
             raise ParameterError(

@@ -24,7 +24,7 @@ from rclpy.qos import QoSProfile
 
 from repsq_ros.errors import CampaignError
 from repsq_ros.nodes import qos
-from repsq_ros.protocols.command_space import Command, CommandSpace
+from repsq_ros.protocols.command_space import Command, CommandKind, CommandSpace
 
 
 class OtherStop(Protocol):
@@ -63,7 +63,7 @@ class CommandPublisher(ABC):
         self.other_stops: list[OtherStop] = []
 
     @property
-    def kind(self) -> str:
+    def kind(self) -> CommandKind:
         """What is commanded: velocity or pose."""
         return self._space.kind
 

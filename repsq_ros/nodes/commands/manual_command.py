@@ -22,7 +22,7 @@ from std_msgs.msg import String
 from repsq_ros import topics
 from repsq_ros.nodes import qos
 from repsq_ros.nodes.commands.command_publisher import CommandPublisher
-from repsq_ros.protocols.command_space import REST, Command, CommandSpace
+from repsq_ros.protocols.command_space import REST, Command, CommandKind, CommandSpace
 from repsq_ros.protocols.instruction import instruction
 
 
@@ -43,7 +43,7 @@ class ManualCommand(CommandPublisher):
     def _go(self, command: Command) -> None:
         """Say what is to be done, where it is something new."""
         text = instruction(self._space.kind, command)
-        if self._space.kind == 'pose' and command:
+        if self._space.kind == CommandKind.POSE and command:
             name = self._node.get_fully_qualified_name()
             text += f', then confirm: ros2 service call {name}/confirm std_srvs/srv/Trigger'
         if text != self._told:

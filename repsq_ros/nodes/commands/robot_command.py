@@ -29,13 +29,18 @@ from repsq_ros.nodes.commands.urscript_command import UrscriptCommand
 from repsq_ros.nodes.commands.velocity_command import twist_command
 from repsq_ros.nodes.parameters import Parameters
 from repsq_ros.protocols import urscript
-from repsq_ros.protocols.command_space import COMPONENTS, CommandSpace
+from repsq_ros.protocols.command_space import COMPONENTS, CommandKind, CommandSpace, CommandType
 
 # Of each kind; the first one is the default.
 TYPES = {
-    'velocity': ('twist', 'twist_stamped', 'unitree_sport', 'manual'),
-    'pose': ('urscript', 'pose_target', 'manual'),
-    'push': ('manual',),
+    CommandKind.VELOCITY: (
+        CommandType.TWIST,
+        CommandType.TWIST_STAMPED,
+        CommandType.UNITREE_SPORT,
+        CommandType.MANUAL,
+    ),
+    CommandKind.POSE: (CommandType.URSCRIPT, CommandType.POSE_TARGET, CommandType.MANUAL),
+    CommandKind.PUSH: (CommandType.MANUAL,),
 }
 
 
@@ -64,16 +69,16 @@ def make_stop_command(
     :raises ParameterError: no such type
     :raises MissingError: the type's messages are not installed
     """
-    every = tuple(dict.fromkeys((*TYPES['velocity'], *TYPES['pose'])))
-    chosen = parameters.choice('command_type', every, 'twist', "as the scheduler's")
-    kind, frame, acceleration = 'velocity', '', 0.0
-    if chosen == 'urscript':
-        kind, frame = 'pose', urscript.FRAME
+    every = tuple(CommandType)
+    chosen = parameters.choice('command_type', every, CommandType.TWIST, "as the scheduler's")
+    kind, frame, acceleration = CommandKind.VELOCITY, '', 0.0
+    if chosen == CommandType.URSCRIPT:
+        kind, frame = CommandKind.POSE, urscript.FRAME
         acceleration = parameters.number(
             'stop_acceleration', 2.0, 'm/s^2 with which the tool brakes', above=0
         )
-    elif chosen == 'pose_target':
-        kind = 'pose'
+    elif chosen == CommandType.POSE_TARGET:
+        kind = CommandKind.POSE
         frame = parameters.text(
             'command_frame', '', 'frame_id that the tool pose has to have; empty: any'
         )
@@ -83,18 +88,18 @@ def make_stop_command(
 
 
 def _make(
-    chosen: str,
+    chosen: CommandType,
     node: Node,
     parameters: Parameters,
     space: CommandSpace,
     now_ns: Callable[[], int],
 ) -> CommandPublisher:
-    if chosen == 'manual':
+    if chosen == CommandType.MANUAL:
         return ManualCommand(node, space)
-    if chosen == 'urscript':
+    if chosen == CommandType.URSCRIPT:
         return UrscriptCommand(node, space)
-    if chosen == 'pose_target':
+    if chosen == CommandType.POSE_TARGET:
         return PoseTargetCommand(node, space, now_ns)
-    if chosen == 'unitree_sport':
+    if chosen == CommandType.UNITREE_SPORT:
         return SportCommand(node, parameters, space)
-    return twist_command(node, parameters, space, now_ns, chosen == 'twist_stamped')
+    return twist_command(node, parameters, space, now_ns, chosen == CommandType.TWIST_STAMPED)

@@ -31,14 +31,15 @@ from repsq_ros.nodes.commands.command_publisher import CommandPublisher, OtherSt
 from repsq_ros.nodes.parameters import Parameters
 from repsq_ros.nodes.polling import LatestPose
 from repsq_ros.nodes.rclpy_versions import publisher_count
+from repsq_ros.protocols.command_space import CommandKind, CommandType
 
 BOUNDS = {
-    'velocity': RestBounds(0.05, 0.1, 1.0),
-    'pose': RestBounds(0.005, 0.02, 0.5),
-    'push': RestBounds(0.05, 0.1, 1.0),
+    CommandKind.VELOCITY: RestBounds(0.05, 0.1, 1.0),
+    CommandKind.POSE: RestBounds(0.005, 0.02, 0.5),
+    CommandKind.PUSH: RestBounds(0.05, 0.1, 1.0),
 }
 # Programs on the robot's side, e.g. the UR driver's dashboard client.
-SERVICES = {'urscript': ('/dashboard_client/stop', '/dashboard_client/pause')}
+SERVICES = {CommandType.URSCRIPT: ('/dashboard_client/stop', '/dashboard_client/pause')}
 LATE = 5.0  # [s] after rest in which a delayed command may still set the robot in motion
 BETWEEN = 1.0  # [s] between two other ways of stopping, so that the first one can take effect
 ROUNDS = 2  # of all other ways, after which a node that ends need not wait any longer
@@ -55,10 +56,11 @@ class StopSettings:
     services: tuple[str, ...]  # std_srvs/Trigger, tried in this order
 
 
-def read_stop_settings(parameters: Parameters, kind: str, command_type: str) -> StopSettings:
+def read_stop_settings(
+    parameters: Parameters, kind: CommandKind, command_type: CommandType
+) -> StopSettings:
     """Read the parameters of stops.
 
-    :param kind: velocity or pose
     :raises ParameterError: one is not usable
     """
     usual = BOUNDS[kind]
