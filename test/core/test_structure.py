@@ -78,7 +78,7 @@ ROOMS = {
     'paper': (
         LEAVES
         | {'sampling', 'estimation', 'measurement', 'specification', 'campaign', 'simulation'}
-        | {'studies', 'configurations'}
+        | {'studies', 'configurations', 'protocols'}
     ),
     'iso9283': LEAVES | {'measurement'},
     'launching': LEAVES | {'simulation', 'specification', 'campaign', 'certificate'},
