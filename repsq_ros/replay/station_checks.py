@@ -46,7 +46,10 @@ LEVER = 0.05  # [m]
 OFF_SCALE = 0.02  # of a taped length
 OFF_RATE = 0.2  # of the declared rate
 NEAR = 0.005  # [m] from a pose that was commanded
-BEFORE = 0.5  # [s] of rest that the response is seen from
+BEFORE = 2.0  # [s] of rest that the response is seen from
+STEP = 0.01  # [s] between two instants of a response
+STRIDES = range(30, 130, 2)  # steps that a stride may last
+STEADY = 0.4  # of a move, after which the walk is steady
 # [s]; below 0: an estimator over a span sees a step before it comes.
 DEAD_TIMES = np.arange(-0.1, 0.6, 0.005)
 TIME_CONSTANTS = np.array([0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.6, 0.8])  # [s]
@@ -222,15 +225,30 @@ def _misfit(times: Array, response: Array) -> Array:
     """Return how badly each dead time explains a response to a step, (len(DEAD_TIMES),).
 
     The response is correlated with that of a first-order lag behind a dead time; of all time
-    constants the best counts. Sum of squared residuals over that of the best dead time.
+    constants the best counts. Both are averaged over the stride that leaves the least of a steady
+    walk: a gait sways by more than a tenth of a second of delay changes. Sum of squared residuals
+    over that of the best dead time.
     """
+    grid = np.arange(times[0], times[-1], STEP)
+    seen = np.interp(grid, times, response)[:, None]
+    steady = seen[grid > STEADY * grid[-1]]
+    strides = [each for each in STRIDES if 2 * each < len(steady)] or [1]
+    stride = min(strides, key=lambda each: float(_averaged(steady, each).var()))
+    seen = _averaged(seen, stride)[:, 0]
     misfit = np.empty(len(DEAD_TIMES))
     for place, dead in enumerate(DEAD_TIMES):
-        since = np.maximum(times - dead, 0.0)
-        model = 1.0 - np.exp(-since[:, None] / TIME_CONSTANTS)
-        explained = (model.T @ response) ** 2 / np.maximum(np.sum(model * model, axis=0), 1e-12)
-        misfit[place] = float(response @ response - explained.max())
+        since = np.maximum(grid - dead, 0.0)
+        model = _averaged(1.0 - np.exp(-since[:, None] / TIME_CONSTANTS), stride)
+        explained = (model.T @ seen) ** 2 / np.maximum(np.sum(model * model, axis=0), 1e-12)
+        misfit[place] = float(seen @ seen - explained.max())
     return misfit / max(float(misfit.min()), 1e-12)
+
+
+def _averaged(rows: Array, count: int) -> Array:
+    """Return the means of so many successive rows each, (n - count + 1, k)."""
+    summed = np.vstack([np.zeros((1, rows.shape[1])), np.cumsum(rows, axis=0)])
+    mean: Array = (summed[count:] - summed[:-count]) / count
+    return mean
 
 
 def _of_latency(misfits: Sequence[Array]) -> StationCheck:

@@ -26,7 +26,7 @@ from repsq_ros.campaign.station import SELF_TEST, require_selftest
 from repsq_ros.cli import main
 from repsq_ros.console.selftest import simulated
 from repsq_ros.errors import ParameterError
-from repsq_ros.replay.station_checks import judge
+from repsq_ros.replay.station_checks import DEAD_TIMES, _misfit, judge
 from repsq_ros.simulation.build import make_subject
 from repsq_ros.specification.load import load
 from repsq_ros.specification.self_test import write_self_test
@@ -106,6 +106,19 @@ class Late:
 )
 def test_what_is_wrong_is_named(station, disturb, name, words):
     assert words in station(disturb, taped=WAY)[name]
+
+
+@pytest.mark.parametrize('seed', range(4))
+@pytest.mark.parametrize('dead', [0.0, 0.1])
+def test_a_dead_time_is_told_through_the_sway_of_a_gait(dead, seed):
+    """Sway of 0.4 times the speed, of any phase."""
+    rng = np.random.default_rng(seed)
+    times = np.arange(-2.0, 5.0, 0.02) + rng.uniform(0.0, 0.02)
+    response = 1.0 - np.exp(-np.maximum(times - dead, 0.0) / 0.25)
+    response += 0.4 * np.sin(2.0 * math.pi * (times / 0.8 + rng.random()))
+    response += rng.normal(0.0, 0.05, len(times))
+    found = DEAD_TIMES[int(np.argmin(_misfit(times, response)))]
+    assert found == pytest.approx(dead, abs=0.025)
 
 
 WAY = 1.0  # [m] of the surrogate in the first move, by its own state, without noise
