@@ -14,163 +14,66 @@
 
 """Steady faults at random: psi is right, or there is a reason, or its own error covers it."""
 
-import math
 import os
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from support.damage import BEFORE, EPOCH, LENGTH, SECOND, measure_of, motion_of
+from support.damage import motion_of
+from support.made_bags import FORMS, write_bag
+from support.made_bags import body as body_message
+from support.rows import rows_of
+from support.steady_faults import CASES, SOME, WINDOW, damaged, measure_for, outcome_of
 
-from repsq_ros.measurement.recorder import Recorder, Window
+from repsq_ros.recordings.recording import Recording
+from repsq_ros.recordings.sensor_columns import sample_columns
+from repsq_ros.replay.recorded_windows import SENSOR, WindowMeasurer
 
-KINDS = 27
-CASES = int(os.environ.get('REPSQ_FUZZ', '2025')) // KINDS  # of each kind
+OF_EACH = int(os.environ.get('REPSQ_FUZZ', '2025')) // len(CASES)  # cases
+RECORDED = int(os.environ.get('REPSQ_FUZZ_RECORDED', '2'))  # of each kind that go through a bag
 NEAR, COVERED = 0.02, 1.25  # of psi; times psi_error, which is an estimate
-COMMAND = (0.3, 0.0, 0.2)
-START_NS = EPOCH + round(BEFORE * 1e9)
-
-
-def outcome_of(samples, twist, velocity='slope'):
-    changes = {} if twist else {'velocity': velocity}
-    recorder = Recorder(replace(measure_of(twist=twist, **changes), gamma=0.04), keep_ns=2**62)
-    recorder.add(samples)
-    end_ns = START_NS + round(LENGTH * 1e9)
-    return recorder.measure(Window(START_NS, end_ns, COMMAND, START_NS - SECOND))
-
-
-def seconds(samples):
-    return (samples.stamps - samples.stamps[0]) * 1e-9
-
-
-def every(samples, rate):
-    return max(round(1e9 / rate / np.diff(samples.stamps[:2])[0]), 1)
-
-
-def late(samples, delay):
-    """Stamps of arrival; messages do not overtake each other."""
-    stamps = samples.stamps + np.maximum(delay, 0.0).astype(np.int64)
-    return replace(samples, stamps=np.maximum.accumulate(stamps) + np.arange(len(stamps)))
-
-
-def delay_that_wanders(samples, rng):
-    turns = 2.0 * math.pi * (seconds(samples) / rng.uniform(0.7, 3.0) + rng.random())
-    return late(samples, 5e7 * (1.0 + np.sin(turns)))
-
-
-def delay_of_3_ms(samples, rng):
-    return late(samples, rng.normal(1e7, 3e6, len(samples)))
-
-
-def rounded_to_cm(samples, rng):
-    return replace(samples, position=np.round(samples.position, 2))
-
-
-def rounded_to_mm(samples, rng):
-    return replace(samples, position=np.round(samples.position, 3))
-
-
-def held_at_15_hz(samples, rng):
-    step = every(samples, 15.0)
-    rows = np.arange(len(samples)) // step * step
-    return replace(samples, position=samples.position[rows], orientation=samples.orientation[rows])
-
-
-def each_twice(samples, rng):
-    rows = np.arange(len(samples)) // 2 * 2
-    return replace(samples, position=samples.position[rows], orientation=samples.orientation[rows])
-
-
-def at_12_hz(samples, rng):
-    return samples.take(slice(None, None, every(samples, 12.0)))
-
-
-def noise_of_2_mm(samples, rng):
-    return replace(samples, position=samples.position + rng.normal(0, 0.002, (len(samples), 3)))
-
-
-def a_third_lost(samples, rng):
-    return samples.take(np.flatnonzero(rng.random(len(samples)) > 0.33))
-
-
-def too_high(samples, rng):
-    share = rng.uniform(1.03, 1.3)
-    return replace(samples, linear=share * samples.linear, angular=share * samples.angular)
-
-
-def half(samples, rng):
-    return replace(samples, linear=samples.linear / 2.0)
-
-
-def clipped(samples, rng):
-    return replace(samples, linear=np.clip(samples.linear, -0.2, 0.2))
-
-
-def turned_by_10_degrees(samples, rng):
-    c, s = math.cos(math.radians(10)), math.sin(math.radians(10))
-    x, y, z = samples.linear.T
-    return replace(samples, linear=np.column_stack([c * x - s * y, s * x + c * y, z]))
-
-
-def mirrored(samples, rng):
-    return replace(samples, linear=samples.linear * [1.0, -1.0, 1.0])
-
-
-def offset(samples, rng):
-    return replace(samples, linear=samples.linear + rng.normal(0.0, 0.03, 3))
-
-
-def noisy(samples, rng):
-    size = rng.uniform(0.01, 0.05)
-    return replace(
-        samples,
-        linear=samples.linear + rng.normal(0, size, samples.linear.shape),
-        angular=samples.angular + rng.normal(0, size, samples.angular.shape),
-    )
-
-
-def rounded_twist(samples, rng):
-    return replace(samples, linear=np.round(samples.linear, 1))
-
-
-def no_lateral(samples, rng):
-    return replace(samples, linear=samples.linear * [1.0, 0.0, 1.0])
-
-
-OF_POSES = (
-    delay_that_wanders, delay_of_3_ms, rounded_to_cm, rounded_to_mm, held_at_15_hz, each_twice,
-    at_12_hz, noise_of_2_mm, a_third_lost,
-)  # fmt: skip
-OF_TWISTS = (
-    too_high, half, clipped, turned_by_10_degrees, mirrored, offset, noisy, rounded_twist,
-    no_lateral,
-)  # fmt: skip
-# A share of cases in which these are still not seen.
-SOME = {delay_that_wanders: 0.1, held_at_15_hz: 0.1, noisy: 0.02}
 
 
 def wrong(kind, twist, velocity, seed):
     """Tell whether a case counts, is off, and does not say so."""
-    rng = np.random.default_rng(seed)
-    motion = motion_of(rng)
+    motion, samples = damaged(kind, twist, seed)
     truth = outcome_of(replace(motion, noise=0.0).table(twist=True), twist=True)
-    outcome = outcome_of(kind(motion.table(twist=twist), rng), twist, velocity)
+    outcome = outcome_of(samples, twist, velocity)
     off = abs(outcome.psi - truth.psi)
     return outcome.valid and off > max(NEAR, COVERED * outcome.psi_error)
 
 
-@pytest.mark.parametrize(
-    ('kind', 'twist', 'velocity'),
-    [(kind, False, velocity) for kind in OF_POSES for velocity in ('slope', 'cubic')]
-    + [(kind, True, '') for kind in OF_TWISTS],
-)
+@pytest.mark.parametrize(('kind', 'twist', 'velocity'), CASES)
 def test_steady_faults_at_random(kind, twist, velocity):
-    found = [seed for seed in range(CASES) if wrong(kind, twist, velocity, seed)]
-    assert len(found) <= SOME.get(kind, 0.0) * CASES, found
+    found = [seed for seed in range(OF_EACH) if wrong(kind, twist, velocity, seed)]
+    assert len(found) <= SOME.get(kind, 0.0) * OF_EACH, found
 
 
 @pytest.mark.parametrize('twist', [False, True])
 def test_what_is_in_order_counts(twist):
-    for seed in range(3 * CASES):
+    for seed in range(3 * OF_EACH):
         samples = motion_of(np.random.default_rng(seed)).table(twist=twist)
         assert outcome_of(samples, twist, 'cubic').valid
+
+
+@pytest.mark.parametrize(('place', 'form'), enumerate(FORMS))
+def test_a_bag_gives_what_the_process_gives(place, form, tmp_path):
+    """The kinds in turn, each in one form: a topic for each case of one recording."""
+    cases = [(*case, seed) for seed in range(RECORDED) for case in CASES[place :: len(FORMS)]]
+    topics = {f'/case_{k}': case for k, case in enumerate(cases)}
+    told, expected = [], {}
+    for topic, (kind, twist, velocity, seed) in topics.items():
+        _, samples = damaged(kind, twist, seed)
+        expected[topic] = outcome_of(samples, twist, velocity)
+        told += [
+            (each.stamp_ns + 1_000_000, topic, *body_message(each)) for each in rows_of(samples)
+        ]
+    bag = write_bag(tmp_path / 'bag', sorted(told, key=lambda each: each[0]), form)
+    for topic, (_, twist, velocity, _) in topics.items():
+        measure = measure_for(twist, velocity)
+        measuring = WindowMeasurer(measure, [WINDOW])
+        with Recording(bag) as recording:
+            for samples in sample_columns(recording, {SENSOR: (topic, measure.input)}):
+                measuring.add(samples)
+        assert measuring.finished()[WINDOW] == expected[topic], cases
+    assert len({each.code for each in expected.values()}) > 1

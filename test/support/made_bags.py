@@ -26,6 +26,7 @@ TYPES = STORE.types
 POSE, TWIST, NUMBER = (
     'geometry_msgs/msg/PoseStamped', 'geometry_msgs/msg/Twist', 'std_msgs/msg/Float64'
 )  # fmt: skip
+ODOMETRY = 'nav_msgs/msg/Odometry'
 SECOND = 1_000_000_000
 START = 1_700_000_000 * SECOND
 FORMS = ('plain', 'zstd', 'sqlite3')
@@ -41,6 +42,25 @@ def pose(ns, place, frame='world'):
             TYPES['geometry_msgs/msg/Quaternion'](0.0, 0.0, 0.0, 1.0),
         ),
     )
+
+
+def body(row):
+    """Return type and message of a sample: an odometry where it has a velocity, else a pose."""
+    stamp = TYPES['builtin_interfaces/msg/Time'](*divmod(row.stamp_ns, SECOND))
+    header = TYPES['std_msgs/msg/Header'](stamp, row.frame)
+    there = TYPES['geometry_msgs/msg/Pose'](
+        TYPES['geometry_msgs/msg/Point'](*row.position),
+        TYPES['geometry_msgs/msg/Quaternion'](*row.orientation),
+    )
+    if row.linear_velocity is None:
+        return POSE, TYPES[POSE](header, there)
+    vector, none = TYPES['geometry_msgs/msg/Vector3'], np.zeros(36)
+    moves = TYPES[TWIST](vector(*row.linear_velocity), vector(*row.angular_velocity))
+    return ODOMETRY, TYPES[ODOMETRY](
+        header, 'base',
+        TYPES['geometry_msgs/msg/PoseWithCovariance'](there, none),
+        TYPES['geometry_msgs/msg/TwistWithCovariance'](moves, none),
+    )  # fmt: skip
 
 
 def twist(x):
