@@ -67,6 +67,7 @@ test-nodes:
 test-long: environment
 	REPSQ_FUZZ=10000 $(VENV)/bin/python -m pytest test/core/test_instrument_faults.py -k there_is_a_reason
 	REPSQ_FUZZ=20000 REPSQ_FUZZ_RECORDED=20 $(VENV)/bin/python -m pytest test/core/test_steady_fuzz.py
+	REPSQ_FUZZ_SENT=10 $(VENV)/bin/with_repsq python3 -m pytest test/ros/test_instruments.py -k steady
 	REPSQ_KILLS=50 REPSQ_STALLS=24 $(VENV)/bin/with_repsq python3 -m pytest --capture no \
 		test/ros/test_resume.py test/ros/test_stalls.py
 

@@ -15,15 +15,20 @@
 """Instruments as the specification describes them, over real DDS."""
 
 import math
+import os
 import time
+from dataclasses import replace
 
 import pytest
 from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from geometry_msgs.msg import PoseStamped
+from nav_msgs.msg import Odometry
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from std_msgs.msg import Float32, Float64
 from support.bags import read_samples
+from support.rows import rows_of
+from support.steady_faults import CASES, COMMAND, START_NS, WINDOW, damaged, outcome_of
 
 from repsq_ros import topics
 from repsq_ros.measurement.recorder import Recorder, Window
@@ -106,11 +111,11 @@ class Lab:
     def test(self, start, end, index=0):
         self.test_at(round(start * 1e9), round(end * 1e9), index)
 
-    def test_at(self, start_ns, end_ns, index=0):
+    def test_at(self, start_ns, end_ns, index=0, before_ns=0, command=(0.3, 0.0, 0.0)):
         phase = TestPhase(test=self.case(index), phase=TestPhase.COMMAND)
-        phase.start = phase.window_start = stamp_ns(start_ns)
+        phase.start, phase.window_start = stamp_ns(start_ns - before_ns), stamp_ns(start_ns)
         phase.end = phase.window_end = stamp_ns(end_ns)
-        phase.command = [0.3, 0.0, 0.0]
+        phase.command = list(map(float, command))
         self.phase.publish(phase)
 
     def over(self, index=0):
@@ -343,3 +348,52 @@ def test_a_field_that_is_not_there_ends_the_node_with_one_line(lab):
     assert there.nodes.wait('measurement') == 2
     assert 'Float32 has no datum on the way to datum' in there.nodes.output('measurement')
     assert 'Traceback' not in there.nodes.output('measurement')
+
+
+SENT = int(os.environ.get('REPSQ_FUZZ_SENT', '1'))  # cases of each kind of steady fault
+
+
+def body(row):
+    """Return the message of a sample: an odometry where it has a velocity, else a pose."""
+    message = PoseStamped() if row.linear_velocity is None else Odometry()
+    there = message.pose if row.linear_velocity is None else message.pose.pose
+    message.header.stamp, message.header.frame_id = stamp_ns(row.stamp_ns), row.frame
+    parts = [(there.position, row.position), (there.orientation, row.orientation)]
+    if row.linear_velocity is not None:
+        moves = message.twist.twist
+        parts += [(moves.linear, row.linear_velocity), (moves.angular, row.angular_velocity)]
+    for part, numbers in parts:
+        for name, number in zip('xyzw', numbers, strict=False):
+            setattr(part, name, number)
+    return message
+
+
+@pytest.mark.parametrize('velocity', ['slope', 'cubic', ''])
+def test_steady_faults_give_over_dds_what_they_give_in_process(lab, velocity):
+    """Each kind of them at 50 Hz, one test after the other, 10 s apart."""
+    kinds = [kind for kind, _, estimator in CASES if estimator == velocity] * SENT
+    given = {**POSE, 'velocity': velocity} if velocity else {**POSE, 'type': 'nav_msgs/Odometry'}
+    there = lab({**LOSS, 'input': given})
+    measure = load(there.file).measure
+    first = body(rows_of(damaged(kinds[0], not velocity, 0)[1])[0])
+    first.header.stamp = stamp(1.0)
+    sensor = there.publisher(type(first), measure.input.topic, BEST_EFFORT, first)
+    found, expected = [], []
+    for index, kind in enumerate(kinds):
+        _, samples = damaged(kind, not velocity, index, rate=50.0)
+        later_ns = (10 + 10 * index) * 1_000_000_000 - START_NS
+        samples = replace(samples, stamps=samples.stamps + later_ns)
+        window = Window(
+            WINDOW.start_ns + later_ns, WINDOW.end_ns + later_ns, COMMAND,
+            WINDOW.command_ns + later_ns,
+        )  # fmt: skip
+        expected.append(outcome_of(samples, not velocity, measure=measure, window=window))
+        there.test_at(window.start_ns, window.end_ns, index, 1_000_000_000, COMMAND)
+        for count, row in enumerate(rows_of(samples)):
+            sensor.publish(body(row))
+            if count % 100 == 99:
+                there.nodes.listener.listen(0.02)
+        message = there.measured(index)
+        found.append((message.valid, message.psi, message.psi_error, message.reason))
+    assert found == [(each.valid, each.psi, each.psi_error, each.reason) for each in expected]
+    assert {each.valid for each in expected} == {True, False}
