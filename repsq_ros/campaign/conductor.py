@@ -114,7 +114,7 @@ class Conductor:
 
     @property
     def outcome_awaited(self) -> bool:
-        """True from the end of an attempt until it has been counted, paused or aborted, too."""
+        """True after an attempt until it is counted, even if the campaign is paused or aborted."""
         return self._answers.due and not self._answers.told
 
     @property

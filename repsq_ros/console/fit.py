@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from repsq_ros.campaign.folder import read_tests
 from repsq_ros.errors import BagError, ParameterError
 from repsq_ros.json_answer import add_json, print_json
-from repsq_ros.sampling.beta_fit import FITS, effective_size, fit_betas
+from repsq_ros.sampling.beta_fit import Fit, effective_size, fit_betas
 from repsq_ros.sampling.distributions import Product
 from repsq_ros.sampling.weight_bound import largest_ratio
 from repsq_ros.specification.load import load
@@ -40,7 +40,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--specification', type=Path, help="default: the folder's specification.yaml"
     )
-    parser.add_argument('--fit', choices=FITS, default='moments', help='default: moments')
+    parser.add_argument(
+        '--fit', type=Fit, choices=list(Fit), default=Fit.MOMENTS, help='default: moments'
+    )
     parser.add_argument(
         '--share-of-target', type=float, default=0.1, help='of p in the mixture (default 0.1)'
     )

@@ -43,7 +43,7 @@ from numpy.typing import NDArray
 from repsq_ros.estimation.betting import Bet, Numbers
 from repsq_ros.estimation.marks import CapitalAtMarks, stake_towards
 from repsq_ros.estimation.stopping import Bounds
-from repsq_ros.keys import KeyedDataclass, key
+from repsq_ros.keys import KeyedDataclass, TextEnum, key
 
 
 class AcceptanceVerdict(enum.Enum):
@@ -54,7 +54,11 @@ class AcceptanceVerdict(enum.Enum):
     UNDECIDED = 'undecided'
 
 
-SIDES = ('below', 'above')
+class Side(TextEnum):
+    """The side of a limit that is accepted."""
+
+    BELOW = 'below'
+    ABOVE = 'above'
 
 
 @dataclass(frozen=True)
@@ -64,7 +68,7 @@ class Acceptance(KeyedDataclass):
     limit: float = field(
         metadata=key('the mean is accepted on one side of this limit', 'the unit of psi')
     )
-    side: str = field(metadata=key('which side is accepted, the limit included', choices=SIDES))
+    side: Side = field(metadata=key('which side is accepted, the limit included'))
     margin: float | None = field(
         default=None,
         metadata=key(
@@ -80,12 +84,14 @@ class Acceptance(KeyedDataclass):
     @property
     def words(self) -> str:
         """Return what is asked, such as 'at most 0.6'."""
-        return f'at {"most" if self.side == "below" else "least"} {self.limit:g}'
+        return f'at {"most" if self.side == Side.BELOW else "least"} {self.limit:g}'
 
     def verdict_of(self, above: bool) -> AcceptanceVerdict:
         """Return the verdict on a mean that lies above the limit, or below it."""
         return (
-            AcceptanceVerdict.PASS if above == (self.side == 'above') else AcceptanceVerdict.FAIL
+            AcceptanceVerdict.PASS
+            if above == (self.side == Side.ABOVE)
+            else AcceptanceVerdict.FAIL
         )
 
 

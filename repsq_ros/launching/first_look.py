@@ -133,7 +133,7 @@ def closing_text(folder: Path | None, code: int, registration: Path | None = Non
     try:
         released = close_registered(registration, folder) if registration is not None else ''
     except (RepsqError, OSError) as error:
-        released = f'the ledger does not have this end: {error}'
+        released = f'the end could not be written into the ledger: {error}'
     file, bags = folder / RESULT, sorted(folder.glob('bag-*'))
     lines = [f'campaign  {ended}: {folder}']
     if file.exists():

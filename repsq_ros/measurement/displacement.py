@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from transforms3d.euler import euler2quat
 
-from repsq_ros.keys import KeyedDataclass, key
+from repsq_ros.keys import KeyedDataclass, TextEnum, key
 from repsq_ros.measurement.checks import checked, checked_reference
 from repsq_ros.measurement.cut import Cut
 from repsq_ros.measurement.inputs import Need
@@ -40,7 +40,15 @@ from repsq_ros.measurement.samples import Samples
 from repsq_ros.measurement.window import GUARD_NS, UnmeasurableError
 from repsq_ros.timebase import to_seconds
 
-TAKES = ('last', 'median', 'largest')
+
+class Take(TextEnum):
+    """Which reading of a window counts."""
+
+    LAST = 'last'
+    MEDIAN = 'median'
+    LARGEST = 'largest'
+
+
 MM = 1000.0
 BEYOND = 10.0  # times the largest displacement: a gauge does not read that
 
@@ -54,9 +62,7 @@ class GaugeDisplacement(KeyedDataclass, type='displacement', of='gauge'):
     """|reading - tare| of a dial gauge, in mm."""
 
     upper: float = field(metadata=UPPER)
-    take: str = field(
-        default='last', metadata=key('which reading of the window counts', choices=TAKES)
-    )
+    take: Take = field(default=Take.LAST, metadata=key('which reading of the window counts'))
     tare: float | None = field(
         default=None,
         metadata=key(
@@ -103,23 +109,23 @@ class GaugeDisplacement(KeyedDataclass, type='displacement', of='gauge'):
                 f'{self.upper:g} mm of upper: is the unit right, is it an error code?',
                 Code.READING,
             )
-        if self.take == 'largest':
+        if self.take == Take.LARGEST:
             return float(moved.max())
-        return float(moved[-1] if self.take == 'last' else np.abs(np.median(inside) - tare))
+        return float(moved[-1] if self.take == Take.LAST else np.abs(np.median(inside) - tare))
 
     def error_of_psi(self, cut: Cut) -> PsiError:
         """Return what scatter and resolution of window and tare do to their distance."""
         inside = cut.values * MM
         readings = [inside] if self.tare is not None else [inside, self._before(cut)]
         variances = [float(np.var(each)) for each in readings]
-        medians = [self.take == 'median', True]
+        medians = [self.take == Take.MEDIAN, True]
         # Of normal noise a median of n has 1.57 / n of the variance.
         shares = [
             min(1.57 / len(each), 1.0) if median else 1.0
             for each, median in zip(readings, medians, strict=False)
         ]
         found = lengthened(self.psi(cut), float(np.dot(shares, variances)))
-        highest = math.sqrt(variances[0]) if self.take == 'largest' else 0.0
+        highest = math.sqrt(variances[0]) if self.take == Take.LARGEST else 0.0
         return PsiError(
             noise=math.hypot(found, highest, *(_step(each) / 2.0 for each in readings))
         )

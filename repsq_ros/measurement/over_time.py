@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from repsq_ros.keys import KeyedDataclass, key
+from repsq_ros.keys import KeyedDataclass, TextEnum, key
 from repsq_ros.measurement.cut import Cut
 from repsq_ros.measurement.inputs import Need
 from repsq_ros.measurement.psi_error import PsiError
@@ -28,7 +28,16 @@ from repsq_ros.measurement.reasons import Code
 from repsq_ros.measurement.samples import Array, Stamps
 from repsq_ros.measurement.window import UnmeasurableError
 
-TAKES = ('peak', 'mean', 'rms', 'share_above')
+
+class Take(TextEnum):
+    """How the numbers of a window become one."""
+
+    PEAK = 'peak'
+    MEAN = 'mean'
+    RMS = 'rms'
+    SHARE_ABOVE = 'share_above'
+
+
 CHANGES = 0.9  # share of the steps in which a number with noise changes
 
 
@@ -37,10 +46,9 @@ class OverTime(KeyedDataclass, type='over_time'):
     """Peak, mean, root mean square of a number over the window, or the share of time above."""
 
     upper: float = field(metadata=key('upper end of psi: the worst there is', above=0))
-    take: str = field(
+    take: Take = field(
         metadata=key(
             'peak: the largest absolute value; share_above: of the time that it is above `above`',
-            choices=TAKES,
         )
     )
     above: float = field(
@@ -67,11 +75,11 @@ class OverTime(KeyedDataclass, type='over_time'):
         return PsiError(noise=abs(self._taken(values[::2]) - self._taken(values[1::2])) / 2.0)
 
     def _taken(self, values: Array) -> float:
-        if self.take == 'peak':
+        if self.take == Take.PEAK:
             return float(np.abs(values).max())
-        if self.take == 'rms':
+        if self.take == Take.RMS:
             return float(np.sqrt(np.mean(values * values)))
-        return max(float(np.mean(values > self.above if self.take != 'mean' else values)), 0.0)
+        return max(float(np.mean(values > self.above if self.take != Take.MEAN else values)), 0.0)
 
     def _require_alive(self, cut: Cut) -> None:
         samples, value = cut.samples, cut.samples.value

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from repsq_ros.keys import KeyedDataclass, key
+from repsq_ros.keys import KeyedDataclass, TextEnum, key
 from repsq_ros.measurement.checks import checked_reference
 from repsq_ros.measurement.cut import Cut
 from repsq_ros.measurement.heading import yaw_of
@@ -35,7 +35,16 @@ from repsq_ros.timebase import to_nanoseconds, to_seconds
 
 MM = 1000.0
 LONGEST = to_seconds(REACH_NS - GUARD_NS)  # [s] that is kept of the time before a command
-FIELDS = {'position': 'mm', 'heading': 'rad'}  # what changes, and its unit
+
+
+class Change(TextEnum):
+    """What changes."""
+
+    POSITION = 'position'
+    HEADING = 'heading'
+
+
+UNITS = {Change.POSITION: 'mm', Change.HEADING: 'rad'}
 
 
 @dataclass(frozen=True)
@@ -48,7 +57,7 @@ class PoseChange(KeyedDataclass, type='pose_change'):
     """
 
     upper: float = field(metadata=key('upper end of psi, mm or rad: the worst there is', above=0))
-    what: str = field(metadata=key('what changes', choices=tuple(FIELDS)))
+    what: Change = field(metadata=key('what changes'))
     stable: float = field(
         default=0.8,
         metadata=key(
@@ -66,19 +75,19 @@ class PoseChange(KeyedDataclass, type='pose_change'):
     @property
     def needs(self) -> Need:
         """What it is computed from."""
-        return Need.POSE if self.what == 'heading' else Need.POSITION
+        return Need.POSE if self.what == Change.HEADING else Need.POSITION
 
     @property
     def unit(self) -> str:
         """Unit of psi."""
-        return FIELDS[self.what]
+        return UNITS[self.what]
 
     def psi(self, cut: Cut) -> float:
         """Return |p_after - p_before| [mm], or |yaw_after - yaw_before| [rad]; at most `upper`."""
         before, after = self._before(cut), cut.measured
         if self._creeps(after):
             return self.upper
-        if self.what == 'heading':
+        if self.what == Change.HEADING:
             turned = math.remainder(_heading(after) - _heading(before), math.tau)
             return min(abs(turned), self.upper)
         moved = mean_pose(after)[0] - mean_pose(before)[0]
@@ -87,7 +96,7 @@ class PoseChange(KeyedDataclass, type='pose_change'):
     def error_of_psi(self, cut: Cut) -> PsiError:
         """Return what the noise of both positions does; of a heading that is not told."""
         after = cut.measured
-        if self.what == 'heading' or self._creeps(after):
+        if self.what == Change.HEADING or self._creeps(after):
             return PsiError()
         variance = mean_variance(self._before(cut)) + mean_variance(after)
         return PsiError(noise=lengthened(self.psi(cut), variance * MM * MM))

@@ -31,11 +31,6 @@ from repsq_ros.measurement.tail import Tail
 from repsq_ros.measurement.window import UnmeasurableError, Window
 from repsq_ros.timebase import NANOSECONDS, to_seconds
 
-# Checks that a body at rest need not pass: a robot's own kinematics repeat themselves there to the
-# last bit, and no velocity is formed.
-OF_MOTION = frozenset(
-    {'covered', 'alive', 'alive in all parts', 'upright', 'standing', 'level', 'dense', 'even'}
-)
 GAP_NS = 200_000_000  # without a sample at which nothing can be said any more
 
 

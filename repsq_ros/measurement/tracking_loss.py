@@ -22,18 +22,26 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from repsq_ros.keys import KeyedDataclass, key
+from repsq_ros.keys import KeyedDataclass, TextEnum, key
 from repsq_ros.measurement.cut import Cut
 from repsq_ros.measurement.inputs import Need
 from repsq_ros.measurement.psi_error import PsiError
 from repsq_ros.measurement.velocity_error import disagreement, velocity_error
 from repsq_ros.timebase import to_seconds
 
-REDUCTIONS = ('sum', 'mean', 'rms')
+
+class Reduction(TextEnum):
+    """How the errors of all states become one number."""
+
+    SUM = 'sum'
+    MEAN = 'mean'
+    RMS = 'rms'
+
+
 COMPONENTS = ('linear_x', 'linear_y', 'angular_z')
 
 
-def soft_linf(errors: NDArray[np.float64], gain: float, reduction: str) -> float:
+def soft_linf(errors: NDArray[np.float64], gain: float, reduction: Reduction) -> float:
     """Return psi = 1 - exp(-gain * g), g from S = sum over the states of |e_i|^2.
 
     `sum`: g = S, as the paper prints it; it saturates at 1 on real walks. `mean`: g = S/n.
@@ -48,14 +56,14 @@ def soft_linf(errors: NDArray[np.float64], gain: float, reduction: str) -> float
     if n == 0:
         raise ValueError('no states')
     total = float(np.sum(errors * errors))
-    if reduction == 'sum':
+    if reduction == Reduction.SUM:
         size = total
-    elif reduction == 'mean':
+    elif reduction == Reduction.MEAN:
         size = total / n
-    elif reduction == 'rms':
+    elif reduction == Reduction.RMS:
         size = math.sqrt(total / n)
     else:
-        raise ValueError(f'reduction {reduction!r} is none of {", ".join(REDUCTIONS)}')
+        raise ValueError(f'reduction {reduction!r} is none of {", ".join(Reduction)}')
     return -math.expm1(-gain * size)
 
 
@@ -64,11 +72,10 @@ class TrackingLoss(KeyedDataclass, type='soft_linf'):
     """soft-L-infinity loss of (v_x, v_y, yaw rate) against the command, in the body frame."""
 
     gain: float = field(metadata=key('gain of psi = 1 - exp(-gain g)', above=0))
-    reduction: str = field(
+    reduction: Reduction = field(
         metadata=key(
             'g from S, the sum of the squared velocity errors of n states: '
             'sum is S, mean is S/n, rms is sqrt(S/n)',
-            choices=REDUCTIONS,
         )
     )
     weights: tuple[float, float, float] = field(
@@ -103,18 +110,20 @@ class TrackingLoss(KeyedDataclass, type='soft_linf'):
 
     def _gain(self, cut: Cut) -> float:
         """Return the gain; of a sum as if the sensor had just as many states as are declared."""
-        if self.reduction != 'sum' or not self.state_rate > 0:
+        if self.reduction != Reduction.SUM or not self.state_rate > 0:
             return self.gain
         states = round(self.state_rate * to_seconds(cut.end_ns - cut.start_ns))
         return self.gain * (max(states, 1) / len(cut.velocity))
 
     def error_of_psi(self, cut: Cut) -> PsiError:
         """Return how far the instruments may have moved the loss."""
-        gain, states = self._gain(cut), len(cut.velocity) if self.reduction == 'sum' else 1
+        gain, states = self._gain(cut), len(cut.velocity) if self.reduction == Reduction.SUM else 1
 
         def loss(mean_square: float) -> float:
             size = mean_square * states
-            return -math.expm1(-gain * (math.sqrt(size) if self.reduction == 'rms' else size))
+            return -math.expm1(
+                -gain * (math.sqrt(size) if self.reduction == Reduction.RMS else size)
+            )
 
         found = velocity_error(cut, np.array(self.weights), loss)
         if not cut.by_twist:

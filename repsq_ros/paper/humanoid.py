@@ -24,7 +24,7 @@ from repsq_ros.errors import ParameterError
 from repsq_ros.estimation.difference import MeanDifference
 from repsq_ros.estimation.moments import EmpiricalBernstein, smallest_n
 from repsq_ros.estimation.stopping import Bounds
-from repsq_ros.measurement.tracking_loss import REDUCTIONS
+from repsq_ros.measurement.tracking_loss import Reduction
 from repsq_ros.paper.humanoid_campaigns import (
     FIRST,
     HumanoidSetting,
@@ -113,7 +113,7 @@ def _main(
 def _forms(setting: HumanoidSetting, walked: Sequence[WalkedTrial]) -> list[Row]:
     rows: list[Row] = []
     rule, gamma, c = EmpiricalBernstein(), setting.gamma, setting.c
-    for form in REDUCTIONS:
+    for form in Reduction:
         psi = np.array([forms.of(form) for each in walked for forms in each.forms])
         variance = float(psi.var())
         rows.append({

@@ -24,7 +24,7 @@ import numpy as np
 from repsq_ros.errors import CampaignError, ParameterError
 from repsq_ros.measurement.measure import Measure
 from repsq_ros.measurement.recorder import Recorder
-from repsq_ros.measurement.tracking_loss import REDUCTIONS, TrackingLoss
+from repsq_ros.measurement.tracking_loss import Reduction, TrackingLoss
 from repsq_ros.measurement.window import Window
 from repsq_ros.protocols.protocol import ProtocolType
 from repsq_ros.simulation.g1_mujoco import G1Changes, G1Mujoco
@@ -73,7 +73,7 @@ class Walker:
         self._sensor = sensor
         rate = NANOSECONDS / (self._every * self._subject.tick_ns)
         self._measures: dict[str, Measure] = {}
-        for form in REDUCTIONS:
+        for form in Reduction:
             formed = replace(quantity, reduction=form, state_rate=rate if form == 'sum' else 0.0)
             self._measures[form] = replace(specification.measure, quantity=formed, gamma=None)
         self._ticks = 0

@@ -19,7 +19,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from repsq_ros.keys import key
-from repsq_ros.sampling.beta_fit import FITS, fit_betas
+from repsq_ros.sampling.beta_fit import Fit, fit_betas
 from repsq_ros.sampling.distributions import FromUniform, Mixture, Product
 from repsq_ros.sampling.marginals import Beta, Uniform
 from repsq_ros.sampling.proposals import Dependence, WeightedProposal
@@ -40,7 +40,7 @@ class Adaptation:
     start: float = field(
         default=0.99, metadata=key('every shape before the first update', above=0)
     )
-    fit: str = field(default='moments', metadata=key('how shapes are fitted', choices=FITS))
+    fit: Fit = field(default=Fit.MOMENTS, metadata=key('how shapes are fitted'))
     # None: without limits
     shapes: tuple[float, float] | None = field(
         default=(0.5, 1.0), metadata=key('limits of a fitted shape')

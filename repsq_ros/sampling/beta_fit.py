@@ -23,9 +23,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from repsq_ros import special
+from repsq_ros.keys import TextEnum
 from repsq_ros.sampling.marginals import EDGE
 
-FITS = ('moments', 'mle', 'unweighted')
+
+class Fit(TextEnum):
+    """How the shapes of beta distributions are fitted; see `fit_betas`."""
+
+    MOMENTS = 'moments'
+    MLE = 'mle'
+    UNWEIGHTED = 'unweighted'
 
 
 def effective_size(weights: NDArray[np.float64]) -> float:
@@ -38,7 +45,7 @@ def fit_betas(
     u: Sequence[Sequence[float]],
     outcomes: ArrayLike,
     weights: ArrayLike,
-    fit: str = 'moments',
+    fit: Fit = Fit.MOMENTS,
     shapes: tuple[float, float] | None = (0.5, 1.0),
 ) -> list[tuple[float, float]] | None:
     """Return shapes (a, b) for each dimension, or None where the batch says nothing.
@@ -55,7 +62,7 @@ def fit_betas(
     """
     points = np.clip(np.asarray(u, dtype=np.float64), EDGE, 1.0 - EDGE)
     aim = np.maximum(np.asarray(outcomes, dtype=np.float64), 0.0) * np.asarray(weights)
-    if fit == 'unweighted':
+    if fit == Fit.UNWEIGHTED:
         aim = np.ones(len(points))
     size = effective_size(aim)
     if not size >= 2.0:
@@ -63,7 +70,7 @@ def fit_betas(
     share = aim / np.sum(aim)
     found = []
     for column in points.T:
-        pair = _likeliest(column, share) if fit == 'mle' else _moments(column, share, size)
+        pair = _likeliest(column, share) if fit == Fit.MLE else _moments(column, share, size)
         if pair is None:
             return None
         if shapes is not None:

@@ -39,7 +39,7 @@ from repsq_ros.measurement.over_time import OverTime
 from repsq_ros.measurement.own import ATTRIBUTES, OwnQuantity
 from repsq_ros.measurement.pose import Pose
 from repsq_ros.measurement.pose_change import PoseChange
-from repsq_ros.measurement.tracking_loss import TrackingLoss
+from repsq_ros.measurement.tracking_loss import Reduction, TrackingLoss
 from repsq_ros.specification.distribution_section import beside, load_class
 from repsq_ros.specification.input_section import SOURCES, input_of_source, read_input
 from repsq_ros.specification.reader import Section, read_keys
@@ -196,7 +196,7 @@ def _tracking_loss(section: Section, source: Input) -> TrackingLoss:
     found = read_keys(section, TrackingLoss, {'state_rate': rate.default})
     if not sum(found.weights) > 0:
         raise section.fail('weights', 'no weight above 0', 'at least one component')
-    if found.reduction != 'sum':
+    if found.reduction != Reduction.SUM:
         return found
     if not section.has('state_rate') and not source.rate > 0:
         raise section.fail(

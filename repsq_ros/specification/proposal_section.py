@@ -117,7 +117,7 @@ class ProposalChoice:
         return SobolMonteCarlo(cast(FromUniform, target)) if self.sobol else MonteCarlo(target)
 
     def load(self) -> None:
-        """Load what the draws and fits of a campaign need: a node at work has no half a second."""
+        """Import what drawing and fitting need of scipy, which takes half a second, beforehand."""
         import_module(
             'scipy.stats' if self.sobol
             else 'scipy.optimize' if self.kind == ProposalType.ADAPTIVE

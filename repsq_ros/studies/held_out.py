@@ -27,7 +27,7 @@ from repsq_ros.campaign.records import TestRecord
 from repsq_ros.estimation.anytime import Anytime
 from repsq_ros.estimation.stopping import Question
 from repsq_ros.estimation.weights import z_bounds
-from repsq_ros.sampling.beta_fit import fit_betas
+from repsq_ros.sampling.beta_fit import Fit, fit_betas
 from repsq_ros.sampling.distributions import Mixture, Product
 from repsq_ros.sampling.marginals import Beta
 from repsq_ros.sampling.weight_bound import largest_ratio
@@ -77,7 +77,7 @@ def compare(
     specification: Specification,
     target: Product,
     tests: Sequence[TestRecord],
-    fit: str,
+    fit: Fit,
     share: float,
     proposal: Mixture,
 ) -> Comparison | None:
