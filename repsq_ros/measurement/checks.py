@@ -56,8 +56,9 @@ class Check(NamedTuple):
 
     name: str
     columns: tuple[str, ...]
-    of_streams: bool  # left out of an input that may be silent while nothing changes
     fault: Callable[[Cut], Fault | None]
+    of_streams: bool = False  # left out of an input that may be silent while nothing changes
+    of_velocity: bool = False  # left out where no velocity is used
 
 
 def _present(cut: Cut) -> Fault | None:
@@ -150,7 +151,7 @@ def _alive(cut: Cut) -> Fault | None:
 
 
 def _upright(cut: Cut) -> Fault | None:
-    if cut.needs != Need.VELOCITY or not leans_as_if_w_came_first(cut.inside, cut.source):
+    if not leans_as_if_w_came_first(cut.inside, cut.source):
         return None
     return Fault(
         Code.QUATERNION,
@@ -161,8 +162,6 @@ def _upright(cut: Cut) -> Fault | None:
 
 def _standing(cut: Cut) -> Fault | None:
     """Find a body that leans before its command: heading and body axes are not what they seem."""
-    if cut.needs != Need.VELOCITY:
-        return None
     up = cut.before_command().up
     if not up.size or up[2].min() > math.cos(cut.limits.rest_tilt):
         return None  # where no sample leans so far, their mean does not
@@ -178,7 +177,7 @@ def _standing(cut: Cut) -> Fault | None:
 
 
 def _alive_in_all_parts(cut: Cut) -> Fault | None:
-    if cut.needs != Need.VELOCITY or cut.by_twist:
+    if cut.by_twist:
         return None
     return part_frozen_fault(cut.inside, cut.window, cut.limits)
 
@@ -189,7 +188,7 @@ def _level(cut: Cut) -> Fault | None:
     Its axes are not what they seem. Whoever falls does so at once.
     """
     samples = cut.measured
-    if cut.needs != Need.VELOCITY or len(samples) < 3:
+    if len(samples) < 3:
         return None
     middle, last = len(samples) // 2, len(samples) - 1
     if samples.orientation is not None:
@@ -221,7 +220,7 @@ def _level(cut: Cut) -> Fault | None:
 def _dense(cut: Cut) -> Fault | None:
     """Find poses that are too far apart for the span of a velocity."""
     span = cut.source.velocity_span
-    if cut.needs != Need.VELOCITY or cut.source.velocity not in FITS or cut.period <= 1.01 * span:
+    if cut.source.velocity not in FITS or cut.period <= 1.01 * span:
         return None
     return Fault(
         Code.COVERAGE,
@@ -237,8 +236,6 @@ def _smooth(cut: Cut) -> Fault | None:
 
 
 def _even(cut: Cut) -> Fault | None:
-    if cut.needs != Need.VELOCITY:
-        return None
     return bunched_fault(cut.steps, cut.period, cut.first, cut.source, cut.window)
 
 
@@ -253,33 +250,31 @@ def _believed(cut: Cut) -> Fault | None:
 
 # In the order in which they name the cause rather than its trace.
 CHECKS = (
-    Check('present', COLUMNS, False, _present),
-    Check('finite', COLUMNS, False, _finite),
-    Check('norm', ('orientation',), False, _norm),
-    Check('covered', COLUMNS, True, _covered),
-    Check('undoubted', COLUMNS, False, _undoubted),
+    Check('present', COLUMNS, _present),
+    Check('finite', COLUMNS, _finite),
+    Check('norm', ('orientation',), _norm),
+    Check('covered', COLUMNS, _covered, of_streams=True),
+    Check('undoubted', COLUMNS, _undoubted),
     Check(
         'plausible',
         ('value',),
-        False,
         lambda cut: implausible_fault(cut.inside, cut.source, cut.window),
     ),
-    Check('complete', COLUMNS, False, _complete),
-    Check('alive', (*POSE, *TWIST), False, _alive),
-    Check('upright', ('orientation',), False, _upright),
-    Check('standing', ('orientation',), False, _standing),
-    Check('dense', POSE, False, _dense),
+    Check('complete', COLUMNS, _complete),
+    Check('alive', (*POSE, *TWIST), _alive),
+    Check('upright', ('orientation',), _upright, of_velocity=True),
+    Check('standing', ('orientation',), _standing, of_velocity=True),
+    Check('dense', POSE, _dense, of_velocity=True),
     Check(
         'possible',
         POSE,
-        False,
         lambda cut: motion.jump_fault(cut.steps, cut.period, cut.window, cut.limits),
     ),
-    Check('smooth', POSE, False, _smooth),
-    Check('alive in all parts', POSE, False, _alive_in_all_parts),
-    Check('level', POSE, False, _level),
-    Check('even', POSE, False, _even),
-    Check('believed', TWIST, False, _believed),
+    Check('smooth', POSE, _smooth),
+    Check('alive in all parts', POSE, _alive_in_all_parts, of_velocity=True),
+    Check('level', POSE, _level, of_velocity=True),
+    Check('even', POSE, _even, of_velocity=True),
+    Check('believed', TWIST, _believed),
 )
 
 
@@ -290,6 +285,8 @@ def fault(cut: Cut) -> Fault | None:
         if check.name in cut.skipped or there.keys().isdisjoint(check.columns):
             continue
         if check.of_streams and not cut.streams:
+            continue
+        if check.of_velocity and cut.needs != Need.VELOCITY:
             continue
         found = check.fault(cut)
         if found is not None:

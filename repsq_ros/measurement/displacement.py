@@ -93,13 +93,7 @@ class GaugeDisplacement(KeyedDataclass, type='displacement', of='gauge'):
         """Return the displacement [mm]."""
         inside = cut.values * MM
         self._require_travel(inside)
-        spread = float(inside.max() - inside.min())
-        if spread > self.settled_within:
-            raise UnmeasurableError(
-                f'settle not reached: readings of the window differ by {spread:.4f} mm, at most '
-                f'{self.settled_within:g} mm allowed',
-                Code.SETTLE,
-            )
+        self._require_settled(inside, 'settle not reached: readings of the window', Code.SETTLE)
         tare = self._tare(cut) if self.tare is None else self.tare
         self._require_travel(np.array([tare]))
         moved = np.abs(inside - tare)
@@ -151,14 +145,14 @@ class GaugeDisplacement(KeyedDataclass, type='displacement', of='gauge'):
         if readings is None or not np.isfinite(readings).all():
             raise UnmeasurableError('tare: a reading before the command is no number', Code.TARE)
         readings = checked(baseline).values * MM
+        self._require_settled(readings, 'tare: readings before the command', Code.TARE)
+        return readings
+
+    def _require_settled(self, readings: NDArray[np.float64], of: str, code: Code) -> None:
         spread = float(readings.max() - readings.min())
         if spread > self.settled_within:
-            raise UnmeasurableError(
-                f'tare: readings before the command differ by {spread:.4f} mm, at most '
-                f'{self.settled_within:g} mm allowed',
-                Code.TARE,
-            )
-        return readings
+            reason = f'{of} differ by {spread:.4f} mm, at most {self.settled_within:g} mm allowed'
+            raise UnmeasurableError(reason, code)
 
     def _require_travel(self, readings: NDArray[np.float64]) -> None:
         """Refuse readings at an end of the travel, where a gauge shows nothing any more."""

@@ -29,7 +29,6 @@ from repsq_ros.nodes.identity import launch_id, participant
 
 PERIOD = 0.05  # [s]
 STOPPING = 'stops the robot'  # status of a scheduler that has not seen it at rest yet
-ROLES = ('scheduler', 'guard', 'measurement', 'estimator')  # of a campaign
 
 
 class HeartbeatPublisher:

@@ -25,6 +25,8 @@ Somebody who reads the ID on the network can copy it: against that, docs/securit
 from __future__ import annotations
 
 import secrets
+from collections.abc import Callable
+from functools import partial
 
 from rclpy.node import Node
 from rclpy.topic_endpoint_info import TopicEndpointInfo
@@ -63,6 +65,14 @@ def participant(node: Node) -> str:
     return participant_of(own)
 
 
+def subscribe_to_heartbeats(node: Node, hear: Callable[[str, Heartbeat], None]) -> None:
+    """Let a function hear the heartbeats of a campaign's nodes, with the role of each."""
+    for role in ROLES:
+        node.create_subscription(
+            Heartbeat, f'{topics.HEARTBEAT}/{role}', partial(hear, role), qos.HEARTBEAT
+        )
+
+
 class CampaignProcesses:
     """The processes of the own launch, by what their heartbeats say."""
 
@@ -71,13 +81,7 @@ class CampaignProcesses:
         self._roles: dict[str, set[str]] = {role: set() for role in ROLES}
         self._own = participant(node) if self._launch_id else ''
         if self._launch_id:
-            for role in ROLES:
-                node.create_subscription(
-                    Heartbeat,
-                    f'{topics.HEARTBEAT}/{role}',
-                    lambda beat, role=role: self._hear(role, beat),
-                    qos.HEARTBEAT,
-                )
+            subscribe_to_heartbeats(node, self._hear)
 
     @property
     def known(self) -> bool:

@@ -36,7 +36,8 @@ from repsq_ros.errors import ParameterError
 from repsq_ros.measurement.recorder import Key
 from repsq_ros.msg import CountedTest, TestCommand
 from repsq_ros.nodes import qos, translate
-from repsq_ros.nodes.heartbeat import PERIOD, ROLES
+from repsq_ros.nodes.heartbeat import PERIOD
+from repsq_ros.nodes.identity import ROLES
 from repsq_ros.nodes.parameters import Parameters
 from repsq_ros.nodes.phase_subscription import subscribe_to_phases
 from repsq_ros.nodes.runtime import CampaignNode, run_node

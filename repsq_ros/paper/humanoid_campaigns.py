@@ -95,7 +95,7 @@ def read_setting(section: Section, asked: StudyRequest) -> HumanoidSetting:
     proposals, campaigns = section.section('proposals'), {}
     for name in proposals.keys():  # noqa: SIM118 (a Section is no dict)
         choice = read_proposal(
-            proposals.word_or_section(name, 'type'),
+            proposals.word_or_section(name),
             specification.target,
             specification.gamma,
             (measure.lower, measure.upper),

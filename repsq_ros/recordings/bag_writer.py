@@ -20,7 +20,6 @@ import os
 import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from repsq_ros.errors import MissingError, OutputError
@@ -128,17 +127,6 @@ class BagWriter:
             f'output {self._path}: {error.strerror}, expected room for the recording; what was '
             'written is there, without an index: mcap recover'
         )
-
-    def __enter__(self) -> BagWriter:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()
 
 
 class InstalledDefinitions:

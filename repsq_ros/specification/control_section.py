@@ -88,7 +88,7 @@ def read_control(
     """
     if not section.has('control'):
         return None
-    inner = section.word_or_section('control', 'type')
+    inner = section.word_or_section('control')
     choice: ControlChoice | TwinChoice | None = None
     kind = inner.choice('type', ControlType)
     if kind == ControlType.TWIN:

@@ -226,7 +226,7 @@ class OwnClass:
         return self._description
 
 
-def load_class(section: Section, key: str, dotted: str) -> Any:
+def load_class(section: Section, dotted: str) -> Any:
     """Return the class that 'module:Class' names; modules beside the specification are found."""
     module, _, name = dotted.partition(':')
     folder = str(Path(section.file).parent.resolve())
@@ -235,7 +235,7 @@ def load_class(section: Section, key: str, dotted: str) -> Any:
         return getattr(importlib.import_module(module), name)
     except Exception as error:  # whatever a user's module does when it is imported
         raise section.fail(
-            key,
+            'type',
             f'text {dotted!r} ({type(error).__name__}: {error})',
             'a class that can be imported',
         ) from None
@@ -244,7 +244,7 @@ def load_class(section: Section, key: str, dotted: str) -> Any:
 
 
 def _own_class(section: Section, box: Box, dotted: str) -> OwnClass:
-    made = load_class(section, 'type', dotted)
+    made = load_class(section, dotted)
     options = section.mapping('options')
     try:
         json.dumps(options, allow_nan=False)

@@ -217,7 +217,7 @@ def _commanded(target: Distribution, protocol: Protocol) -> CommandedSpeed | Non
 
 def _target(section: Section, protocol: Protocol) -> Distribution:
     box = _box(section, protocol)
-    target = read_distribution(section.word_or_section('distribution', 'type'), box)
+    target = read_distribution(section.word_or_section('distribution'), box)
     section.finish()
     return target
 

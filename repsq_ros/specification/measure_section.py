@@ -240,7 +240,7 @@ def _positions(file: Path) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
 
 
 def _own(section: Section, dotted: str) -> OwnQuantity:
-    made = load_class(section, 'type', dotted)
+    made = load_class(section, dotted)
     options = section.mapping('options')
     try:
         inner = made(**options)

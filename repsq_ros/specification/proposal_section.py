@@ -166,7 +166,7 @@ def _importance(
     gamma: float,
     psi: tuple[float, float],
 ) -> ProposalChoice:
-    distribution = read_distribution(section.word_or_section('distribution', 'type'), target.box)
+    distribution = read_distribution(section.word_or_section('distribution'), target.box)
     if is_table(distribution) != is_table(target):
         kind_of = {True: 'a table of cases', False: 'a density'}
         raise section.fail(

@@ -280,13 +280,10 @@ class Section:
             for place, each in enumerate(found)
         ]
 
-    def word_or_section(self, key: str, word_for: str) -> Section:
-        """Return a mapping; a single word stands for a mapping with that word alone.
-
-        :param word_for: the key of the mapping that the word is the value of
-        """
+    def word_or_section(self, key: str) -> Section:
+        """Return a mapping; a single word stands for a mapping with that `type` alone."""
         found = self.value(key, 'a word, or a mapping of keys to values')
-        content = {word_for: found} if isinstance(found, str) else found
+        content = {'type': found} if isinstance(found, str) else found
         inner = Section(self.file, self.where(key), content)
         inner._plain = isinstance(found, str)
         return inner

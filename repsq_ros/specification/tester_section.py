@@ -115,7 +115,7 @@ def read_tester(
     :param psi: range M of the measure
     :raises SpecificationError: with file, key, what was found and what was expected
     """
-    proposal = section.word_or_section('proposal', 'type')
+    proposal = section.word_or_section('proposal')
     own = section.take(replace(keys_of(Tester)['gamma'], default=accuracy.gamma))
     if own > accuracy.gamma:
         raise section.fail('gamma', f'{own!r}', f'at most accuracy.gamma = {accuracy.gamma:g}')

@@ -17,6 +17,7 @@
 import os
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -47,7 +48,7 @@ RAW = bytes(STORE.serialize_cdr(twist(0.2), TWIST))
 
 
 def test_what_was_written_is_read_again(tmp_path):
-    with BagWriter(tmp_path / 'bag') as writer:
+    with closing(BagWriter(tmp_path / 'bag')) as writer:
         writer.add('/cmd_vel', TWIST, [OFFERED])
         for k in range(3):
             writer.write('/cmd_vel', TWIST, 100 + k, RAW)
@@ -72,7 +73,7 @@ def test_limits_of_a_quality_of_service_are_told_as_rosbag2_tells_them():
 def test_what_each_publisher_offers_is_kept(tmp_path):
     """Of one alone, rosbag2 would offer no more to all: here best effort to who needs reliable."""
     reliable = OFFERED | {'reliability': 'reliable', 'history': 'unknown', 'depth': 0}
-    with BagWriter(tmp_path / 'bag') as writer:
+    with closing(BagWriter(tmp_path / 'bag')) as writer:
         writer.add('/cmd_vel', TWIST, [OFFERED, reliable])
     [told] = metadata_of(tmp_path / 'bag')['topics_with_message_count']
     profiles = told['topic_metadata']['offered_qos_profiles']
@@ -82,7 +83,7 @@ def test_what_each_publisher_offers_is_kept(tmp_path):
 
 def test_its_file_is_named_as_rosbag2_names_it(tmp_path):
     """`ros2 bag reindex`, for one whose recorder was killed, takes files with a number only."""
-    with BagWriter(tmp_path / 'bag') as writer:
+    with closing(BagWriter(tmp_path / 'bag')) as writer:
         writer.add('/cmd_vel', TWIST)
     names = sorted(each.name for each in (tmp_path / 'bag').iterdir())
     assert names == ['bag_0.mcap', 'metadata.yaml']
@@ -94,13 +95,13 @@ def test_its_file_is_named_as_rosbag2_names_it(tmp_path):
 @pytest.mark.parametrize(('sourced', 'told'), [('kilted', 'kilted'), ('', 'jazzy')])
 def test_it_names_the_distribution_as_rosbag2_does(sourced, told, tmp_path, monkeypatch):
     monkeypatch.setenv('ROS_DISTRO', sourced)
-    with BagWriter(tmp_path / 'bag') as writer:
+    with closing(BagWriter(tmp_path / 'bag')) as writer:
         writer.add('/cmd_vel', TWIST)
     assert metadata_of(tmp_path / 'bag')['ros_distro'] == told
 
 
 def test_a_recording_of_nothing_is_whole(tmp_path):
-    with BagWriter(tmp_path / 'bag'):
+    with closing(BagWriter(tmp_path / 'bag')):
         pass
     with Recording(tmp_path / 'bag') as bag:
         assert bag.topics() == {}
@@ -108,6 +109,7 @@ def test_a_recording_of_nothing_is_whole(tmp_path):
 
 KILLED = """
 import os, sys
+from contextlib import closing
 from pathlib import Path
 from repsq_ros.recordings.bag_writer import BagWriter
 writer = BagWriter(Path(sys.argv[1]))
@@ -139,7 +141,7 @@ def test_a_type_of_ones_own_is_found_where_it_is_installed(tmp_path, monkeypatch
         'std_msgs/Header header\nlab_msgs/Inner[] inner\nuint8 MODE=3\nuint8[3] modes\n'
     )
     monkeypatch.setenv('AMENT_PREFIX_PATH', os.pathsep.join(['/nowhere', str(tmp_path)]))
-    with BagWriter(tmp_path / 'bag') as writer:
+    with closing(BagWriter(tmp_path / 'bag')) as writer:
         writer.add('/it', 'lab_msgs/msg/Outer')
     data = (tmp_path / 'bag' / 'bag_0.mcap').read_bytes()
     for part in (b'MSG: lab_msgs/Inner', b'MSG: std_msgs/Header', b'uint8 MODE=3', b'uint8[3]'):
@@ -177,7 +179,7 @@ def test_a_definition_is_the_one_that_is_installed(kind, tmp_path, monkeypatch):
 def test_a_definition_that_is_not_installed_is_that_of_jazzy(tmp_path, monkeypatch):
     monkeypatch.setenv('AMENT_PREFIX_PATH', '')
     monkeypatch.setattr(sys, 'prefix', str(tmp_path))
-    with BagWriter(tmp_path / 'bag') as writer:
+    with closing(BagWriter(tmp_path / 'bag')) as writer:
         writer.add('/cmd_vel', TWIST)
     assert b'MSG: geometry_msgs/Vector3' in (tmp_path / 'bag' / 'bag_0.mcap').read_bytes()
     [told] = metadata_of(tmp_path / 'bag')['topics_with_message_count']
@@ -189,7 +191,7 @@ def test_a_definition_that_is_not_installed_is_that_of_jazzy(tmp_path, monkeypat
 
 def test_a_type_that_nobody_knows_is_told(tmp_path):
     with (
-        BagWriter(tmp_path / 'bag') as writer,
+        closing(BagWriter(tmp_path / 'bag')) as writer,
         pytest.raises(MissingError, match='found no definition of lab_msgs/msg/Nothing'),
     ):
         writer.add('/it', 'lab_msgs/msg/Nothing')
