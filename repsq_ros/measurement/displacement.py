@@ -41,7 +41,7 @@ from repsq_ros.measurement.window import GUARD_NS, UnmeasurableError
 from repsq_ros.timebase import to_seconds
 
 
-class Take(TextEnum):
+class WindowReading(TextEnum):
     """Which reading of a window counts."""
 
     LAST = 'last'
@@ -62,7 +62,7 @@ class GaugeDisplacement(KeyedDataclass, type='displacement', of='gauge'):
     """|reading - tare| of a dial gauge, in mm."""
 
     upper: float = field(metadata=UPPER)
-    take: Take = field(default=Take.LAST, metadata=key('which reading of the window counts'))
+    take: WindowReading = field(default=WindowReading.LAST, metadata=key('which reading of the window counts'))
     tare: float | None = field(
         default=None,
         metadata=key(
@@ -103,23 +103,23 @@ class GaugeDisplacement(KeyedDataclass, type='displacement', of='gauge'):
                 f'{self.upper:g} mm of upper: is the unit right, is it an error code?',
                 Code.READING,
             )
-        if self.take == Take.LARGEST:
+        if self.take == WindowReading.LARGEST:
             return float(moved.max())
-        return float(moved[-1] if self.take == Take.LAST else np.abs(np.median(inside) - tare))
+        return float(moved[-1] if self.take == WindowReading.LAST else np.abs(np.median(inside) - tare))
 
     def error_of_psi(self, cut: Cut) -> PsiError:
         """Return what scatter and resolution of window and tare do to their distance."""
         inside = cut.values * MM
         readings = [inside] if self.tare is not None else [inside, self._before(cut)]
         variances = [float(np.var(each)) for each in readings]
-        medians = [self.take == Take.MEDIAN, True]
+        medians = [self.take == WindowReading.MEDIAN, True]
         # Of normal noise a median of n has 1.57 / n of the variance.
         shares = [
             min(1.57 / len(each), 1.0) if median else 1.0
             for each, median in zip(readings, medians, strict=False)
         ]
         found = lengthened(self.psi(cut), float(np.dot(shares, variances)))
-        highest = math.sqrt(variances[0]) if self.take == Take.LARGEST else 0.0
+        highest = math.sqrt(variances[0]) if self.take == WindowReading.LARGEST else 0.0
         return PsiError(
             noise=math.hypot(found, highest, *(_step(each) / 2.0 for each in readings))
         )

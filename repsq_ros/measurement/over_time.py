@@ -29,7 +29,7 @@ from repsq_ros.measurement.samples import Array, Stamps
 from repsq_ros.measurement.window import UnmeasurableError
 
 
-class Take(TextEnum):
+class Statistic(TextEnum):
     """How the numbers of a window become one."""
 
     PEAK = 'peak'
@@ -46,7 +46,7 @@ class OverTime(KeyedDataclass, type='over_time'):
     """Peak, mean, root mean square of a number over the window, or the share of time above."""
 
     upper: float = field(metadata=key('upper end of psi: the worst there is', above=0))
-    take: Take = field(
+    take: Statistic = field(
         metadata=key(
             'peak: the largest absolute value; share_above: of the time that it is above `above`',
         )
@@ -75,11 +75,11 @@ class OverTime(KeyedDataclass, type='over_time'):
         return PsiError(noise=abs(self._taken(values[::2]) - self._taken(values[1::2])) / 2.0)
 
     def _taken(self, values: Array) -> float:
-        if self.take == Take.PEAK:
+        if self.take == Statistic.PEAK:
             return float(np.abs(values).max())
-        if self.take == Take.RMS:
+        if self.take == Statistic.RMS:
             return float(np.sqrt(np.mean(values * values)))
-        return max(float(np.mean(values > self.above if self.take != Take.MEAN else values)), 0.0)
+        return max(float(np.mean(values > self.above if self.take != Statistic.MEAN else values)), 0.0)
 
     def _require_alive(self, cut: Cut) -> None:
         samples, value = cut.samples, cut.samples.value
