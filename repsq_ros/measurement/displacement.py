@@ -62,7 +62,9 @@ class GaugeDisplacement(KeyedDataclass, type='displacement', of='gauge'):
     """|reading - tare| of a dial gauge, in mm."""
 
     upper: float = field(metadata=UPPER)
-    take: WindowReading = field(default=WindowReading.LAST, metadata=key('which reading of the window counts'))
+    take: WindowReading = field(
+        default=WindowReading.LAST, metadata=key('which reading of the window counts')
+    )
     tare: float | None = field(
         default=None,
         metadata=key(
@@ -105,7 +107,9 @@ class GaugeDisplacement(KeyedDataclass, type='displacement', of='gauge'):
             )
         if self.take == WindowReading.LARGEST:
             return float(moved.max())
-        return float(moved[-1] if self.take == WindowReading.LAST else np.abs(np.median(inside) - tare))
+        return float(
+            moved[-1] if self.take == WindowReading.LAST else np.abs(np.median(inside) - tare)
+        )
 
     def error_of_psi(self, cut: Cut) -> PsiError:
         """Return what scatter and resolution of window and tare do to their distance."""

@@ -79,7 +79,9 @@ class OverTime(KeyedDataclass, type='over_time'):
             return float(np.abs(values).max())
         if self.take == Statistic.RMS:
             return float(np.sqrt(np.mean(values * values)))
-        return max(float(np.mean(values > self.above if self.take != Statistic.MEAN else values)), 0.0)
+        return max(
+            float(np.mean(values > self.above if self.take != Statistic.MEAN else values)), 0.0
+        )
 
     def _require_alive(self, cut: Cut) -> None:
         samples, value = cut.samples, cut.samples.value
