@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
-from repsq_ros.estimation.acceptance import Acceptance, AcceptanceVerdict, Side
+from repsq_ros.estimation.acceptance import Acceptance, AcceptanceVerdict, AcceptedSide
 from repsq_ros.estimation.alpha import OVER_OFFSET, AlphaRule
 from repsq_ros.estimation.certified_cell import CertifiedCell
 from repsq_ros.estimation.probabilities import confidence_text, probability_text, written
@@ -154,7 +154,7 @@ def _acceptance(facts: Facts, provisos: tuple[str, ...]) -> tuple[str, Acceptanc
         return f'UNDECIDED: the tests do not tell {asked}.', verdict
     found = accept.words
     if verdict is AcceptanceVerdict.FAIL:
-        found = f'{"above" if accept.side == Side.BELOW else "below"} {accept.limit:g}'
+        found = f'{"above" if accept.side == AcceptedSide.BELOW else "below"} {accept.limit:g}'
     return (
         f'{verdict.name}: with probability {likely} the true mean is {found}, decided by the '
         f'first {facts.decided_at} tests{given}.',

@@ -54,7 +54,7 @@ class AcceptanceVerdict(enum.Enum):
     UNDECIDED = 'undecided'
 
 
-class Side(TextEnum):
+class AcceptedSide(TextEnum):
     """The side of a limit that is accepted."""
 
     BELOW = 'below'
@@ -68,7 +68,7 @@ class Acceptance(KeyedDataclass):
     limit: float = field(
         metadata=key('the mean is accepted on one side of this limit', 'the unit of psi')
     )
-    side: Side = field(metadata=key('which side is accepted, the limit included'))
+    side: AcceptedSide = field(metadata=key('which side is accepted, the limit included'))
     margin: float | None = field(
         default=None,
         metadata=key(
@@ -84,13 +84,13 @@ class Acceptance(KeyedDataclass):
     @property
     def words(self) -> str:
         """Return what is asked, such as 'at most 0.6'."""
-        return f'at {"most" if self.side == Side.BELOW else "least"} {self.limit:g}'
+        return f'at {"most" if self.side == AcceptedSide.BELOW else "least"} {self.limit:g}'
 
     def verdict_of(self, above: bool) -> AcceptanceVerdict:
         """Return the verdict on a mean that lies above the limit, or below it."""
         return (
             AcceptanceVerdict.PASS
-            if above == (self.side == Side.ABOVE)
+            if above == (self.side == AcceptedSide.ABOVE)
             else AcceptanceVerdict.FAIL
         )
 
