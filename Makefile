@@ -25,7 +25,7 @@ DEMO := campaigns/demo-$(shell date +%Y%m%d-%H%M%S)
 CRASH := --max-worker-restart 0
 SIMULATED := --simulate $(if $(G1),--subject g1 --model $(G1))
 
-.PHONY: demo test test-core test-nodes test-long bench-load bench-faults mutants lint man matrix walk environment site clean
+.PHONY: demo test linters test-core test-nodes test-long bench-load bench-faults mutants lint man matrix walk environment site clean
 
 # An initiator's campaign, then a replicator's with another seed and proposal. On real robots, each
 # lab gives its own line without --simulate.
@@ -40,6 +40,9 @@ environment:
 	@$(PYTHON) tools/set_up.py --ros $(ROS) bags sim report certificate watch dev
 
 lint: environment
+	@$(MAKE) --no-print-directory linters
+
+linters:
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy
@@ -49,16 +52,17 @@ site: environment
 	$(VENV)/bin/python -m mkdocs build --strict
 
 # Tests of the nodes wait about as long as they work: those of the core, which only work, run in
-# their pauses. Each of the two is shown when it has ended.
-test: lint
-	$(MAKE) --no-print-directory --jobs 2 --output-sync=target test-core test-nodes
+# their pauses, and so do the linters. Each of the three is shown when it has ended.
+test: environment
+	$(MAKE) --no-print-directory --jobs 3 --output-sync=target linters test-core test-nodes
 
+PYTEST := $(VENV)/bin/with_repsq python3 -m pytest --quiet --dist worksteal
 test-core:
-	nice -n 19 $(VENV)/bin/with_repsq python3 -m pytest --quiet test/core --numprocesses auto $(CRASH)
+	nice -n 19 $(PYTEST) test/core --numprocesses auto $(CRASH)
 
-# A test that fails beside other work (exit code 1) is
-# run once more, and both runs are shown. What fails twice fails.
-NODES := $(VENV)/bin/with_repsq python3 -m pytest --quiet test/ros --override-ini cache_dir=.pytest_cache/ros
+# A test that fails beside other work (exit code 1) is run once more, and both runs are shown. What
+# fails twice fails.
+NODES := $(PYTEST) test/ros --override-ini cache_dir=.pytest_cache/ros
 test-nodes:
 	$(NODES) --numprocesses 4 || { test $$? = 1 && $(NODES) --numprocesses 1 --last-failed; }
 

@@ -282,7 +282,7 @@ def test_three_sessions_with_pauses_notes_and_a_battery_stop(
     nodes, short, write, tmp_path, battery
 ):
     """As the paper's campaign, which took three days: re-calibrations, battery limits."""
-    short['tester'].update(stopping={'rule': 'fixed', 'tests': 90}, max_tests=90)
+    short['tester'].update(stopping={'rule': 'fixed', 'tests': 45}, max_tests=45)
     file, folder = write(short), tmp_path / 'campaign'
 
     def measured():
@@ -291,7 +291,7 @@ def test_three_sessions_with_pauses_notes_and_a_battery_stop(
     def held_by_the_battery():
         return nodes.listener.is_in(TestPhase.PAUSED, 'battery')
 
-    for day, (until, note) in enumerate(((30, ''), (60, 'new gauge'), (90, 're-calibrated'))):
+    for day, (until, note) in enumerate(((15, ''), (30, 'new gauge'), (45, 're-calibrated'))):
         nodes.listener.heard[topics.TEST_MEASUREMENT].clear()
         nodes.start_campaign(
             file, AS_FAST_AS_POSSIBLE, attended=True, seed=7, output=str(folder), resume=day > 0,
@@ -303,7 +303,7 @@ def test_three_sessions_with_pauses_notes_and_a_battery_stop(
             nodes.listener.until(held_by_the_battery)
             battery.percentage = 0.9
             resume(nodes)
-        if until < 90:
+        if until < 45:
             nodes.listener.until(lambda until=until: len(journalled(folder)) >= until)
             assert nodes.call('pause').success
             nodes.listener.phase(TestPhase.PAUSED, 'by the operator')
@@ -312,7 +312,7 @@ def test_three_sessions_with_pauses_notes_and_a_battery_stop(
     assert nodes.wait('scheduler') == 0
     expected, tests = in_process(file)
     assert undisturbed(result) == undisturbed(expected)
-    assert result.n == 90
+    assert result.n == 45
     assert outcomes(journalled(folder)) == outcomes(record for record, _ in tests)
     nodes.listener.until((folder / 'result.yaml').exists)
     sessions = yaml.safe_load((folder / 'result.yaml').read_text())['sessions']

@@ -96,7 +96,7 @@ def learning(short, write):
     """A campaign whose proposal learns, so that its state matters."""
     short['accuracy']['gamma'] = 0.06
     short['tester'].update(
-        proposal={'type': 'adaptive', 'batch': 10}, stopping={'rule': 'hoeffding'}, max_tests=60
+        proposal={'type': 'adaptive', 'batch': 10}, stopping={'rule': 'hoeffding'}, max_tests=40
     )
     return write(short)
 
