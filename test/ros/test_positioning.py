@@ -185,24 +185,24 @@ def test_a_robot_without_ros_is_led_by_words(nodes, specification, write, tmp_pa
     gauge = Gauge(bench.listener.node)
     output = tmp_path / 'campaign'
     terminal, theirs = pty.openpty()
-    with subprocess.Popen(
+    process = nodes.popen(
         [sys.executable, '-m', 'repsq_ros.cli', 'run', str(write(specification)), '--parameters',
          str(parameters), '--seed', '7', '--output', str(output)],
         stdin=theirs, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-    ) as process:  # fmt: skip
-        seen = []
+    )  # fmt: skip
+    seen = []
 
-        def lead():
-            gauge.read()
-            last = bench.listener.phases()[-1] if bench.listener.phases() else None
-            waits = last is not None and last.phase in (*MOVING, TestPhase.SETTLE)
-            if waits and (last.test.index, last.step) not in seen:
-                seen.append((last.test.index, last.step))
-                os.write(terminal, b'\n')
-            return process.poll() is not None
+    def lead():
+        gauge.read()
+        last = bench.listener.phases()[-1] if bench.listener.phases() else None
+        waits = last is not None and last.phase in (*MOVING, TestPhase.SETTLE)
+        if waits and (last.test.index, last.step) not in seen:
+            seen.append((last.test.index, last.step))
+            os.write(terminal, b'\n')
+        return process.poll() is not None
 
-        bench.listener.until(lead, 120)
-        printed = process.stdout.read()
+    bench.listener.until(lead, 120)
+    printed = process.stdout.read()
     assert process.returncode == 0, printed
     assert yaml.safe_load((output / 'result.yaml').read_text())['n'] == 2
     assert [key for key in seen if key[0] == 1] == [(1, 1), (1, 2), (1, 4), (1, 5), (1, 6)]

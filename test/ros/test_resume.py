@@ -156,7 +156,7 @@ def test_repsq_run_goes_on_after_it_was_killed(
     folder, bag = tmp_path / 'campaign', str(tmp_path / 'bag')
     recorder = start_recorder(nodes, learning, bag)
     command = [sys.executable, '-m', 'repsq_ros.cli', 'run']
-    process = subprocess.Popen(
+    process = nodes.popen(
         [*command, str(learning), '--simulate', '--seed', '7', '--output', str(folder),
          *at_once],
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,

@@ -115,7 +115,7 @@ def test_the_simulated_robot_stops_when_the_scheduler_is_killed(nodes, long, wri
 def test_ctrl_c_of_repsq_run_stops_the_robot(nodes, long, write, tmp_path, at_once):
     """The whole way: repsq run gets the signal and ends its nodes, the scheduler first."""
     output = tmp_path / 'campaign'
-    process = subprocess.Popen(
+    process = nodes.popen(
         [sys.executable, '-m', 'repsq_ros.cli', 'run', str(write(long)), '--simulate',
          '--speed', '1', '--output', str(output), *at_once],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
@@ -131,7 +131,7 @@ def test_ctrl_c_of_repsq_run_stops_the_robot(nodes, long, write, tmp_path, at_on
 
 
 def test_the_death_of_repsq_run_stops_the_robot(nodes, long, write, tmp_path, at_once):
-    process = subprocess.Popen(
+    process = nodes.popen(
         [sys.executable, '-m', 'repsq_ros.cli', 'run', str(write(long)), '--simulate',
          '--speed', '1', '--output', str(tmp_path / 'campaign'), *at_once],
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
@@ -167,7 +167,7 @@ def test_an_exception_in_the_scheduler_stops_the_robot(nodes, long, write, tmp_p
     nodes.start('estimator', common)
     broken = tmp_path / 'broken.py'
     broken.write_text(BROKEN)
-    process = subprocess.Popen(
+    process = nodes.popen(
         [sys.executable, str(broken), '--ros-args', '-p', 'use_sim_time:=true',
          '-p', f'specification:={common["specification"]}', '-p', 'start_lead:=0.3',
          '-p', 'guard:=false'],
@@ -207,7 +207,7 @@ def test_a_second_scheduler_is_refused(moving, long, write):
 
 def test_repsq_run_ends_when_its_scheduler_is_stopped(nodes, long, write, tmp_path, at_once):
     """Not by us, and before the end: there is no result to wait for."""
-    process = subprocess.Popen(
+    process = nodes.popen(
         [sys.executable, '-m', 'repsq_ros.cli', 'run', str(write(long)), '--simulate',
          '--speed', '1', '--output', str(tmp_path / 'campaign'), *at_once],
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,

@@ -164,9 +164,15 @@ class Graph:
     def __init__(self, folder, listener):
         self.listener = listener
         self.group = ForkedGroup(folder)
+        self.others = []
 
     def start(self, name, parameters, remappings=()):
         self.group.start(NodeDescription(name, parameters), remappings)
+
+    def popen(self, command, **options):
+        """Start another program; it ends with the graph, as after a test that failed."""
+        self.others.append(subprocess.Popen(command, **options))
+        return self.others[-1]
 
     def start_again(self, name):
         """Start a node with the parameters that it had before."""
@@ -321,6 +327,9 @@ def _graph(folder, domain):
     try:
         yield made
     finally:
+        for process in made.others:
+            process.kill()
+            process.wait()
         made.kill()
         made.listener.destroy()
         rclpy.shutdown(context=context)

@@ -100,7 +100,7 @@ class RecordedRun(NamedTuple):
 
 def start_recorder(nodes, specification, bag, *options, topics=()):
     """Start `repsq record`, and wait until it listens to some topics."""
-    process = subprocess.Popen(
+    process = nodes.popen(
         [sys.executable, '-m', 'repsq_ros.cli', 'record', str(specification),
          '--output', str(bag), *options],
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
