@@ -46,7 +46,7 @@ KEPT = {
     topics.QUANTIZED_RESULT: (QuantizedResult, qos.LATCHED),
     topics.COMMAND_VELOCITY: (Twist, qos.COMMAND),
 }
-PATIENCE = 60.0  # [s] to wait for what has to come, on however busy a machine
+PATIENCE = 150.0  # [s] to wait for what has to come, on however busy a machine
 STEP = 0.2  # [s] from one look to the next, at most, while the listener runs
 SOON = 10.0  # [s] for what takes a fraction of a second on a machine that is not overloaded
 REPEAT = 0.05  # [s] between two repetitions, as of a switch in the field
