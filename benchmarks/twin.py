@@ -155,6 +155,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument('--campaigns', type=int, default=200, help='of each ratio; 0: none')
     parser.add_argument('--coverage', type=int, default=1500, help='runs of each twin; 0: none')
+    parser.add_argument('--twins', nargs='+', choices=TWINS, default=TWINS, help='for coverage')
     parser.add_argument('--processes', type=int, help='default: one for each core')
     arguments = parser.parse_args()
     with ProcessPoolExecutor(arguments.processes) as executor:
@@ -169,7 +170,7 @@ def main() -> None:
                 print(f'  rho {rho:4.2f}: {mean:.1f} +- {error:.1f} tests, '
                       f'{mean / without:.3f} of those without; missed {missed:.3f}',
                       flush=True)  # fmt: skip
-        for twin in TWINS if arguments.coverage else ():
+        for twin in arguments.twins if arguments.coverage else ():
             runs = executor.map(functools.partial(ever_missed, twin, 250),
                                 range(arguments.coverage), chunksize=20)  # fmt: skip
             missed = sum(runs)

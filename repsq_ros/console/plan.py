@@ -23,6 +23,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 
 from repsq_ros.campaign.folder import read_tests
+from repsq_ros.console.command_line import add_executor_arguments
 from repsq_ros.console.live import folded
 from repsq_ros.errors import BagError, ParameterError
 from repsq_ros.estimation.acceptance import AcceptanceVerdict
@@ -96,10 +97,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--tests', type=int, help='a budget: say which gamma it is good for, not what gamma costs'
     )
+    parser.add_argument(
+        '--twin',
+        type=float,
+        nargs='?',
+        const=math.nan,
+        metavar='RHO',
+        help='plan a simulator beside the robot, whose answer and the case foretell psi with this '
+        'correlation (without a number: as with the twin and the --pilot there are)',
+    )
     parser.add_argument('--battery-minutes', type=float, help='minutes that one battery lasts')
     parser.add_argument(
         '--change-minutes', type=float, default=0.0, help='minutes to change it (default 0)'
     )
+    add_executor_arguments(parser)
     add_json(parser)
 
 
@@ -120,6 +131,8 @@ def run(arguments: argparse.Namespace) -> int:
     spread, bounds, controlled = _spread(arguments, specification, notes)
     known = spread, bounds
     if arguments.tests is not None:
+        if arguments.twin is not None:
+            raise ParameterError('twin', 'beside --tests', 'one of the two')
         gammas = _gammas(specification, known, controlled, arguments.tests)
         if arguments.json:
             print_json({'tests': arguments.tests, 'expected': spread, 'rules': gammas})
@@ -128,9 +141,14 @@ def run(arguments: argparse.Namespace) -> int:
         _say(notes, arguments.json)
         return 0
     found = offers(specification, spread, bounds, controlled)
-    verdicts = _verdicts(specification, controlled or known)
+    verdicts, best = _verdicts(specification, controlled or known), cheapest(found)
+    twin = None
+    if arguments.twin is not None:
+        # Simulated campaigns take modules that a plan without them does not wait for.
+        from repsq_ros.console.plan_twin import plan_twin, recommend_twin, show_twin
+
+        twin = plan_twin(arguments, specification, known, controlled, best)
     if arguments.json:
-        best = cheapest(found)
         print_json(
             {
                 'asked_for': asked_for(specification),
@@ -138,12 +156,17 @@ def run(arguments: argparse.Namespace) -> int:
                 'cheapest': None if best is None else _row(best, budget),
                 'offers': [_row(offer, budget) for offer in found],
                 **({'accept': verdicts} if verdicts else {}),
+                **({'twin': twin} if twin else {}),
             }
         )
     else:
-        _recommend(specification, found, budget)
+        if twin is not None:
+            recommend_twin(twin, budget)
+        _recommend(specification, best, budget)
         _show_verdicts(specification, verdicts)
         _show(specification, found, known, budget)
+        if twin is not None:
+            show_twin(twin)
     _say(notes, arguments.json)
     return 0
 
@@ -196,9 +219,8 @@ def _show(specification: Specification, found: list[Offer], known: Known, budget
     )
 
 
-def _recommend(specification: Specification, found: list[Offer], budget: Budget) -> None:
+def _recommend(specification: Specification, best: Offer | None, budget: Budget) -> None:
     """Print the cheapest way that promises what is asked for, and whether it is affordable."""
-    best = cheapest(found)
     if best is None:
         print('advice      No rule promises all that was asked for with this proposal.\n')
         return

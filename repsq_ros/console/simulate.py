@@ -34,6 +34,7 @@ from repsq_ros.studies.expected_promise import foretell
 from repsq_ros.studies.figures import FIGURE_BY, draw_runs, require_writable
 from repsq_ros.studies.laws import EXPECTED, read_law
 from repsq_ros.studies.repeated_campaigns import Plan, run_plan
+from repsq_ros.studies.simulated_twins import MANY, require_twin, supposed_table, with_answers
 from repsq_ros.studies.summary import Summary, summarize
 
 
@@ -44,6 +45,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     what.add_argument('--law', default='', help=f'law of psi: {EXPECTED}')
     what.add_argument('--subject', default='', choices=SUBJECTS, help='a simulated robot')
     parser.add_argument('--model', default='', help="folder of the subject's model (g1)")
+    parser.add_argument(
+        '--twin',
+        type=float,
+        metavar='RHO',
+        help='with --law: a twin whose answers have this correlation with psi',
+    )
+    parser.add_argument(
+        '--twin-subject', default='', choices=SUBJECTS, help='with --subject: asked as the twin'
+    )
+    parser.add_argument(
+        '--twin-tests', type=int, help=f'simulated, of --twin (default: as in its file, or {MANY})'
+    )
     parser.add_argument(
         '--replicator', type=Path, help='its specification, where its proposal or rule differ'
     )
@@ -61,7 +74,10 @@ def run(arguments: argparse.Namespace) -> int:
     initiator = load(arguments.specification)
     replicator = load(arguments.replicator or arguments.specification)
     _check(arguments, initiator, replicator)
-    truth = arguments.truth
+    truth, rho, twin_tests = arguments.truth, arguments.twin, arguments.twin_tests or 0
+    if rho is not None:
+        twin_tests = twin_tests or (len(initiator.twin.simulated) if initiator.twin else MANY)
+        initiator = with_answers(initiator, supposed_table(twin_tests))
     if truth is None and arguments.law:
         truth = read_law(arguments.law, initiator.measure.lower, initiator.measure.upper).mean
     plan = Plan(
@@ -71,6 +87,9 @@ def run(arguments: argparse.Namespace) -> int:
         arguments.subject,
         arguments.model and str(Path(arguments.model).resolve()),
         arguments.seed,
+        rho,
+        twin_tests,
+        arguments.twin_subject,
     )
     count: int = arguments.pairs
     with open_executor(arguments.processes, arguments.scheduler, count) as (executor, progress):
@@ -102,22 +121,36 @@ def _check(
     if arguments.figure:
         require_writable(arguments.figure)
         refuse_others_file(arguments.figure, FIGURE_BY, arguments.force)
-    if initiator.twin or replicator.twin:
-        raise ParameterError(
-            'specification',
-            'a twin, which answers to the cases of one seed',
-            'another control: benchmarks/twin.py simulates campaigns with twins',
-        )
+    _check_twin(arguments, initiator, replicator)
     if arguments.law:
         read_law(arguments.law, initiator.measure.lower, initiator.measure.upper)
     else:
-        make_subject(arguments.subject, arguments.model)
+        for name in filter(None, (arguments.subject, arguments.twin_subject)):
+            make_subject(name, arguments.model)
     if replicator.digest != initiator.digest:
         raise ParameterError(
             'replicator',
             f'{replicator.file} with digest {replicator.digest[:12]}',
             f'the contract of {initiator.file}, digest {initiator.digest[:12]}',
         )
+
+
+def _check_twin(
+    arguments: argparse.Namespace, initiator: Specification, replicator: Specification
+) -> None:
+    """Refuse a twin that nothing answers for, and one that no rule asks."""
+    given = [each.tester for each in (initiator, replicator) if each.twin]
+    if arguments.twin is not None:
+        require_twin(arguments.twin, arguments.twin_tests, (initiator, replicator))
+        if not arguments.law:
+            raise ParameterError('twin', 'a correlation beside --subject', '--twin-subject')
+    elif given and not arguments.twin_subject:
+        expected = '--twin RHO' if arguments.law else '--twin-subject NAME'
+        found = 'a twin, whose file answers to the cases of one seed'
+        raise ParameterError('specification', found, f'{expected}, to answer those of any')
+    elif arguments.twin_subject and not (given and arguments.subject):
+        found = 'a twin to ask, and no control of type twin on a simulated --subject'
+        raise ParameterError('twin-subject', found, 'a specification with a twin (repsq twin)')
 
 
 def _warn_of_budget(summary: Summary, specification: Specification) -> None:

@@ -31,17 +31,16 @@ from repsq_ros.errors import JournalError, ParameterError
 from repsq_ros.json_answer import add_json, print_json
 from repsq_ros.seeds import RandomStream, generator
 from repsq_ros.simulation.build import SUBJECTS, make_subject
-from repsq_ros.simulation.in_process import require_fit, simulate_case
+from repsq_ros.simulation.in_process import require_fit
 from repsq_ros.specification.control_section import KNOWN_BEFORE
 from repsq_ros.specification.load import load
 from repsq_ros.specification.model import Specification
 from repsq_ros.specification.twin_section import ANSWER, LEAST, OF_ROBOT
 from repsq_ros.studies.executor import in_order, open_executor
+from repsq_ros.studies.simulated_twins import Case, answers_of
 
 MOST_CASES = 1000  # of the robot, where the specification does not say fewer
 TOGETHER = 20  # cases in one piece of work
-
-Case = tuple[float, ...]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -142,16 +141,8 @@ def _ask(
 
 
 def _answer(file: str, subject: str, model: str, cases: Sequence[Case]) -> list[str]:
-    specification, robot = load(Path(file)), make_subject(subject, model)
-    measure = specification.measure
-    failed = (measure.lower + measure.upper) / 2.0
-    found = (simulate_case(specification, robot, x, _seed_of(x)) for x in cases)
-    return [repr(failed if s is None else s) for s in found]
-
-
-def _seed_of(x: Case) -> int:
-    """Return the seed of a case's noise: its answer follows from the case alone."""
-    return int.from_bytes(hashlib.sha256(repr(x).encode()).digest()[:4], 'big')
+    ask = answers_of(load(Path(file)), make_subject(subject, model))
+    return [repr(ask(x)) for x in cases]
 
 
 def _compare(file: Path, text: str) -> None:

@@ -49,13 +49,13 @@ class TwinTable:
 
         :raises CampaignError: the file has no such case
         """
-        found = self.of_robot.get(tuple(x))
-        if found is None:
+        try:
+            return self.of_robot[tuple(x)]
+        except KeyError:
             raise CampaignError(
                 f'{self.file}: found no answer to the case {tuple(x)}, expected one for each case '
                 'of this seed (repsq twin)'
-            )
-        return found
+            ) from None
 
 
 @dataclass(frozen=True)
@@ -82,9 +82,10 @@ class TwinChoice:
     @property
     def words(self) -> str:
         """Return what is regressed on, for people."""
+        digest = self.table.digest[:12] or 'none yet'
         return (
             f"a regression of degree {self.degree} on the case and on a simulator's answer "
-            f'({len(self.table.simulated)} simulated tests, digest {self.table.digest[:12]})'
+            f'({len(self.table.simulated)} simulated tests, digest {digest})'
         )
 
     def make(

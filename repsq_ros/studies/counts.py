@@ -71,7 +71,8 @@ def count_tests(rule: StoppingRule, question: Question, spread: Spread) -> Count
     return Count(guess, guess, guess)
 
 
-def _summary(n: list[int]) -> Count:
+def summary_of(n: list[int]) -> Count:
+    """Return the mean, median and 95 % of simulated campaigns."""
     return Count(
         math.ceil(float(np.mean(n))),
         math.ceil(float(np.median(n))),
@@ -99,7 +100,7 @@ def _anytime(rule: Anytime, question: Question, spread: Spread, guess: int) -> C
                 break
         if campaigns.n > 20 * guess + 1000:
             return Count(guess, 0, 0)
-    return _summary(ended)
+    return summary_of(ended)
 
 
 def _bernstein(rule: EmpiricalBernstein, question: Question, spread: Spread, guess: int) -> Count:
@@ -111,7 +112,7 @@ def _bernstein(rule: EmpiricalBernstein, question: Question, spread: Spread, gue
     else:
         z = spread.draw(random, (size, runs), question.bounds, pilots).T
     n, _ = first_stops(z, rule, question.gamma, question.bounds.width, question.c)
-    return _summary(n.tolist()) if np.all(n > 0) else Count(guess, 0, 0)
+    return summary_of(n.tolist()) if np.all(n > 0) else Count(guess, 0, 0)
 
 
 def count_verdict(
@@ -127,5 +128,5 @@ def count_verdict(
         for z in spread.draw(random, (AT_ONCE, runs), bounds, pilots):
             test.add(z, bounds)
         if test.decided:
-            return _summary(test.decided_at.tolist())
+            return summary_of(test.decided_at.tolist())
     return NEVER

@@ -31,8 +31,9 @@ from repsq_ros.simulation.in_process import run_in_process
 from repsq_ros.specification.load import load
 from repsq_ros.specification.model import Specification
 from repsq_ros.studies.executor import in_order
-from repsq_ros.studies.laws import read_law
+from repsq_ros.studies.laws import Law, read_law
 from repsq_ros.studies.many import TOGETHER, EndedCampaign, run_many, side_by_side
+from repsq_ros.studies.simulated_twins import LawTwin, asked_beside
 
 INITIATOR, REPLICATOR = 0, 1
 
@@ -47,6 +48,9 @@ class Plan:
     subject: str = ''  # a simulated robot in place of a law
     model: str = ''  # folder of its model
     seed: int = 0
+    rho: float | None = None  # of a law's twin; None: it has none
+    twin_tests: int = 0  # simulated, of a law's twin
+    twin_subject: str = ''  # answers the cases where specifications have a twin
 
 
 @dataclass(frozen=True)
@@ -87,7 +91,7 @@ def _campaigns(
     each = list(specifications) if len(specifications) == len(seeds) else [one] * len(seeds)
     if not plan.subject:
         law = read_law(plan.law, one.measure.lower, one.measure.upper)
-        if side_by_side(one, law):
+        if plan.rho is None and side_by_side(one, law):
             ended = run_many(one, law, seeds)
             return [_quantized(s, end) for s, end in zip(each, ended, strict=True)]
     return [_run(_campaign(plan, s, seed)) for s, seed in zip(each, seeds, strict=True)]
@@ -124,9 +128,31 @@ def _run(result: Result) -> Run:
 
 def _campaign(plan: Plan, specification: Specification, seed: int) -> Result:
     if plan.subject:
+        if plan.twin_subject:
+            twin = make_subject(plan.twin_subject, plan.model)
+            specification = asked_beside(specification, twin, seed)
         return run_in_process(specification, make_subject(plan.subject, plan.model), seed)
     measure = specification.measure
     law = read_law(plan.law, measure.lower, measure.upper)
+    return campaign_of_law(specification, law, seed, plan.rho, plan.twin_tests)
+
+
+def campaign_of_law(
+    specification: Specification,
+    law: Law,
+    seed: int,
+    rho: float | None = None,
+    twin_tests: int = 0,
+) -> Result:
+    """Run a campaign on a law of psi.
+
+    :param rho: correlation of psi with a twin's answers; None: there is none
+    :raises CampaignError: its cases come from elsewhere
+    """
+    twin = None
+    if rho is not None:
+        twin = LawTwin(specification, law, rho, twin_tests, seed)
+        specification = twin.specification
     proposal = specification.make_proposal()
     campaign = Campaign(specification, forecasts=False)
     noise = generator(seed, RandomStream.SUBJECT)
@@ -137,13 +163,15 @@ def _campaign(plan: Plan, specification: Specification, seed: int) -> Result:
     while not campaign.stopped:
         draw = proposal.draw(index, seed)
         psi = law.draw(box.to_unit(draw.x), noise)
+        if twin is not None:
+            twin.answer(draw.x, psi)
         record = TestRecord(
             index, 0, psi, draw.weight, True, x=draw.x, weight_bound=draw.weight_bound
         )
         campaign.add(record)
         proposal.tell(draw.x, psi, draw.weight)
         index += 1
-    return campaign.result(f'{plan.law}/{seed}')
+    return campaign.result(f'{law.text}/{seed}')
 
 
 def chunk_of(plan: Plan) -> int:
@@ -152,7 +180,7 @@ def chunk_of(plan: Plan) -> int:
         return 5
     one = load(plan.initiator)
     law = read_law(plan.law, one.measure.lower, one.measure.upper)
-    return TOGETHER if side_by_side(one, law) else 5
+    return TOGETHER if plan.rho is None and side_by_side(one, law) else 5
 
 
 def run_plan(

@@ -1,0 +1,152 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Twins of simulated campaigns: a subject asked as cases are drawn, or a law's own answers.
+
+A law's twin answers the value of the test itself with probability rho, and another draw of the law
+at the same case otherwise: its answers have the law of psi, and the correlation rho with it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from repsq_ros.errors import ParameterError
+from repsq_ros.estimation.anytime import Anytime
+from repsq_ros.estimation.portfolio import ControlledAnytime
+from repsq_ros.estimation.stopping import StoppingRule
+from repsq_ros.seeds import RandomStream, generator
+from repsq_ros.simulation.in_process import simulate_case
+from repsq_ros.simulation.subject import Subject
+from repsq_ros.specification.control_section import KNOWN_BEFORE, controlled
+from repsq_ros.specification.model import Specification
+from repsq_ros.specification.twin_section import LEAST, TwinChoice, TwinTable
+from repsq_ros.studies.laws import Law
+
+Case = tuple[float, ...]
+
+MANY = 10_000  # simulated tests, where nothing else is said
+
+
+def plain_rule(rule: StoppingRule) -> StoppingRule:
+    """Return the rule as it is without a control variate."""
+    return rule.rule if isinstance(rule, ControlledAnytime) else rule
+
+
+def supposed_table(count: int) -> TwinTable:
+    """Return so many simulated tests without an answer: of a twin that there is not yet."""
+    return TwinTable('supposed', '', {}, (((), math.nan),) * count)
+
+
+def require_twin(rho: float, count: int | None, several: Sequence[Specification]) -> None:
+    """Refuse a twin that cannot be supposed.
+
+    :param rho: correlation of its answers with psi
+    :param count: of simulated tests; None: as it is
+    :param several: specifications whose campaigns have it
+    :raises ParameterError: which
+    """
+    if not 0.0 <= rho <= 1.0:
+        raise ParameterError('twin', f'{rho:g}', 'a correlation from 0 to 1')
+    if count is not None and count < LEAST:
+        raise ParameterError('twin-tests', f'{count}', f'a whole number >= {LEAST}')
+    for each in several:
+        rule, proposal = each.tester.stopping, each.tester.proposal
+        if not isinstance(plain_rule(rule), Anytime) or proposal.truncation is not None:
+            raise ParameterError('twin', f'rule {rule.name!r}', 'anytime, without a truncation')
+        if proposal.kind not in KNOWN_BEFORE:
+            raise ParameterError('proposal', f'{proposal.kind!r}', ' or '.join(KNOWN_BEFORE))
+
+
+def with_answers(specification: Specification, table: TwinTable) -> Specification:
+    """Return the specification with these answers of a twin; without one it is given one."""
+    tester = specification.tester
+    choice = tester.control
+    choice = choice if isinstance(choice, TwinChoice) else TwinChoice(table, table.file)
+    choice = replace(choice, table=table)
+    rule = controlled(plain_rule(tester.stopping), choice)
+    tester = replace(tester, control=choice, stopping=rule)
+    return replace(specification, tester=tester)
+
+
+def answers_of(specification: Specification, robot: Subject) -> Callable[[Case], float]:
+    """Return what a simulated robot answers to a case: the same whenever it is asked.
+
+    That is psi, or the middle of its range where the test is INVALID.
+    """
+    measure = specification.measure
+
+    def ask(x: Case) -> float:
+        seed = int.from_bytes(hashlib.sha256(repr(x).encode()).digest()[:4], 'big')
+        found = simulate_case(specification, robot, x, seed)
+        return (measure.lower + measure.upper) / 2.0 if found is None else found
+
+    return ask
+
+
+class AskedAnswers(dict[Case, float]):
+    """Answers to cases, each asked for when it is needed first."""
+
+    def __init__(self, ask: Callable[[Case], float]) -> None:
+        super().__init__()
+        self._ask = ask
+
+    def __missing__(self, x: Case) -> float:
+        self[x] = answer = self._ask(x)
+        return answer
+
+
+def asked_beside(specification: Specification, robot: Subject, seed: int) -> Specification:
+    """Return the specification for a campaign of any seed, whose cases a simulated robot answers.
+
+    The simulated tests are those of its file, in another order for each seed.
+    """
+    table = specification.twin
+    if table is None:
+        return specification
+    order = generator(seed, RandomStream.TWIN).permutation(len(table.simulated)).tolist()
+    simulated = tuple(table.simulated[place] for place in order)
+    answers = AskedAnswers(answers_of(specification, robot))
+    return with_answers(specification, replace(table, of_robot=answers, simulated=simulated))
+
+
+class LawTwin:
+    """The twin of a law of psi, in one campaign.
+
+    :param rho: correlation of its answers with psi, among tests of one case
+    :param count: of simulated tests
+    """
+
+    def __init__(
+        self, specification: Specification, law: Law, rho: float, count: int, seed: int
+    ) -> None:
+        self._law, self._rho, self._box = law, rho, specification.box
+        self._random = random = generator(seed, RandomStream.TWIN)
+        cases = [specification.target.sample(random) for _ in range(count)]
+        if law.many is not None:
+            answers = law.many(random, count).tolist()
+        else:
+            answers = [law.draw(self._box.to_unit(x), random) for x in cases]
+        simulated = tuple(zip(cases, answers, strict=True))
+        self._answers: dict[Case, float] = {}
+        table = replace(supposed_table(0), of_robot=self._answers, simulated=simulated)
+        self.specification = with_answers(specification, table)
+
+    def answer(self, x: Case, psi: float) -> None:
+        """Answer the case of a test that will give psi."""
+        copied = self._random.random() < self._rho
+        self._answers[x] = psi if copied else self._law.draw(self._box.to_unit(x), self._random)

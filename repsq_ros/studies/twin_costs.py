@@ -1,0 +1,140 @@
+# Copyright 2026 repsq_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""How many tests of the robot a twin leaves, by the number of simulated ones: before either."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from repsq_ros.campaign.result import Outcome
+from repsq_ros.estimation.anytime import Anytime, thresholds_of
+from repsq_ros.estimation.stopping import Bounds
+from repsq_ros.seeds import RandomStream, generator
+from repsq_ros.specification.model import Specification
+from repsq_ros.studies.counts import LONGEST, NEVER, Count, summary_of
+from repsq_ros.studies.executor import in_order
+from repsq_ros.studies.expected_promise import altered
+from repsq_ros.studies.laws import Law
+from repsq_ros.studies.repeated_campaigns import campaign_of_law
+from repsq_ros.studies.spread import Spread
+
+CAMPAIGNS = 16  # simulated for each size of the twin
+SIZES = (1_000, 3_000, 10_000, 30_000, 100_000)  # simulated tests
+WORTH = 0.05  # share of the robot's tests that the next size has to save
+
+
+@dataclass(frozen=True)
+class TwinOffer:
+    """What a twin of one size costs and leaves."""
+
+    simulated: int  # tests
+    count: Count  # of the robot's tests
+
+
+@dataclass(frozen=True)
+class SupposedCampaigns:
+    """What is simulated: psi of an expected spread, and a twin's answers beside it.
+
+    :param rho: correlation of psi with what case and simulator foretell
+    """
+
+    specification: Specification  # with the rule, gamma and c that are planned
+    spread: Spread
+    bounds: Bounds
+    rho: float
+
+    def tests(self, simulated: int, seed: int) -> int:
+        """Return the tests of one campaign; 0 where it has no end within reach."""
+        pilots = self.spread.pilots(generator(seed, RandomStream.STUDY), 1)
+
+        def many(random: np.random.Generator, n: int) -> NDArray[np.float64]:
+            return self.spread.draw(random, (n, 1), self.bounds, pilots)[:, 0]
+
+        law = Law('', lambda u, random: float(many(random, 1)[0]), None, many)
+        result = campaign_of_law(self.specification, law, seed, self.rho, simulated)
+        return result.n if result.outcome == Outcome.REACHED.value else 0
+
+
+def supposed_campaigns(
+    specification: Specification,
+    rule: Anytime,
+    aim: tuple[float, float],
+    known: tuple[Spread, Bounds],
+    rho: float,
+) -> SupposedCampaigns:
+    """Return the campaigns of a rule, at a gamma and c."""
+    planned = altered(specification, replace(rule, reachable=0.0), *aim)
+    tester = replace(planned.tester, max_tests=LONGEST, until_verdict=False)
+    return SupposedCampaigns(replace(planned, tester=tester), *known, rho)
+
+
+def twin_offers(
+    campaigns: SupposedCampaigns,
+    executor: Executor | None,
+    progress: Callable[[int], None],
+) -> Iterator[TwinOffer]:
+    """Yield sizes of a twin, from the smallest to the first that saves too little to be worth it.
+
+    :param progress: called with the number of campaigns that have just been simulated
+    """
+    before = math.inf
+    for simulated in SIZES:
+        work, ended = partial(campaigns.tests, simulated), []
+        for n in in_order(executor, work, range(1, CAMPAIGNS + 1)):
+            ended.append(n)
+            progress(1)
+        count = summary_of(ended) if all(ended) else NEVER
+        yield TwinOffer(simulated, count)
+        tests = count.mean or math.inf
+        if tests > (1.0 - WORTH) * before and math.isfinite(before):
+            return
+        before = tests
+
+
+def worth_it(offers: list[TwinOffer], without: int) -> TwinOffer | None:
+    """Return the smallest twin that larger ones do not better by much; None: none is worth it.
+
+    :param without: tests that the rule takes alone; 0: it has no end
+    """
+    ended = [offer for offer in offers if offer.count.mean]
+    least = min((offer.count.mean for offer in ended), default=0)
+    if not ended or (without and least > (1.0 - WORTH) * without):
+        return None
+    return next(offer for offer in ended if offer.count.mean * (1.0 - WORTH) <= least)
+
+
+def floor_of(rule: Anytime, gamma: float, c: float, mean: float, bounds: Bounds) -> int:
+    """Return the tests below which the rule does not end, whatever is known of psi.
+
+    A bet cannot lose more than all, so that the capital against m grows by the factor
+    (r* - lower) / (m - lower) at most in each test, even if psi is r* each time.
+    """
+    below, above = mean - bounds.lower, bounds.upper - mean
+
+    def enough(n: int) -> bool:
+        left, right = (side * -math.expm1(-math.log(wanted) / n)
+                       for side, wanted in zip((below, above), thresholds_of(c, rule.c_below),
+                                               strict=True))  # fmt: skip
+        return left + right <= 2.0 * gamma if rule.middle else max(left, right) <= gamma
+
+    return 1 + bisect_left(range(1, 10**7), True, key=enough)
