@@ -60,7 +60,7 @@ from repsq_ros.launching.registered_campaign import (
     require_same_registration,
 )
 from repsq_ros.protocols.phases import Span
-from repsq_ros.simulation.build import SUBJECTS, make_subject, usual_subject
+from repsq_ros.simulation.build import WORD, make_subject, usual_subject
 from repsq_ros.simulation.in_process import require_fit, run_into_folder
 from repsq_ros.specification.copies import copy_specification
 from repsq_ros.specification.load import load
@@ -88,8 +88,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument('--simulate', action='store_true', help='start a simulated robot as well')
     parser.add_argument(
         '--subject',
-        choices=SUBJECTS,
-        help='which robot (default: surrogate for velocities, arm for poses, pushed for pushes)',
+        metavar='ROBOT',
+        help=f'{WORD} (default: surrogate for velocities, arm for poses, pushed for pushes)',
     )
     parser.add_argument('--model', default='', help="folder of the subject's model (g1)")
     parser.add_argument(

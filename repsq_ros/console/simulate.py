@@ -26,7 +26,7 @@ from repsq_ros.errors import ParameterError
 from repsq_ros.estimation.certified_cell import CertifiedCell
 from repsq_ros.estimation.stopping import Outcome
 from repsq_ros.json_answer import add_json, print_json
-from repsq_ros.simulation.build import SUBJECTS, make_subject
+from repsq_ros.simulation.build import WORD, make_subject
 from repsq_ros.specification.load import load
 from repsq_ros.specification.model import Specification
 from repsq_ros.studies.executor import open_executor
@@ -43,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument('specification', type=Path, help='of the initiator (YAML)')
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument('--law', default='', help=f'law of psi: {EXPECTED}')
-    what.add_argument('--subject', default='', choices=SUBJECTS, help='a simulated robot')
+    what.add_argument('--subject', default='', metavar='ROBOT', help=WORD)
     parser.add_argument('--model', default='', help="folder of the subject's model (g1)")
     parser.add_argument(
         '--twin',
@@ -52,7 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help='with --law: a twin whose answers have this correlation with psi',
     )
     parser.add_argument(
-        '--twin-subject', default='', choices=SUBJECTS, help='with --subject: asked as the twin'
+        '--twin-subject', default='', metavar='ROBOT', help='with --subject: asked as the twin'
     )
     parser.add_argument(
         '--twin-tests', type=int, help=f'simulated, of --twin (default: as in its file, or {MANY})'

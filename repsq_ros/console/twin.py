@@ -30,7 +30,7 @@ from repsq_ros.console.outputs import add_force, refuse_others_file, write_text
 from repsq_ros.errors import JournalError, ParameterError
 from repsq_ros.json_answer import add_json, print_json
 from repsq_ros.seeds import RandomStream, generator
-from repsq_ros.simulation.build import SUBJECTS, make_subject
+from repsq_ros.simulation.build import WORD, make_subject
 from repsq_ros.simulation.in_process import require_fit
 from repsq_ros.specification.control_section import KNOWN_BEFORE
 from repsq_ros.specification.load import load
@@ -52,7 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument('--seed', type=int, help="of the campaign (default: the specification's)")
     who = parser.add_mutually_exclusive_group(required=True)
-    who.add_argument('--subject', choices=SUBJECTS, default='', help='the simulated robot')
+    who.add_argument('--subject', default='', metavar='ROBOT', help=WORD)
     who.add_argument(
         '--empty',
         action='store_true',

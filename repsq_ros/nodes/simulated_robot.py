@@ -46,7 +46,7 @@ from repsq_ros.nodes.simulated_interfaces import SensorTopics, make_command_inpu
 from repsq_ros.nodes.watches.peers import Peers
 from repsq_ros.protocols.command_space import Command
 from repsq_ros.protocols.phases import Span
-from repsq_ros.simulation.build import SUBJECTS, make_subject
+from repsq_ros.simulation.build import make_subject
 from repsq_ros.simulation.simulated_sensors import SENSORS
 from repsq_ros.simulation.simulation import Simulation
 from repsq_ros.timebase import NANOSECONDS, to_seconds
@@ -67,7 +67,11 @@ class SimulatedRobot(CampaignNode):
     def __init__(self) -> None:
         super().__init__('simulated_robot')
         parameters = Parameters(self)
-        name = parameters.choice('subject', SUBJECTS, 'surrogate', 'robot to simulate')
+        name = parameters.text(
+            'subject',
+            'surrogate',
+            'surrogate, g1, arm, pushed or pushed_g1; one that differs: g1:friction=0.5',
+        )
         model = parameters.text('model', '', "folder of the subject's model (g1)")
         seed = parameters.whole('seed', 0, 'seed of everything random in it', at_least=0)
         self._speed = parameters.number(

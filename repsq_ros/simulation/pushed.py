@@ -24,7 +24,7 @@ import numpy as np
 from transforms3d.euler import euler2quat
 
 from repsq_ros.protocols.command_space import CommandKind
-from repsq_ros.simulation.g1_mujoco import G1Mujoco
+from repsq_ros.simulation.g1_mujoco import UNCHANGED, G1Changes, G1Mujoco
 from repsq_ros.simulation.simulated_sensors import SensorNoise
 from repsq_ros.simulation.subject import REST, BodyState, Command, Vector
 
@@ -119,9 +119,9 @@ class PushedG1(G1Mujoco):
 
     takes = CommandKind.PUSH
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, changes: G1Changes = UNCHANGED) -> None:
         self._pushed, self._left = NO_PUSH, 0
-        super().__init__(folder)
+        super().__init__(folder, changes)
 
     def reset(self, generator: np.random.Generator) -> None:
         """Stand at the origin, not pushed. Nothing is drawn."""

@@ -23,7 +23,7 @@ import yaml
 from repsq_ros.errors import MissingError, ParameterError
 from repsq_ros.measurement.catalogue import CATALOGUE
 from repsq_ros.measurement.inputs import Input
-from repsq_ros.simulation.build import make_subject
+from repsq_ros.simulation.build import changes_of, make_subject
 from repsq_ros.simulation.in_process import run_in_process
 from repsq_ros.simulation.simulated_sensors import SENSORS, SensorReading, sample_of, sensor_of
 from repsq_ros.simulation.simulation import Simulation
@@ -213,3 +213,51 @@ def test_the_demo_specification_names_no_file_of_another_machine():
     assert 'shared' not in yaml.safe_dump(
         yaml.safe_load((ROOT / 'config' / 'g1_locomotion.yaml').read_text())
     )
+
+
+# One that differs --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ('word', 'name', 'changes'),
+    [
+        ('arm', 'arm', {}),
+        ('g1:friction=0.5,latency=0.02', 'g1', {'friction': 0.5, 'latency': 0.02}),
+        ('pushed_g1:payload=0', 'pushed_g1', {'payload': 0.0}),
+        ('pushed:mass=50', 'pushed', {'mass': 50.0}),
+    ],
+)
+def test_a_word_says_what_sets_a_subject_apart(word, name, changes):
+    assert changes_of(word) == (name, changes)
+
+
+@pytest.mark.parametrize(
+    ('word', 'told'),
+    [
+        ('nobody', 'expected one of surrogate, g1'),
+        ('g1:colour=1', 'expected one of friction, payload, gains, latency'),
+        ('g1:friction', 'friction=NUMBER'),
+        ('g1:friction=0', 'a positive one'),
+        ('g1:friction=-1', 'a positive one'),
+        ('arm:lag=nan', 'a positive one'),
+        ('arm:gauge=1', 'expected one of speed, lag'),
+    ],
+)
+def test_a_subject_that_cannot_be_is_refused(word, told):
+    with pytest.raises(ParameterError, match=told):
+        changes_of(word)
+
+
+@pytest.mark.parametrize('word', ['surrogate:lag=0.6', 'pushed:recovery=0.9', 'arm:speed=0.1'])
+def test_a_subject_that_differs_moves_otherwise(word):
+    def path(word):
+        subject = make_subject(word, '')
+        command = {'velocity': (0.5, 0.0, 0.1), 'pose': (0.5, 0.1, 0.4, 0.0, 0.0, 0.0)}.get(
+            subject.takes, (8.0, 0.3)
+        )
+        subject.reset(np.random.default_rng(3))
+        for _ in range(200):
+            subject.step(command)
+        return subject.state().position
+
+    assert path(word) != path(word.partition(':')[0])
