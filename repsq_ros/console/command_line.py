@@ -121,6 +121,11 @@ def add_executor_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def offer(action: argparse.Action, words: Sequence[str]) -> None:
+    """Let a shell complete an option's value by these words; others are taken, too."""
+    vars(action)['completer'] = lambda **_: list(words)
+
+
 def complete(line: str) -> None:
     """Answer a shell that asks how `line` may go on (argcomplete); returns if it is not there."""
     try:

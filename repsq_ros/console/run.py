@@ -32,6 +32,7 @@ from repsq_ros.campaign.recomputed_campaign import recompute
 from repsq_ros.campaign.result import Result
 from repsq_ros.campaign.result_text import result_text
 from repsq_ros.campaign.station import keep_selftest, require_selftest
+from repsq_ros.console.command_line import offer
 from repsq_ros.console.dependent_process import INTERRUPTED
 from repsq_ros.console.keyboard import log_sheet_of
 from repsq_ros.console.live import LiveLine
@@ -60,7 +61,7 @@ from repsq_ros.launching.registered_campaign import (
     require_same_registration,
 )
 from repsq_ros.protocols.phases import Span
-from repsq_ros.simulation.build import WORD, make_subject, usual_subject
+from repsq_ros.simulation.build import SUBJECTS, WORD, make_subject, usual_subject
 from repsq_ros.simulation.in_process import require_fit, run_into_folder
 from repsq_ros.specification.copies import copy_specification
 from repsq_ros.specification.load import load
@@ -86,11 +87,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         '--session-note', default='', help='kept with this session: a calibration, a repair, ...'
     )
     parser.add_argument('--simulate', action='store_true', help='start a simulated robot as well')
-    parser.add_argument(
+    subject = parser.add_argument(
         '--subject',
         metavar='ROBOT',
         help=f'{WORD} (default: surrogate for velocities, arm for poses, pushed for pushes)',
     )
+    offer(subject, SUBJECTS)
     parser.add_argument('--model', default='', help="folder of the subject's model (g1)")
     parser.add_argument(
         '--speed',

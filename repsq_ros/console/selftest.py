@@ -31,6 +31,7 @@ from repsq_ros.campaign.journal import JOURNAL
 from repsq_ros.campaign.journal_contents import read_contents
 from repsq_ros.campaign.records import EstimateRecord, TestRecord
 from repsq_ros.campaign.station import GREEN, RED, SELF_TEST
+from repsq_ros.console.command_line import offer
 from repsq_ros.console.dependent_process import (
     INTERRUPTED,
     end,
@@ -49,7 +50,7 @@ from repsq_ros.recordings.recording import Recording
 from repsq_ros.recordings.sensor_columns import sample_columns
 from repsq_ros.replay.bag_topics import TopicNames
 from repsq_ros.replay.station_checks import SelfTestRecord, StationCheck, judge
-from repsq_ros.simulation.build import make_subject, usual_subject
+from repsq_ros.simulation.build import SUBJECTS, make_subject, usual_subject
 from repsq_ros.simulation.in_process import run_in_process
 from repsq_ros.simulation.subject import Subject
 from repsq_ros.specification.load import load
@@ -75,7 +76,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         '--taped', type=float, metavar='M', help='length of the first move by a tape [m]'
     )
     parser.add_argument('--simulate', action='store_true', help='test a simulated robot')
-    parser.add_argument('--subject', metavar='ROBOT', help='which one, as for repsq run')
+    subject = parser.add_argument('--subject', metavar='ROBOT', help='which one, as for repsq run')
+    offer(subject, SUBJECTS)
     parser.add_argument('--model', default='', help="folder of the subject's model (g1)")
     parser.add_argument('--parameters', type=Path, metavar='FILE', help='as for repsq run')
     parser.add_argument(

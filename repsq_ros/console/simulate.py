@@ -20,13 +20,13 @@ import argparse
 import math
 from pathlib import Path
 
-from repsq_ros.console.command_line import add_executor_arguments
+from repsq_ros.console.command_line import add_executor_arguments, offer
 from repsq_ros.console.outputs import add_force, refuse_others_file
 from repsq_ros.errors import ParameterError
 from repsq_ros.estimation.certified_cell import CertifiedCell
 from repsq_ros.estimation.stopping import Outcome
 from repsq_ros.json_answer import add_json, print_json
-from repsq_ros.simulation.build import WORD, make_subject
+from repsq_ros.simulation.build import SUBJECTS, WORD, make_subject
 from repsq_ros.specification.load import load
 from repsq_ros.specification.model import Specification
 from repsq_ros.studies.executor import open_executor
@@ -43,7 +43,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument('specification', type=Path, help='of the initiator (YAML)')
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument('--law', default='', help=f'law of psi: {EXPECTED}')
-    what.add_argument('--subject', default='', metavar='ROBOT', help=WORD)
+    subject = what.add_argument('--subject', default='', metavar='ROBOT', help=WORD)
+    offer(subject, SUBJECTS)
     parser.add_argument('--model', default='', help="folder of the subject's model (g1)")
     parser.add_argument(
         '--twin',
@@ -51,9 +52,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar='RHO',
         help='with --law: a twin whose answers have this correlation with psi',
     )
-    parser.add_argument(
+    twin = parser.add_argument(
         '--twin-subject', default='', metavar='ROBOT', help='with --subject: asked as the twin'
     )
+    offer(twin, SUBJECTS)
     parser.add_argument(
         '--twin-tests', type=int, help=f'simulated, of --twin (default: as in its file, or {MANY})'
     )

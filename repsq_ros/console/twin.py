@@ -25,12 +25,12 @@ from itertools import zip_longest
 from pathlib import Path
 
 from repsq_ros.campaign.cases import CaseSource
-from repsq_ros.console.command_line import add_executor_arguments
+from repsq_ros.console.command_line import add_executor_arguments, offer
 from repsq_ros.console.outputs import add_force, refuse_others_file, write_text
 from repsq_ros.errors import JournalError, ParameterError
 from repsq_ros.json_answer import add_json, print_json
 from repsq_ros.seeds import RandomStream, generator
-from repsq_ros.simulation.build import WORD, make_subject
+from repsq_ros.simulation.build import SUBJECTS, WORD, make_subject
 from repsq_ros.simulation.in_process import require_fit
 from repsq_ros.specification.control_section import KNOWN_BEFORE
 from repsq_ros.specification.load import load
@@ -52,7 +52,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument('--seed', type=int, help="of the campaign (default: the specification's)")
     who = parser.add_mutually_exclusive_group(required=True)
-    who.add_argument('--subject', default='', metavar='ROBOT', help=WORD)
+    subject = who.add_argument('--subject', default='', metavar='ROBOT', help=WORD)
+    offer(subject, SUBJECTS)
     who.add_argument(
         '--empty',
         action='store_true',
