@@ -74,6 +74,7 @@ def test_our_widths_stand_beside_published_ones(tmp_path):
     width, ratio = map(float, ours.groups())
     assert width / 0.9 == pytest.approx(ratio, abs=0.01)
     assert re.search(r'at or below all published ones: [1-5] of 5', done.stdout)
+    assert re.search(r'below what is best in hindsight: \d of 5', done.stdout)
 
 
 def test_tests_with_a_twin_stand_beside_those_without():
@@ -88,6 +89,17 @@ def test_tests_with_a_twin_stand_beside_those_without():
         rf'biased +ever missed [0-2] of 2, binomial p{NUMBER}',
     ):
         assert re.search(wanted, done.stdout), done.stdout
+
+
+def test_the_power_of_the_drift_test_stands_beside_what_could_be():
+    benchmark, ramps = ROOT / 'benchmarks' / 'drift_power.py', 6
+    done = subprocess.run(
+        [sys.executable, str(benchmark), '--campaigns', '2'],
+        cwd=ROOT, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert len(re.findall(rf'ramp +\d+ gamma: found in{NUMBER}', done.stdout)) == 2 * ramps
+    # Without a ramp the best test finds one at its level.
+    assert re.search(r'gamma 0.04, 328 tests, ramp +0 gamma: .*at most 0.010', done.stdout)
 
 
 @pytest.mark.parametrize('crc', [True, False])
