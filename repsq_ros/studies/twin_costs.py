@@ -26,9 +26,8 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from repsq_ros.campaign.result import Outcome
 from repsq_ros.estimation.anytime import Anytime, thresholds_of
-from repsq_ros.estimation.stopping import Bounds
+from repsq_ros.estimation.stopping import Bounds, Outcome
 from repsq_ros.seeds import RandomStream, generator
 from repsq_ros.specification.model import Specification
 from repsq_ros.studies.counts import LONGEST, NEVER, Count, summary_of
@@ -72,7 +71,7 @@ class SupposedCampaigns:
 
         law = Law('', lambda u, random: float(many(random, 1)[0]), None, many)
         result = campaign_of_law(self.specification, law, seed, self.rho, simulated)
-        return result.n if result.outcome == Outcome.REACHED.value else 0
+        return result.n if result.outcome is Outcome.REACHED else 0
 
 
 def supposed_campaigns(
