@@ -71,7 +71,7 @@ class SupposedCampaigns:
 
         law = Law('', lambda u, random: float(many(random, 1)[0]), None, many)
         result = campaign_of_law(self.specification, law, seed, self.rho, simulated)
-        return result.n if result.outcome is Outcome.REACHED else 0
+        return result.n if result.outcome == Outcome.REACHED else 0
 
 
 def supposed_campaigns(
