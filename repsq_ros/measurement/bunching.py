@@ -30,11 +30,10 @@ from repsq_ros.timebase import to_seconds
 HELD = 1.5  # periods without a message, and then
 CAUGHT_UP = 0.25  # of a period until the next one: it was held up
 AT_ONCE = 0.002  # [s] at most: where most messages are lost, two of them are no bunch
-BELIEVED = 0.01  # [m/s, rad/s] root mean square that it may add to the velocity; less: psi_error
 
 
 def bunched_fault(
-    steps: Steps, period: float, first: int, source: Input, window: Window
+    steps: Steps, period: float, first: int, source: Input, window: Window, believed: float
 ) -> Fault | None:
     """Return whether arrivals that came together spoil the velocity.
 
@@ -44,6 +43,7 @@ def bunched_fault(
 
     :param steps: of whole samples in SI units; of the window from `first` on
     :param period: [s] between two samples
+    :param believed: [m/s, rad/s] root mean square that it may add to the velocity
     """
     samples, gaps = steps.samples, steps.seconds
     if source.velocity == Velocity.TWIST or source.retime or len(samples) - first < 4:
@@ -64,13 +64,13 @@ def bunched_fault(
     smooth = smooth[len(smooth) - len(ran) :]  # differences have none at the very first pose
     spoiled = np.sqrt(np.mean(((ran - 1.0)[:, None] * smooth) ** 2, axis=0))
     worst = float(spoiled.max())
-    if worst <= BELIEVED:
+    if worst <= believed:
         return None
     at = int(held[np.argmax(gaps[held])])
     return Fault(
         Code.BUNCHED,
         f'bunched: messages held up for {to_seconds(int(stamps[at + 1] - stamps[at])):.3f} s came '
         f'together at {window.at(stamps[at + 1])}, which makes the velocity wrong by {worst:.4f} '
-        f'm/s or rad/s, at most {BELIEVED:g} is believed: stamps of the sensor, or its rate and '
+        f'm/s or rad/s, at most {believed:g} is believed: stamps of the sensor, or its rate and '
         'retime: true',
     )

@@ -236,7 +236,9 @@ def _smooth(cut: Cut) -> Fault | None:
 
 
 def _even(cut: Cut) -> Fault | None:
-    return bunched_fault(cut.steps, cut.period, cut.first, cut.source, cut.window)
+    return bunched_fault(
+        cut.steps, cut.period, cut.first, cut.source, cut.window, cut.limits.bunched
+    )
 
 
 def _believed(cut: Cut) -> Fault | None:
@@ -244,7 +246,7 @@ def _believed(cut: Cut) -> Fault | None:
         return None
     samples, window = cut.measured, cut.window
     return twists.bound_fault(samples, window, cut.limits, cut.commanded) or twists.spike_fault(
-        samples, cut.period, window
+        samples, cut.period, window, cut.limits
     )
 
 

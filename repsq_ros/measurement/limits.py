@@ -70,6 +70,30 @@ class Limits(KeyedDataclass):
     outlier_turn: float = field(
         default=0.002, metadata=key('the same of its rotation', 'rad', above=0, later=True)
     )
+    twist_outlier: float = field(
+        default=0.04,
+        metadata=key(
+            'a twist may leave those around it by this, and 6 % of the speed',
+            'm/s',
+            above=0,
+            later=True,
+        ),
+    )
+    twist_outlier_turn: float = field(
+        default=0.4,
+        metadata=key(
+            'the same of its rotation, and 40 % of the yaw rate', 'rad/s', above=0, later=True
+        ),
+    )
+    bunched: float = field(
+        default=0.01,
+        metadata=key(
+            'most that arrivals held up together may add to a velocity, root mean square',
+            'm/s or rad/s',
+            above=0,
+            later=True,
+        ),
+    )
     rest_tilt: float = field(
         default=0.5,
         metadata=key(

@@ -35,10 +35,9 @@ SPAN = 0.2  # [s] over which twist and pose are compared, at least
 PERIODS = 9
 OF_WORLD = 0.5  # of what they differ by, if a velocity of the world explains it
 FAR = 8.0  # times what nine of ten twists stay within: a spike
-SPIKE = ((0.04, 0.06), (0.4, 0.4))  # at least: a constant, and a share of the speed
+SPIKE = (0.06, 0.4)  # of the speed, beside twist_outlier and twist_outlier_turn
 SPEEDS_UP = 5.0  # [m/s^2, rad/s^2]
 AT_REST = 1e-6  # [m/s, rad/s] that a filter leaves of nothing
-MOVED = 0.02  # [m] that is no noise
 FEWEST_REPEATED = 5  # twists
 
 
@@ -67,7 +66,7 @@ def bound_fault(
 UNITS = ('m/s', 'rad/s')
 
 
-def spike_fault(samples: Samples, period: float, window: Window) -> Fault | None:
+def spike_fault(samples: Samples, period: float, window: Window, limits: Limits) -> Fault | None:
     """Return where single twists stand out from those around them.
 
     Each is held against the median of itself and the two on either side: a velocity that goes up
@@ -75,8 +74,12 @@ def spike_fault(samples: Samples, period: float, window: Window) -> Fault | None
     """
     if samples.linear is None or samples.angular is None or len(samples) < 6:
         return None
-    for columns, (least, share), unit in zip(
-        (samples.linear[:, :2], samples.angular[:, 2:]), SPIKE, UNITS, strict=True
+    for columns, least, share, unit in zip(
+        (samples.linear[:, :2], samples.angular[:, 2:]),
+        (limits.twist_outlier, limits.twist_outlier_turn),
+        SPIKE,
+        UNITS,
+        strict=True,
     ):
         padded = np.pad(columns, ((2, 2), (0, 0)), mode='reflect')
         around = np.stack([padded[k : k + len(columns)] for k in range(5)])
@@ -119,7 +122,7 @@ def dead_fault(samples: Samples, window: Window, limits: Limits) -> Fault | None
             f'all-zero odometry: position and twist of all {count} samples are exactly zero',
         )
     moved = float(np.linalg.norm(samples.position - samples.position[0], axis=1).max())
-    if moved > MOVED:
+    if moved > limits.step:
         return Fault(
             Code.ALL_ZERO,
             f'all-zero odometry: the twist of all {count} samples is exactly zero while the '

@@ -241,6 +241,33 @@ def test_a_twist_of_the_world_is_told_where_the_body_hardly_turns():
     assert of_twists(None, motion, (0.0, 0.125, 0.0625)).valid
 
 
+@pytest.mark.parametrize(
+    ('part', 'key'),
+    [
+        ({'linear': (0.7, 0.0, 0.0)}, 'twist_outlier'),
+        ({'angular': (0.0, 0.0, 2.0)}, 'twist_outlier_turn'),
+    ],
+)
+def test_how_far_a_twist_may_stand_out_is_declared(part, key):
+    samples = Motion(turn=0.2, heading=0.5).samples(twist=True)
+    twist(300, **part)(samples)
+    usual = measure_of(twist=True)
+    lax = replace(usual, limits=Limits(**{key: 3.0}))
+    codes = [outcome_of(each, samples, (0.3, 0.0, 0.2)).code for each in (usual, lax)]
+    assert codes[0] is Code.TWIST_BOUND
+    assert codes[1] is not Code.TWIST_BOUND
+
+
+def test_what_held_up_arrivals_may_add_is_declared():
+    samples = Motion().samples()
+    STALLED(samples, 250, 0.5, None)
+    usual = measure_of()
+    lax = replace(usual, limits=Limits(bunched=10.0))
+    codes = [outcome_of(each, samples).code for each in (usual, lax)]
+    assert codes[0] is Code.BUNCHED
+    assert codes[1] is not Code.BUNCHED
+
+
 @pytest.mark.parametrize('scale', [1.0, 1.2])
 def test_a_twist_that_comes_seldom_may_leave_out_a_sway(scale):
     """10 Hz of a trot of 3.3 Hz: the poses have what lies between two twists. A scale is told."""
