@@ -46,8 +46,6 @@ from repsq_ros.measurement.velocity import FITS
 from repsq_ros.measurement.window import BASELINE_NS, GUARD_NS, UnmeasurableError, Window
 from repsq_ros.timebase import to_seconds
 
-LEVEL_TURN = 0.25  # [rad] within a window about a level axis: more than walking sways
-CLIMB = 0.1  # [m] within a window
 STEADY = 0.25  # of all, by which half of a steady turn or way may differ from a half
 
 
@@ -196,7 +194,7 @@ def _level(cut: Cut) -> Fault | None:
         turn = rotation_between(first, whole)
         level = math.hypot(turn[0], turn[1])
         if (
-            level > max(LEVEL_TURN, abs(turn[2]))
+            level > max(cut.limits.level_turn, abs(turn[2]))
             and np.linalg.norm(rotation_between(first, half) - turn / 2.0) < STEADY * level
         ):
             return Fault(
@@ -206,7 +204,7 @@ def _level(cut: Cut) -> Fault | None:
             )
     if samples.position is not None:
         way, so_far = samples.position[[last, middle]] - samples.position[0]
-        if abs(way[2]) > max(CLIMB, math.hypot(way[0], way[1])) and abs(
+        if abs(way[2]) > max(cut.limits.climb, math.hypot(way[0], way[1])) and abs(
             so_far[2] - way[2] / 2.0
         ) < STEADY * abs(way[2]):
             return Fault(

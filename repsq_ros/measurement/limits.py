@@ -100,6 +100,24 @@ class Limits(KeyedDataclass):
             'most that a body leans at rest before its command', 'rad', above=0, later=True
         ),
     )
+    level_turn: float = field(
+        default=0.25,
+        metadata=key(
+            'most that a body turns about a level axis in a window, steadily',
+            'rad',
+            above=0,
+            later=True,
+        ),
+    )
+    climb: float = field(
+        default=0.1,
+        metadata=key(
+            'most that it goes up or down in a window where it goes further so than in the plane',
+            'm',
+            above=0,
+            later=True,
+        ),
+    )
     largest_error: float = field(
         default=0.25,
         metadata=key(

@@ -23,6 +23,7 @@ from support.damage import BEFORE, EPOCH, LENGTH, SECOND, Motion, measure_of, mo
 from support.rows import table_of
 
 from repsq_ros.measurement.frames import product
+from repsq_ros.measurement.limits import Limits
 from repsq_ros.measurement.reasons import Code
 from repsq_ros.measurement.recorder import Recorder, Window
 
@@ -164,3 +165,25 @@ def test_exact_poses_of_a_simulation_are_not_frozen():
     """A body that goes straight ahead without noise keeps heading and y to the last bit."""
     samples = table_of(replace(Motion(), noise=0.0).samples())
     assert outcome_of(samples, (0.3, 0.0, 0.0)).valid
+
+
+@pytest.mark.parametrize('key', ['level_turn', 'climb'])
+def test_how_far_a_body_may_turn_about_a_level_axis_or_climb_is_declared(key):
+    """A robot on stairs, or in a loop."""
+    samples = Motion(speed=0.1).table()
+    t = np.maximum(samples.stamps - START_NS, 0) * 1e-9
+    if key == 'climb':
+        samples.position[:, 2] += 0.15 * t
+    else:
+        half = 0.1 * t
+        pitch = np.column_stack([0 * half, np.sin(half), 0 * half, np.cos(half)])
+        samples = replace(samples, orientation=product(samples.orientation, pitch))
+    codes = []
+    for limits in (Limits(), Limits(**{key: 3.0})):
+        recorder = Recorder(replace(measure_of(), limits=limits), keep_ns=2**62)
+        recorder.add(samples)
+        end_ns = START_NS + round(LENGTH * 1e9)
+        window = Window(START_NS, end_ns, (0.1, 0.0, 0.0), START_NS - SECOND)
+        codes.append(recorder.measure(window).code)
+    assert codes[0] is Code.TILT
+    assert codes[1] is not Code.TILT
