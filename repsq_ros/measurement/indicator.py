@@ -53,6 +53,6 @@ class Indicator(KeyedDataclass, type='indicator'):
         unless a twist and its pose are on two sides.
         """
         away, error = abs(self.inner.psi(cut) - self.above), self.inner.error_of_psi(cut)
-        if away <= error.disagreement:
+        if 0.0 < error.disagreement >= away:
             return PsiError(disagreement=1.0, differ=error.differ)
         return PsiError(near_threshold=float(away <= error.total))

@@ -257,6 +257,13 @@ def test_an_indicator_is_sure_unless_it_is_near_its_threshold():
         assert (found.valid, found.psi_error) == (True, error)
 
 
+def test_an_indicator_at_its_threshold_counts():
+    samples, usual = walk(), measure_of()
+    measure = replace(usual, quantity=Indicator(usual.quantity, outcome_of(samples).psi))
+    found = outcome_of(samples, gamma=0.01, measure=measure)
+    assert (found.valid, found.psi, found.psi_error) == (True, 0.0, 1.0)
+
+
 def test_an_indicator_does_not_count_where_twist_and_pose_are_on_two_sides():
     samples, usual = walk(twist=True), measure_of(twist=True)
     high = replace(samples, linear=1.5 * samples.linear)
