@@ -52,6 +52,7 @@ RUN = [sys.executable, '-m', 'repsq_ros.cli', 'run']
 TOLD = ('n', 'estimate', 'value')
 BETWEEN = (1.0, 4.0)  # [s] between two nodes that are stopped
 STOPPED = (0.5, 3.0)  # [s]
+LASTS = 100_000  # tests, which no soak comes to
 
 
 @contextmanager
@@ -143,7 +144,7 @@ def soak(name: str, minutes: float, loops: int) -> bool:
     """Tell whether each psi is that of one process, and no attempt was lost."""
     with tempfile.TemporaryDirectory() as made, busy(loops):
         content = yaml.safe_load((ROOT / 'config' / f'{name}.yaml').read_text())
-        content['accuracy']['gamma'] /= 50  # it lasts
+        content['tester'].update(stopping={'rule': 'fixed', 'tests': LASTS}, max_tests=LASTS)
         file, folder = Path(made) / 'specification.yaml', Path(made) / 'campaign'
         file.write_text(yaml.safe_dump(content))
         command = [*RUN, str(file), '--simulate', '--speed', '1', '--output', str(folder)]
