@@ -31,7 +31,7 @@ from repsq_ros.messages import campaign_messages
 from repsq_ros.msg import CountedTest, Heartbeat, QuantizedResult, TestCommand
 from repsq_ros.nodes import qos
 from repsq_ros.nodes.diagnostics import TOPIC
-from repsq_ros.nodes.identity import ROLES, subscribe_to_heartbeats
+from repsq_ros.nodes.identity import ROLES
 from repsq_ros.nodes.phase_subscription import subscribe_to_phases
 from repsq_ros.protocols.phases import Span
 from repsq_ros.views.campaign_state import CampaignState, CaseHeard
@@ -83,7 +83,13 @@ class CampaignListener:
             QuantizedResult, topics.QUANTIZED_RESULT, self._hear_result, qos.LATCHED
         )
         node.create_subscription(DiagnosticArray, TOPIC, self._hear_diagnoses, qos.DIAGNOSTICS)
-        subscribe_to_heartbeats(node, self._hear_beat)
+        for role in ROLES:
+            node.create_subscription(
+                Heartbeat,
+                f'{topics.HEARTBEAT}/{role}',
+                lambda beat, role=role: self._hear_beat(role, beat),
+                qos.HEARTBEAT,
+            )
 
     def _hear_beat(self, role: str, beat: Heartbeat) -> None:
         with self.lock:

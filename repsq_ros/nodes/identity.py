@@ -25,7 +25,6 @@ Somebody who reads the ID on the network can copy it: against that, docs/securit
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable
 from functools import partial
 
 from rclpy.node import Node
@@ -34,6 +33,7 @@ from rclpy.topic_endpoint_info import TopicEndpointInfo
 from repsq_ros import topics
 from repsq_ros.msg import Heartbeat
 from repsq_ros.nodes import qos
+from repsq_ros.nodes.polling import polled_subscription, take_waiting
 
 LAUNCH_ID = 'launch_id'
 ROLES = ('scheduler', 'guard', 'measurement', 'estimator')
@@ -65,14 +65,6 @@ def participant(node: Node) -> str:
     return participant_of(own)
 
 
-def subscribe_to_heartbeats(node: Node, hear: Callable[[str, Heartbeat], None]) -> None:
-    """Let a function hear the heartbeats of a campaign's nodes, with the role of each."""
-    for role in ROLES:
-        node.create_subscription(
-            Heartbeat, f'{topics.HEARTBEAT}/{role}', partial(hear, role), qos.HEARTBEAT
-        )
-
-
 class CampaignProcesses:
     """The processes of the own launch, by what their heartbeats say."""
 
@@ -80,22 +72,28 @@ class CampaignProcesses:
         self._launch_id = launch_id(node)
         self._roles: dict[str, set[str]] = {role: set() for role in ROLES}
         self._own = participant(node) if self._launch_id else ''
-        if self._launch_id:
-            subscribe_to_heartbeats(node, self._hear)
+        self._beats = {
+            role: polled_subscription(node, Heartbeat, f'{topics.HEARTBEAT}/{role}', qos.HEARTBEAT)
+            for role in ROLES
+            if self._launch_id
+        }
 
     @property
     def known(self) -> bool:
         """True if there is an ID to tell them by."""
         return bool(self._launch_id)
 
-    def _hear(self, role: str, beat: Heartbeat) -> None:
-        if beat.launch_id == self._launch_id:
-            self._roles[role].add(beat.participant)
+    def _hear(self) -> None:
+        for role, subscription in self._beats.items():
+            for beat, _ in take_waiting(subscription):
+                if beat.launch_id == self._launch_id:
+                    self._roles[role].add(beat.participant)
 
     def speaks_as(self, endpoint: TopicEndpointInfo, roles: set[str]) -> bool:
         """Tell whether an endpoint belongs to a process that has one of the roles.
 
         :param roles: names of nodes; what is no role of ours is left out
         """
+        self._hear()
         prefix = participant_of(endpoint)
         return any(prefix in self._roles.get(role, ()) for role in roles)

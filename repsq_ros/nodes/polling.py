@@ -26,6 +26,7 @@ from typing import Any
 
 from rclpy.callback_groups import CallbackGroup
 from rclpy.node import Node
+from rclpy.qos import QoSProfile
 from rclpy.subscription import Subscription
 
 from repsq_ros.measurement.inputs import Input
@@ -54,6 +55,20 @@ class _NotExecuted(CallbackGroup):
 
     def ending_execution(self, entity: object) -> None:
         """Do nothing: no executor ever begins one."""
+
+
+def polled_subscription(
+    node: Node, kind: type, topic: str, profile: QoSProfile
+) -> Subscription[Any]:
+    """Return a subscription that wakes nobody: its messages wait until they are taken."""
+    return node.create_subscription(
+        kind,
+        topic,
+        lambda _: None,
+        profile,
+        callback_group=_NotExecuted(),
+        event_callbacks=NO_EVENTS,
+    )
 
 
 def take(subscription: Subscription, raw: bool = False) -> tuple[Any, dict[str, int]] | None:
@@ -87,14 +102,7 @@ class PolledTopic:
     """
 
     def __init__(self, node: Node, topic: str, kind: str) -> None:
-        self.subscription = node.create_subscription(
-            message_class(kind),
-            topic,
-            lambda _: None,
-            qos.NEWEST,
-            callback_group=_NotExecuted(),
-            event_callbacks=NO_EVENTS,
-        )
+        self.subscription = polled_subscription(node, message_class(kind), topic, qos.NEWEST)
 
     @property
     def topic(self) -> str:

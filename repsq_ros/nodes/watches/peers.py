@@ -17,7 +17,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 
 from rclpy.node import Node
 from rclpy.subscription import Subscription
@@ -28,6 +27,7 @@ from repsq_ros.msg import Heartbeat
 from repsq_ros.nodes import qos
 from repsq_ros.nodes.heartbeat import PERIOD
 from repsq_ros.nodes.identity import launch_id
+from repsq_ros.nodes.polling import polled_subscription, take_waiting
 
 STEP = 2.0 * PERIOD  # [s] between two looks of a node that runs
 # [s] without a heartbeat after which a peer is gone: seven. Zero is to be sent within 0.5 s.
@@ -53,24 +53,23 @@ class Peers:
         self._subscriptions = {role: self._listen(role) for role in roles}
 
     def _listen(self, role: str) -> Subscription[Heartbeat]:
-        hear = self._hearer(self._peers[role])
-        return self._node.create_subscription(
-            Heartbeat, f'{topics.HEARTBEAT}/{role}', hear, qos.HEARTBEAT
-        )
+        topic = f'{topics.HEARTBEAT}/{role}'
+        return polled_subscription(self._node, Heartbeat, topic, qos.HEARTBEAT)
 
-    def _hearer(self, peer: _Peer) -> Callable[[Heartbeat], None]:
-        def hear(message: Heartbeat) -> None:
-            # A node that was started by hand takes any.
-            if self._launch_id in ('', message.launch_id):
-                peer.hear(message, self._time.now)
-
-        return hear
+    def _hear(self) -> None:
+        """Take in what came since the last look."""
+        for role, subscription in self._subscriptions.items():
+            for message, _ in take_waiting(subscription):
+                # A node that was started by hand takes any.
+                if self._launch_id in ('', message.launch_id):
+                    self._peers[role].hear(message, self._time.now)
 
     def look(self) -> float:
         """Look for peers that fell silent.
 
         :returns: [s] since the last look: long, where this node itself was stalled
         """
+        self._hear()  # as heard at the last look: no peer counts as alive for longer than SILENT
         passed = self._time.look(time.monotonic())
         for peer in self._peers.values():
             peer.alive = peer.alive and self._time.now - peer.heard <= SILENT
