@@ -90,12 +90,13 @@ class ProtocolRun:
         if self._command_ns is None and step.phase in BEGUN:
             self._command_ns = now_ns
         command = self._protocol.command(step.goal, self._target, before)
-        self.span = self._announce(index, attempt, now_ns, command)
+        self.span = self._announce(index, attempt, now_ns, command, step.look_ns)
         return self.span
 
-    def _announce(self, index: int, attempt: int, now_ns: int, command: Command) -> Span:
-        step = self._step
-        end_ns = now_ns + step.look_ns
+    def _announce(
+        self, index: int, attempt: int, now_ns: int, command: Command, look_ns: int
+    ) -> Span:
+        step, end_ns = self._step, now_ns + look_ns
         window = (end_ns - step.window_ns, end_ns) if step.window_ns else None
         earlier = window is not None and self._command_ns != now_ns
         return Span(
@@ -131,7 +132,9 @@ class ProtocolRun:
                     f'{span.phase.name} of test {span.index} did not end within '
                     f'{to_seconds(timeout_ns):g} s: {judgement.reason}'
                 )
-            self.span = self._announce(span.index, span.attempt, now_ns, span.command)
+            self.span = self._announce(
+                span.index, span.attempt, now_ns, span.command, judgement.look_ns
+            )
             return self.span
         self._place += 1
         if self.over:

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -32,6 +33,13 @@ from repsq_ros.measurement.window import UnmeasurableError, Window
 from repsq_ros.timebase import NANOSECONDS, to_seconds
 
 GAP_NS = 200_000_000  # without a sample at which nothing can be said any more
+
+
+class Unsettled(NamedTuple):
+    """What speaks against a body having settled."""
+
+    reason: str
+    away_ns: int | None = None  # stamp of the last sample that is too far from the goal
 
 
 class Settling:
@@ -55,8 +63,8 @@ class Settling:
 
     def why_unsettled(
         self, start_ns: int, end_ns: int, speed: float, goal: Sequence[float] | None, within: float
-    ) -> str:
-        """Return what speaks against the body having settled over [start, end), or ''.
+    ) -> Unsettled | None:
+        """Return what speaks against the body having settled over [start, end).
 
         :param speed: [m/s] at most
         :param goal: [m] where it was sent, in the frame of the samples; None: anywhere
@@ -64,7 +72,7 @@ class Settling:
         """
         came = self._tail.between(start_ns, end_ns)
         if not len(came):
-            return 'no sample of the body'
+            return Unsettled('no sample of the body')
         cut = Cut(
             SampleRun(came, self.source),
             slice(0, len(came)),
@@ -80,20 +88,24 @@ class Settling:
         )
         gap_ns = int(np.diff([start_ns, *came.stamps, end_ns]).max())
         if gap_ns > GAP_NS:
-            return f'no sample of the body for {to_seconds(gap_ns):.3f} s'
+            return Unsettled(f'no sample of the body for {to_seconds(gap_ns):.3f} s')
         try:
             samples = checked(cut).measured
             moving = self._speed(samples)
         except UnmeasurableError as error:
-            return str(error)
+            return Unsettled(str(error))
+        away, away_ns = 0.0, None
+        if goal is not None and samples.position is not None:
+            distance = np.linalg.norm(samples.position - np.array(goal), axis=1)
+            away, beyond = float(distance.max()), np.flatnonzero(distance > within)
+            away_ns = int(samples.stamps[beyond[-1]]) if len(beyond) else None
         if moving > speed:
-            return f'it moves at {moving:.4f} m/s, at most {speed:g} m/s allowed'
-        if goal is None or samples.position is None:
-            return ''
-        away = float(np.linalg.norm(samples.position - np.array(goal), axis=1).max())
-        if away > within:
-            return f'it is {away:.4f} m from where it was sent, at most {within:g} m allowed'
-        return ''
+            why = f'it moves at {moving:.4f} m/s, at most {speed:g} m/s allowed'
+            return Unsettled(why, away_ns)
+        if away_ns is not None:
+            why = f'it is {away:.4f} m from where it was sent, at most {within:g} m allowed'
+            return Unsettled(why, away_ns)
+        return None
 
     @property
     def _needs(self) -> Need:

@@ -22,25 +22,13 @@ from dataclasses import dataclass, field
 from typing import ClassVar, NamedTuple, Protocol
 
 from repsq_ros.keys import key
+from repsq_ros.measurement.settling import Settling
 from repsq_ros.timebase import to_seconds
 
-LOOK_NS = 200_000_000  # between two looks whether the robot has settled
+LOOK_NS = 200_000_000  # looks whether the robot has settled are whole multiples of it apart
 # Before a look, samples of the last moment may still be under way: it is not judged yet.
 LATE_NS = 100_000_000
 CONFIRM_LOOK_NS = 1_000_000_000  # between two looks whether somebody has confirmed
-
-
-class Body(Protocol):
-    """What is known of the robot's body, see measurement/settling.py."""
-
-    @property
-    def newest_ns(self) -> int | None:
-        """Return the stamp of the newest sample; None while there is none."""
-
-    def why_unsettled(
-        self, start_ns: int, end_ns: int, speed: float, goal: Sequence[float] | None, within: float
-    ) -> str:
-        """Return what speaks against the body having settled over [start, end), or ''."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +39,7 @@ class PhaseObservation:
     end_ns: int  # up to which it was announced
     now_ns: int
     confirmed: bool = False  # somebody has said so
-    body: Body | None = None  # None: no phase of the protocol asks for it
+    body: Settling | None = None  # None: no phase of the protocol asks for it
     goal: Sequence[float] | None = None  # position that is commanded [m]; None: a velocity
 
 
@@ -68,14 +56,24 @@ class EndJudgement(NamedTuple):
 
     state: EndState
     reason: str = ''  # why it goes on
+    look_ns: int = 0  # for how long it is prolonged: it cannot end before
 
 
 ENDED, UNKNOWN = EndJudgement(EndState.ENDED), EndJudgement(EndState.UNKNOWN)
 
 
-def goes_on(reason: str) -> EndJudgement:
-    """Judge that a phase goes on."""
-    return EndJudgement(EndState.GOES_ON, reason)
+def goes_on(reason: str, look_ns: int) -> EndJudgement:
+    """Judge that a phase goes on, for a while at least."""
+    return EndJudgement(EndState.GOES_ON, reason, look_ns)
+
+
+def whole_looks(duration_ns: int) -> int:
+    """Return the least multiple of LOOK_NS, one at least, that is no shorter than a duration.
+
+    Looks that can only find that the body has not settled yet are left out; the others stay at
+    their instants.
+    """
+    return LOOK_NS * max(-(-duration_ns // LOOK_NS), 1)
 
 
 class Ending(Protocol):
@@ -85,7 +83,7 @@ class Ending(Protocol):
 
     @property
     def look_ns(self) -> int:
-        """Return how long a phase is announced for, after which somebody looks."""
+        """Return how long a phase is announced for at first, after which somebody looks."""
 
     @property
     def least_ns(self) -> int:
@@ -157,7 +155,11 @@ class SettledEnding:
     )
 
     needs_body, asks = True, False
-    look_ns = LOOK_NS
+
+    @property
+    def look_ns(self) -> int:
+        """Until it has been at rest for long enough, if it was from the beginning."""
+        return whole_looks(self.hold_ns + LATE_NS)
 
     @property
     def least_ns(self) -> int:
@@ -173,16 +175,18 @@ class SettledEnding:
             if observed.now_ns - observed.began_ns < self.timeout_ns:
                 return UNKNOWN
             if newest_ns is None:
-                return goes_on('no sample of the body was heard')
+                return goes_on('no sample of the body was heard', LOOK_NS)
             behind = to_seconds(observed.now_ns - newest_ns)
-            return goes_on(f'the newest sample of the body is {behind:.3f} s behind')
+            return goes_on(f'the newest sample of the body is {behind:.3f} s behind', LOOK_NS)
         start_ns = until_ns - self.hold_ns
-        if start_ns < observed.began_ns:
-            return goes_on(f'it is not yet there for {to_seconds(self.hold_ns):g} s')
         moves = observed.body.why_unsettled(
             start_ns, until_ns, self.speed, observed.goal, self.within
         )
-        return goes_on(moves) if moves else ENDED
+        if moves is None:
+            return ENDED
+        # The hold begins anew after the last sample that is away from the goal.
+        away_ns = start_ns if moves.away_ns is None else moves.away_ns + 1
+        return goes_on(moves.reason, whole_looks(away_ns - start_ns))
 
 
 @dataclass(frozen=True)
@@ -199,4 +203,4 @@ class ConfirmedEnding:
 
     def judge(self, observed: PhaseObservation) -> EndJudgement:
         """Tell whether somebody has confirmed."""
-        return ENDED if observed.confirmed else goes_on('nobody has confirmed it')
+        return ENDED if observed.confirmed else goes_on('nobody has confirmed it', self.look_ns)

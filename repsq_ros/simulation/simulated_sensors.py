@@ -101,13 +101,13 @@ RANGE, NUMBER = 'sensor_msgs/msg/Range', 'std_msgs/msg/Float64'
 SENSORS = {
     'odometry': _usual(ODOMETRY, 'odom', 50.0, RandomStream.ODOMETRY, _odometry),
     'mocap': _usual(POSE, 'world', 100.0, RandomStream.MOCAP, _mocap),
-    'tool_pose': SimulatedSensor(POSE, TOOL_POSE, urscript.FRAME, 125.0, RandomStream.TOOL_POSE),
+    'tool_pose': SimulatedSensor(POSE, TOOL_POSE, urscript.FRAME, 50.0, RandomStream.TOOL_POSE),
     'gauge': _usual(RANGE, 'gauge', 10.0, RandomStream.GAUGE, _gauge),
     'speed_scaling': SimulatedSensor(
         NUMBER,
         'condition/speed_scaling',
         '',
-        10.0,
+        2.0,
         RandomStream.GAUGE,  # it has no noise
     ),
 }

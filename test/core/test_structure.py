@@ -51,7 +51,7 @@ ROOMS = {
     'sampling': LEAVES,
     'estimation': LEAVES,
     'measurement': LEAVES,
-    'protocols': LEAVES | {'sampling'},
+    'protocols': LEAVES | {'sampling', 'measurement'},
     'specification': LEAVES | {'sampling', 'estimation', 'measurement', 'protocols'},
     'campaign': LEAVES | {'sampling', 'estimation', 'measurement', 'protocols', 'specification'},
     'messages': LEAVES | {'campaign', 'measurement', 'protocols', 'sampling'},

@@ -16,9 +16,11 @@
 
 from dataclasses import replace
 
+import hypothesis.strategies as st
 import pytest
 import yaml
 from conftest import ROOT
+from hypothesis import given
 
 from repsq_ros.campaign.protocol_run import ProtocolRun
 from repsq_ros.measurement.inputs import Input
@@ -36,6 +38,7 @@ SECOND = 1000 * MS
 UPRIGHT = (0.0, 0.0, 0.0, 1.0)
 GOAL = (0.1, 0.2, 0.3)
 AWAY = (0.1, 0.2, 0.4)
+BESIDE = (0.1, 0.2, 0.306)  # beyond what counts as there, and no jump
 START_NS = 5 * SECOND
 POSITIONS = Positions('base', (*AWAY, 0.0, 0.0, 0.0), (0.0, 0.0, -1.0), 0.0, 0.1, 0.1)
 
@@ -82,16 +85,43 @@ def test_while_those_samples_are_awaited_nothing_is_decided():
 
 def test_rest_from_before_the_phase_does_not_count_as_settled():
     """The body may stand at the goal since long ago: it has to stand there for the hold."""
-    hold_ns = LOOK_NS - LATE_NS + 10 * MS
-    walk = walk_to_the_goal(hold_ns)
-    hear(walk, START_NS - SECOND, START_NS + LOOK_NS)
-    prolonged = walk.follow(START_NS + LOOK_NS)
-    assert prolonged is not None
-    assert prolonged.phase is Phase.MOVE
-    assert not walk.over
-    hear(walk, START_NS + LOOK_NS + 10 * MS, START_NS + 2 * LOOK_NS)
+    walk = walk_to_the_goal(hold_ns=LOOK_NS - LATE_NS + 10 * MS)
+    hear(walk, START_NS - SECOND, START_NS + 2 * LOOK_NS)
+    assert walk.span.end_ns == START_NS + 2 * LOOK_NS
     assert walk.follow(START_NS + 2 * LOOK_NS) is None
     assert walk.over
+
+
+def looked_at(hold, position):
+    """Return a finished walk and its number of looks; times in units of 10 ms."""
+    walk, looks = walk_to_the_goal(10 * MS * hold), 1
+    for k in range(1000):
+        hear(walk, START_NS + 10 * MS * k, START_NS + 10 * MS * k, position(k))
+        looks += walk.follow(START_NS + 10 * MS * (k - 1)) is not None
+        if walk.over:
+            return walk, looks
+    raise AssertionError('it never ended')
+
+
+@given(hold=st.integers(10, 120), away=st.lists(st.integers(0, 300), max_size=3))
+def test_looks_that_cannot_end_a_phase_are_left_out_and_no_other(hold, away):
+    """In units of 10 ms: it ends where looks of all multiples of LOOK_NS would have ended it."""
+    walk, looks = looked_at(hold, lambda k: BESIDE if k in away else GOAL)
+    look, late = LOOK_NS // (10 * MS), LATE_NS // (10 * MS)
+    expected = next(
+        end
+        for end in range(look, 1000, look)
+        if end - late >= hold and not {*range(end - late - hold, end - late)} & {*away}
+    )
+    assert walk.span.end_ns == START_NS + 10 * MS * expected
+    assert looks <= expected // look - (hold + late - 1) // look
+
+
+def test_a_body_on_its_way_is_looked_at_when_it_can_have_been_there_for_the_hold():
+    """At 0.6 and 1.2 s, where it is slow enough and comes near enough after 0.45 s."""
+    walk, looks = looked_at(50, lambda k: (0.1, 0.2, 0.3 + 0.00009 * max(100 - k, 0)))
+    assert looks == 2
+    assert walk.span.end_ns == START_NS + 1200 * MS
 
 
 def test_rest_for_just_the_hold_counts():
