@@ -25,6 +25,7 @@ from repsq_ros import topics
 from repsq_ros.msg import Heartbeat
 from repsq_ros.nodes import qos
 from repsq_ros.nodes.heartbeat import PERIOD, HeartbeatPublisher
+from repsq_ros.nodes.polling import polled_subscription
 from repsq_ros.nodes.watches.interventions import GuardWatch
 from repsq_ros.nodes.watches.peers import DEAF, SILENT, Peers
 
@@ -101,7 +102,9 @@ def test_a_peer_whose_executor_hangs_falls_silent_and_may_come_back(pair):
 def test_a_peer_to_which_the_middleware_is_deaf_is_named_and_listened_to_anew(pair):
     pair.heartbeat()
     pair.until(lambda: pair.peers.blockers() == [])
-    pair.watching.destroy_subscription(pair.peers._subscriptions['estimator'])
+    pair.peers._subscriptions['estimator'] = polled_subscription(
+        pair.watching, Heartbeat, 'where_nobody_speaks', qos.HEARTBEAT
+    )
     pair.until(lambda: not pair.peers.lives('estimator'))
     pair.until(lambda: 'although the graph shows it' in pair.peers.blockers()[0])
     pair.until(lambda: pair.peers.blockers() == [])
