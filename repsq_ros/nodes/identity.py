@@ -25,7 +25,6 @@ Somebody who reads the ID on the network can copy it: against that, docs/securit
 from __future__ import annotations
 
 import secrets
-from functools import partial
 
 from rclpy.node import Node
 from rclpy.topic_endpoint_info import TopicEndpointInfo
