@@ -38,6 +38,7 @@ FAR = 8.0  # times what nine of ten twists stay within: a spike
 SPIKE = (0.06, 0.4)  # of the speed, beside twist_outlier and twist_outlier_turn
 SPEEDS_UP = 5.0  # [m/s^2, rad/s^2]
 AT_REST = 1e-6  # [m/s, rad/s] that a filter leaves of nothing
+AHEAD = np.array([1.0, 0.0, 0.0])  # where the heading points
 FEWEST_REPEATED = 5  # twists
 
 
@@ -245,7 +246,10 @@ def integrated(samples: Samples, of_world: bool = False) -> Samples:
     assert samples.angular is not None
     steps = np.diff(samples.stamps).astype(np.float64)[:, None] * 1e-9
     velocity = samples.linear if of_world else turned(samples.orientation, samples.linear)
-    rate = turned(samples.orientation, samples.angular)[:, 2:]
+    turn, ahead = (turned(samples.orientation, each) for each in (samples.angular, AHEAD))
+    # Of a body that leans, the heading turns otherwise than the body does about z.
+    leans = np.einsum('ij,ij->i', turn[:, :2], ahead[:, :2]) / (ahead[:, :2] ** 2).sum(axis=1)
+    rate = turn[:, 2] - ahead[:, 2] * leans
     rates = np.column_stack([velocity, rate])  # integrated by trapezoids
     path = np.zeros_like(rates)
     np.cumsum((rates[1:] + rates[:-1]) / 2.0 * steps, axis=0, out=path[1:])

@@ -18,8 +18,11 @@ import json
 import math
 from dataclasses import replace
 
+import hypothesis.strategies as st
 import numpy as np
 import pytest
+from hypothesis import given
+from scipy.spatial.transform import Rotation, Slerp
 from support.damage import BEFORE, EPOCH, LENGTH, SECOND, Motion, measure_of
 from support.rows import table_of
 
@@ -27,6 +30,7 @@ from repsq_ros.campaign.journal import Entry
 from repsq_ros.campaign.journal_contents import line_of_test, record_of_line
 from repsq_ros.campaign.records import TestRecord
 from repsq_ros.measurement.displacement import GaugeDisplacement, SpaceDisplacement
+from repsq_ros.measurement.heading import unwrapped, yaw_of
 from repsq_ros.measurement.indicator import Indicator
 from repsq_ros.measurement.inputs import Input
 from repsq_ros.measurement.measure import Measure
@@ -36,6 +40,7 @@ from repsq_ros.measurement.psi_error import PsiError
 from repsq_ros.measurement.reasons import Code
 from repsq_ros.measurement.recorder import Recorder, Window
 from repsq_ros.measurement.samples import Samples
+from repsq_ros.measurement.twists import integrated
 from repsq_ros.specification.input_section import input_of_source
 from repsq_ros.specification.load import load_altered
 
@@ -342,3 +347,24 @@ def test_auto_takes_the_estimator_of_the_smaller_error(sway, noise, better):
 
 
 TRUTHS = {sway: outcome_of(walk(twist=True, sway=sway)).psi for sway in (0.015, 0.003)}
+
+
+@given(
+    lean=st.tuples(st.floats(-0.3, 0.3), st.floats(-0.3, 0.3)),
+    turn=st.floats(-1.0, 1.0),
+    pace=st.floats(2.0, 12.0),
+)
+def test_a_twist_leads_to_the_heading_of_a_body_that_leans_as_it_walks(lean, turn, pace):
+    """A gait rolls and pitches: its rate about z is not that of its heading."""
+    t = np.arange(400) / 200.0
+    angles = np.column_stack(
+        [turn * t, lean[0] * np.sin(pace * t), lean[1] * np.cos(pace * t + 1.0)]
+    )
+    path = Rotation.from_euler('ZYX', angles)
+    rates = (path[:-1].inv() * path[1:]).as_rotvec() * 200.0  # in between, in the body's frame
+    middle = Slerp(t, path)(t[:-1] + 0.0025)
+    stamps = np.rint((t[:-1] + 0.0025) * 1e9).astype(np.int64)
+    still = np.zeros((399, 3))
+    led = integrated(Samples(stamps, still, middle.as_quat(), still, rates))
+    expected = unwrapped(yaw_of(middle.as_quat()))
+    assert np.abs(unwrapped(yaw_of(led.orientation)) - expected).max() < 2e-3
