@@ -246,7 +246,8 @@ def integrated(samples: Samples, of_world: bool = False) -> Samples:
     assert samples.angular is not None
     steps = np.diff(samples.stamps).astype(np.float64)[:, None] * 1e-9
     velocity = samples.linear if of_world else turned(samples.orientation, samples.linear)
-    turn, ahead = (turned(samples.orientation, each) for each in (samples.angular, AHEAD))
+    turn = turned(samples.orientation, samples.angular)
+    ahead = turned(samples.orientation, AHEAD)
     # Of a body that leans, the heading turns otherwise than the body does about z.
     leans = np.einsum('ij,ij->i', turn[:, :2], ahead[:, :2]) / (ahead[:, :2] ** 2).sum(axis=1)
     rate = turn[:, 2] - ahead[:, 2] * leans
