@@ -58,7 +58,7 @@ test: environment
 
 PYTEST := $(VENV)/bin/with_repsq python3 -m pytest --quiet --dist worksteal
 test-core:
-	nice -n 19 $(PYTEST) test/core --numprocesses auto $(CRASH)
+	nice -n 5 $(PYTEST) test/core --numprocesses auto $(CRASH)
 
 # A test that fails beside other work (exit code 1) is run once more, and both runs are shown. What
 # fails twice fails.
