@@ -84,15 +84,15 @@ def test_a_pause_is_on_record_everywhere_and_its_case_is_tested_again(moving, tm
     measurement = moving.listener.latest(topics.TEST_MEASUREMENT, lambda test: test.broken_off)
     assert (measurement.valid, measurement.broken_off) == (False, True)
     assert (measurement.reason, measurement.cause) == ('by the operator', 'operator')
-    moving.listener.latest(topics.ESTIMATE, lambda estimate: estimate.broken_off == 1)
+    moving.listener.latest(topics.ESTIMATE, lambda estimate: estimate.broken_off >= 1)
     moving.listener.until(lambda: journalled(tmp_path / 'campaign'))
     (kept,) = journalled(tmp_path / 'campaign')
     assert (kept.broken_off, kept.reason, kept.cause) == (True, 'by the operator', 'operator')
     moving.says('scheduler', 'broken off: by the operator')
     resume(moving)
     moving.listener.phase(TestPhase.COMMAND)
-    moving.listener.until(lambda: len(cases) == 2)
-    case, again = cases
+    moving.listener.until(lambda: len(cases) >= 2)
+    case, again = cases[:2]
     assert (again.index, again.attempt, again.x) == (case.index, case.attempt + 1, case.x)
     assert moving.call('resume').message == 'the campaign is not paused'
 
