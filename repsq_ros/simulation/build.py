@@ -53,7 +53,7 @@ def changes_of(word: str) -> tuple[str, dict[str, float]]:
     """
     name, _, rest = word.partition(':')
     if name not in PARAMETERS:
-        raise ParameterError('subject', f'{name!r}', f'one of {", ".join(SUBJECTS)}')
+        raise ParameterError('subject', f'text {name!r}', f'one of {", ".join(SUBJECTS)}')
     usual = {each.name: each.default for each in fields(PARAMETERS[name]) if each.type == 'float'}
     changes = {}
     for change in rest.split(',') if rest else []:
