@@ -54,7 +54,8 @@ site: environment
 # Tests of the nodes wait about as long as they work: those of the core, which only work, run in
 # their pauses, and so do the linters. Each of the three is shown when it has ended.
 test: environment
-	$(MAKE) --no-print-directory --jobs 3 --output-sync=target linters test-core test-nodes
+	@echo 'linters and tests run side by side: each part prints what it has found when it ends'
+	@$(MAKE) --no-print-directory --jobs 3 --output-sync=target linters test-core test-nodes
 
 PYTEST := $(VENV)/bin/with_repsq python3 -m pytest --quiet --dist worksteal
 test-core:
