@@ -25,8 +25,10 @@ Somebody who reads the ID on the network can copy it: against that, docs/securit
 from __future__ import annotations
 
 import secrets
+from collections.abc import Iterable, Iterator
 
 from rclpy.node import Node
+from rclpy.subscription import Subscription
 from rclpy.topic_endpoint_info import TopicEndpointInfo
 
 from repsq_ros import topics
@@ -64,6 +66,35 @@ def participant(node: Node) -> str:
     return participant_of(own)
 
 
+class Heartbeats:
+    """Those of the nodes of the own launch; a node that was started by hand takes any."""
+
+    def __init__(self, node: Node, roles: Iterable[str]) -> None:
+        self._node, self._launch_id = node, launch_id(node)
+        self._subscriptions = {role: self._subscribe(role) for role in roles}
+
+    def _subscribe(self, role: str) -> Subscription[Heartbeat]:
+        topic = f'{topics.HEARTBEAT}/{role}'
+        return polled_subscription(self._node, Heartbeat, topic, qos.HEARTBEAT)
+
+    def new(self) -> Iterator[tuple[str, Heartbeat]]:
+        """Yield role and heartbeat of each that came since this was asked last."""
+        for role, subscription in self._subscriptions.items():
+            for beat, _ in take_waiting(subscription):
+                if self._launch_id in ('', beat.launch_id):
+                    yield role, beat
+
+    def are_sent(self, role: str) -> bool:
+        """Tell whether the graph shows somebody who sends them."""
+        topic = self._node.resolve_topic_name(f'{topics.HEARTBEAT}/{role}')
+        return bool(self._node.get_publishers_info_by_topic(topic))
+
+    def listen_again(self, role: str) -> None:
+        """Make a subscription anew: the middleware may stay deaf to a living node."""
+        self._node.destroy_subscription(self._subscriptions[role])
+        self._subscriptions[role] = self._subscribe(role)
+
+
 class CampaignProcesses:
     """The processes of the own launch, by what their heartbeats say."""
 
@@ -71,28 +102,19 @@ class CampaignProcesses:
         self._launch_id = launch_id(node)
         self._roles: dict[str, set[str]] = {role: set() for role in ROLES}
         self._own = participant(node) if self._launch_id else ''
-        self._beats = {
-            role: polled_subscription(node, Heartbeat, f'{topics.HEARTBEAT}/{role}', qos.HEARTBEAT)
-            for role in ROLES
-            if self._launch_id
-        }
+        self._heartbeats = Heartbeats(node, ROLES if self._launch_id else ())
 
     @property
     def known(self) -> bool:
         """True if there is an ID to tell them by."""
         return bool(self._launch_id)
 
-    def _hear(self) -> None:
-        for role, subscription in self._beats.items():
-            for beat, _ in take_waiting(subscription):
-                if beat.launch_id == self._launch_id:
-                    self._roles[role].add(beat.participant)
-
     def speaks_as(self, endpoint: TopicEndpointInfo, roles: set[str]) -> bool:
         """Tell whether an endpoint belongs to a process that has one of the roles.
 
         :param roles: names of nodes; what is no role of ours is left out
         """
-        self._hear()
+        for role, beat in self._heartbeats.new():
+            self._roles[role].add(beat.participant)
         prefix = participant_of(endpoint)
         return any(prefix in self._roles.get(role, ()) for role in roles)

@@ -102,7 +102,7 @@ def test_a_peer_whose_executor_hangs_falls_silent_and_may_come_back(pair):
 def test_a_peer_to_which_the_middleware_is_deaf_is_named_and_listened_to_anew(pair):
     pair.heartbeat()
     pair.until(lambda: pair.peers.blockers() == [])
-    pair.peers._subscriptions['estimator'] = polled_subscription(
+    pair.peers._heartbeats._subscriptions['estimator'] = polled_subscription(
         pair.watching, Heartbeat, 'where_nobody_speaks', qos.HEARTBEAT
     )
     pair.until(lambda: not pair.peers.lives('estimator'))

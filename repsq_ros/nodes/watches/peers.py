@@ -19,15 +19,11 @@ from __future__ import annotations
 import time
 
 from rclpy.node import Node
-from rclpy.subscription import Subscription
 
-from repsq_ros import topics
 from repsq_ros.campaign.running_time import RunningTime
 from repsq_ros.msg import Heartbeat
-from repsq_ros.nodes import qos
 from repsq_ros.nodes.heartbeat import PERIOD
-from repsq_ros.nodes.identity import launch_id
-from repsq_ros.nodes.polling import polled_subscription, take_waiting
+from repsq_ros.nodes.identity import Heartbeats
 
 STEP = 2.0 * PERIOD  # [s] between two looks of a node that runs
 # [s] without a heartbeat after which a peer is gone: seven. Zero is to be sent within 0.5 s.
@@ -47,29 +43,17 @@ class Peers:
     """
 
     def __init__(self, node: Node, *roles: str, settled: float = SETTLED) -> None:
-        self._node = node
-        self._time, self._launch_id = RunningTime(STEP), launch_id(node)
+        self._time, self._heartbeats = RunningTime(STEP), Heartbeats(node, roles)
         self._peers = {role: _Peer(settled) for role in roles}
-        self._subscriptions = {role: self._listen(role) for role in roles}
-
-    def _listen(self, role: str) -> Subscription[Heartbeat]:
-        topic = f'{topics.HEARTBEAT}/{role}'
-        return polled_subscription(self._node, Heartbeat, topic, qos.HEARTBEAT)
-
-    def _hear(self) -> None:
-        """Take in what came since the last look."""
-        for role, subscription in self._subscriptions.items():
-            for message, _ in take_waiting(subscription):
-                # A node that was started by hand takes any.
-                if self._launch_id in ('', message.launch_id):
-                    self._peers[role].hear(message, self._time.now)
 
     def look(self) -> float:
         """Look for peers that fell silent.
 
         :returns: [s] since the last look: long, where this node itself was stalled
         """
-        self._hear()  # as heard at the last look: no peer counts as alive for longer than SILENT
+        # As heard at the last look: no peer counts as alive for longer than SILENT.
+        for role, beat in self._heartbeats.new():
+            self._peers[role].hear(beat, self._time.now)
         passed = self._time.look(time.monotonic())
         for peer in self._peers.values():
             peer.alive = peer.alive and self._time.now - peer.heard <= SILENT
@@ -82,12 +66,10 @@ class Peers:
             quiet = self._time.now - max(peer.heard, peer.listened_since)
             if peer.alive or quiet < DEAF:
                 continue
-            topic = self._node.resolve_topic_name(f'{topics.HEARTBEAT}/{role}')
             peer.listened_since = self._time.now  # and looked at again a while later
-            peer.unheard = bool(self._node.get_publishers_info_by_topic(topic))
+            peer.unheard = self._heartbeats.are_sent(role)
             if peer.unheard:
-                self._node.destroy_subscription(self._subscriptions[role])
-                self._subscriptions[role] = self._listen(role)
+                self._heartbeats.listen_again(role)
 
     def since_look(self) -> float:
         """Return how long ago the last look was [s]."""
