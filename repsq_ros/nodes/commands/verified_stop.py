@@ -262,9 +262,10 @@ class _TriggerStop:
         return f'called {self._name}'
 
     def _hear(self, answer: Future[Trigger.Response]) -> None:
-        response = answer.result()
+        error = answer.exception()
+        response = None if error else answer.result()
         if response is None or not response.success:
-            why = response.message if response else str(answer.exception())
+            why = response.message if response else error
             self._node.get_logger().fatal(
                 f'{self._name} did not stop the robot: {why or "no reason given"}'
             )
