@@ -103,8 +103,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs='?',
         const=math.nan,
         metavar='RHO',
-        help='plan a simulator beside the robot, whose answer and the case foretell psi with this '
-        'correlation (without a number: as with the twin and the --pilot there are)',
+        help='plan with a simulator beside the robot; RHO is the correlation of psi with what the '
+        "simulator's answer and the case predict (without RHO: as the --pilot and its twin show)",
     )
     parser.add_argument('--battery-minutes', type=float, help='minutes that one battery lasts')
     parser.add_argument(

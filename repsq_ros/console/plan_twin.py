@@ -106,4 +106,4 @@ def show_twin(plan: TwinPlan) -> None:
     for offer in plan.offers:
         n = offer.count
         print(f'{offer.simulated:>9} {n.mean or "-":>7}{n.most or "-":>7}')
-    print(f'no twin gets below {plan.floor} tests: bets against a range end no sooner')
+    print(f'with any twin at least {plan.floor} tests are needed: no bet ends sooner')

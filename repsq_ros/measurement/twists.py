@@ -31,9 +31,8 @@ from repsq_ros.measurement.velocity import by_slope
 from repsq_ros.measurement.window import Window
 
 SPAN = 0.2  # [s] over which twist and pose are compared, at least
-# and at least so many: a twist that comes seldom leaves out what lies between, its poses do not.
-PERIODS = 9
-OF_WORLD = 0.5  # of what they differ by, if a velocity of the world explains it
+PERIODS = 9  # in that span, at least: poses include the motion between two seldom twists
+OF_WORLD = 0.5  # share of a difference; less is left of it where the twist is one of the world
 FAR = 8.0  # times what nine of ten twists stay within: a spike
 SPIKE = (0.06, 0.4)  # of the speed, beside twist_outlier and twist_outlier_turn
 SPEEDS_UP = 5.0  # [m/s^2, rad/s^2]
@@ -225,7 +224,7 @@ def differences_told(samples: Samples, both: SlopesOfBoth) -> str:
     by_world = _rms((by_slope(world, both.span) - both.by_pose)[:, :2])
     told = f'they differ by {np.hypot(mean[0], mean[1]):.4f} m/s and {abs(mean[2]):.4f} rad/s '
     if by_world < OF_WORLD * _rms(off[:, :2]):
-        return f'{told}on average, hardly as velocities in the world frame: velocity_frame: world?'
+        return f'{told}on average, and hardly in the world frame: velocity_frame: world?'
     if not np.abs(both.by_twist[:, 2]).max() > AT_REST:
         return f'{told}on average, and the twist has no yaw rate: velocity: slope?'
     return f'{told}on average: another frame, a wrong unit or scale, slip?'

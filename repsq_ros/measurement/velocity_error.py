@@ -123,18 +123,20 @@ def disagreement(cut: Cut, psi: Callable[[Cut], float]) -> PsiError:
     both = cut.slopes_of_both if cut.by_twist else None
     if both is None:
         return PsiError()
-    here, (offset, scaled) = psi(cut), _too_much(cut.velocity, both)
+    here, (offset, scaled) = psi(cut), _excess_of_twist(cut.velocity, both)
     moved = max(abs(psi(cut.less(offset)) - here), abs(psi(cut.less(scaled)) - here))
     return PsiError(disagreement=moved, differ=partial(differences_told, cut.measured, both))
 
 
-def _too_much(taken: Array, both: SlopesOfBoth) -> tuple[Array, Array]:
-    """Return what a twist has too much, (n, 3) in m/s, m/s, rad/s, in two ways.
+def _excess_of_twist(taken: Array, both: SlopesOfBoth) -> tuple[Array, Array]:
+    """Return by how much a twist exceeds that of its poses, in two ways.
 
-    First what is added to it. A gait that a low rate samples seldom is as good as noise: so is
-    all that the slopes leave of the twist. Of the mean so many standard errors may be noise, and
-    about it what slopes leave. Then what a factor adds, by least squares: one in the plane, one of
-    the yaw rate, as far as they are sure.
+    First as an offset: the mean difference less SURE standard errors, and the variation about it
+    less what noise explains. All that smoothing takes from the twist counts as noise, and so does
+    a gait that is sampled seldom. Then as factors by least squares, one in the plane and one of
+    the yaw rate, each less SURE standard errors.
+
+    :returns: (n, 3) each, in m/s, m/s, rad/s
     """
     off = both.by_twist - both.by_pose
     mean, white = off.mean(axis=0), np.mean((taken - both.by_twist) ** 2, axis=0)
