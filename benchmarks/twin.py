@@ -91,8 +91,9 @@ class TwinCampaign:
         self.x = [(x,) for x in random.random(rho.size).tolist()]
         many_x = [(x,) for x in random.random(simulated).tolist()]
         many = np.minimum(beta_of(random.standard_normal(simulated)) + bias, 1.0).tolist()
-        of_robot = dict(zip(self.x, s.tolist(), strict=True))
-        table = TwinTable('', '', of_robot, tuple(zip(many_x, many, strict=True)))
+        of_robot = dict(zip(self.x, zip(s.tolist(), strict=True), strict=True))
+        simulated = tuple(zip(many_x, zip(many, strict=True), strict=True))
+        table = TwinTable('', '', of_robot, simulated)
         self.control = TwinChoice(table, '').make(TARGET, (0.0, 1.0), gamma, True)
         self.progress = TwinAnytime('a twin', rule, SHARE).begin(Question(gamma, C, UNIT))
         self.total = Accumulator()

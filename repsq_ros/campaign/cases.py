@@ -23,13 +23,15 @@ from repsq_ros.campaign.records import TestRecord
 from repsq_ros.errors import CampaignError
 from repsq_ros.sampling.proposals import Draw, Proposal
 from repsq_ros.specification.model import Specification
+from repsq_ros.specification.twin_section import mean_and_spread
 
 
 @dataclass(frozen=True)
 class AnsweredDraw(Draw):
     """A case to which the tester's simulator has answered."""
 
-    twin: float = math.nan  # its answer s
+    twin: float = math.nan  # its answer s; the mean of several
+    twin_spread: float | None = None  # standard deviation of several simulators' answers
 
 
 class CaseSource:
@@ -61,7 +63,8 @@ class CaseSource:
         if twin is None:
             return draw
         told = draw.log_p, draw.log_q, draw.weight_bound, draw.weight
-        return AnsweredDraw(draw.x, *told, twin.answer(draw.x))
+        mean, spread = mean_and_spread(twin.answer(draw.x))
+        return AnsweredDraw(draw.x, *told, mean, spread if twin.simulators > 1 else None)
 
     def learn(self, record: TestRecord) -> None:
         """Let the proposal hear of an attempt that is over."""

@@ -33,6 +33,7 @@ from repsq_ros.campaign.records import Case, TestRecord
 from repsq_ros.errors import JournalError
 from repsq_ros.measurement.recorder import Key
 from repsq_ros.protocols.phases import Span
+from repsq_ros.sampling.proposals import Draw
 from repsq_ros.specification.model import Specification
 from repsq_ros.timebase import date_now
 
@@ -41,7 +42,7 @@ PAUSE, RESUME, ABORT, DONE = 'pause', 'resume', 'abort', 'done'
 SKIP = 'skip'
 FORMAT = 2  # of the journal; that of version 0.1.0, which did not say so, is 1
 KINDS = {'int': int, 'bool': bool, 'str': str}  # of a record's fields
-NUMBERS = ('log_p', 'log_q', 'weight', 'weight_bound', 'twin')  # of a case
+NUMBERS = ('log_p', 'log_q', 'weight', 'weight_bound', 'twin', 'twin_spread')  # of a case
 CLOCK_UNSYNCHRONIZED = 5  # TIME_ERROR of adjtimex(2)
 
 
@@ -117,8 +118,15 @@ def case_line(case: Case) -> dict[str, object]:
         'log_q': draw.log_q,
         'weight': draw.weight,
         'weight_bound': draw.weight_bound,
-        **({'twin': draw.twin} if isinstance(draw, AnsweredDraw) else {}),
+        **_answered(draw),
     }
+
+
+def _answered(draw: Draw) -> dict[str, float]:
+    if not isinstance(draw, AnsweredDraw):
+        return {}
+    several = {} if draw.twin_spread is None else {'twin_spread': draw.twin_spread}
+    return {'twin': draw.twin, **several}
 
 
 def line_of_test(record: TestRecord) -> dict[str, object]:

@@ -105,7 +105,8 @@ class _Replay:
             return [f'{name}: {error}']
         problems = _compare(name, 'the case', x, draw)
         for key, found in given.items():
-            expected = getattr(draw, key, math.nan)  # no twin, no answer
+            expected = getattr(draw, key, None)  # no twin, no answer
+            expected = math.nan if expected is None else expected
             problems += _number(name, f"the case's {key}", found, expected)
         return problems
 

@@ -53,7 +53,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help='with --law: a twin whose answers have this correlation with psi',
     )
     twin = parser.add_argument(
-        '--twin-subject', default='', metavar='ROBOT', help='with --subject: asked as the twin'
+        '--twin-subject',
+        action='append',
+        default=[],
+        metavar='ROBOT',
+        help='with --subject: asked as the twin; again for each of several',
     )
     offer(twin, SUBJECTS)
     parser.add_argument(
@@ -91,7 +95,7 @@ def run(arguments: argparse.Namespace) -> int:
         arguments.seed,
         rho,
         twin_tests,
-        arguments.twin_subject,
+        tuple(arguments.twin_subject),
     )
     count: int = arguments.pairs
     with open_executor(arguments.processes, arguments.scheduler, count) as (executor, progress):
@@ -127,7 +131,7 @@ def _check(
     if arguments.law:
         read_law(arguments.law, initiator.measure.lower, initiator.measure.upper)
     else:
-        for name in filter(None, (arguments.subject, arguments.twin_subject)):
+        for name in filter(None, (arguments.subject, *arguments.twin_subject)):
             make_subject(name, arguments.model)
     if replicator.digest != initiator.digest:
         raise ParameterError(
@@ -141,7 +145,7 @@ def _check_twin(
     arguments: argparse.Namespace, initiator: Specification, replicator: Specification
 ) -> None:
     """Refuse a twin that nothing answers for, and one that no rule asks."""
-    given = [each.tester for each in (initiator, replicator) if each.twin]
+    given = [each.twin.simulators for each in (initiator, replicator) if each.twin]
     if arguments.twin is not None:
         require_twin(arguments.twin, arguments.twin_tests, (initiator, replicator))
         if not arguments.law:
@@ -153,6 +157,9 @@ def _check_twin(
     elif arguments.twin_subject and not (given and arguments.subject):
         found = 'a twin to ask, and no control of type twin on a simulated --subject'
         raise ParameterError('twin-subject', found, 'a specification with a twin (repsq twin)')
+    elif set(given) - {len(arguments.twin_subject)}:
+        expected = f'as many as have answered in the file: {given[0]}'
+        raise ParameterError('twin-subject', f'{len(arguments.twin_subject)} of them', expected)
 
 
 def _warn_of_budget(summary: Summary, specification: Specification) -> None:

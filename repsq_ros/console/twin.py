@@ -27,15 +27,15 @@ from pathlib import Path
 from repsq_ros.campaign.cases import CaseSource
 from repsq_ros.console.command_line import add_executor_arguments, offer
 from repsq_ros.console.outputs import add_force, refuse_others_file, write_text
-from repsq_ros.errors import JournalError, ParameterError
-from repsq_ros.json_answer import add_json, print_json
+from repsq_ros.errors import CampaignError, JournalError, MissingError, ParameterError
+from repsq_ros.json_answer import add_json, print_json, text_beside
 from repsq_ros.seeds import RandomStream, generator
 from repsq_ros.simulation.build import SUBJECTS, WORD, make_subject
 from repsq_ros.simulation.in_process import require_fit
 from repsq_ros.specification.control_section import KNOWN_BEFORE
 from repsq_ros.specification.load import load
 from repsq_ros.specification.model import Specification
-from repsq_ros.specification.twin_section import ANSWER, LEAST, OF_ROBOT
+from repsq_ros.specification.twin_section import ANSWERS, LEAST, OF_ROBOT
 from repsq_ros.studies.executor import in_order, open_executor
 from repsq_ros.studies.simulated_twins import Case, answers_of
 
@@ -51,13 +51,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         '--cases', type=int, help=f'of the robot (default: max_tests, {MOST_CASES} at most)'
     )
     parser.add_argument('--seed', type=int, help="of the campaign (default: the specification's)")
-    who = parser.add_mutually_exclusive_group(required=True)
-    subject = who.add_argument('--subject', default='', metavar='ROBOT', help=WORD)
+    subject = parser.add_argument(
+        '--subject',
+        action='append',
+        default=[],
+        metavar='ROBOT',
+        help=f'who answers; again for each of several: {WORD}',
+    )
     offer(subject, SUBJECTS)
-    who.add_argument(
+    parser.add_argument(
+        '--topic',
+        action='append',
+        default=[],
+        metavar='NAME',
+        help='another simulator answers: TestCommand on NAME/case, TestMeasurement on NAME/answer',
+    )
+    parser.add_argument(
+        '--within', type=float, default=60.0, help='s for an answer on a topic (default 60)'
+    )
+    parser.add_argument(
         '--empty',
         action='store_true',
-        help=f'cases alone: another simulator fills in the column {ANSWER}',
+        help=f'cases alone: another simulator fills in the column {ANSWERS[0]}',
     )
     parser.add_argument('--model', default='', help="folder of the subject's model (g1)")
     parser.add_argument('--output', type=Path, default=Path('twin.csv'), help='default twin.csv')
@@ -81,7 +96,14 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.tests < LEAST or count < 1:
         found = f'{arguments.tests} simulated tests, {count} cases'
         raise ParameterError('tests', found, f'at least {LEAST}, and a case of the robot')
-    header = f'{OF_ROBOT},{",".join(specification.box.names)},{ANSWER}'
+    asked = len(arguments.subject) + len(arguments.topic)
+    if arguments.empty == bool(asked) or asked > len(ANSWERS):
+        expected = f'--empty, or up to {len(ANSWERS)} of --subject and --topic'
+        raise ParameterError('subject', f'{asked} simulators', expected)
+    if not arguments.within > 0.0:
+        raise ParameterError('within', f'{arguments.within:g}', 'a time above 0 s')
+    columns = (OF_ROBOT, *specification.box.names, *ANSWERS[: max(asked, 1)])
+    header = ','.join(columns)
     if not arguments.check:
         refuse_others_file(file, header, arguments.force)
     robot = _cases_of_robot(specification, seed, count)
@@ -89,12 +111,14 @@ def run(arguments: argparse.Namespace) -> int:
         specification.target.sample(generator(seed, RandomStream.TWIN, place))
         for place in range(arguments.tests)
     ]
-    answers = [''] * (count + len(simulated))
-    if arguments.subject:
-        answers = _ask(arguments, specification, [*robot, *simulated])
+    cases = [*robot, *simulated]
+    answers = [[''] * len(cases)]
+    if asked:
+        answers = [_ask(arguments, specification, each, cases) for each in arguments.subject]
+        answers += [_ask_topic(arguments, specification, each, cases) for each in arguments.topic]
     lines = [
-        f'{int(place < count)},{",".join(map(repr, x))},{s}'
-        for place, (x, s) in enumerate(zip([*robot, *simulated], answers, strict=True))
+        ','.join((str(int(place < count)), *map(repr, x), *of_case))
+        for place, (x, *of_case) in enumerate(zip(cases, *answers, strict=True))
     ]
     text = '\n'.join([header, *lines, ''])
     if arguments.check:
@@ -125,11 +149,11 @@ def _cases_of_robot(specification: Specification, seed: int, count: int) -> list
 
 
 def _ask(
-    arguments: argparse.Namespace, specification: Specification, cases: Sequence[Case]
+    arguments: argparse.Namespace, specification: Specification, robot: str, cases: Sequence[Case]
 ) -> list[str]:
     """Return a simulated robot's psi of each case; the middle of the range where it has none."""
-    require_fit(make_subject(arguments.subject, arguments.model), specification)
-    work = partial(_answer, specification.file, arguments.subject, arguments.model)
+    require_fit(make_subject(robot, arguments.model), specification)
+    work = partial(_answer, specification.file, robot, arguments.model)
     pieces = [cases[begin : begin + TOGETHER] for begin in range(0, len(cases), TOGETHER)]
     found: list[str] = []
     with open_executor(arguments.processes, arguments.scheduler, len(cases), 'test') as (
@@ -139,6 +163,26 @@ def _ask(
             found += piece
             progress(len(piece))
     return found
+
+
+def _ask_topic(
+    arguments: argparse.Namespace, specification: Specification, topic: str, cases: Sequence[Case]
+) -> list[str]:
+    """Return what another simulator says of each case, the middle of the range where nothing."""
+    try:
+        from repsq_ros.nodes.twin_questions import ask_on_topic
+    except ImportError as error:
+        raise MissingError.of_ros('repsq twin --topic', error, 'repsq twin --empty') from None
+    with open_executor(1, '', len(cases), 'test') as (_, progress):
+        found = ask_on_topic(topic, specification, cases, arguments.within, progress)
+    without, measure = found.count(None), specification.measure
+    if without == len(cases):
+        raise CampaignError(f'{topic}: found valid false in each answer, expected answers')
+    if without:
+        told = f'{topic}: {without} of {len(cases)} cases without an answer count as the middle'
+        print(told, file=text_beside(arguments.json))
+    middle = (measure.lower + measure.upper) / 2.0
+    return [repr(middle if s is None else s) for s in found]
 
 
 def _answer(file: str, subject: str, model: str, cases: Sequence[Case]) -> list[str]:

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Simulated tests beside the robot's: a regression on the case and a simulator's answer.
+"""Simulated tests beside the robot's: a regression on the case and on simulators' answers.
 
 g(x, s) is fitted to the robot tests so far, h = min(g, k) for the lower end and max(g, l) for the
 upper one, since a bet that r* is larger can only be ruined by a large g. E h is not known. It is
@@ -103,17 +103,17 @@ class TwinControl:
     """A fold over the counted tests: the fit, the clips, and the simulated tests of each one.
 
     :param features: functions of (x, s); the first one is 1
-    :param answer: s of a robot's case, told before its test
+    :param answer: s of a robot's case, of each simulator, told before its test
     :param simulated: (x, s) of cases drawn from the target, in their order
     :param psi: range M of psi
     """
 
     def __init__(
         self,
-        features: Callable[[Sequence[float], float], list[float]],
+        features: Callable[[Sequence[float], Sequence[float]], list[float]],
         penalties: Sequence[float],
-        answer: Callable[[Sequence[float]], float],
-        simulated: Sequence[tuple[Sequence[float], float]],
+        answer: Callable[[Sequence[float]], Sequence[float]],
+        simulated: Sequence[tuple[Sequence[float], Sequence[float]]],
         psi: Bounds,
         gamma: float,
         unweighted: bool,

@@ -31,21 +31,30 @@ from repsq_ros.sampling.polynomial_moments import HIGHEST
 from repsq_ros.specification.distribution_section import beside, read_rows
 from repsq_ros.specification.reader import Section, read_keys
 
-ANSWER, OF_ROBOT = 's', 'robot'  # columns of a twin's file, beside those of a case
+OF_ROBOT = 'robot'  # columns of a twin's file, beside those of a case
+ANSWERS = ('s', *(f's{k}' for k in range(2, 10)))  # of several simulators
 LEAST = 8  # simulated tests
+
+
+Numbers = tuple[float, ...]
 
 
 @dataclass(frozen=True)
 class TwinTable:
-    """Answers s of a simulator."""
+    """Answers s of a simulator, or of several."""
 
     file: str
     digest: str  # SHA-256 (hex) of the file
-    of_robot: Mapping[tuple[float, ...], float]  # by case
-    simulated: tuple[tuple[tuple[float, ...], float], ...]  # cases drawn from the target
+    of_robot: Mapping[Numbers, Numbers]  # by case
+    simulated: tuple[tuple[Numbers, Numbers], ...]  # cases drawn from the target
 
-    def answer(self, x: Sequence[float]) -> float:
-        """Return s of a case of the robot.
+    @property
+    def simulators(self) -> int:
+        """Return how many have answered."""
+        return len(self.simulated[0][1]) if self.simulated else 1
+
+    def answer(self, x: Sequence[float]) -> Numbers:
+        """Return s of a case of the robot, of each simulator.
 
         :raises CampaignError: the file has no such case
         """
@@ -56,6 +65,12 @@ class TwinTable:
                 f'{self.file}: found no answer to the case {tuple(x)}, expected one for each case '
                 'of this seed (repsq twin)'
             ) from None
+
+
+def mean_and_spread(answers: Sequence[float]) -> tuple[float, float]:
+    """Return the mean of several simulators' answers, and their standard deviation."""
+    mean = sum(answers) / len(answers)
+    return mean, math.sqrt(sum((s - mean) ** 2 for s in answers) / len(answers))
 
 
 @dataclass(frozen=True)
@@ -83,8 +98,11 @@ class TwinChoice:
     def words(self) -> str:
         """Return what is regressed on, for people."""
         digest = self.table.digest[:12] or 'none yet'
+        who = "a simulator's answer"
+        if self.table.simulators > 1:
+            who = f'mean and spread of the answers of {self.table.simulators} simulators'
         return (
-            f"a regression of degree {self.degree} on the case and on a simulator's answer "
+            f'a regression of degree {self.degree} on the case and on {who} '
             f'({len(self.table.simulated)} simulated tests, digest {digest})'
         )
 
@@ -96,12 +114,15 @@ class TwinChoice:
         :raises ValueError: the target has no polynomials of known size
         """
         basis, (low, high) = LegendreBasis(target, self.degree, False), psi
+        several = self.table.simulators > 1
 
-        def features(x: Sequence[float], s: float) -> list[float]:
-            t = (2.0 * min(max(s, low), high) - low - high) / (high - low)
-            return [*basis.values(x), t, (3.0 * t * t - 1.0) / 2.0]
+        def features(x: Sequence[float], answers: Sequence[float]) -> list[float]:
+            mean, spread = mean_and_spread([min(max(s, low), high) for s in answers])
+            t = (2.0 * mean - low - high) / (high - low)
+            beside = [4.0 * spread / (high - low) - 1.0] if several else []
+            return [*basis.values(x), t, (3.0 * t * t - 1.0) / 2.0, *beside]
 
-        penalties = (*basis.penalties, 1.0 / 3.0, 2.0 / 5.0)
+        penalties = (*basis.penalties, 1.0 / 3.0, 2.0 / 5.0, *(1.0 / 3.0,) * several)
         return TwinControl(
             features, penalties, self.table.answer, self.table.simulated, Bounds(*psi), gamma,
             unweighted,
@@ -118,13 +139,15 @@ def read_twin(section: Section, target: Distribution) -> TwinChoice:
     if not file.is_file():
         raise section.fail('file', f'no file {file}', 'the answers of a simulator (repsq twin)')
     of_robot, simulated = {}, []
-    for x, more in read_rows(file, target.box, {OF_ROBOT: 0.0, ANSWER: math.nan}):
-        if math.isnan(more[ANSWER]):
-            raise section.fail('file', f'no column {ANSWER} in {file}', 'the answers')
+    columns = {OF_ROBOT: 0.0, **dict.fromkeys(ANSWERS, math.nan)}
+    for x, more in read_rows(file, target.box, columns):
+        answers = tuple(more[each] for each in ANSWERS if not math.isnan(more[each]))
+        if not answers:
+            raise section.fail('file', f'no column {ANSWERS[0]} in {file}', 'the answers')
         if more[OF_ROBOT]:
-            of_robot[x] = more[ANSWER]
+            of_robot[x] = answers
         else:
-            simulated.append((x, more[ANSWER]))
+            simulated.append((x, answers))
     if len(simulated) < LEAST:
         raise section.fail('file', f'{len(simulated)} simulated tests', f'at least {LEAST}')
     table = TwinTable(str(file), digest_of(file), of_robot, tuple(simulated))

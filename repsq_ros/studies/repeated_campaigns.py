@@ -50,7 +50,7 @@ class Plan:
     seed: int = 0
     rho: float | None = None  # of a law's twin; None: it has none
     twin_tests: int = 0  # simulated, of a law's twin
-    twin_subject: str = ''  # answers the cases where specifications have a twin
+    twin_subjects: tuple[str, ...] = ()  # answer the cases where specifications have a twin
 
 
 @dataclass(frozen=True)
@@ -128,9 +128,9 @@ def _run(result: Result) -> Run:
 
 def _campaign(plan: Plan, specification: Specification, seed: int) -> Result:
     if plan.subject:
-        if plan.twin_subject:
-            twin = make_subject(plan.twin_subject, plan.model)
-            specification = asked_beside(specification, twin, seed)
+        if plan.twin_subjects:
+            twins = [make_subject(each, plan.model) for each in plan.twin_subjects]
+            specification = asked_beside(specification, twins, seed)
         return run_in_process(specification, make_subject(plan.subject, plan.model), seed)
     measure = specification.measure
     law = read_law(plan.law, measure.lower, measure.upper)

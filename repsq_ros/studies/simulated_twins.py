@@ -49,7 +49,7 @@ def plain_rule(rule: StoppingRule) -> StoppingRule:
 
 def supposed_table(count: int) -> TwinTable:
     """Return so many simulated tests without an answer: of a twin that there is not yet."""
-    return TwinTable('supposed', '', {}, (((), math.nan),) * count)
+    return TwinTable('supposed', '', {}, (((), (math.nan,)),) * count)
 
 
 def require_twin(rho: float, count: int | None, several: Sequence[Specification]) -> None:
@@ -98,20 +98,22 @@ def answers_of(specification: Specification, robot: Subject) -> Callable[[Case],
     return ask
 
 
-class AskedAnswers(dict[Case, float]):
+class AskedAnswers(dict[Case, tuple[float, ...]]):
     """Answers to cases, each asked for when it is needed first."""
 
-    def __init__(self, ask: Callable[[Case], float]) -> None:
+    def __init__(self, ask: Sequence[Callable[[Case], float]]) -> None:
         super().__init__()
         self._ask = ask
 
-    def __missing__(self, x: Case) -> float:
-        self[x] = answer = self._ask(x)
-        return answer
+    def __missing__(self, x: Case) -> tuple[float, ...]:
+        self[x] = answers = tuple(ask(x) for ask in self._ask)
+        return answers
 
 
-def asked_beside(specification: Specification, robot: Subject, seed: int) -> Specification:
-    """Return the specification for a campaign of any seed, whose cases a simulated robot answers.
+def asked_beside(
+    specification: Specification, robots: Sequence[Subject], seed: int
+) -> Specification:
+    """Return the specification for a campaign of any seed, whose cases simulated robots answer.
 
     The simulated tests are those of its file, in another order for each seed.
     """
@@ -120,7 +122,7 @@ def asked_beside(specification: Specification, robot: Subject, seed: int) -> Spe
         return specification
     order = generator(seed, RandomStream.TWIN).permutation(len(table.simulated)).tolist()
     simulated = tuple(table.simulated[place] for place in order)
-    answers = AskedAnswers(answers_of(specification, robot))
+    answers = AskedAnswers([answers_of(specification, robot) for robot in robots])
     return with_answers(specification, replace(table, of_robot=answers, simulated=simulated))
 
 
@@ -141,12 +143,13 @@ class LawTwin:
             answers = law.many(random, count).tolist()
         else:
             answers = [law.draw(self._box.to_unit(x), random) for x in cases]
-        simulated = tuple(zip(cases, answers, strict=True))
-        self._answers: dict[Case, float] = {}
+        simulated = tuple((x, (s,)) for x, s in zip(cases, answers, strict=True))
+        self._answers: dict[Case, tuple[float, ...]] = {}
         table = replace(supposed_table(0), of_robot=self._answers, simulated=simulated)
         self.specification = with_answers(specification, table)
 
     def answer(self, x: Case, psi: float) -> None:
         """Answer the case of a test that will give psi."""
         copied = self._random.random() < self._rho
-        self._answers[x] = psi if copied else self._law.draw(self._box.to_unit(x), self._random)
+        s = psi if copied else self._law.draw(self._box.to_unit(x), self._random)
+        self._answers[x] = (s,)

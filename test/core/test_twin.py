@@ -28,12 +28,13 @@ from scipy import stats
 from repsq_ros.campaign.campaign import Campaign
 from repsq_ros.campaign.recomputed_campaign import recompute
 from repsq_ros.cli import main
-from repsq_ros.errors import CampaignError, JournalError, SpecificationError
+from repsq_ros.errors import CampaignError, JournalError, ParameterError, SpecificationError
 from repsq_ros.estimation.anytime import Anytime
 from repsq_ros.estimation.betting import CAPS, Bet, LowerSequence
 from repsq_ros.simulation.build import make_subject
 from repsq_ros.simulation.in_process import run_in_process, run_into_folder
 from repsq_ros.specification.load import load
+from repsq_ros.studies.repeated_campaigns import Plan, run_plan
 
 found = importlib.util.spec_from_file_location('twin_bench', ROOT / 'benchmarks' / 'twin.py')
 bench = importlib.util.module_from_spec(found)
@@ -181,7 +182,9 @@ def test_a_campaign_with_a_twin_is_counted_again_to_the_last_bit(twinned, tmp_pa
     assert again.finished() == result
     cases = again.contents.cases
     assert again.contents.twin == specification.twin.digest
-    assert [case['twin'] for case in cases] == list(specification.twin.of_robot.values())[:12]
+    told = [(case['twin'],) for case in cases]
+    assert told == list(specification.twin.of_robot.values())[:12]
+    assert not any('twin_spread' in case for case in cases)
     campaign = Campaign(load(file))
     for counted in again.counted:
         campaign.add(counted.record)
@@ -196,6 +199,47 @@ def test_a_campaign_with_a_twin_is_counted_again_to_the_last_bit(twinned, tmp_pa
         recompute(folder)
     table.write_text(text.replace(',0.', ',0.1', 1))
     assert main(ask(file, table, '--check')) == JournalError.exit_code
+
+
+def test_mean_and_spread_of_several_simulators_are_regressed_on(twinned, tmp_path, capsys):
+    _, file, table = twinned
+    assert main(ask(file, table, '--subject', 'surrogate:lag=0.4', '--force')) == 0
+    specification, folder = load(file), tmp_path / 'lab'
+    assert specification.twin.simulators == 2
+    subject = make_subject('surrogate', '')
+    result = run_into_folder(specification, subject, 3, folder, 'lab', {}, lambda *_: None)
+    again = recompute(folder)
+    assert again.finished() == result
+    for case in again.contents.cases:
+        answers = specification.twin.answer(case['x'])
+        assert case['twin'] == pytest.approx(np.mean(answers), rel=1e-12)
+        assert case['twin_spread'] == pytest.approx(np.std(answers), rel=1e-9)
+    assert len({case['twin_spread'] for case in again.contents.cases}) == 12
+    assert main(['verify', str(folder)]) == 0
+    control = specification.tester.control.make(specification.target, (0.0, 1.0), 0.1, True)
+    rows = [control._features((0.0, 0.0, 0.0), answers) for answers in ((0.4, 0.6), (0.5, 0.5))]
+    assert rows[0][:-1] == rows[1][:-1]
+    assert (rows[0][-1], rows[1][-1]) == (pytest.approx(-0.6), -1.0)
+    plan = Plan(str(file), str(file), '', 'surrogate', twin_subjects=('surrogate', 'surrogate'))
+    assert run_plan(plan, 1)[0][0].n == 12
+    capsys.readouterr()
+    words = ['simulate', str(file), '--subject', 'surrogate', '--twin-subject', 'surrogate']
+    assert main(words) == ParameterError.exit_code
+    assert 'as many as have answered in the file: 2' in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ('who', 'told'),
+    [
+        ([], 'found 0 simulators, expected --empty'),
+        (['--empty', '--subject', 'surrogate'], 'found 1 simulators, expected --empty'),
+        (['--subject', 'surrogate'] * 10, 'found 10 simulators'),
+        (['--topic', 'other', '--within', '0'], 'a time above 0 s'),
+    ],
+)
+def test_who_answers_is_told(twinned, capsys, who, told):
+    assert main(['twin', str(twinned[1]), *who]) == ParameterError.exit_code
+    assert told in capsys.readouterr().err
 
 
 def test_a_case_without_an_answer_is_not_commanded(twinned):

@@ -62,9 +62,9 @@ def test_a_twin_of_a_law_has_its_law_and_the_correlation(file):
     psi = law.many(random, 4000)
     for k, each in enumerate(psi.tolist()):
         twin.answer((float(k), 0.0, 0.0), each)
-    s = np.array([table.answer((float(k), 0.0, 0.0)) for k in range(4000)])
+    s = np.array([table.answer((float(k), 0.0, 0.0))[0] for k in range(4000)])
     assert np.corrcoef(psi, s)[0, 1] == pytest.approx(0.7, abs=0.05)
-    for values in (s, np.array([answer for _, answer in table.simulated])):
+    for values in (s, np.array([answers[0] for _, answers in table.simulated])):
         assert np.mean(values) == pytest.approx(0.3, abs=0.015)
         assert np.std(values) == pytest.approx(0.2, abs=0.015)
     assert len({x for x, _ in table.simulated}) == 4000
@@ -181,12 +181,12 @@ def test_a_subject_answers_the_cases_of_every_seed(file, write, tmp_path, capsys
     assert simulate(twinned, '--law', 'beta:.47,.28') == ParameterError.exit_code
     assert '--twin RHO' in capsys.readouterr().err
     path = str(twinned)
-    plan = Plan(path, path, '', 'surrogate', twin_subject='surrogate', seed=2)
+    plan = Plan(path, path, '', 'surrogate', twin_subjects=('surrogate',), seed=2)
     pair = run_plan(plan, 1)[0]
     assert [run.n for run in pair] == [12, 12]
     assert pair == run_plan(plan, 1)[0]
     # The file has the answers that are given to a case whenever it is asked.
     answer = answers_of(load(twinned), make_subject('surrogate', ''))
     x, s = next(iter(load(twinned).twin.of_robot.items()))
-    assert answer(x) == s
+    assert (answer(x),) == s
     assert math.isfinite(answer((0.1, 0.1, 0.1)))
