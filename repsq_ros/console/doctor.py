@@ -165,7 +165,7 @@ def _listen(specification: Specification, names: TopicNames, seconds: float) -> 
         made.append(GraphSurvey(wanted, commands, seconds))
         return made[0]
 
-    code = run_node('repsq doctor', make)
+    code = run_node('repsq doctor', make, ends_process=False)
     if code:
         raise SystemExit(code)  # the node has said why
     if not made[0].finished:

@@ -73,20 +73,22 @@ def run(arguments: argparse.Namespace) -> int:
         made.append(BagRecorder(wanted, writer, arguments.use_sim_time))
         return made[0]
 
-    code = run_node('repsq record', make)
-    for topic, count in sorted(writer.counts.items()):
-        print(f'{count:9d}  {topic}', file=out)
-    if made:
-        for topic in made[0].unheard:
-            print(f'  nothing  {topic}', file=out)
-        code = code or made[0].exit_code
-    if not code:
-        print(
-            f'recorded  {output}: repsq reevaluate {output} --specification '
-            f'{arguments.specification}',
-            file=out,
-        )
-    if arguments.json:
-        unheard = sorted(made[0].unheard) if made else []
-        print_json({'recording': output, 'messages': dict(writer.counts), 'unheard': unheard})
-    return code
+    def conclude(code: int) -> int:
+        for topic, count in sorted(writer.counts.items()):
+            print(f'{count:9d}  {topic}', file=out)
+        if made:
+            for topic in made[0].unheard:
+                print(f'  nothing  {topic}', file=out)
+            code = code or made[0].exit_code
+        if not code:
+            print(
+                f'recorded  {output}: repsq reevaluate {output} --specification '
+                f'{arguments.specification}',
+                file=out,
+            )
+        if arguments.json:
+            unheard = sorted(made[0].unheard) if made else []
+            print_json({'recording': output, 'messages': dict(writer.counts), 'unheard': unheard})
+        return code
+
+    return run_node('repsq record', make, conclude)

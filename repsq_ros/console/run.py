@@ -239,25 +239,27 @@ def run(arguments: argparse.Namespace) -> int:
             group.start(described, arguments.remap, None if robot else arguments.parameters)
         return node
 
-    code = run_node('repsq', watch)
-    if results:
-        result = results[0]
-        if specification.accept is not None:  # no message has the verdict
-            result = recompute(folder).finished()
-        return code or _say_result(arguments, result, folder, specification)
-    if arguments.registration is not None:
-        released = close_registered(arguments.registration, folder)
-        if released:
-            print(released, file=sys.stderr)
-            return code or INTERRUPTED
-    kept = folder / TESTS
-    if kept.exists():
-        print(
-            f'no result; the tests counted so far are kept in {kept}. To go on: repsq run '
-            f'--resume {folder}{_as_before(arguments)}',
-            file=sys.stderr,
-        )
-    return code or INTERRUPTED
+    def conclude(code: int) -> int:
+        if results:
+            result = results[0]
+            if specification.accept is not None:  # no message has the verdict
+                result = recompute(folder).finished()
+            return code or _say_result(arguments, result, folder, specification)
+        if arguments.registration is not None:
+            released = close_registered(arguments.registration, folder)
+            if released:
+                print(released, file=sys.stderr)
+                return code or INTERRUPTED
+        kept = folder / TESTS
+        if kept.exists():
+            print(
+                f'no result; the tests counted so far are kept in {kept}. To go on: repsq run '
+                f'--resume {folder}{_as_before(arguments)}',
+                file=sys.stderr,
+            )
+        return code or INTERRUPTED
+
+    return run_node('repsq', watch, conclude)
 
 
 def _campaign_id(specification: Specification) -> str:

@@ -21,6 +21,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from types import FrameType
 
 import rclpy
@@ -29,9 +30,11 @@ from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 
 from repsq_ros.errors import ParameterError, RepsqError
+from repsq_ros.nodes.process_end import exits_within
 
 LEAVING = 2.0  # [s] at most between being told to end and doing so
 SPIN = 0.1  # [s] at most between two looks at the signals
+DESTROYING = 3.0  # [s] at most for the middleware to end
 
 
 class CampaignNode(Node):
@@ -72,10 +75,18 @@ class _Signals:
         self.name = signal.Signals(number).name
 
 
-def run_node(name: str, make: Callable[[], CampaignNode]) -> int:
+def run_node(
+    name: str,
+    make: Callable[[], CampaignNode],
+    conclude: Callable[[int], int] = int,
+    ends_process: bool = True,
+) -> int:
     """Run a node until it finishes or is told to stop.
 
     :param name: said before what goes wrong
+    :param conclude: what follows the node's last words: it gets the exit code so far and returns
+        that of the process
+    :param ends_process: whether the process has nothing else to do
     :returns: the exit code: 0, or that of the error that ended the node
     """
     signals = _Signals()
@@ -109,6 +120,12 @@ def run_node(name: str, make: Callable[[], CampaignNode]) -> int:
         if node is not None:
             node.shut_down(reason)
             code = code or node.exit_code  # what its last words have changed counts, too
-            node.destroy_node()
-        rclpy.try_shutdown()
+        try:
+            code = conclude(code)
+        finally:
+            sys.stdout.flush()
+            with exits_within(DESTROYING, code) if ends_process else nullcontext():
+                if node is not None:
+                    node.destroy_node()
+                rclpy.try_shutdown()
     return code

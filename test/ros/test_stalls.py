@@ -205,6 +205,28 @@ def test_ctrl_c_to_all_nodes_at_once_sends_nothing_after_zero(moving, time_betwe
     assert set(moving.group.ended().values()) == {0}
 
 
+WAITS = """
+import ctypes
+import sys
+
+from repsq_ros.nodes.process_end import exits_within
+
+library = ctypes.PyDLL(None)  # keeps the interpreter's lock, as rclpy does in destroy_node
+with exits_within(0.5, int(sys.argv[1])):
+    library.usleep(int(float(sys.argv[2]) * 1e6))
+library.usleep(800_000)
+sys.exit(9)
+"""
+
+
+@pytest.mark.parametrize(
+    ('code', 'seconds', 'found'), [(0, 60.0, 0), (130, 60.0, 130), (3, 0.0, 9)]
+)
+def test_a_middleware_that_does_not_end_keeps_no_process(code, seconds, found):
+    command = [sys.executable, '-c', WAITS, str(code), str(seconds)]
+    assert subprocess.run(command, timeout=PATIENCE, check=False).returncode == found
+
+
 @pytest.fixture
 def lossy(tmp_path):
     """Let all nodes that are started from now on lose one datagram in fifty."""
