@@ -348,6 +348,7 @@ class Conductor:
         if measured.code == Code.UNANSWERED.key:
             self._unanswered += 1
         elif measured.valid and is_clear(
-            self._protocol.target(self._specification.box.names, case.draw.x)
+            self._protocol.target(self._specification.box.names, case.draw.x),
+            self._specification.measure.limits.least_speed,
         ):
             self._unanswered = 0

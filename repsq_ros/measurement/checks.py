@@ -149,7 +149,7 @@ def _alive(cut: Cut) -> Fault | None:
 
 
 def _upright(cut: Cut) -> Fault | None:
-    if not leans_as_if_w_came_first(cut.inside, cut.source):
+    if not leans_as_if_w_came_first(cut.inside, cut.source, cut.limits.rest_tilt):
         return None
     return Fault(
         Code.QUATERNION,
@@ -240,12 +240,7 @@ def _even(cut: Cut) -> Fault | None:
 
 
 def _believed(cut: Cut) -> Fault | None:
-    if not cut.by_twist:
-        return None
-    samples, window = cut.measured, cut.window
-    return twists.bound_fault(samples, window, cut.limits, cut.commanded) or twists.spike_fault(
-        samples, cut.period, window, cut.limits
-    )
+    return twists.bound_fault(cut.measured, cut.window, cut.limits) if cut.by_twist else None
 
 
 # In the order in which they name the cause rather than its trace.

@@ -26,7 +26,7 @@ from repsq_ros.measurement import velocity
 from repsq_ros.measurement.coverage import is_stream, period_of
 from repsq_ros.measurement.frames import conditioned, lengths, up_in_body
 from repsq_ros.measurement.inputs import Input, Need, Stamp, Velocity
-from repsq_ros.measurement.limits import CommandedSpeed, Limits
+from repsq_ros.measurement.limits import Limits
 from repsq_ros.measurement.reasons import Code, Doubt
 from repsq_ros.measurement.samples import Array, Flags, Samples, Stamps
 from repsq_ros.measurement.steps import Steps
@@ -109,7 +109,6 @@ class Cut:
     lead_ns: int = 0
     limits: Limits = USUAL
     doubts: Sequence[Doubt] = ()  # what was seen to be wrong with samples when they came
-    commanded: CommandedSpeed | None = None
     even_stamps: Stamps | None = None  # of `samples`, put back onto the input's rate
     skipped: frozenset[str] = field(default_factory=frozenset)  # names of checks left out
 
@@ -263,7 +262,7 @@ class Cut:
     @cached_property
     def slopes_of_both(self) -> SlopesOfBoth | None:
         """Return the velocities by twist and by pose, smoothed alike; None: not both are there."""
-        return slopes_of_both(self.measured)
+        return slopes_of_both(self.measured, self.source.velocity_span)
 
     @cached_property
     def velocity(self) -> Array:

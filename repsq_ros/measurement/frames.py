@@ -179,9 +179,6 @@ def conditioned(samples: Samples, source: Input) -> Samples:
 
 
 UNIT_NORM = 0.05  # by which the norm of a quaternion may differ from 1
-LEANS = 0.35  # [rad] throughout: more than anything that walks
-STANDS = 0.25  # [rad]
-SURELY_STANDS = math.cos(LEANS) + 1e-9  # cosine of the tilt, more than rounding can change
 
 
 def tilt_of(orientation: Array) -> Array:
@@ -242,14 +239,15 @@ def rotation_between(before: Array, after: Array) -> Array:
     return turn * (2.0 * math.atan2(size, inner) / size) if size > 0 else 2.0 * turn
 
 
-def leans_as_if_w_came_first(samples: Samples, source: Input) -> bool:
+def leans_as_if_w_came_first(samples: Samples, source: Input, most: float) -> bool:
     """Tell whether a body leans throughout, and stands throughout if w is taken to come first.
 
     :param samples: whole samples as they came
+    :param most: [rad] that a body leans which stands
     """
     if samples.orientation is None or not len(samples):
         return False
-    if _stands(samples.orientation[0].tolist(), source):
+    if _stands(samples.orientation[0].tolist(), source, most):
         return False
     read, other = (
         conditioned(Samples(samples.stamps, None, samples.orientation[:, order]), source)
@@ -257,14 +255,14 @@ def leans_as_if_w_came_first(samples: Samples, source: Input) -> bool:
     )
     assert read.orientation is not None
     assert other.orientation is not None
-    leans = tilt_of(read.orientation).min() > LEANS
-    return bool(leans and tilt_of(other.orientation).max() < STANDS)
+    leans = tilt_of(read.orientation).min() > most
+    return bool(leans and tilt_of(other.orientation).max() < most / 2.0)
 
 
-def _stands(quaternion: list[float], source: Input) -> bool:
-    """Tell whether a sample leans by less than `LEANS` for sure, where that takes no turning."""
+def _stands(quaternion: list[float], source: Input, most: float) -> bool:
+    """Tell whether a sample leans by less than that for sure, where that takes no turning."""
     if source.up_axis != UpAxis.Z or not source.extrinsics.trivial:
         return False
     x, y, z, w = quaternion
     size = x * x + y * y + z * z + w * w
-    return size > 0 and (w * w + z * z - x * x - y * y) / size > SURELY_STANDS
+    return size > 0 and (w * w + z * z - x * x - y * y) / size > math.cos(most) + 1e-9

@@ -22,7 +22,7 @@ from typing import Any
 from repsq_ros.keys import KeyedDataclass, key
 from repsq_ros.measurement.cut import Cut
 from repsq_ros.measurement.inputs import Need
-from repsq_ros.measurement.psi_error import PsiError
+from repsq_ros.measurement.psi_error import OF_TWIST, PsiError
 
 
 @dataclass(frozen=True)
@@ -50,9 +50,10 @@ class Indicator(KeyedDataclass, type='indicator'):
         """Return 1 where the inner quantity is no further from the threshold than its own error.
 
         It is not known then on which side it is, and no repeat would tell: such a test counts,
-        unless a twist and its pose are on two sides.
+        unless a twist and its pose, or a twist with and without its spikes, are on two sides.
         """
         away, error = abs(self.inner.psi(cut) - self.above), self.inner.error_of_psi(cut)
-        if 0.0 < error.disagreement >= away:
-            return PsiError(disagreement=1.0, differ=error.differ)
+        of_twist = {name: float(0.0 < getattr(error, name) >= away) for name in OF_TWIST}
+        if any(of_twist.values()):
+            return PsiError(**of_twist, told=error.told)
         return PsiError(near_threshold=float(away <= error.total))

@@ -142,7 +142,12 @@ class Input(KeyedDataclass):
         ),
     )
     velocity_span: float = dataclasses.field(
-        default=0.1, metadata=key('window of slope and cubic', 's', above=0)
+        default=0.1,
+        metadata=key(
+            'window of slope and cubic; a twist is held against its poses over twice this',
+            's',
+            above=0,
+        ),
     )
     velocity_frame: VelocityFrame = dataclasses.field(
         default=VelocityFrame.BODY,

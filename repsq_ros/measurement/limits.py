@@ -70,21 +70,6 @@ class Limits(KeyedDataclass):
     outlier_turn: float = field(
         default=0.002, metadata=key('the same of its rotation', 'rad', above=0, later=True)
     )
-    twist_outlier: float = field(
-        default=0.04,
-        metadata=key(
-            'a twist may leave those around it by this, and 6 % of the speed',
-            'm/s',
-            above=0,
-            later=True,
-        ),
-    )
-    twist_outlier_turn: float = field(
-        default=0.4,
-        metadata=key(
-            'the same of its rotation, and 40 % of the yaw rate', 'rad/s', above=0, later=True
-        ),
-    )
     bunched: float = field(
         default=0.01,
         metadata=key(
@@ -134,6 +119,16 @@ class Limits(KeyedDataclass):
             later=True,
         ),
     )
+    least_speed: float = field(
+        default=0.05,
+        metadata=key(
+            'a robot does not move if its mean over each second of a command is slower than this, '
+            'and turns slower than twice this in rad/s',
+            'm/s',
+            above=0,
+            later=True,
+        ),
+    )
     obeys: int = field(
         default=2,
         metadata={
@@ -141,14 +136,6 @@ class Limits(KeyedDataclass):
             **LABS_OWN,
         },
     )
-
-
-@dataclass(frozen=True)
-class CommandedSpeed:
-    """Highest commanded speed; reported twists far above it are rejected."""
-
-    speed: float  # [m/s]
-    turn: float  # [rad/s]
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ from repsq_ros.measurement.checked_window import checked_window
 from repsq_ros.measurement.condition_checks import condition_fault
 from repsq_ros.measurement.cut import Cut
 from repsq_ros.measurement.inputs import Input, Need
-from repsq_ros.measurement.limits import CommandedSpeed, Condition, Fall, Limits, Unanswered
+from repsq_ros.measurement.limits import Condition, Fall, Limits, Unanswered
 from repsq_ros.measurement.own import OwnQuantity
 from repsq_ros.measurement.psi_error import PsiError
 from repsq_ros.measurement.reasons import Code, Fault
@@ -106,9 +106,6 @@ class Measure:
     conditions: tuple[Condition, ...] = ()
     condition_inputs: tuple[Input, ...] = ()  # one for each condition
     fall: Fall | None = None
-    # The fastest that is commanded; None: not known. It follows from the target, so it is no part
-    # of the measure's own description.
-    commanded: CommandedSpeed | None = None
     # The accuracy asked for, of which `limits.largest_error` is a share; it stands elsewhere in
     # the contract. None: not known, and no psi_error is too large.
     gamma: float | None = None
@@ -178,7 +175,8 @@ class Measure:
                 return Evaluation.invalid(objection.text, count, objection.code)
             measured = self._of(ready)
             # Most bodies move on average: no closer look is needed.
-            still = unanswered(cut) if max(map(abs, measured), default=0.0) < TURN else ''
+            fastest = max(map(abs, measured), default=0.0)
+            still = unanswered(cut) if fastest < TURN * self.limits.least_speed else ''
             if still and self.limits.unanswered != Unanswered.ASK:
                 return self._of_a_body_that_stands(still, count)
             psi = float(self.quantity.psi(ready))

@@ -22,7 +22,7 @@ from typing import Any
 from repsq_ros.measurement.cut import Cut
 from repsq_ros.measurement.inputs import Need
 from repsq_ros.measurement.psi_error import PsiError
-from repsq_ros.measurement.velocity_error import disagreement
+from repsq_ros.measurement.velocity_error import twist_error
 from repsq_ros.measurement.window import UnmeasurableError
 
 ATTRIBUTES = ('lower', 'upper', 'unit', 'needs')
@@ -50,7 +50,7 @@ class OwnQuantity:
     def error_of_psi(self, cut: Cut) -> PsiError:
         """Return what its method `psi_error` says, if it has one, and what the poses do."""
         told = abs(self._asked('psi_error', cut)) if hasattr(self._inner, 'psi_error') else 0.0
-        return replace(disagreement(cut, self.psi), noise=told)
+        return replace(twist_error(cut, self.psi), noise=told)
 
     def _asked(self, name: str, cut: Cut) -> float:
         try:

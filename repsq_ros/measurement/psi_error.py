@@ -17,8 +17,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
 from repsq_ros.measurement.reasons import Code, Fault
 
@@ -26,8 +26,10 @@ from repsq_ros.measurement.reasons import Code, Fault
 REMEDIES = {
     'noise': 'a sensor with less noise, or a longer span or window?',
     'stamps': 'stamps of the sensor, or its rate and retime: true?',
-    'disagreement': '',  # said of each by `differ`
+    'disagreement': '',  # said of each by `told`
+    'spikes': '',
 }
+OF_TWIST = {'disagreement': Code.TWIST, 'spikes': Code.TWIST_BOUND}
 
 
 def lengthened(length: float, variance: float) -> float:
@@ -48,13 +50,15 @@ class PsiError:
     noise: float = 0.0  # of the sensor
     stamps: float = 0.0  # that do not tell when it measured
     disagreement: float = 0.0  # of twist and pose
+    spikes: float = 0.0  # of a twist
     # What belongs to the contract, so that it is the same in every lab and every repeat: it spoils
     # no test.
     smoothing: float = 0.0  # by the estimator of velocity
     near_threshold: float = 0.0  # an indicator may be on either side
     # From a twist alone nobody can tell the noise of a sensor and the jolts of a body apart.
     noise_or_jolts: float = 0.0
-    differ: Callable[[], str] = str  # says by how much twist and pose do, and why
+    # Of a twist: says by how much it disagrees, or stands out.
+    told: Mapping[str, Callable[[], str]] = field(default_factory=dict)
 
     @property
     def total(self) -> float:
@@ -78,9 +82,9 @@ class PsiError:
         parts = sorted(((getattr(self, name), name) for name in REMEDIES), reverse=True)
         told = ', '.join(f'{name} {size:.3g}' for size, name in parts if size > 0.1 * parts[0][0])
         shown = '' if unit in ('', '1') else f' {unit}'
-        code, remedy = Code.ERROR, REMEDIES[parts[0][1]]
-        if parts[0][1] == 'disagreement':
-            code, remedy = Code.TWIST, self.differ()
+        name = parts[0][1]
+        code = OF_TWIST.get(name, Code.ERROR)
+        remedy = self.told[name]() if name in self.told else REMEDIES[name]
         return Fault(
             code,
             f'{code}: the instruments may have moved psi by {found:.3g}{shown} ({told}), '

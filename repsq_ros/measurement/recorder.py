@@ -206,7 +206,6 @@ class Recorder:
                 lead_ns=window.start_ns - since_ns,
                 limits=self._measure.limits,
                 doubts=tail.doubts(min(since_ns, window.reach_ns), window.end_ns, set_back),
-                commanded=self._measure.commanded,
             )
             cuts.append(cut)
         return cuts

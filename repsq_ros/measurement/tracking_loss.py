@@ -26,7 +26,7 @@ from repsq_ros.keys import KeyedDataclass, TextEnum, key
 from repsq_ros.measurement.cut import Cut
 from repsq_ros.measurement.inputs import Need
 from repsq_ros.measurement.psi_error import PsiError
-from repsq_ros.measurement.velocity_error import disagreement, velocity_error
+from repsq_ros.measurement.velocity_error import twist_error, velocity_error
 from repsq_ros.timebase import to_seconds
 
 
@@ -128,4 +128,4 @@ class TrackingLoss(KeyedDataclass, type='soft_linf'):
         found = velocity_error(cut, np.array(self.weights), loss)
         if not cut.by_twist:
             return found
-        return replace(disagreement(cut, self.psi), noise_or_jolts=found.noise_or_jolts)
+        return replace(twist_error(cut, self.psi), noise_or_jolts=found.noise_or_jolts)

@@ -20,35 +20,29 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 
 from repsq_ros.measurement.frames import turned
 from repsq_ros.measurement.heading import yaw_of
-from repsq_ros.measurement.limits import CommandedSpeed, Limits
+from repsq_ros.measurement.limits import Limits
 from repsq_ros.measurement.motion import worst
 from repsq_ros.measurement.reasons import Code, Fault
 from repsq_ros.measurement.samples import Array, Samples
-from repsq_ros.measurement.velocity import by_slope
+from repsq_ros.measurement.velocity import by_difference, by_slope
 from repsq_ros.measurement.window import Window
 
-SPAN = 0.2  # [s] over which twist and pose are compared, at least
-PERIODS = 9  # in that span, at least: poses include the motion between two seldom twists
+PERIODS = 9  # over which they are compared, at least: poses have the motion between two twists
 OF_WORLD = 0.5  # share of a difference; less is left of it where the twist is one of the world
 FAR = 8.0  # times what nine of ten twists stay within: a spike
-SPIKE = (0.06, 0.4)  # of the speed, beside twist_outlier and twist_outlier_turn
-SPEEDS_UP = 5.0  # [m/s^2, rad/s^2]
+GOES_ALONG = 0.25  # of a twist for one sample; its integral over the two steps beside it has half
 AT_REST = 1e-6  # [m/s, rad/s] that a filter leaves of nothing
 AHEAD = np.array([1.0, 0.0, 0.0])  # where the heading points
 FEWEST_REPEATED = 5  # twists
 
 
-def bound_fault(
-    samples: Samples, window: Window, limits: Limits, commanded: CommandedSpeed | None
-) -> Fault | None:
-    """Return where a twist is faster than anything, or than what is commanded explains."""
-    bounds = [limits.fastest, limits.fastest_turn]
-    if commanded is not None:
-        bounds[0] = min(bounds[0], 2.0 + 10.0 * commanded.speed)
-        bounds[1] = min(bounds[1], 5.0 + 10.0 * commanded.turn)
+def bound_fault(samples: Samples, window: Window, limits: Limits) -> Fault | None:
+    """Return where a twist is faster than anything moves."""
+    bounds = (limits.fastest, limits.fastest_turn)
     for column, bound, unit in zip((samples.linear, samples.angular), bounds, UNITS, strict=True):
         if column is None or not len(column):
             continue
@@ -64,41 +58,47 @@ def bound_fault(
 
 
 UNITS = ('m/s', 'rad/s')
+PARTS = (slice(0, 2), slice(2, 3))  # of velocities: in the plane, about the vertical
 
 
-def spike_fault(samples: Samples, period: float, window: Window, limits: Limits) -> Fault | None:
-    """Return where single twists stand out from those around them.
+def spikes(rows: Array, samples: Samples) -> Array:
+    """Return by how much single twists stand out from those around them; 0: they do not.
 
     Each is held against the median of itself and the two on either side: a velocity that goes up
-    or down is its own median.
+    or down is its own median. Where the poses beside it go along, the body did just that.
+
+    :param rows: (n, 3) in m/s, m/s, rad/s, of the samples
+    :returns: (n, 3)
     """
-    if samples.linear is None or samples.angular is None or len(samples) < 6:
-        return None
-    for columns, least, share, unit in zip(
-        (samples.linear[:, :2], samples.angular[:, 2:]),
-        (limits.twist_outlier, limits.twist_outlier_turn),
-        SPIKE,
-        UNITS,
-        strict=True,
-    ):
-        padded = np.pad(columns, ((2, 2), (0, 0)), mode='reflect')
-        around = np.stack([padded[k : k + len(columns)] for k in range(5)])
-        middle = np.median(around, axis=0)
-        off = np.linalg.norm(columns - middle, axis=1)
-        allowed = max(least + share * _rms(middle), FAR * float(np.percentile(off, 90)))
-        # The first and the last two are held against one side alone: a body may speed up there.
-        excess = off - allowed
-        excess[:2] -= SPEEDS_UP * period
-        excess[-2:] -= SPEEDS_UP * period
-        at = worst(excess)
-        if at is not None:
-            return Fault(
-                Code.TWIST_BOUND,
-                f'twist beyond belief: {off[at]:.4g} {unit} beside those around it at '
-                f'{window.at(samples.stamps[at])}, at most '
-                f'{off[at] - excess[at]:.4g} {unit} is believed',
-            )
-    return None
+    off = _off_median(rows)
+    for part in PARTS:
+        size = np.linalg.norm(off[:, part], axis=1)
+        off[size <= FAR * float(np.percentile(size, 90)), part] = 0.0
+    if samples.position is None or samples.orientation is None or not off.any():
+        return off
+    steps = by_difference(samples)
+    gone = _off_median(np.vstack([steps[:1], (steps[1:] + steps[:-1]) / 2.0, steps[-1:]]))
+    for part in PARTS:
+        along, size = (np.sum(each[:, part] * off[:, part], axis=1) for each in (gone, off))
+        off[along > GOES_ALONG * size, part] = 0.0
+    return off
+
+
+def _off_median(rows: Array) -> Array:
+    padded = np.pad(rows, ((2, 2), (0, 0)), mode='reflect')
+    off: Array = rows - np.median(sliding_window_view(padded, 5, axis=0), axis=-1)
+    return off
+
+
+def spikes_told(samples: Samples, off: Array, window: Window) -> str:
+    """Return which twist stands out most, for people.
+
+    :param off: (n, 3) as `spikes` returns it
+    """
+    sizes = np.hypot(off[:, 0], off[:, 1]), np.abs(off[:, 2])
+    size, unit = max(zip(sizes, UNITS, strict=True), key=lambda each: float(each[0].max()))
+    at = int(np.argmax(size))
+    return f'{size[at]:.4g} {unit} beside those around it at {window.at(samples.stamps[at])}'
 
 
 def dead_fault(samples: Samples, window: Window, limits: Limits) -> Fault | None:
@@ -190,10 +190,11 @@ class SlopesOfBoth(NamedTuple):
     within: float
 
 
-def slopes_of_both(samples: Samples) -> SlopesOfBoth | None:
+def slopes_of_both(samples: Samples, span: float) -> SlopesOfBoth | None:
     """Return what twist and pose differ in: the twist is integrated, slopes are taken of both.
 
     :param samples: of the window, in SI units
+    :param span: [s] of a slope of poses; here it is twice as long, or PERIODS
     :returns: None: too few, or the position is zero throughout
     """
     if samples.position is None or samples.orientation is None or len(samples) < 6:
@@ -201,7 +202,7 @@ def slopes_of_both(samples: Samples) -> SlopesOfBoth | None:
     if samples.linear is None or samples.angular is None or not samples.position.any():
         return None
     period = float(samples.stamps[-1] - samples.stamps[0]) * 1e-9 / (len(samples) - 1)
-    span = max(SPAN, PERIODS * period)
+    span = max(2.0 * span, PERIODS * period)
     try:
         by_pose = by_slope(samples, span)
         led = integrated(samples)

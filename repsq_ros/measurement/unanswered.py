@@ -26,19 +26,20 @@ from repsq_ros.measurement.heading import unwrapped, yaw_of
 from repsq_ros.measurement.inputs import Need
 from repsq_ros.measurement.samples import Array
 
-SPEED, TURN = 0.05, 0.1  # [m/s], [rad/s]: a mean velocity over SPAN below both is no motion
 SPAN = 1.0  # [s]: sway and the noise of sensors are averaged over it
-CLEAR = 2.0  # times SPEED or TURN: a slower command may look like rest
+TURN = 2.0  # [rad/s] for each m/s of `least_speed`: the same of a yaw rate
+CLEAR = 2.0  # times `least_speed`: a slower command may look like rest
 
 
-def is_clear(command: Sequence[float]) -> bool:
+def is_clear(command: Sequence[float], least_speed: float) -> bool:
     """Tell whether a command is a velocity that cannot be taken for rest.
 
     :param command: v_x, v_y, yaw rate [m/s, m/s, rad/s]; a pose or a push is none
+    :param least_speed: [m/s] of a robot that moves
     """
     if len(command) != 3:
         return False
-    return math.hypot(*command[:2]) >= CLEAR * SPEED or abs(command[2]) >= CLEAR * TURN
+    return max(math.hypot(*command[:2]), abs(command[2]) / TURN) >= CLEAR * least_speed
 
 
 def unanswered(cut: Cut) -> str:
@@ -47,10 +48,11 @@ def unanswered(cut: Cut) -> str:
     :param cut: the window, with all that comes before it
     """
     window = cut.window
-    if cut.needs == Need.READING or not is_clear(window.command):
+    least = cut.limits.least_speed
+    if cut.needs == Need.READING or not is_clear(window.command, least):
         return ''
     speed, turn = _means(cut.part(window.command_ns, window.end_ns))
-    if not len(speed) or speed.max() >= SPEED or turn.max() >= TURN:
+    if not len(speed) or speed.max() >= least or turn.max() >= TURN * least:
         return ''
     return (
         f'no answer: commanded {", ".join(f"{each:.3g}" for each in window.command)}, and moved '

@@ -29,7 +29,7 @@ from repsq_ros.measurement.inputs import Velocity
 from repsq_ros.measurement.psi_error import PsiError
 from repsq_ros.measurement.retime import retimed
 from repsq_ros.measurement.samples import Array, Samples, Stamps
-from repsq_ros.measurement.twists import SlopesOfBoth, differences_told
+from repsq_ros.measurement.twists import SlopesOfBoth, differences_told, spikes, spikes_told
 from repsq_ros.measurement.velocity import by_slope, cubic_noise, line_noise
 
 CENTRES = 60  # at so many instants of a window the noise is looked at
@@ -47,6 +47,7 @@ PARABOLA = 1.2  # of white noise over n samples / n: a slope of the integral wei
 FACTORED = np.array([[1.0, 0.0], [1.0j, 0.0], [0.0, 1.0]])  # v_x + i v_y, and the yaw rate
 TINY = 1e-30  # in place of 0, to divide by
 OF_NORMAL = 0.6745  # median of |z| of a standard normal z
+OF_MEDIAN = 3.2  # standard error of that variance, times sqrt(n) (simulated, 60 to 1500 rows)
 
 Loss = Callable[[float], float]  # psi from a weighted mean square of errors [m^2/s^2]
 
@@ -111,21 +112,28 @@ def velocity_error(cut: Cut, weights: Array, loss: Loss) -> PsiError:
     )
 
 
-def disagreement(cut: Cut, psi: Callable[[Cut], float]) -> PsiError:
-    """Return how far psi may be off if the poses beside a twist are right.
+def twist_error(cut: Cut, psi: Callable[[Cut], float]) -> PsiError:
+    """Return how far psi may be off by spikes of a twist, and if the poses beside it are right.
 
-    What the twist differs from them by is taken from it, once as an offset and once as a scale
-    and a turn, as far as it is more than noise. The larger change of psi counts.
+    Spikes are taken from it. Then what it differs from its poses by, once as an offset and once
+    as a scale and a turn, as far as it is more than noise. The larger change of psi counts.
 
     :param cut: from which psi was computed
     :raises UnmeasurableError: as psi does
     """
-    both = cut.slopes_of_both if cut.by_twist else None
-    if both is None:
+    if not cut.by_twist:
         return PsiError()
-    here, (offset, scaled) = psi(cut), _excess_of_twist(cut.velocity, both)
-    moved = max(abs(psi(cut.less(offset)) - here), abs(psi(cut.less(scaled)) - here))
-    return PsiError(disagreement=moved, differ=partial(differences_told, cut.measured, both))
+
+    def moved(by: Array) -> float:
+        return abs(psi(cut.less(by)) - here) if by.any() else 0.0
+
+    here, both, off = psi(cut), cut.slopes_of_both, spikes(cut.velocity, cut.measured)
+    told = {'spikes': partial(spikes_told, cut.measured, off, cut.window)}
+    differs = 0.0
+    if both is not None:
+        differs = max(map(moved, _excess_of_twist(cut.velocity, both)))
+        told['disagreement'] = partial(differences_told, cut.measured, both)
+    return PsiError(spikes=moved(off), disagreement=differs, told=told)
 
 
 def _excess_of_twist(taken: Array, both: SlopesOfBoth) -> tuple[Array, Array]:
@@ -168,14 +176,25 @@ def _noise_of_twist(rows: Array) -> Array:
     for order in ORDERS:
         deviation = np.median(np.abs(np.diff(rows, order, axis=0)), axis=0) / OF_NORMAL
         found.append(deviation**2 / math.comb(2 * order, order))
-    least: Array = np.min(found, axis=0)
+    least: Array = np.min(found, axis=0) * (1.0 + SURE * OF_MEDIAN / math.sqrt(len(rows)))
     return least
 
 
 def _noise_of_pose(samples: Samples, span: float, first: int) -> Array:
     """Return the variances of x and y (their mean, twice) and of the heading, (3,)."""
+    assert samples.position is not None
+    assert samples.orientation is not None
     every = max((len(samples) - first) // CENTRES, 1)
-    x, y, heading = cubic_noise(samples, span, first, every)
+    found = cubic_noise(samples, span, first, every)
+    # Errors of rounded numbers last as long as these are repeated to the last bit.
+    changed = np.stack(
+        [
+            (column[1:] != column[:-1]).any(axis=1)
+            for column in (samples.position[:, :1], samples.position[:, 1:2], samples.orientation)
+        ]
+    )
+    repeats = len(samples) / (1.0 + changed.sum(axis=1))
+    x, y, heading = found * np.sqrt(repeats)
     return np.array([(x + y) / 2.0, (x + y) / 2.0, heading])
 
 

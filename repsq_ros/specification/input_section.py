@@ -28,7 +28,6 @@ from repsq_ros.measurement.inputs import (
     Stamp,
     Velocity,
 )
-from repsq_ros.measurement.velocity import FITS
 from repsq_ros.specification.reader import Section, read_keys
 
 TYPE_NAME = re.compile(r'^[a-z][a-z0-9_]*/msg/[A-Z][A-Za-z0-9]*$')
@@ -105,7 +104,7 @@ def _body(section: Section, given: dict[str, str], kind: MessageKind) -> Input:
         unused.append('retime')
     else:
         unused.append('velocity_frame')
-    if not (by_pose and velocity in (*FITS, Velocity.AUTO)):
+    if not by_pose or velocity == Velocity.DIFFERENCE:
         unused.append('velocity_span')
     if 'position' in kind.gives and not by_pose and section.has('extrinsics'):
         raise section.fail(

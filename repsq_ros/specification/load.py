@@ -29,7 +29,6 @@ from repsq_ros.estimation.portfolio import ControlledAnytime, takes_middle
 from repsq_ros.measurement.displacement import FinalPoseError
 from repsq_ros.measurement.indicator import Indicator
 from repsq_ros.measurement.inputs import Need
-from repsq_ros.measurement.limits import CommandedSpeed
 from repsq_ros.measurement.measure import Measure
 from repsq_ros.protocols.command_space import CommandKind
 from repsq_ros.protocols.protocol import Protocol
@@ -110,7 +109,6 @@ def _specification(file: str, top: Section, own: Section, measured: Section) -> 
         raise top.fail(
             'measure.target', "text 'commanded'", 'a pose: the protocol commands no poses'
         )
-    measure = replace(measure, commanded=_commanded(target, protocol))
     accuracy = read_accuracy(top.section('accuracy'), measure.upper - measure.lower)
     measure = replace(measure, gamma=accuracy.gamma)
     cells = read_partition(top.section('partition'), accuracy, measure.lower, measure.upper)
@@ -199,20 +197,6 @@ def _name(top: Section) -> str:
             'up to 100 letters on one line, no slash, no dot first: folders are called by it',
         )
     return name
-
-
-def _commanded(target: Distribution, protocol: Protocol) -> CommandedSpeed | None:
-    """Return the fastest that is commanded: what is far beyond it is not believed of a sensor.
-
-    None: it is pushed, and nobody knows how fast that makes it.
-    """
-    if protocol.by_hand:
-        return None
-    if protocol.positions is not None:
-        return CommandedSpeed(protocol.positions.speed, math.pi)
-    largest = {d.name: max(abs(d.lower), abs(d.upper)) for d in target.box.dimensions}
-    speed = math.hypot(largest.get('linear_x', 0.0), largest.get('linear_y', 0.0))
-    return CommandedSpeed(speed, largest.get('angular_z', 0.0))
 
 
 def _target(section: Section, protocol: Protocol) -> Distribution:

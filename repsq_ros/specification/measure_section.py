@@ -111,12 +111,13 @@ def _refuse_unused(section: Section, needs: Need, source: Input) -> None:
             )
     validity = content.get('validity')
     given = validity if isinstance(validity, dict) else {}
-    if needs == Need.READING and 'unanswered' in given:
-        raise section.fail(
-            'validity.unanswered',
-            f'{given["unanswered"]!r}',
-            'none: a number does not tell whether the robot moves',
-        )
+    for key in ('unanswered', 'least_speed'):
+        if needs == Need.READING and key in given:
+            raise section.fail(
+                f'validity.{key}',
+                f'{given[key]!r}',
+                'none: a number does not tell whether the robot moves',
+            )
     of_streams = not (given and given.keys() <= {'largest_error', 'obeys'})
     for key in ('validity',) * of_streams + ('largest_gap',):
         if needs == Need.READING and key in content and not source.rate > 0:

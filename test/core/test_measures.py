@@ -621,7 +621,7 @@ REFUSED = [
     ({**DIAL, 'input': GAUGE, 'largest_gap': 0.5}, 'may be silent for minutes'),
     ({**LOSS, 'input': {'type': 'geometry_msgs/Twist', 'frame': 'base'}}, 'has no frame_id'),
     ({**LOSS, 'input': {'type': 'unitree_go/SportModeState', 'frame': 'a'}}, 'has no frame_id'),
-    ({**LOSS, 'input': {'type': 'nav_msgs/Odometry', 'velocity_span': 0.2}}, 'an unknown key'),
+    ({**LOSS, 'input': {'type': 'geometry_msgs/Twist', 'velocity_span': 0.2}}, 'an unknown key'),
     ({**LOSS, 'input': {'type': 'nav_msgs/Odometry', 'rate': 50, 'retime': True}}, 'an unknown'),
     ({**LOSS, 'input': {**POSE, 'velocity': 'difference', 'velocity_span': 0.2}}, 'an unknown'),
     ({**DIAL, 'input': {'type': 'geometry_msgs/PointStamped',

@@ -126,6 +126,15 @@ def test_a_robot_that_stands_may_be_invalid(short, write):
     assert {(r.index, r.valid, r.code) for r in records} == {(0, False, 'unanswered')}
 
 
+def test_how_slow_a_robot_stands_is_declared(short, write):
+    """A command below twice this may look like rest, and tells nothing."""
+    usual, _, ended = campaign(short, write, STANDING)
+    assert ended
+    slow, _, ended = campaign(short, write, STANDING, least_speed=1.0)
+    assert not ended
+    assert slow.digest != usual.digest
+
+
 @pytest.mark.parametrize('parameters', [SurrogateParameters(), TURNING, LATE])
 def test_a_robot_that_moves_in_any_way_has_answered(short, write, parameters):
     """Badly, perhaps: that is what psi is for."""

@@ -16,6 +16,7 @@
 
 import json
 import math
+import re
 from dataclasses import replace
 
 import hypothesis.strategies as st
@@ -164,11 +165,26 @@ def test_a_sway_seen_at_a_low_rate_is_no_noise():
 def test_noise_of_a_twist_spoils_no_test_since_it_may_be_the_jolts_of_the_body():
     samples = walk(twist=True, noise=0.002)
     assert outcome_of(samples, gamma=0.01).valid
-    jolts = samples.linear.copy()
-    jolts[::40, 0] += 0.1
-    walked = walk(twist=True)
-    told = outcome_of(replace(walked, linear=walked.linear + jolts - samples.linear)).psi_error
-    assert told < 1e-3  # seldom, so no noise
+    assert outcome_of(samples, gamma=0.01, velocity_span=0.04).code is Code.TWIST  # poses' noise
+
+
+def test_twists_that_stand_out_are_spikes_unless_the_poses_go_along():
+    samples = walk(twist=True)
+    jolts = np.zeros(len(samples))
+    jolts[::40] = 0.2
+    yaw, linear = yaw_of(samples.orientation), samples.linear.copy()
+    linear[:, 0] += jolts
+    way = (np.cumsum(jolts) - jolts / 2.0) / WALK.rate
+    position = samples.position + np.column_stack([way * np.cos(yaw), way * np.sin(yaw), 0 * way])
+    jolted = replace(samples, linear=linear)
+    along = outcome_of(replace(jolted, position=position), gamma=0.04)
+    assert along.valid
+    assert along.psi_error < 0.005
+    spoiled = outcome_of(jolted, gamma=0.04)
+    assert spoiled.code is Code.TWIST_BOUND
+    assert re.search(r'spikes 0\.0\d+.*: 0\.2 m/s beside those around it at', spoiled.reason)
+    off = outcome_of(jolted).psi - TRUTH
+    assert outcome_of(jolted).psi_error == pytest.approx(off, rel=0.05)
 
 
 def test_the_limit_is_a_share_of_gamma_and_is_told():

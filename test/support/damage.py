@@ -19,7 +19,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from repsq_ros.measurement.limits import CommandedSpeed
 from repsq_ros.measurement.measure import Measure
 from repsq_ros.measurement.reasons import Code
 from repsq_ros.measurement.recorder import Recorder, Window
@@ -103,11 +102,11 @@ def motion_of(rng):
     )
 
 
-def measure_of(twist=False, commanded=CommandedSpeed(0.43, 0.3), **changes):  # noqa: B008
+def measure_of(twist=False, **changes):
     source = input_of_source('odometry' if twist else 'mocap')
     source = replace(source, frame='world', **changes)
     gamma = 0.04 if twist else None  # None: no psi_error is too large
-    return Measure(TrackingLoss(6.0, 'rms'), source, commanded=commanded, gamma=gamma)
+    return Measure(TrackingLoss(6.0, 'rms'), source, gamma=gamma)
 
 
 def outcome_of(measure, samples, command=(0.3, 0.0, 0.0)):
