@@ -31,7 +31,6 @@ from repsq_ros.timebase import to_seconds
 
 __all__ = ['Key', 'Recorder', 'Window']
 
-NEVER_NS = 2**63 - 1
 Key = tuple[int, int]  # (index, attempt) of a test
 
 
@@ -89,11 +88,6 @@ class Recorder:
     def open_keys(self) -> tuple[Key, ...]:
         """Return the tests whose windows are open, in the order in which they were opened."""
         return tuple(self._windows)
-
-    @property
-    def due_ns(self) -> int:
-        """Return the instant from which on a sample completes the next window."""
-        return min((window.end_ns for window in self._windows.values()), default=NEVER_NS)
 
     @property
     def complete_keys(self) -> tuple[Key, ...]:

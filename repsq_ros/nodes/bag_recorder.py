@@ -30,7 +30,7 @@ from rclpy.topic_endpoint_info import TopicEndpointInfo
 
 from repsq_ros.errors import MissingError, OutputError, RepsqError
 from repsq_ros.nodes.message_classes import message_class
-from repsq_ros.nodes.polling import NO_EVENTS, take_waiting
+from repsq_ros.nodes.polling import take_waiting
 from repsq_ros.nodes.runtime import CampaignNode
 
 LOOK = 0.25  # [s] between two looks for topics that have come
@@ -191,9 +191,7 @@ class BagRecorder(CampaignNode):
             for more, its_info in take_waiting(made, raw=True):
                 self._keep(topic, kind, more, its_info)
 
-        made = self.create_subscription(
-            message_class(kind), topic, keep, profile, raw=True, event_callbacks=NO_EVENTS
-        )
+        made = self.create_subscription(message_class(kind), topic, keep, profile, raw=True)
         return made
 
     def _keep(self, topic: str, kind: str, data: bytes, info: Mapping[str, int]) -> None:

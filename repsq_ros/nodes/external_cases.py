@@ -21,6 +21,7 @@ from rclpy.node import Node
 from repsq_ros import topics
 from repsq_ros.msg import TestCommand
 from repsq_ros.nodes import qos
+from repsq_ros.nodes.rclpy_versions import SubscriptionEventCallbacks
 from repsq_ros.sampling.external import External, external_draw
 from repsq_ros.sampling.proposals import Proposal
 from repsq_ros.specification.model import Specification
@@ -63,5 +64,8 @@ def listen_for_cases(
         if not proposal.offer(message.index, draw):
             cases.fault = f'{where}: found another case than the one offered before'
 
-    node.create_subscription(TestCommand, topics.EXTERNAL_CASE, hear, qos.RECORD)
+    events = SubscriptionEventCallbacks()  # by default, an incompatible QoS is logged
+    node.create_subscription(
+        TestCommand, topics.EXTERNAL_CASE, hear, qos.RECORD, event_callbacks=events
+    )
     return cases

@@ -22,6 +22,7 @@ from typing import Any
 
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSCompatibility, QoSProfile, qos_check_compatible
+from rclpy.qos_overriding_options import QoSOverridingOptions
 from rclpy.subscription import Subscription
 
 from repsq_ros.measurement.catalogue import TF
@@ -32,7 +33,7 @@ from repsq_ros.measurement.samples import Samples
 from repsq_ros.messages.sensor_messages import reader_of
 from repsq_ros.nodes import qos
 from repsq_ros.nodes.message_classes import message_class
-from repsq_ros.nodes.polling import NO_EVENTS, take_waiting
+from repsq_ros.nodes.polling import SimulatedTimes, polled_subscription, take_waiting
 from repsq_ros.nodes.rclpy_versions import publisher_count
 
 
@@ -49,6 +50,8 @@ def several_publishers(node: Node, topic: str, kind: str) -> Fault | None:
 class InputSubscription:
     """One input: its messages as samples, and what is wrong with its publishers.
 
+    Messages wait until somebody looks: at 1000 a second, each of them would wake the node.
+
     A condition may be a mode that was published once (transient local). As soon as a publisher
     offers that, a second subscription asks for it; the first one must not, or it would not hear
     publishers that keep nothing. A reading that is heard twice does no harm.
@@ -62,11 +65,26 @@ class InputSubscription:
         :param take: called with each sample and the time of its arrival [ns]
         """
         self.topic = node.resolve_topic_name(source.topic)
-        self._node, self._source = node, source
-        self._condition, self._latched = condition, False
-        self._hear = _hearer(node, source, take)
-        self._subscription = self._subscribe(qos.SENSOR)
+        self._node, self._source, self._take = node, source, take
+        self._condition = condition
+        self._read = reader_of(source)
+        self._arrival_ns = _arrivals(node, source)
+        self._subscription = self._subscribe(qos.SENSOR, qos.OVERRIDABLE)
+        self._latched: Subscription | None = None
         self._profile = self._subscription.qos_profile
+
+    def look(self) -> None:
+        """Take in the messages that have come since the last look."""
+        for subscription in (self._subscription, self._latched):
+            if subscription is not None:
+                for message, info in take_waiting(subscription, most=qos.SENSOR.depth):
+                    self._hear(message, info)
+
+    def _hear(self, message: Any, info: dict[str, int]) -> None:
+        arrival_ns = self._arrival_ns(info['received_timestamp'] or time.time_ns())
+        sample = self._read(message, arrival_ns)
+        if sample is not None:
+            self._take(sample, arrival_ns)
 
     @property
     def matched(self) -> bool:
@@ -77,21 +95,16 @@ class InputSubscription:
         """Return whether more than one program publishes on the topic."""
         return several_publishers(self._node, self.topic, self._source.type)
 
-    def _subscribe(self, profile: QoSProfile) -> Subscription:
-        def hear(message: Any, info: dict[str, int]) -> None:
-            self._hear(message, info)
-            for more, its_info in take_waiting(made):
-                self._hear(more, its_info)
-
-        made = self._node.create_subscription(
+    def _subscribe(
+        self, profile: QoSProfile, overridable: QoSOverridingOptions | None = None
+    ) -> Subscription:
+        return polled_subscription(
+            self._node,
             message_class(self._source.type),
             self._source.topic,
-            hear,
             profile,
-            event_callbacks=NO_EVENTS,
-            qos_overriding_options=None if self._latched else qos.OVERRIDABLE,
+            qos_overriding_options=overridable,
         )
-        return made
 
     def mismatch(self) -> str:
         """Return why publishers are not heard, with the remedy, or ''."""
@@ -106,11 +119,10 @@ class InputSubscription:
                 continue
             if (
                 self._condition
-                and not self._latched
+                and self._latched is None
                 and offered.durability == DurabilityPolicy.TRANSIENT_LOCAL
             ):
-                self._latched = True
-                self._subscribe(qos.LATCHED)
+                self._latched = self._subscribe(qos.LATCHED)
             fits, why = qos_check_compatible(offered, self._profile)
             if fits == QoSCompatibility.ERROR:
                 complaints.append(
@@ -125,31 +137,11 @@ class InputSubscription:
         return f'reliability:={offered.reliability.name.lower()}'
 
 
-def _hearer(
-    node: Node, source: Input, take: Callable[[Samples, int], None]
-) -> Callable[..., None]:
-    """Return the callback for one message; it is called up to 1000 times a second."""
-    read = reader_of(source)
-
-    def by_simulated_clock(message: Any, info: dict[str, int]) -> None:
-        arrival_ns = node.get_clock().now().nanoseconds
-        sample = read(message, arrival_ns)
-        if sample is not None:
-            take(sample, arrival_ns)
-
-    def by_header(message: Any, info: dict[str, int]) -> None:
-        arrival_ns = time.time_ns()
-        sample = read(message, arrival_ns)
-        if sample is not None:
-            take(sample, arrival_ns)
-
-    def by_arrival(message: Any, info: dict[str, int]) -> None:
-        # The middleware's time of reception, which may be long before this callback is called.
-        arrival_ns = info['received_timestamp'] or time.time_ns()
-        sample = read(message, arrival_ns)
-        if sample is not None:
-            take(sample, arrival_ns)
-
-    if node.get_parameter('use_sim_time').value:
-        return by_simulated_clock
-    return by_arrival if source.stamp == Stamp.RECEIVE else by_header
+def _arrivals(node: Node, source: Input) -> Callable[[int], int]:
+    """Return what tells from the middleware's time of reception when a message came [ns]."""
+    if not node.get_parameter('use_sim_time').value:
+        return lambda received_ns: received_ns
+    if source.stamp == Stamp.RECEIVE:
+        return SimulatedTimes(node).at
+    clock = node.get_clock()
+    return lambda _: int(clock.now().nanoseconds)  # near enough: the stamp is in the message

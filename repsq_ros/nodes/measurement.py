@@ -37,8 +37,9 @@ from repsq_ros.measurement.tail import Tail
 from repsq_ros.messages import campaign_messages
 from repsq_ros.msg import TestCommand, TestMeasurement
 from repsq_ros.nodes import qos, translate
-from repsq_ros.nodes.diagnostics import PERIOD, Diagnostics, Watched
-from repsq_ros.nodes.heartbeat import HeartbeatPublisher
+from repsq_ros.nodes.diagnostics import PERIOD as DIAGNOSED
+from repsq_ros.nodes.diagnostics import Diagnostics, Watched
+from repsq_ros.nodes.heartbeat import PERIOD, HeartbeatPublisher
 from repsq_ros.nodes.input_subscription import InputSubscription
 from repsq_ros.nodes.parameters import Parameters
 from repsq_ros.nodes.phase_subscription import subscribe_to_phases
@@ -47,7 +48,6 @@ from repsq_ros.nodes.self_diagnosis import SelfDiagnosis
 from repsq_ros.protocols.phases import Phase, Span
 from repsq_ros.views.health import Level
 
-PATIENCE = 0.1  # [s] between two looks for windows whose last sample does not come
 OVERDUE = 5.0  # [s] after a test, for a sensor whose stamps stay behind
 
 
@@ -72,7 +72,7 @@ class Measurement(CampaignNode):
         self._recorder = Recorder(self._specification.measure)
         self._test = TestCommand()  # the attempt that was heard of last
         self._attempts = Attempts()
-        self._running = RunningTime(2 * PATIENCE)  # or a stall would end a test too early
+        self._running = RunningTime(2 * PERIOD)  # or a stall would end a test too early
         self._over_since: dict[Key, float] = {}  # [s] of it; tests whose phases are over
         self._last: TestMeasurement | None = None  # said again to who asks again
         self._frame = ''
@@ -84,11 +84,9 @@ class Measurement(CampaignNode):
         )
         subscribe_to_phases(self, self._hear_phase)
         self._listen()
-        self._heartbeat = HeartbeatPublisher(self, 'measurement')
+        self._heartbeat = HeartbeatPublisher(self, 'measurement', self._look)
         SelfDiagnosis(self, self._health)
-        steady = Clock(clock_type=ClockType.STEADY_TIME)
-        self.create_timer(PATIENCE, self._look, clock=steady)
-        self.create_timer(PERIOD, self._diagnose, clock=steady)
+        self.create_timer(DIAGNOSED, self._diagnose, clock=Clock(clock_type=ClockType.STEADY_TIME))
 
     # Inputs --------------------------------------------------------------------------------------
 
@@ -115,8 +113,6 @@ class Measurement(CampaignNode):
     def _take(self, sample: Samples) -> None:
         self._frame = sample.frame()
         self._last_arrival = self._running.now
-        if sample.stamp_ns >= self._recorder.due_ns:
-            self._measure_complete()
 
     def _diagnose(self) -> None:
         now_ns = self.get_clock().now().nanoseconds
@@ -166,6 +162,8 @@ class Measurement(CampaignNode):
 
     def _measure_complete(self) -> None:
         """Measure tests whose phases are over and whose samples are there."""
+        for each in reversed(self._watched):  # the conditions first: they hold for the samples
+            each.subscription.look()
         complete = self._recorder.complete_keys
         self._measure(tuple(key for key in complete if key in self._over_since))
 
@@ -190,6 +188,7 @@ class Measurement(CampaignNode):
         waits_for = self._waits_for()
         self._heartbeat.say(not waits_for, waits_for)
         self._running.look(time.monotonic())
+        self._measure_complete()
         now, overdue = self._running.now, max(OVERDUE, self._grace)
         silent = now - self._last_arrival > self._grace
         for key in self._recorder.open_keys:

@@ -25,7 +25,6 @@ from repsq_ros.messages import campaign_messages
 from repsq_ros.msg import TestCommand, TestPhase
 from repsq_ros.nodes import qos
 from repsq_ros.nodes.deferred_messages import DeferredMessages
-from repsq_ros.nodes.polling import NO_EVENTS
 from repsq_ros.nodes.watches.publishers import PublisherCheck
 from repsq_ros.protocols.phases import Span
 
@@ -55,6 +54,5 @@ def subscribe_to_phases(
         topics.TEST_PHASE,
         take if of_anybody else deferred.take,
         qos.RECORD,
-        event_callbacks=NO_EVENTS,
         qos_overriding_options=qos.OVERRIDABLE,
     )

@@ -21,6 +21,7 @@ has no public call for this, so all use of `Subscription.handle` is in this file
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator
 from typing import Any
 
@@ -28,17 +29,15 @@ from rclpy.callback_groups import CallbackGroup
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from rclpy.subscription import Subscription
+from rosgraph_msgs.msg import Clock
 
 from repsq_ros.measurement.inputs import Input
 from repsq_ros.measurement.samples import Samples
 from repsq_ros.messages.sensor_messages import reader_of
 from repsq_ros.nodes import qos
 from repsq_ros.nodes.message_classes import message_class
-from repsq_ros.nodes.rclpy_versions import SubscriptionEventCallbacks
+from repsq_ros.timebase import from_time
 
-# Each of rclpy's events (such as incompatible QoS) would add a waitable to every subscription, and
-# an executor checks them all before every message. QoS events are polled once a second instead.
-NO_EVENTS = SubscriptionEventCallbacks(use_default_callbacks=False)
 MOST = 100  # messages at most that are taken from one subscription before the next one's turn
 
 
@@ -58,16 +57,14 @@ class _NotExecuted(CallbackGroup):
 
 
 def polled_subscription(
-    node: Node, kind: type, topic: str, profile: QoSProfile
+    node: Node, kind: type, topic: str, profile: QoSProfile, **more: Any
 ) -> Subscription[Any]:
-    """Return a subscription that wakes nobody: its messages wait until they are taken."""
+    """Return a subscription that wakes nobody: its messages wait until they are taken.
+
+    :param more: further arguments of `create_subscription`
+    """
     return node.create_subscription(
-        kind,
-        topic,
-        lambda _: None,
-        profile,
-        callback_group=_NotExecuted(),
-        event_callbacks=NO_EVENTS,
+        kind, topic, lambda _: None, profile, callback_group=_NotExecuted(), **more
     )
 
 
@@ -84,14 +81,35 @@ def take(subscription: Subscription, raw: bool = False) -> tuple[Any, dict[str, 
 
 
 def take_waiting(
-    subscription: Subscription, raw: bool = False
+    subscription: Subscription, raw: bool = False, most: int = MOST
 ) -> Iterator[tuple[Any, dict[str, int]]]:
-    """Yield messages that arrived while the last one was handled, at most MOST of them."""
-    for _ in range(MOST):
+    """Yield the messages that wait, at most so many of them."""
+    for _ in range(most):
         taken = take(subscription, raw)
         if taken is None:
             return
         yield taken
+
+
+class SimulatedTimes:
+    """Simulated time at instants of reception, as /clock told it."""
+
+    def __init__(self, node: Node) -> None:
+        self._subscription = polled_subscription(node, Clock, '/clock', qos.SENSOR)
+        self._received: list[int] = [0]  # [ns]
+        self._told: list[int] = [0]  # simulated time from then on [ns]
+
+    def at(self, received_ns: int) -> int:
+        """Return the simulated time at which a message was received [ns].
+
+        Messages are to be asked for in the order of their reception.
+        """
+        for clock, info in take_waiting(self._subscription, most=qos.SENSOR.depth):
+            self._received.append(info['received_timestamp'])
+            self._told.append(from_time(clock.clock))
+        place = max(bisect_right(self._received, received_ns) - 1, 0)
+        del self._received[:place], self._told[:place]
+        return self._told[0]
 
 
 class PolledTopic:

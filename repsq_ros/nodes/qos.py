@@ -56,8 +56,8 @@ LATCHED = QoSProfile(
     durability=DurabilityPolicy.TRANSIENT_LOCAL,
 )
 
-# Sensors: best effort also hears reliable publishers; the depth holds two seconds at 1 kHz.
-SENSOR = QoSProfile(depth=2000, reliability=ReliabilityPolicy.BEST_EFFORT)
+# Sensors: best effort also hears reliable publishers; the depth holds ten seconds at 1 kHz.
+SENSOR = QoSProfile(depth=10_000, reliability=ReliabilityPolicy.BEST_EFFORT)
 
 # /diagnostics: as diagnostic_aggregator and rqt subscribe to it.
 DIAGNOSTICS = QoSProfile(depth=10, reliability=ReliabilityPolicy.RELIABLE)

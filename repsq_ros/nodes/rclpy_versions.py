@@ -24,11 +24,11 @@ from rclpy.node import Node
 from rclpy.subscription import Subscription
 
 try:
-    from rclpy.event_handler import SubscriptionEventCallbacks
+    from rclpy.event_handler import PublisherEventCallbacks, SubscriptionEventCallbacks
 except ImportError:
-    from rclpy.qos_event import SubscriptionEventCallbacks
+    from rclpy.qos_event import PublisherEventCallbacks, SubscriptionEventCallbacks
 
-__all__ = ['SubscriptionEventCallbacks', 'publisher_count']
+__all__ = ['PublisherEventCallbacks', 'SubscriptionEventCallbacks', 'publisher_count']
 
 
 def publisher_count(node: Node, subscription: Subscription) -> int:

@@ -23,6 +23,7 @@ import time
 from collections.abc import Callable
 from contextlib import nullcontext
 from types import FrameType
+from typing import Any
 
 import rclpy
 from rclpy.executors import SingleThreadedExecutor
@@ -31,6 +32,7 @@ from rclpy.signals import SignalHandlerOptions
 
 from repsq_ros.errors import ParameterError, RepsqError
 from repsq_ros.nodes.process_end import exits_within
+from repsq_ros.nodes.rclpy_versions import PublisherEventCallbacks, SubscriptionEventCallbacks
 
 LEAVING = 2.0  # [s] at most between being told to end and doing so
 SPIN = 0.1  # [s] at most between two looks at the signals
@@ -38,10 +40,25 @@ DESTROYING = 3.0  # [s] at most for the middleware to end
 
 
 class CampaignNode(Node):
-    """A node with an end: `finished` ends it from inside, `shut_down` is its last word."""
+    """A node with an end: `finished` ends it from inside, `shut_down` is its last word.
+
+    Its publishers and subscriptions have no events (such as an incompatible QoS) unless they are
+    given some: the executor checks each event before each callback, which took a fifth of the
+    processor time of a simulated campaign.
+    """
 
     finished = False
     exit_code = 0
+
+    def create_publisher(self, *given: Any, **named: Any) -> Any:
+        """Make a publisher without events."""
+        events = PublisherEventCallbacks(use_default_callbacks=False)
+        return super().create_publisher(*given, **{'event_callbacks': events, **named})
+
+    def create_subscription(self, *given: Any, **named: Any) -> Any:
+        """Make a subscription without events."""
+        events = SubscriptionEventCallbacks(use_default_callbacks=False)
+        return super().create_subscription(*given, **{'event_callbacks': events, **named})
 
     def work(self, executor: SingleThreadedExecutor) -> None:
         """Do the next piece of work; by default, wait for a callback and run it."""

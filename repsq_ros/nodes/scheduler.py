@@ -30,7 +30,6 @@ from repsq_ros.campaign.obedience import ObedienceCheck, did_not_move
 from repsq_ros.campaign.progress import ProgressLines, pause_text
 from repsq_ros.campaign.records import CountedAttempt
 from repsq_ros.errors import CampaignError, OutputError, OutputLateError
-from repsq_ros.measurement.samples import Samples
 from repsq_ros.messages import campaign_messages
 from repsq_ros.msg import Estimate, TestMeasurement
 from repsq_ros.nodes import qos
@@ -119,8 +118,12 @@ class Scheduler(CampaignNode):
         ):
             deferred = DeferredMessages(self, self._readiness.publishers, topic, hear)
             self.create_subscription(kind, topic, deferred.take, qos.RECORD)
+        self._body: InputSubscription | None = None
         if specification.feedback is not None:
-            self._body = InputSubscription(self, specification.feedback, self._hear_body, False)
+            self._body = InputSubscription(
+                self, specification.feedback, lambda sample, _: self._conductor.hear_body(sample),
+                condition=False,
+            )  # fmt: skip
         self._heartbeat = HeartbeatPublisher(self, 'scheduler', self._beat)
         self._heartbeat.say(True, '')
         SelfDiagnosis(self, self._health)
@@ -175,13 +178,6 @@ class Scheduler(CampaignNode):
             self._conductor.hear_estimate(campaign_messages.estimate_record_of(message))
             self._step(self._time.now_ns())
 
-    def _hear_body(self, sample: Samples, _: int) -> None:
-        """Take in where the body is; a phase may be over by it."""
-        self._conductor.hear_body(sample)
-        span, now_ns = self._conductor.span, self._time.now_ns()
-        if span is not None and span.end_ns is not None and now_ns >= span.end_ns:
-            self._step(now_ns)
-
     def _tick(self) -> None:
         """Stream the command, and move on."""
         if self._conductor.span is None:
@@ -223,6 +219,8 @@ class Scheduler(CampaignNode):
 
     def _step(self, now_ns: int) -> None:
         """Let the conductor decide what is due, and carry it out."""
+        if self._body is not None:
+            self._body.look()
         if self._conductor.span is None or self._conductor.finished:
             return
         if self._supervisor.time_was_lost():

@@ -59,6 +59,7 @@ PATIENCE = 5.0  # [s] of holding after which the reason is told
 IDLE_SPEED = 0.1  # simulated s in each real s before tests of a simulation as fast as possible
 CATCH_UP = 0.1  # [s] of delay that is made good by running faster
 LOOK = 0.01  # [s] of real time between two looks for messages, when as fast as possible
+STRETCH_NS = NANOSECONDS // 5  # that is simulated at a time then
 
 
 class SimulatedRobot(CampaignNode):
@@ -111,7 +112,10 @@ class SimulatedRobot(CampaignNode):
         self._scheduler = 0  # session of the scheduler that was heard last
         self._orphaned = False  # no phase was announced since that one fell silent
         self._nodes: set[str] = set()  # that gave heartbeats since that one started
-        self._clock_told = 0.0  # when /clock was published last
+        self._clock_told, self._told_ns = (
+            0.0,
+            0,
+        )  # when /clock was published last, and what it said
         self._looked = 0.0  # when messages were looked for last
 
         SelfDiagnosis(self, self._health)
@@ -184,20 +188,25 @@ class SimulatedRobot(CampaignNode):
             self._hold(executor)
             return
         self._held_since = None
-        until_ns = self._now_ns + self._chunk_ns
+        until_ns = self._now_ns + (self._chunk_ns if self._speed or self._idle else STRETCH_NS)
         if horizon_ns is not None:
             until_ns = min(until_ns, horizon_ns)
         if self._wait_until_due(executor, until_ns):
             self._live_until(until_ns)
-            if until_ns == horizon_ns or self._clock_is_due():
+            if (until_ns == horizon_ns and until_ns != self._told_ns) or self._clock_is_due():
                 self._publish_clock()
 
     @property
     def _silent(self) -> list[str]:
         """Return the nodes for which time waits; between tests it waits for none."""
-        if self._system_clock or (self._span is None and not self._upcoming):
+        if self._system_clock or self._idle:
             return []
         return sorted(self._nodes - self._peers.alive())
+
+    @property
+    def _idle(self) -> bool:
+        """True while no test is under way."""
+        return self._span is None and not self._upcoming
 
     def _may_enter(self, span: Span) -> bool:
         """Tell whether a phase's time has come and its command is there."""
@@ -246,7 +255,7 @@ class SimulatedRobot(CampaignNode):
 
     def _wait_until_due(self, executor: SingleThreadedExecutor, until_ns: int) -> bool:
         """Take in messages while real time leaves some; False if a campaign begins meanwhile."""
-        idle = self._span is None and not self._upcoming
+        idle = self._idle
         # Before tests nobody waits for the simulation, and the first phase, planned start_lead
         # ahead in its time, is to be heard before its time comes, however long that takes.
         speed = (min(self._speed, 1.0) or IDLE_SPEED) if idle else self._speed
@@ -295,7 +304,8 @@ class SimulatedRobot(CampaignNode):
         self._now_ns = until_ns
 
     def _publish_readings(self, until_ns: int, command: Command) -> None:
-        for reading in self._simulation.advance(until_ns, command):
+        # All of them first: published in a row, they wake who listens once.
+        for reading in list(self._simulation.advance(until_ns, command)):
             if self._sensors.needs_clock(reading):
                 self._now_ns = max(self._now_ns, reading.stamp_ns)
                 self._publish_clock()
@@ -313,7 +323,7 @@ class SimulatedRobot(CampaignNode):
         return slow or late
 
     def _publish_clock(self) -> None:
-        self._clock_told = time.monotonic()
+        self._clock_told, self._told_ns = time.monotonic(), self._now_ns
         if self._clock_topic is not None:
             self._clock_topic.publish(Clock(clock=translate.to_time(self._now_ns)))
 

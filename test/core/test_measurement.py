@@ -28,6 +28,7 @@ from repsq_ros.measurement.limits import Limits
 from repsq_ros.measurement.measure import Measure
 from repsq_ros.measurement.reasons import Code
 from repsq_ros.measurement.recorder import Recorder, Window
+from repsq_ros.measurement.samples import body_sample
 from repsq_ros.measurement.tail import Tail
 from repsq_ros.measurement.tracking_loss import TrackingLoss, soft_linf
 from repsq_ros.measurement.velocity import by_difference
@@ -327,8 +328,9 @@ def test_only_what_is_said_to_be_kept_is_measured():
     recorder.keep({(0, 0): first, (1, 0): second})
     recorder.keep({(1, 0): second})
     assert recorder.open_keys == ((1, 0),)
-    assert recorder.due_ns == 30
+    recorder.add(body_sample(15, (0.0, 0.0, 0.0)))
+    assert recorder.complete_keys == ()
     recorder.keep({(1, 0): first})
-    assert recorder.due_ns == 10
+    assert recorder.complete_keys == ((1, 0),)
     recorder.keep({})
     assert recorder.open_keys == ()

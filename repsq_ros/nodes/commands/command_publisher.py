@@ -24,6 +24,7 @@ from rclpy.qos import QoSProfile
 
 from repsq_ros.errors import CampaignError
 from repsq_ros.nodes import qos
+from repsq_ros.nodes.rclpy_versions import PublisherEventCallbacks
 from repsq_ros.protocols.command_space import Command, CommandKind, CommandSpace
 
 
@@ -57,7 +58,9 @@ class CommandPublisher(ABC):
         profile: QoSProfile = qos.COMMAND,
     ) -> None:
         self._space = space
-        self._node, self._publisher = node, node.create_publisher(kind, topic, profile)
+        events = PublisherEventCallbacks()  # by default, an incompatible QoS is logged
+        self._publisher = node.create_publisher(kind, topic, profile, event_callbacks=events)
+        self._node = node
         package = kind.__module__.partition('.')[0]
         self._type = f'{package}/msg/{kind.__name__}'
         self.other_stops: list[OtherStop] = []

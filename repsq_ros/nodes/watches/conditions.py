@@ -56,7 +56,8 @@ class _WatchedCondition:
         self._glimpsed = self.fault() or self._glimpsed
 
     def look(self) -> None:
-        """Take up what was wrong since the last look."""
+        """Take up what was heard, and was wrong, since the last look."""
+        self.subscription.look()
         self.recent, self._glimpsed = self._glimpsed, ''
 
     def fault(self) -> str:
