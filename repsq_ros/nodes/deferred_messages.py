@@ -16,6 +16,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
@@ -49,15 +50,17 @@ class DeferredMessages(Generic[Message]):
         self._publishers, self._topic, self._hear = publishers, topic, hear
         self._alone = publishers.alone_or_only if believe_single else publishers.alone
         self._believe_single = believe_single
-        self._waiting: list[Message] = []
-        self._most = 0  # publishers that were there while messages waited
+        self._waiting: list[tuple[Message, int]] = []  # and when each was received [ns]
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._timer = node.create_timer(PERIOD, self._decide, clock=steady)
         self._timer.cancel()
 
-    def take(self, message: Message) -> None:
-        """Take a message in: it is heard now, later, or (of somebody else) never."""
-        self._waiting.append(message)
+    def take(self, message: Message, info: dict[str, int]) -> None:
+        """Take a message in: it is heard now, later, or (of somebody else) never.
+
+        :param info: as the middleware gives it with the message
+        """
+        self._waiting.append((message, info['received_timestamp'] or time.time_ns()))
         self._decide()
 
     def _decide(self) -> None:
@@ -65,16 +68,10 @@ class DeferredMessages(Generic[Message]):
             self._timer.cancel()
             return
         if self._publishers.nameless(self._topic, self._believe_single):
-            self._most = max(self._most, self._publishers.count(self._topic))
             self._timer.reset()
             return
         self._timer.cancel()
         waiting, self._waiting = self._waiting, []
-        gone = self._most > 0 and self._publishers.count(self._topic) < self._most
-        self._most = 0
-        if gone:  # before it was known: its messages cannot be told apart from the others'
-            self._publishers.refuse(self._topic, 'a node that is not known, and has gone')
-            return
-        for message in waiting:
-            if self._alone(self._topic):
+        for message, received_ns in waiting:
+            if self._alone(self._topic, received_ns):
                 self._hear(message)

@@ -17,6 +17,7 @@
 import math
 import re
 import signal
+import time
 
 import pytest
 import rclpy
@@ -203,26 +204,29 @@ def hide_names(watching, monkeypatch):
 
 
 def records_through(nodes, name):
-    """Return what is heard of measurements that a node of a name sends, and who watches it."""
+    """Return what is heard of measurements that a node of a name sends, and who watches it.
+
+    Nothing is taken from the middleware yet.
+    """
     watching = nodes.listener.speaker('watching')
     check, heard = PublisherCheck(watching, {topics.TEST_MEASUREMENT: ('measurement',)}), []
     deferred = DeferredMessages(watching, check, topics.TEST_MEASUREMENT, heard.append)
     taken = []
     watching.create_subscription(
         TestMeasurement, topics.TEST_MEASUREMENT,
-        lambda message: (taken.append(message), deferred.take(message)), qos.RECORD,
+        lambda message, info: (taken.append(message), deferred.take(message, info)), qos.RECORD,
     )  # fmt: skip
     speaker = nodes.listener.speaker(name)
     publisher = speaker.create_publisher(TestMeasurement, topics.TEST_MEASUREMENT, qos.RECORD)
     for index in range(3):
         publisher.publish(TestMeasurement(index=index))
-    return watching, taken, heard
+    return watching, check, taken, heard
 
 
 @pytest.mark.parametrize(('name', 'expected'), [('measurement', [0, 1, 2]), ('forger', [])])
 def test_what_a_nameless_publisher_says_waits_for_its_name(nodes, monkeypatch, name, expected):
     hide_names(nodes.listener.speaker('watching'), monkeypatch)
-    watching, taken, heard = records_through(nodes, name)
+    watching, _, taken, heard = records_through(nodes, name)
     nodes.listener.until(lambda: len(taken) == 3)
     nodes.listener.listen(0.3)
     assert heard == []
@@ -234,15 +238,32 @@ def test_what_a_nameless_publisher_says_waits_for_its_name(nodes, monkeypatch, n
 
 def test_who_goes_before_it_has_a_name_is_not_believed(nodes, monkeypatch):
     hide_names(nodes.listener.speaker('watching'), monkeypatch)
-    watching, taken, heard = records_through(nodes, 'measurement')
+    watching, _, taken, heard = records_through(nodes, 'measurement')
     nodes.listener.until(lambda: len(taken) == 3)
-    speaker = nodes.listener.speaker('measurement')
-    (publisher,) = [each for each in speaker.publishers if 'test_measurement' in each.topic_name]
-    speaker.destroy_publisher(publisher)
-    nodes.listener.until(lambda: watching.count_publishers(topics.TEST_MEASUREMENT) == 0)
+    fall_silent(nodes, 'measurement', watching)
     monkeypatch.undo()
     nodes.listener.listen(0.5)
     assert heard == []
+
+
+def test_what_a_stranger_left_behind_is_not_counted(nodes):
+    """Its messages wait in the middleware, where nobody can tell any more whose they are."""
+    watching, check, taken, heard = records_through(nodes, 'forger')
+    while not check.blockers():
+        check.look()
+    fall_silent(nodes, 'forger', watching)
+    nodes.listener.until(lambda: len(taken) == 3)
+    nodes.listener.listen(0.5)
+    assert heard == []
+
+
+def fall_silent(nodes, name, watching):
+    """Destroy the publisher that a node has, without taking a message, until this is seen."""
+    speaker = nodes.listener.speaker(name)
+    (publisher,) = [each for each in speaker.publishers if 'test_measurement' in each.topic_name]
+    speaker.destroy_publisher(publisher)
+    while watching.count_publishers(topics.TEST_MEASUREMENT):
+        time.sleep(0.01)
 
 
 def names_on(watching):
@@ -253,7 +274,7 @@ def names_on(watching):
 def test_who_never_has_a_name_is_not_believed(nodes, monkeypatch):
     monkeypatch.setattr(publishers_module, 'NAMED', 0.5)
     hide_names(nodes.listener.speaker('watching'), monkeypatch)
-    _, taken, heard = records_through(nodes, 'measurement')
+    *_, taken, heard = records_through(nodes, 'measurement')
     nodes.listener.until(lambda: len(taken) == 3)
     nodes.listener.listen(1.0)
     monkeypatch.undo()

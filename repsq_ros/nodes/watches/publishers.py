@@ -72,6 +72,7 @@ class PublisherCheck:
         }
         self._counts: dict[str, int] = {}
         self._foreign: dict[str, tuple[str, ...]] = {}
+        self._gone_ns: dict[str, int] = {}  # when one was found to have gone, system time [ns]
         self._unknown_since: dict[str, float] = {}  # of a publisher without a name, steady [s]
         self._last: dict[str, tuple[str, float]] = {}  # who was seen last, and when [s]
         self._first_seen: dict[bytes, float] = {}  # publishers with a name of ours
@@ -88,6 +89,8 @@ class PublisherCheck:
 
     def _look_at(self, topic: str) -> None:
         found = self._node.get_publishers_info_by_topic(topic)
+        if self._foreign.get(topic) and len(found) < self._counts[topic]:
+            self._gone_ns[topic] = time.time_ns()
         self._counts[topic] = len(found)
         standings = [(each, self._standing(topic, each)) for each in found]
         self._foreign[topic] = tuple(
@@ -152,29 +155,28 @@ class PublisherCheck:
         since = self._unknown_since.get(name)
         return since is not None and time.monotonic() - since < NAMED
 
-    def alone(self, topic: str) -> bool:
-        """Tell whether what was just heard on a topic can only be of those expected.
+    def alone(self, topic: str, received_ns: int) -> bool:
+        """Tell whether a message on a topic can only be of those expected.
 
-        A publisher is known before its first message can come, though not always by its name.
+        A publisher is known before its first message can come, though not always by its name. One
+        that has gone may have left messages that are still waiting.
+
+        :param received_ns: when the middleware received it, system time
         """
         name = self._seen_now(topic)
-        if self._foreign[name]:
-            self.refuse(topic, ' and '.join(self._foreign[name]))
-        return not self._foreign[name]
+        who = ' and '.join(self._foreign[name])
+        if not who and received_ns <= self._gone_ns.get(name, 0):
+            who = 'a node that has gone'
+        if who:
+            text = f'not counted: {who} on {name}'
+            self._node.get_logger().error(text, throttle_duration_sec=5.0)
+        return not who
 
-    def count(self, topic: str) -> int:
-        """Return how many publishers a topic has now."""
-        return int(self._node.count_publishers(self._node.resolve_topic_name(topic)))
-
-    def refuse(self, topic: str, who: str) -> None:
-        """Tell whose word on a topic is not counted."""
-        name = self._node.resolve_topic_name(topic)
-        self._node.get_logger().error(f'not counted: {who} on {name}', throttle_duration_sec=5.0)
-
-    def alone_or_only(self, topic: str) -> bool:
+    def alone_or_only(self, topic: str, received_ns: int) -> bool:
         """Like `alone`, but by hand a single publisher is always accepted (bag replay)."""
-        by_hand = not self._processes.known
-        return (by_hand and self.count(topic) == 1) or self.alone(topic)
+        name = self._node.resolve_topic_name(topic)
+        by_hand = not self._processes.known and self._node.count_publishers(name) == 1
+        return by_hand or self.alone(topic, received_ns)
 
     def blockers(self) -> list[str]:
         """Return what speaks against moving, and for a while who has just gone.
