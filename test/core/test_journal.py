@@ -27,6 +27,7 @@ import yaml
 from conftest import ROOT
 from hypothesis import given
 from hypothesis import strategies as st
+from support.folders import patient_queue
 
 from repsq_ros.campaign.campaign import Campaign
 from repsq_ros.campaign.conductor import Conductor
@@ -203,12 +204,12 @@ def test_numbers_that_are_not_finite_survive(value, tmp_path):
 
 
 def test_a_campaign_goes_on_from_its_journal(specification, tmp_path):
-    journal = JournalQueue(tmp_path, specification, 'lab', 1)
+    journal = patient_queue(tmp_path, specification, 'lab', 1)
     journal.begin_session('new gauge', {'rate': 20.0})
     for index in range(3):
         journal.write_action(CountedAttempt(record(index), None))
     journal.close()
-    again = JournalQueue(tmp_path, specification, 'ignored', 1, resume=True)
+    again = patient_queue(tmp_path, specification, 'ignored', 1, resume=True)
     assert again.campaign_id == 'lab'
     assert again.contents.tests == tuple(record(index) for index in range(3))
     (session,) = again.contents.sessions
@@ -233,23 +234,23 @@ def test_a_campaign_goes_on_from_its_journal(specification, tmp_path):
 def test_another_campaign_is_not_gone_on_with(
     seed, resume, gamma, told, specification, content, write, tmp_path
 ):
-    JournalQueue(tmp_path, specification, 'lab', 1).close()
+    patient_queue(tmp_path, specification, 'lab', 1).close()
     content['accuracy']['gamma'] = gamma
     other = load(write(content, 'other.yaml'))
     before = (tmp_path / JOURNAL).read_bytes()
     with pytest.raises(JournalError, match=told):
-        JournalQueue(tmp_path, other, 'lab', seed, resume)
+        patient_queue(tmp_path, other, 'lab', seed, resume)
     assert (tmp_path / JOURNAL).read_bytes() == before
 
 
 def test_there_has_to_be_a_journal_to_go_on_with(specification, tmp_path):
     with pytest.raises(JournalError, match='found nothing, expected the journal'):
-        JournalQueue(tmp_path, specification, 'lab', 1, resume=True)
+        patient_queue(tmp_path, specification, 'lab', 1, resume=True)
     assert not (tmp_path / JOURNAL).exists()
 
 
 def test_lines_that_could_not_be_written_come_first_later(specification, tmp_path, monkeypatch):
-    queue = JournalQueue(tmp_path, specification, 'lab', 1)
+    queue = patient_queue(tmp_path, specification, 'lab', 1)
     journal = queue._journal
     real, full = journal.append, True
 
@@ -271,7 +272,7 @@ def test_lines_that_could_not_be_written_come_first_later(specification, tmp_pat
 
 def test_folding_a_journal_gives_the_result_of_the_campaign(specification, tmp_path):
     straight = Campaign(specification)
-    journal = JournalQueue(tmp_path, specification, 'lab', 1)
+    journal = patient_queue(tmp_path, specification, 'lab', 1)
     index = 0
     while not straight.stopped:
         each = record(index, psi=0.4 + 0.1 * math.sin(index))
@@ -302,7 +303,7 @@ def test_a_journal_of_version_0_1_0_is_gone_on_with(tmp_path):
     """Eight tests of a proposal that learns, one INVALID, one skipped, a pause, and a crash."""
     shutil.copytree(OLD, tmp_path / 'campaign')
     specification = load(tmp_path / 'campaign' / 'specification.yaml')
-    journal = JournalQueue(tmp_path / 'campaign', specification, '', 7, resume=True)
+    journal = patient_queue(tmp_path / 'campaign', specification, '', 7, resume=True)
     tests = journal.contents.tests
     assert [(t.index, t.attempt) for t in tests if not t.valid] == [(3, 0), (6, 0)]
     assert [t.broken_off for t in tests] == [False] * 9
@@ -342,7 +343,7 @@ def test_a_journal_of_version_0_1_0_of_another_contract_is_refused(change, tmp_p
     change(content)
     file.write_text(yaml.safe_dump(content))
     with pytest.raises(JournalError, match='found specification digest 606a987bab1f, expected'):
-        JournalQueue(tmp_path / 'campaign', load(file), '', 7, resume=True)
+        patient_queue(tmp_path / 'campaign', load(file), '', 7, resume=True)
 
 
 def test_a_journal_of_this_version_is_held_to_its_digest(specification):

@@ -26,12 +26,12 @@ from threading import Thread
 import pytest
 import yaml
 from conftest import ROOT
+from support.folders import patient_queue
 from support.forged import forge, lines_of
 
 from repsq_ros.campaign.folder import SPECIFICATION
 from repsq_ros.campaign.journal import JOURNAL, LEDGER, Journal, read_journal
 from repsq_ros.campaign.journal_contents import CASE
-from repsq_ros.campaign.journal_queue import JournalQueue
 from repsq_ros.campaign.recomputed_campaign import recompute
 from repsq_ros.certificate.canonical import content_digest
 from repsq_ros.certificate.document import CERTIFICATE, make_document
@@ -381,7 +381,7 @@ def begun_by_launch(base, registration):
         with pytest.raises(ParameterError, match=told):
             look_first(arguments, {**values, name: '7' if name == 'seed' else ''})
     given = look_first(arguments, values)
-    queue = JournalQueue(base / 'x', load(base / 'of.yaml'), given['campaign_id'],
+    queue = patient_queue(base / 'x', load(base / 'of.yaml'), given['campaign_id'],
                          int(given['seed']))  # fmt: skip
     queue.close()
     again = {**values, 'resume': 'true'}
@@ -438,7 +438,7 @@ def test_a_registration_is_used_where_a_test_may_have_been_commanded(base):
     assert register(base, '--seed', '4') == 0
     registration = base / 'ledger' / 'registration-2.json'
     begin_registered(registration, base / 'b', 'of-1', '')
-    queue = JournalQueue(base / 'b', load(base / 'of.yaml'), 'of-1', 4)
+    queue = patient_queue(base / 'b', load(base / 'of.yaml'), 'of-1', 4)
     queue.write(CASE, dict(lines_of(base / 'a')[2][1]))
     queue.close()
     assert close_registered(registration, base / 'b') == ''

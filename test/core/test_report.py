@@ -25,10 +25,9 @@ import numpy as np
 import pytest
 import yaml
 from conftest import ROOT
-from support.folders import leave_folder, records_of, simulate_folder
+from support.folders import leave_folder, patient_queue, records_of, simulate_folder
 
 from repsq_ros.campaign.folder import REPLICATION, RESULT, SPECIFICATION
-from repsq_ros.campaign.journal_queue import JournalQueue
 from repsq_ros.campaign.records import TestRecord
 from repsq_ros.cli import main
 from repsq_ros.errors import MissingError
@@ -236,7 +235,7 @@ def test_what_was_lost_and_what_held_the_campaign_is_listed(content, write, tmp_
     tests[3] = TestRecord(1, 2, math.nan, 1.0, False, 'slippery', x=(0.1,) * 3, skipped=True)
     folder = tmp_path / 'lab'
     leave_folder(folder, write(content), tests)
-    journal = JournalQueue(folder, load(folder / SPECIFICATION), 'lab', 1, resume=True)
+    journal = patient_queue(folder, load(folder / SPECIFICATION), 'lab', 1, resume=True)
     journal.write('pause', {'reason': 'the battery & more', 'broken_off': False})
     journal.close()
     page = shown(folder)

@@ -282,7 +282,8 @@ def test_no_message_is_large_and_all_is_said_again_to_who_joins():
 
 
 def test_every_node_says_how_it_is(nodes, write, short):
-    """The levels that docs/nodes.md names, of each node, from before the start to the end."""
+    """The levels that docs/nodes.md names, of each node, from before the start to a pause."""
+    short['tester'].update(stopping={'rule': 'fixed', 'tests': 500}, max_tests=500)
     heard = {}
 
     def hear(message):
@@ -304,15 +305,14 @@ def test_every_node_says_how_it_is(nodes, write, short):
     nodes.wait('measurement')
     nodes.start('monitor', {'specification': str(file), 'use_sim_time': True})
     nodes.start_campaign(file, {'speed': 2.0, 'seed': 7}, seed=7, attended=True)
-    nodes.listener.until(lambda: nodes.listener.heard[topics.TEST_MEASUREMENT])
-    nodes.call('pause')
-    nodes.listener.until(lambda: said('scheduler', ERROR, 'held until ~/resume: by the operator'))
-    nodes.listener.until(lambda: said('guard', OK, 'watches the scheduler'))
     for name, text in (
         ('measurement', 'measures'), ('estimator', 'tests counted'), ('scheduler', 'test '),
         ('monitor', 'shows all it hears'), ('simulated_robot', 'lives through its time'),
+        ('guard', 'watches the scheduler'),
     ):  # fmt: skip
         nodes.listener.until(lambda name=name, text=text: said(name, OK, text))
+    nodes.call('pause')
+    nodes.listener.until(lambda: said('scheduler', ERROR, 'held until ~/resume: by the operator'))
 
 
 def test_watch_shows_a_running_campaign_its_nodes_and_its_sensors(nodes, write, short):

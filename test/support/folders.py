@@ -15,6 +15,7 @@
 """Folders of campaigns as they are left behind, without nodes."""
 
 from dataclasses import replace
+from functools import partial
 
 from repsq_ros.campaign.campaign import Campaign
 from repsq_ros.campaign.cases import CaseSource
@@ -28,6 +29,9 @@ from repsq_ros.simulation.surrogate import Surrogate
 from repsq_ros.specification.copies import copy_specification
 from repsq_ros.specification.load import load
 
+# On a busy machine a line takes longer than a robot would wait for it.
+patient_queue = partial(JournalQueue, patience=LAST_PATIENCE)
+
 
 def leave_folder(folder, file, tests, seed=1, tester_file=None, sessions=()):
     """Leave what `repsq run` leaves of a campaign with these tests; the result where it ended.
@@ -39,7 +43,7 @@ def leave_folder(folder, file, tests, seed=1, tester_file=None, sessions=()):
         copy_specification(file, folder / SPECIFICATION, tester_file)
         file = folder / SPECIFICATION
     specification = load(file)
-    journal = JournalQueue(folder, specification, folder.name, seed)
+    journal = patient_queue(folder, specification, folder.name, seed)
     kept, campaign = CampaignFolder(folder, specification), Campaign(specification)
     proposal = specification.make_proposal()
     source = CaseSource(specification, proposal, seed)
@@ -53,9 +57,9 @@ def leave_folder(folder, file, tests, seed=1, tester_file=None, sessions=()):
             if proposal.unweighted:
                 test = replace(test, x=draw.x)
         case = Case(test.index, test.attempt, draw)
-        journal.write(CASE, case_line(case), LAST_PATIENCE)
+        journal.write(CASE, case_line(case))
         source.learn(test)
-        journal.write(TEST, line_of_test(test), LAST_PATIENCE)
+        journal.write(TEST, line_of_test(test))
         estimate = campaign.add(test)
         if estimate is not None:
             kept.add(test, estimate)
