@@ -13,4 +13,4 @@
 # limitations under the License.
 
 
-"""What a stream of a sensor is like: stamps, gaps, noise, speed, in memory that does not grow."""
+"""Properties of a sensor's stream: stamps, gaps, noise, speed; in constant memory."""

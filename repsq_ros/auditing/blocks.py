@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Columns that come in stretches of any length, cut into blocks of one length."""
+"""Cuts columns that come in pieces of any length into blocks of one length."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-BLOCK = 8192  # samples that are looked at together: they stay in a cache
+BLOCK = 8192  # samples per block, small enough for the processor's cache
 
 
 class Blocks:
-    """Copies columns into blocks: whoever looks at these sees the same, however they came.
+    """Copies columns into blocks, so that results do not depend on how the columns came.
 
     :param types: of the columns
     """
@@ -39,7 +39,7 @@ class Blocks:
     def put(self, *columns: NDArray[Any]) -> Iterator[Sequence[NDArray[Any]]]:
         """Take in columns, (n,) each, and yield every block that is full.
 
-        A block is written over when the next one is made.
+        The next block overwrites it.
         """
         begin, count = 0, len(columns[0])
         if count and not self._columns:
@@ -54,6 +54,6 @@ class Blocks:
                 yield self._columns
 
     def rest(self) -> Sequence[NDArray[Any]]:
-        """Take out what has filled no block, (m,) each, m >= 0; empty: nothing ever came."""
+        """Return the incomplete last block, (m,) each, m >= 0; empty: no data."""
         filled, self._filled = self._filled, 0
         return [own[:filled] for own in self._columns]

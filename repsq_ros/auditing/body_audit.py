@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What the poses of a body are like: frozen spans, broken ones, noise at rest, speed, attitude."""
+"""Properties of a body's poses: frozen or broken spans, noise at rest, speed, attitude."""
 
 from __future__ import annotations
 
@@ -37,31 +37,32 @@ Array = NDArray[np.float64]
 Stamps = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
-REST_SPAN = 0.1  # [s] of the slope that tells the speed at rest
-SPEED_UNIT = 1e-4  # [m/s] to which it is told
-TILT_UNIT = 1e-4  # sine of half of 0.01 degrees
+REST_SPAN = 0.1  # [s] span of the slope that gives the speed at rest
+SPEED_UNIT = 1e-4  # [m/s] resolution of the speed
+TILT_UNIT = 1e-4  # resolution of the sine of half the tilt: 0.01 degrees
 
 NOTHING = (math.nan, math.nan, math.nan)
 
 
 @dataclass(frozen=True)
 class BodyAudit:
-    """What the poses of a stream are like; NaN where nothing can be told."""
+    """Properties of the poses of a stream; NaN: not known."""
 
     frozen: float = 0.0  # [s] longest span of bit-identical poses with fresh stamps
     broken: int = 0  # poses with NaN, infinity or a quaternion of norm zero
     without_norm: int = 0  # quaternions of norm zero among them
     odd_norm: int = 0  # quaternions whose norm is neither zero nor one
-    late: int = 0  # poses stamped before others that had been looked at already: left out
+    late: int = 0  # poses left out: their stamps precede poses already processed
     largest_step: float = math.nan  # [m] between two poses
     noise: tuple[float, float, float] = NOTHING  # [m] sd of x, y, z over the quietest second
-    speed: float = math.nan  # [m/s] 99th percentile in the plane, by slope over 0.1 s
-    extent: tuple[float, float, float] = NOTHING  # [m] from least to greatest x, y, z
+    speed: float = math.nan  # [m/s] 99th percentile in the plane, from slopes over 0.1 s
+    extent: tuple[float, float, float] = NOTHING  # [m] range of x, y, z
     tilt: tuple[float, float] = (math.nan, math.nan)  # [rad] of its z axis: median, largest
-    heading: tuple[float, float] = (math.nan, math.nan)  # [rad] of its x axis: first, how far on
+    # [rad] of its x axis: first value, total change
+    heading: tuple[float, float] = (math.nan, math.nan)
 
     def lines(self) -> list[tuple[str, str]]:
-        """Return what people read, as pairs of name and value."""
+        """Return pairs of name and value for people."""
         lines = [
             ('longest frozen span', f'{self.frozen:.3f} s'),
             ('broken poses', f'{self.broken}'),
@@ -100,14 +101,14 @@ def _three(values: tuple[float, float, float], factor: float) -> str:
 
 
 class BodyAuditor:
-    """Describes the poses of a body that come stretch by stretch.
+    """Describes the poses of a body that come in pieces.
 
-    Poses are put into the order of their stamps, and the first of each stamp counts; those that
-    come late by more than is held back are counted and left out (`StampOrder`). What is kept
-    does not grow. The 99th percentile of the speed and the median tilt come from bins beyond
-    16 384 poses (`QuantileSketch`); all else is exact.
+    Poses are sorted by their stamps, and the first of each stamp counts; poses that come too
+    late are counted and left out (`StampOrder`). Memory is constant. Beyond 16 384 poses, the
+    99th percentile of the speed and the median tilt come from bins (`QuantileSketch`);
+    everything else is exact.
 
-    :param oriented: the sensor tells orientations
+    :param oriented: the sensor measures orientations
     """
 
     def __init__(self, oriented: bool = True) -> None:
@@ -115,8 +116,8 @@ class BodyAuditor:
         self._order = StampOrder()
         self._count, self._broken, self._without_norm, self._odd_norm = 0, 0, 0, 0
         self._placed = 0  # poses with a finite position
-        self._last: Array = np.empty((3, 0))  # the last of these
-        self._step = 0.0  # the largest [m^2]
+        self._last: Array = np.empty((3, 0))  # the last pose of these
+        self._step = 0.0  # largest step [m^2]
         self._least, self._most = np.full(3, np.inf), np.full(3, -np.inf)
         self._quietest = QuietestSecond()
         self._frozen = FrozenSpans()
@@ -127,10 +128,10 @@ class BodyAuditor:
         self._speeds_finite = True
 
     def add(self, stamps: Stamps, numbers: Sequence[Array]) -> None:
-        """Take in the next poses.
+        """Add the next poses.
 
         :param stamps: (n,) [ns] in the order of arrival
-        :param numbers: x, y, z [m], (n,) each, and where there are orientations x, y, z, w
+        :param numbers: x, y, z [m], (n,) each, and if there are orientations, x, y, z, w
         """
         for block in self._blocks.put(stamps, *numbers):
             self._sort_in(block)
@@ -140,7 +141,7 @@ class BodyAuditor:
         self._take(*self._order.put(stamps, np.array(block[1:])))
 
     def _take(self, stamps: Stamps, rows: Array) -> None:
-        """Take in poses in order: (n,) and (3, n) or (7, n)."""
+        """Add sorted poses: (n,) stamps, and rows (3, n) or (7, n)."""
         if not len(stamps):
             return
         self._count += len(stamps)
@@ -167,7 +168,7 @@ class BodyAuditor:
             self._take_speeds(self._speed.put(stamps, rows[:2]))
 
     def _place(self, stamps: Stamps, position: Array, placed: Flags) -> None:
-        """Take in the positions that are finite."""
+        """Add the positions that are finite."""
         if not placed.all():
             stamps, position = stamps[placed], position[:, placed]
         if not len(stamps):
@@ -188,7 +189,7 @@ class BodyAuditor:
             self._speeds.add(speeds)
 
     def result(self) -> BodyAudit:
-        """Return what all poses are like; no more can be taken in then."""
+        """Return the properties of all poses; no pose can be added after this."""
         rest = self._blocks.rest()
         if rest and len(rest[0]):
             self._sort_in(rest)
@@ -224,16 +225,16 @@ NEAR_ONE = ((1.0 - UNIT_NORM) ** 2 + 1e-9, (1.0 + UNIT_NORM) ** 2 - 1e-9)
 
 
 class _Attitude:
-    """Tilt and heading, stretch by stretch."""
+    """Tilt and heading of poses that come in pieces."""
 
     def __init__(self) -> None:
-        self._tilts = QuantileSketch(TILT_UNIT)  # sine of half of each
+        self._tilts = QuantileSketch(TILT_UNIT)  # sine of half the tilt
         self._most = 0.0
-        self._first, self._turns = 0.0, 0  # the heading at first, and whole turns since
+        self._first, self._turns = 0.0, 0  # first heading, and number of full turns since
         self._last: Array = np.empty((4, 0))
 
     def add(self, orientation: Array) -> None:
-        """Take in the next orientations, (4, n) x, y, z, w of any norm but zero."""
+        """Add the next orientations, (4, n) x, y, z, w of any norm but zero."""
         x, y, z, w = orientation
         aslant = x * x + y * y
         tilts = np.sqrt(aslant / (aslant + z * z + w * w))
@@ -243,7 +244,7 @@ class _Attitude:
             self._first = float(yaw_of(orientation[:, :1].T)[0])
         chain = np.concatenate([self._last, orientation], axis=1)
         x, y, z, w = chain
-        # A heading leaps from pi to -pi only where its sine changes sign.
+        # The heading jumps from pi to -pi only where its sine changes sign.
         left = np.signbit(w * z + x * y)
         flips = np.flatnonzero(left[1:] != left[:-1])
         if len(flips):
@@ -257,13 +258,13 @@ class _Attitude:
         return 2.0 * math.asin(middle), 2.0 * math.asin(self._most)
 
     def heading(self) -> tuple[float, float]:
-        """Return the first heading and how far on the last one is, whole turns with it [rad]."""
+        """Return the first heading, and the total change to the last one with full turns [rad]."""
         last = float(yaw_of(self._last.T)[0])
         return self._first, last - self._first + 2.0 * math.pi * self._turns
 
 
 def audit_body(track: Samples) -> BodyAudit:
-    """Describe the poses of a body at once."""
+    """Describe all poses of a body at once."""
     position, orientation = track.position, track.orientation
     if position is None:
         return BodyAudit()

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Medians, percentiles and counts of many values, in a memory that does not grow with them."""
+"""Medians, percentiles and counts of many values, in constant memory."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-EXACT = 16_384  # values up to which all is exact
-BITS = 12  # a bin is a share of 2^-12
-PAGE = 1 << BITS  # bins from one distance to about twice that
+EXACT = 16_384  # number of values up to which all results are exact
+BITS = 12  # relative width of a bin: 2^-12
+PAGE = 1 << BITS  # bins per doubling of the distance
 
 
 class Bins(NamedTuple):
-    """Values in bins, in their order; a bin of one value is exact."""
+    """Values in bins, in ascending order; a bin of one value is exact."""
 
-    least: Array  # (k,) the least value in each
-    most: Array  # (k,) the largest
+    least: Array  # (k,) smallest value in each bin
+    most: Array  # (k,) largest value in each bin
     counts: Integers  # (k,)
 
     def value(self, rank: int) -> float:
-        """Return the value that so many are before; within a bin they lie evenly."""
+        """Return the value of a rank; values are assumed to be evenly spaced within a bin."""
         ends = np.cumsum(self.counts)
         at = int(np.searchsorted(ends, rank, 'right'))
         low, high, count = float(self.least[at]), float(self.most[at]), int(self.counts[at])
@@ -48,7 +48,7 @@ class Bins(NamedTuple):
         return low + (high - low) * before / (count - 1) if count > 1 else low
 
     def quantile(self, share: float) -> float:
-        """Return a quantile between the two values next to it, as np.quantile does."""
+        """Return a quantile, interpolated between two values as np.quantile does."""
         count = int(self.counts.sum())
         place = share * (count - 1)
         low = int(place)
@@ -58,7 +58,7 @@ class Bins(NamedTuple):
         return value + (self.value(low + 1) - value) * (place - low)
 
     def below(self, bound: float) -> int:
-        """Return how many are less than a bound."""
+        """Return how many values are below a bound."""
         parted = (self.least < bound) & (self.most >= bound)
         found = int(self.counts[self.most < bound].sum())
         for low, high, count in zip(*(each[parted] for each in self), strict=True):
@@ -66,7 +66,7 @@ class Bins(NamedTuple):
         return found
 
     def above(self, bound: float) -> int:
-        """Return how many are more than a bound."""
+        """Return how many values are above a bound."""
         return int(self.counts.sum()) - self.below(float(np.nextafter(bound, np.inf)))
 
     def spread(self, about: float, bound: float) -> float:
@@ -76,7 +76,7 @@ class Bins(NamedTuple):
         counts = self.counts[inside]
         if not len(counts):
             return 0.0
-        # Values that lie evenly from end to end: variance w^2 / 12 (c + 1) / (c - 1).
+        # Evenly spaced values between the ends: variance w^2 / 12 (c + 1) / (c - 1).
         within = width[inside] ** 2 / 12.0 * (counts + 1) / np.maximum(counts - 1, 1)
         square = (middle[inside] - about) ** 2 + within
         return float(np.sqrt(counts @ square / counts.sum()))
@@ -90,28 +90,28 @@ class _Page:
 
 
 class QuantileSketch:
-    """Values in bins about the median of the first ones.
+    """Values in bins about the median of the first values.
 
-    Exact for up to 16 384 values. Beyond, m the median and s the interquartile range of the first
-    16 384 of them, or `unit` where that is larger, a value v lies in a bin not wider than 2^-12
-    (s + |v - m|), about whose number, least and largest value all is known: values that are
-    equal, or alone in their bin, are told exactly. There are 4096 bins for each doubling of the
-    distance s + |v - m|, to either side; those of a doubling take 96 kB once a value lies there.
-    How the values came does not matter, but for which are the first.
+    Exact for up to 16 384 values. Beyond, let m be the median and s the interquartile range of
+    the first 16 384 values, or `unit` if that is larger. A value v lies in a bin not wider than
+    2^-12 (s + |v - m|), with known count, minimum and maximum: equal values, and values alone in
+    their bin, are exact. There are 4096 bins for each doubling of the distance s + |v - m|, on
+    either side; those of a doubling take 96 kB once a value lies there. The order of the values
+    does not matter, except for which are the first.
 
-    :param unit: what need not be told apart, in the unit of the values
+    :param unit: smallest difference of interest, in the unit of the values
     """
 
     def __init__(self, unit: float) -> None:
         self.count = 0
         self._unit = unit
-        self._held: list[Array] = []  # values that are in no bin
-        self._number = 0  # of them
-        self._middle, self._scale = 0.0, 0.0  # 0: there are no bins
+        self._held: list[Array] = []  # values not in bins yet
+        self._number = 0  # how many they are
+        self._middle, self._scale = 0.0, 0.0  # 0: no bins yet
         self._pages: dict[int, _Page] = {}
 
     def add(self, values: Array) -> None:
-        """Take in values.
+        """Add values.
 
         :param values: (n,), finite
         """
@@ -123,7 +123,7 @@ class QuantileSketch:
             self._put_away()
 
     def _put_away(self) -> None:
-        """Let the values that are held fall into their bins."""
+        """Move the values that are not in bins yet into bins."""
         values = np.concatenate([np.empty(0), *self._held])
         self._held, self._number = [], 0
         if not self._scale:
@@ -135,7 +135,7 @@ class QuantileSketch:
         """Count sorted values in their bins."""
         if not len(values):
             return
-        equal = values[0] == values[-1]  # as of even stamps
+        equal = values[0] == values[-1]  # typical for evenly spaced stamps
         keys = self._keys(values[:1] if equal else values)
         begins: Integers = np.append(0, np.flatnonzero(keys[1:] != keys[:-1]) + 1)
         ends = np.append(begins[1:], len(values))
@@ -150,14 +150,14 @@ class QuantileSketch:
             page.most[at] = np.maximum(page.most[at], values[ends[of] - 1])
 
     def _keys(self, values: Array) -> Integers:
-        """Return the numbers of the bins: the leading bits of 1 + |v - m| / s."""
+        """Return the bin numbers: the leading bits of 1 + |v - m| / s."""
         off = (values - self._middle) / self._scale
         distance = np.abs(off) + 1.0
         keys = (distance.view(np.int64) >> (52 - BITS)) - (1023 << BITS)
         return np.where(off < 0.0, ~keys, keys)
 
     def bins(self) -> Bins:
-        """Return all that is known of the values."""
+        """Return all values as bins."""
         if not self._scale:
             values = np.sort(np.concatenate([np.empty(0), *self._held]))
             return Bins(values, values, np.ones(len(values), dtype=np.int64))

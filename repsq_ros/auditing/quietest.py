@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The noise of a sensor: how much positions differ over the second in which a body moves least."""
+"""The noise of a sensor: spread of the positions in the second in which a body moves least."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from repsq_ros.timebase import NANOSECONDS
 Array = NDArray[np.float64]
 Stamps = NDArray[np.int64]
 
-FEW = 5  # samples of a second that tell no noise
+FEW = 5  # a second with this many samples or fewer gives no noise
 
 
 class _Moments:
-    """Number, means and sums of squares about these, of x, y and z."""
+    """Count, means and centred sums of squares of x, y and z."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -38,7 +38,7 @@ class _Moments:
         self.squares: Array = np.zeros(3)
 
     def join(self, count: int, mean: Array, squares: Array) -> None:
-        """Take in those of other samples (Chan, Golub and LeVeque 1983)."""
+        """Merge the moments of other samples (Chan, Golub and LeVeque 1983)."""
         total = self.count + count
         far = mean - self.mean
         self.squares = self.squares + squares + far * far * (self.count * count / total)
@@ -47,21 +47,21 @@ class _Moments:
 
 
 class QuietestSecond:
-    """Looks for the second of least variance, stretch by stretch.
+    """Finds the second of least variance in samples that come in pieces.
 
-    Seconds are counted from the first sample on. Where none holds more than five samples, all
-    samples stand for it.
+    Seconds are counted from the first sample. If none has more than five samples, all samples
+    are used instead.
     """
 
     def __init__(self) -> None:
         self._start = 0  # [ns]
-        self._second = 0  # the one that is not at its end
+        self._second = 0  # number of the current second
         self._open, self._all = _Moments(), _Moments()
-        self._least = math.inf  # variance of x, y and z together [m^2]
+        self._least = math.inf  # variance of x, y and z together [m^2] of the quietest second
         self._variance: Array = np.zeros(3)
 
     def add(self, stamps: Stamps, position: Array) -> None:
-        """Take in the next samples.
+        """Add the next samples.
 
         :param stamps: (n,) [ns], increasing, n > 0
         :param position: (3, n) [m], finite
@@ -93,14 +93,14 @@ class QuietestSecond:
         self._open = _Moments()
 
     def _take(self, counts: NDArray[np.int64], squares: Array) -> None:
-        """Take in whole seconds."""
+        """Add complete seconds."""
         total = np.where(counts > FEW, squares.sum(axis=0), np.inf) / np.maximum(counts, 1)
         if len(total) and total.min() < self._least:
             at = int(np.argmin(total))
             self._least, self._variance = float(total[at]), squares[:, at] / counts[at]
 
     def deviation(self) -> tuple[float, float, float]:
-        """Return the standard deviation of x, y, z [m] so far, at least one sample having come."""
+        """Return the standard deviation of x, y, z [m]; needs at least one sample."""
         variance = self._variance
         unfinished = self._open.squares / max(self._open.count, 1)
         if self._open.count > FEW and unfinished.sum() < self._least:

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The speeds of a body in the plane, pose by pose, of a track that comes stretch by stretch."""
+"""The speeds of a body in the plane, pose by pose, for a track that comes in pieces."""
 
 from __future__ import annotations
 
@@ -27,22 +27,22 @@ Stamps = NDArray[np.int64]
 
 
 class SlopeSpeeds:
-    """The speeds that `by_slope` finds, of each pose as soon as all poses around it are there.
+    """The speeds of `by_slope`, of each pose as soon as all its neighbours are there.
 
-    Where each pose has as many neighbours as the others they are found without a search.
+    Where all poses have equally many neighbours, no search is needed.
 
     :param span: [s] of the slope
     """
 
     def __init__(self, span: float) -> None:
         self._span = span
-        self._reach = round(span * 5e8) + EDGE_NS  # to either side [ns]
+        self._reach = round(span * 5e8) + EDGE_NS  # half width of the span [ns]
         self._stamps: Stamps = np.empty(0, dtype=np.int64)
         self._place: Array = np.empty((2, 0))
-        self._next = 0  # the first of them whose speed was not told
+        self._next = 0  # index of the first pose whose speed was not returned yet
 
     def put(self, stamps: Stamps, place: Array) -> Array:
-        """Take in the next poses, and return speeds [m/s], (m,).
+        """Add the next poses, and return the speeds that are now known [m/s], (m,).
 
         :param stamps: (n,) [ns], increasing
         :param place: (2, n) [m] in the plane
@@ -51,8 +51,8 @@ class SlopeSpeeds:
         self._place = np.concatenate([self._place, place], axis=1)
         if len(self._stamps) < FEWEST:
             return np.empty(0)
-        # Two poses beyond those in reach, and one before them: where they are too few, neighbours
-        # are taken in.
+        # Keep two poses beyond the span and one before it: `by_slope` widens a span with too few
+        # poses.
         ready = int(np.searchsorted(self._stamps, self._stamps[-2] - self._reach))
         if ready <= self._next:
             return np.empty(0)
@@ -64,7 +64,7 @@ class SlopeSpeeds:
         return speeds
 
     def rest(self) -> Array:
-        """Return the speeds of all other poses; none where the track is too short for any."""
+        """Return the speeds of the remaining poses; empty if the track is too short."""
         try:
             return self._by_slope(self._next, len(self._stamps))
         except ValueError:
@@ -83,7 +83,7 @@ class SlopeSpeeds:
         return even if first == begin else np.append(self._by_slope(begin, first), even)
 
     def _even(self, begin: int, end: int, before: int, behind: int) -> bool:
-        """Tell whether exactly those are in reach of each pose."""
+        """Tell whether each pose has exactly these neighbours in its span."""
         if before + behind < FEWEST or end + behind > len(self._stamps):
             return False
         stamps, reach = self._stamps, self._reach
@@ -99,11 +99,11 @@ class SlopeSpeeds:
         )
 
     def _of_even(self, begin: int, end: int, before: int, behind: int) -> Array:
-        """Return slopes of straight lines, from running sums about the middle of each."""
+        """Return slopes of straight lines, from running sums centred on the middle of each."""
         first, count = begin - before, before + behind
         stamps, place = self._stamps[first : end + behind], self._place[:, first : end + behind]
         seconds = (stamps - stamps[len(stamps) // 2]).astype(np.float64) * 1e-9
-        # The plane as complex numbers, and t + i t^2: two sums run as fast as one.
+        # x + i y, and t + i t^2: complex numbers sum two series at once.
         running = np.empty((3, len(stamps) + 1), dtype=np.complex128)
         running[:, 0] = 0.0
         summed = running[:, 1:]
@@ -117,7 +117,7 @@ class SlopeSpeeds:
         return speeds
 
     def _by_slope(self, begin: int, end: int) -> Array:
-        """Return the same for any stamps: the heading has no part in a speed."""
+        """Return the slopes for any stamps; the heading does not matter for a speed."""
         count = len(self._stamps)
         track = Samples(
             self._stamps,

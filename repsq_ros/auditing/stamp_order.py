@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Samples put into the order of their stamps, as they come and with few of them held back."""
+"""Sorts samples by their stamps as they come, holding back only a few."""
 
 from __future__ import annotations
 
@@ -22,28 +22,27 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 Stamps = NDArray[np.int64]
 
-HELD = 1024  # the newest samples, which later ones may belong before
+HELD = 1024  # number of newest samples held back, so that late ones can be sorted in
 
 
 class StampOrder:
-    """Sorts by stamps; of samples of one stamp, the first that came counts.
+    """Sorts by stamps; of samples with one stamp, the first to arrive counts.
 
-    The 1024 newest are held back until others come: so far a sample may come late. One that is
-    later still has no place any more, and is left out and counted. What is put in at once is
-    sorted as a whole, however late its samples are.
+    The 1024 newest samples are held back. A sample that arrives later than that is left out and
+    counted. Samples of one call are sorted together, however late they are.
     """
 
     def __init__(self) -> None:
         self.late = 0  # samples left out
         self._stamps: Stamps = np.empty(0, dtype=np.int64)
         self._rows: Array = np.empty((0, 0))
-        self._given: int | None = None  # the last stamp that was given out
+        self._given: int | None = None  # the last stamp that was returned
 
     def put(self, stamps: Stamps, rows: Array) -> tuple[Stamps, Array]:
-        """Take in samples, and return those whose place is certain, in order.
+        """Add samples, and return those whose order is final.
 
         :param stamps: (n,) [ns], n > 0
-        :param rows: (k, n) their numbers
+        :param rows: (k, n) their values
         """
         if self._given is not None and stamps.min() <= self._given:
             timely = stamps > self._given
@@ -64,7 +63,7 @@ class StampOrder:
         return stamps[:ready], rows[:, :ready]
 
     def rest(self) -> tuple[Stamps, Array]:
-        """Take out what was held back."""
+        """Return the samples that were held back."""
         found = self._stamps, self._rows
         if len(self._stamps):
             self._given = int(self._stamps[-1])

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What the stamps of a stream of messages are like: rate, jitter, gaps, clocks."""
+"""Properties of a stream's stamps: rate, jitter, gaps, clocks."""
 
 from __future__ import annotations
 
@@ -28,40 +28,41 @@ from repsq_ros.timebase import NANOSECONDS
 Array = NDArray[np.float64]
 Stamps = NDArray[np.int64]
 
-TOGETHER = 0.1  # of a period: two messages nearer than this came together
-GAP = 3.0  # periods without a message that are a gap
-JITTERY = 0.1  # of a period: gaps that vary as much are those of arrival
-TOGETHER_SHARE = 0.01  # of the gaps: a sensor's own clock makes none at all
-OTHER_RATE = 0.02  # by which a rate may differ from the declared one
-APART = 1.0  # [s] between stamp and arrival: no network takes as long
-CLOCK_TOLERANCE = 0.05  # [s] by which a clock may be off: more is another movement
-FEWEST = 10  # messages by which two clocks are compared
-UNIT = 1e3  # [ns] to which periods and delays are told
+TOGETHER = 0.1  # share of a period: messages closer than this arrived together
+GAP = 3.0  # periods without a message that count as a gap
+JITTERY = 0.1  # share of a period: with more jitter, the stamps are those of arrival
+TOGETHER_SHARE = 0.01  # share of the gaps: with a sensor's own clock, no messages arrive together
+OTHER_RATE = 0.02  # relative difference from the declared rate that is reported
+APART = 1.0  # [s] between stamp and arrival: longer than any network delay
+CLOCK_TOLERANCE = 0.05  # [s] offset of a clock that is tolerated
+FEWEST = 10  # messages needed to compare two clocks
+UNIT = 1e3  # [ns] resolution of periods and delays
 
 
 @dataclass(frozen=True)
 class StreamAudit:
-    """The stamps of a stream, as they came; seconds throughout."""
+    """Properties of the stamps of a stream, in order of arrival; all times in seconds."""
 
     count: int
     seconds: float  # from the first stamp to the last
-    rate: float  # [Hz] messages per time
-    period: float  # median gap of distinct stamps, or that of the nominal rate
-    jitter: float  # root mean square of gap - period, over the gaps that miss no message
+    rate: float  # [Hz] messages per second
+    period: float  # median distance of distinct stamps, or that of the nominal rate
+    # root mean square of distance - period, over distances without a missing message
+    jitter: float
     duplicates: int  # stamps that equal the one before
     backwards: int  # stamps before the one before
-    together: float  # share of the gaps under a tenth of the period
+    together: float  # share of the distances under a tenth of the period
     gaps: int  # gaps of more than three periods
     largest_gap: float
-    delay: float  # median of arrival - stamp: transport and offset between the clocks
+    delay: float  # median of arrival - stamp: transport plus offset of the clocks
     drift: float  # [s/s] of that delay over time
-    arrival_jitter: float  # standard deviation of that delay around its line
+    arrival_jitter: float  # standard deviation of the delay about its regression line
     declared: float  # [Hz] nominal rate; 0: not given
-    all_zero: bool  # all stamps are zero: they are none
-    guess: str = ''  # header: the sensor's clock; receive: arrival; none: no stamps; too short
+    all_zero: bool  # the stamps are not set: all are zero
+    guess: str = ''  # who set the stamps: header (sensor), receive (arrival), none, too short
 
     def lines(self) -> list[tuple[str, str]]:
-        """Return what people read, as pairs of name and value."""
+        """Return pairs of name and value for people."""
         rate = f'{self.rate:.2f} Hz'
         if self.declared > 0 and abs(self.rate / self.declared - 1.0) > OTHER_RATE:
             rate += f', not the {self.declared:g} Hz declared'
@@ -86,14 +87,14 @@ class StreamAudit:
 
 
 class StreamAuditor:
-    """Describes a stream whose stamps come stretch by stretch.
+    """Describes a stream whose stamps come in pieces.
 
-    Nothing is kept of a long stream but sums and, for the median gap and delay, bins (see
-    `QuantileSketch`): beyond 16 384 messages a gap or a delay is told to 2^-12 of the spread
-    among the first of them, or of how far it lies from their median. Gaps at the very bound of
-    what is counted (a tenth of a period, three periods) are told from others no closer than that.
+    Only sums are kept and, for median distance and delay, bins (see `QuantileSketch`): beyond
+    16 384 messages, a value has a resolution of 2^-12 of the spread of the first values, or of
+    its distance from their median. Distances right at a threshold (a tenth of a period, three
+    periods) are counted with that resolution, too.
 
-    :param rate: [Hz] nominal; 0: the median gap stands for it
+    :param rate: [Hz] nominal; 0: the median distance is used
     """
 
     def __init__(self, rate: float = 0.0) -> None:
@@ -107,10 +108,10 @@ class StreamAuditor:
         self._line = _Line()
 
     def add(self, stamps: Stamps, arrivals: Stamps | None = None) -> None:
-        """Take in the next messages.
+        """Add the next messages.
 
         :param stamps: (n,) [ns] in the order of arrival
-        :param arrivals: (n,) [ns] when each came; None: not known, here or ever
+        :param arrivals: (n,) [ns] when each arrived; None: never known for this stream
         """
         if arrivals is None:
             self._arrivals_known, arrivals = False, stamps
@@ -147,7 +148,7 @@ class StreamAuditor:
             self._line.add((arrivals - self._first[1]).astype(np.float64) * 1e-9, late)
 
     def result(self) -> StreamAudit:
-        """Return what is known so far."""
+        """Return the properties so far."""
         rest = self._blocks.rest()
         if len(rest):
             self._take(*rest)
@@ -183,10 +184,10 @@ class StreamAuditor:
 
 
 class _Line:
-    """Least squares of delays over time, from moments about means that move on.
+    """Regression line of delay over time, from moments about moving means.
 
-    Absolute times are too large for a sum of squares; moments of two stretches are joined as by
-    Chan, Golub and LeVeque (1983).
+    Absolute times are too large for a sum of squares. Moments of two pieces are merged by Chan,
+    Golub and LeVeque (1983).
     """
 
     def __init__(self) -> None:
@@ -195,7 +196,7 @@ class _Line:
         self._time_time, self._time_delay, self._delay_delay = 0.0, 0.0, 0.0
 
     def add(self, time: Array, delay: Array) -> None:
-        """Take in instants and delays, (n,) [s], both from the first ones on."""
+        """Add instants and delays, (n,) [s], both relative to the first ones."""
         means = float(time.mean()), float(delay.mean())
         time, delay = time - means[0], delay - means[1]
         total = self._count + len(time)
@@ -211,7 +212,7 @@ class _Line:
     def slope_and_spread(self, forth: bool) -> tuple[float, float]:
         """Return the slope [s/s] and the standard deviation [s] about the line.
 
-        :param forth: time goes on from the first to the last; else there is no line
+        :param forth: the last instant is after the first; else there is no line
         """
         slope = self._time_delay / self._time_time if forth else 0.0
         left = self._delay_delay - slope * self._time_delay
@@ -219,11 +220,11 @@ class _Line:
 
 
 def audit(stamps: Stamps, arrivals: Stamps | None = None, rate: float = 0.0) -> StreamAudit:
-    """Describe a stream at once.
+    """Describe a whole stream at once.
 
     :param stamps: (n,) [ns] in the order of arrival
-    :param arrivals: (n,) [ns] when each message came; None: not known
-    :param rate: [Hz] nominal; 0: the median gap stands for it
+    :param arrivals: (n,) [ns] when each message arrived; None: not known
+    :param rate: [Hz] nominal; 0: the median distance is used
     """
     auditor = StreamAuditor(rate)
     auditor.add(stamps, arrivals)
@@ -231,13 +232,13 @@ def audit(stamps: Stamps, arrivals: Stamps | None = None, rate: float = 0.0) -> 
 
 
 def clock_fault(stamps: Stamps, arrivals: Stamps, tolerance: float) -> str:
-    """Return how far the clock of a sensor is from the one that tells arrivals, or ''.
+    """Return the offset of a sensor's clock from the clock of arrival as a sentence, or ''.
 
-    A message may be late, and none comes before it was sent: the shortest delay counts.
+    The shortest delay counts: a message may be late, but never early.
 
     :param stamps: (n,) [ns] by the sensor
-    :param arrivals: (n,) [ns] when each message came
-    :param tolerance: [s] that is allowed
+    :param arrivals: (n,) [ns] when each message arrived
+    :param tolerance: allowed offset [s]
     """
     if len(stamps) < FEWEST:
         return ''
@@ -248,7 +249,7 @@ def clock_fault(stamps: Stamps, arrivals: Stamps, tolerance: float) -> str:
 
 
 def _guess(found: StreamAudit) -> str:
-    """Guess who has set the stamps."""
+    """Guess who set the stamps."""
     if found.all_zero:
         return 'none: the driver leaves them zero; use stamp: receive'
     if found.count < 20:

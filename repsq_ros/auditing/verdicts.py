@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What is wrong with a stream, in the words of the reasons why a test of it would be INVALID."""
+"""What is wrong with a stream, in the words of the reasons that make a test INVALID."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from repsq_ros.measurement.limits import Limits
 from repsq_ros.timebase import to_seconds
 
 USUAL, INPUT = Limits(), Input('', '')
-DRIFT = 1e-3  # [s/s] no clock of a computer is so far off
-STILL, MOVED = 1e-12, 0.02  # [m] of one axis and of the other
+DRIFT = 1e-3  # [s/s] no computer clock drifts as much
+STILL, MOVED = 1e-12, 0.02  # [m] range of one axis that stands still while another one moved
 
 
 def stream_verdicts(found: StreamAudit, stamped: bool) -> list[str]:
-    """Return what is wrong with the stamps, a sentence each.
+    """Return what is wrong with the stamps, one sentence each.
 
-    :param stamped: by a header; else the stamps are those of arrival
+    :param stamped: by a header; else the stamps are the times of arrival
     """
     told = []
     gap = to_seconds(USUAL.largest_gap_ns)
@@ -52,7 +52,7 @@ def stream_verdicts(found: StreamAudit, stamped: bool) -> list[str]:
 
 
 def body_verdicts(found: BodyAudit, stamps: StreamAudit | None) -> list[str]:
-    """Return what is wrong with the poses of a body for a velocity, a sentence each."""
+    """Return what is wrong with a body's poses, when used for velocities; one sentence each."""
     told = []
     if found.broken:
         told.append(f'not finite: {found.broken} broken poses')

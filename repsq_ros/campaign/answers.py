@@ -21,10 +21,10 @@ from repsq_ros.measurement.recorder import Key
 
 
 class Answers:
-    """Keeps both answers to the attempt under way, and ignores answers to other attempts.
+    """Keeps both answers to the current attempt, and ignores answers to other attempts.
 
-    Before the campaign begins all answers are kept: after a restart of the scheduler, the nodes
-    that went on running repeat theirs.
+    Before the campaign begins, all answers are kept: after a restart of the scheduler, the other
+    nodes repeat theirs.
     """
 
     def __init__(self) -> None:
@@ -32,10 +32,10 @@ class Answers:
         self._measured: dict[Key, TestRecord] = {}
         self._estimated: dict[Key, EstimateRecord] = {}
         self.due = False  # the attempt is over: its phases have ended, or it was broken off
-        self.told = False  # the proposal has heard of it
+        self.told = False  # the proposal has received the measurement
 
     def await_answers(self, key: Key) -> None:
-        """Wait for the answers to an attempt; those to others are dropped."""
+        """Wait for the answers to an attempt; answers to other attempts are dropped."""
         self._key = key
         self.due = self.told = False
         self._measured = {each: self._measured[each] for each in (key,) if each in self._measured}
@@ -44,13 +44,13 @@ class Answers:
         }
 
     def hear_measurement(self, record: TestRecord) -> None:
-        """Take in a measurement; of one attempt the first counts."""
+        """Accept a measurement; if there are several of one attempt, the first one counts."""
         key = (record.index, record.attempt)
         if self._key in (None, key):
             self._measured.setdefault(key, record)
 
     def hear_estimate(self, estimate: EstimateRecord) -> None:
-        """Take in an estimate; of one attempt the last counts."""
+        """Accept an estimate; if there are several of one attempt, the last one counts."""
         key = (estimate.index, estimate.attempt)
         if self._key in (None, key):
             self._estimated[key] = estimate

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Which attempts are to be measured, by the phases of a campaign: online and in a recording."""
+"""Which attempts are to be measured, derived from a campaign's phases (online and in replay)."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Attempts:
     def __init__(self) -> None:
         self._open: dict[Key, Attempt] = {}
         self._over: set[Key] = set()
-        self._ended: Key = (0, -1)  # (index, attempt) of the last one that has its outcome
+        self._ended: Key = (0, -1)  # (index, attempt) of the last attempt with an outcome
 
     @property
     def windows(self) -> dict[Key, Window]:
@@ -49,16 +49,16 @@ class Attempts:
     def over(self) -> tuple[Key, ...]:
         """Return the attempts whose phases are over, and which can be measured.
 
-        The end of the window is too early: a pause just before it may be heard after its last
-        sample.
+        The end of the window is too early: a pause just before it may arrive after the window's
+        last sample.
         """
         return tuple(key for key in self._open if key in self._over)
 
     def hear(self, case: Case, span: Span) -> TestRecord | None:
-        """Take in a phase.
+        """Follow a phase.
 
         :param case: the attempt that it belongs to
-        :returns: the record of an attempt that ends with this phase, and is not to be measured
+        :returns: the record of an attempt that ends with this phase without being measured
         """
         key = (case.index, case.attempt)
         if key <= self._ended:
@@ -79,7 +79,7 @@ class Attempts:
         return None
 
     def close(self, key: Key) -> Attempt | None:
-        """Take out an attempt that has its outcome; what is heard of it from now on is old."""
+        """Remove an attempt that has its outcome; later phases of it are ignored."""
         self._ended = max(self._ended, key)
         self._over.discard(key)
         return self._open.pop(key, None)

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""A campaign is a fold over its tests: the state is what the records so far make of it."""
+"""A campaign as a fold over its tests: the records so far determine its state."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ from repsq_ros.sampling.proposals import Dependence
 from repsq_ros.specification.model import Specification
 
 LARGEST_COUNT = 2**32 - 1  # of a uint32 field
-FIRST_CASES = 20  # before so many nothing is foretold
-LISTED = 20  # values outside their bounds that are told one by one
+FIRST_CASES = 20  # no forecast before this many cases
+LISTED = 20  # values outside their bounds that are listed one by one
 
 
 class Campaign:
@@ -49,7 +49,7 @@ class Campaign:
 
     def __init__(self, specification: Specification, forecasts: bool = True) -> None:
         self._specification = specification
-        self._proposal = proposal = specification.make_proposal()  # for its bounds alone
+        self._proposal = proposal = specification.make_proposal()  # only used for its bounds
         choice, tester = specification.tester.proposal, specification.tester
         self._truncation = math.inf if choice.truncation is None else choice.truncation
         self._bias = choice.truncation_bias
@@ -57,7 +57,8 @@ class Campaign:
         accuracy, partition = specification.accuracy, specification.partition
         measure = specification.measure
         self._range = Bounds(measure.lower, measure.upper)
-        self._step: tuple[float, Bounds] = (math.nan, self._range)  # the bounds made last
+        # the weight bound last seen, and its bounds of z
+        self._step: tuple[float, Bounds] = (math.nan, self._range)
         self.question = Question(
             specification.gamma - self._bias,
             accuracy.c,
@@ -69,12 +70,12 @@ class Campaign:
         self._control = specification.make_control()
         self._acceptance = self._make_acceptance()
         self._total = Accumulator()
-        self._errors = Accumulator()  # of the instruments
+        self._errors = Accumulator()  # error bounds of psi due to the instruments
         self._response = CommandResponse(specification.protocol.kind, specification.measured_at)
         self._weights = Weights()
         self._losses = Losses(accuracy)
-        self._selection = Selection()  # of all that was lost
-        self._widening = Selection()  # of what widens the interval
+        self._selection = Selection()  # all lost tests
+        self._widening = Selection()  # lost tests that widen the interval
         drawn = proposal.dependence is not Dependence.LOW_DISCREPANCY
         self._stationarity = StationarityTest(self._range) if drawn else None
         self._running = RunningMean(self.question.bounds, accuracy.c)
@@ -82,14 +83,14 @@ class Campaign:
         self._truncated = self._violations = 0
         self._last: tuple[int, int] = (0, -1)  # (index, attempt) counted last
         self._next_index = 0
-        self._progress_told = 0  # events
+        self._progress_told = 0  # number of events already reported
         self._events: list[str] = []
-        self._to_ask = ''  # a person, about the last test
+        self._to_ask = ''  # question to a person about the last test; '': none
         self.latest: EstimateRecord | None = None
 
     @property
     def stopped(self) -> bool:
-        """True once a result can be had."""
+        """True once `result` can be called."""
         return self.latest is not None and self.latest.stopped
 
     def _make_acceptance(self) -> AcceptanceTest | None:
@@ -100,7 +101,7 @@ class Campaign:
         return AcceptanceTest(accept.limit, margin, c, self._bias)
 
     def _bounds(self, weight_bound: float) -> Bounds:
-        if weight_bound != self._step[0]:  # seldom: with each batch, if at all
+        if weight_bound != self._step[0]:  # the weight bound changes at most once per batch
             psi = self._range
             bounds = z_bounds(
                 psi.lower, psi.upper, weight_bound, self._proposal.unweighted, self._truncation
@@ -109,7 +110,7 @@ class Campaign:
         return self._step[1]
 
     def is_due(self, record: TestRecord) -> bool:
-        """Tell whether a record continues the campaign: neither counted before nor out of turn."""
+        """Tell whether a record continues the campaign: not counted before, and in turn."""
         return (
             not self.stopped
             and record.index == self._next_index
@@ -119,7 +120,7 @@ class Campaign:
     def add(self, record: TestRecord) -> EstimateRecord | None:
         """Count one record.
 
-        :returns: the estimate after it; None where the record is not due (see `is_due`)
+        :returns: the estimate after it; None if the record is not due (see `is_due`)
         """
         if not self.is_due(record):
             return None
@@ -143,7 +144,7 @@ class Campaign:
         return self.latest
 
     def _miss(self, record: TestRecord) -> None:
-        """Take in a case that gives nothing: it is not made again."""
+        """Count a case without a value; it is not repeated."""
         self._next_index += 1
         widens = self._losses.widens_test
         self._losses.end_case()
@@ -182,7 +183,7 @@ class Campaign:
         return could_be(psi.lower, psi.upper, record.weight, self._truncation, step)
 
     def _weighs(self, weight: float) -> bool:
-        """Tell whether a weight can be: 0 is one where q draws a case that p never has."""
+        """Tell whether a weight is possible: 0 occurs where q draws a case that p never draws."""
         return weight > 0.0 or (weight == 0.0 and not self._proposal.unweighted)
 
     def _count(self, record: TestRecord, z: float) -> None:
@@ -223,18 +224,18 @@ class Campaign:
         self._events += [self._event(record, self._to_ask)] * bool(self._to_ask)
 
     def _bet_on_limit(self, z: float | None, bounds: Bounds, could: Bounds | None) -> None:
-        """Let a test, or a case without a value, speak about the limit of `accept`."""
+        """Use a test, or a case without a value, as evidence about the limit of `accept`."""
         test = self._acceptance
         if test is None or test.decided:
             return
         if z is None:
             assert could is not None
             test.miss(bounds, could)
-        elif bounds.hold(z):  # else nothing is promised any more
+        elif bounds.hold(z):  # a value outside its bounds voids the promise
             test.add(z, bounds, could)
 
     def _look_for_drift(self, record: TestRecord, z: float, bounds: Bounds) -> None:
-        """Note once where the mean changes: every promise supposes that it does not."""
+        """Note once that the mean changes: every promise assumes that it does not."""
         test = self._stationarity
         if test is None or not bounds.hold(z):
             return
@@ -254,7 +255,7 @@ class Campaign:
         return CountedCase(record.x, record.psi, record.weight, self._weight_bound(record))
 
     def _check(self, record: TestRecord, z: float, bounds: Bounds, weight_bound: float) -> None:
-        """Note what lies outside its bounds: the promise relies on them."""
+        """Note values outside their bounds, on which the promise relies."""
         faults = []
         if not self._range.hold(record.psi):
             faults.append(
@@ -278,7 +279,7 @@ class Campaign:
                 self._events += [self._event(record, fault) for fault in faults]
 
     def _tell_progress(self, record: TestRecord) -> None:
-        """Note what the rule has said since it was last asked."""
+        """Note what the stopping rule has reported since the last call."""
         told = self._progress.events[self._progress_told :]
         self._progress_told += len(told)
         self._events += [self._event(record, event) for event in told]
@@ -335,7 +336,7 @@ class Campaign:
         return self._specification.tester.until_verdict and test is not None and test.decided
 
     def _note(self, expected: int) -> str:
-        """Say early what will keep the campaign from the accuracy that was asked for."""
+        """Return an early warning if the requested accuracy will not be reached."""
         if self._violations:
             return f'no accuracy will be promised: {self._violations} tests out of their bounds'
         gamma, limit = self._specification.gamma, self._specification.tester.max_tests
@@ -357,9 +358,9 @@ class Campaign:
         )
 
     def _mean_over_tests(self) -> Bounds | None:
-        """Return where the mean over the tests lies, if it changed; None where it did not.
+        """Return bounds of the mean over the tests if it changed, else None.
 
-        Where losses widen the interval, it may be they that change with time, and not the robot.
+        Where losses widen the interval, the losses may change with time instead of the robot.
         """
         changed = self._changed and not self._widening.some
         if not (changed or self._progress.void):

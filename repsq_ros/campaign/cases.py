@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The cases of a campaign: drawn from the proposal in force, which learns from valid tests."""
+"""The cases of a campaign: drawn from the current proposal, which learns from valid tests."""
 
 from __future__ import annotations
 
@@ -28,29 +28,30 @@ from repsq_ros.specification.twin_section import mean_and_spread
 
 @dataclass(frozen=True)
 class AnsweredDraw(Draw):
-    """A case to which the tester's simulator has answered."""
+    """A case with the answer of the tester's simulator."""
 
-    twin: float = math.nan  # its answer s; the mean of several
-    twin_spread: float | None = None  # standard deviation of several simulators' answers
+    twin: float = math.nan  # the simulator's answer s; of several simulators, the mean
+    # standard deviation of the simulators' answers; None: one simulator
+    twin_spread: float | None = None
 
 
 class CaseSource:
-    """Draws case by case.
+    """Draws the cases one by one.
 
-    :param seed: case i comes from a generator of its own, seeded by (seed, i)
+    :param seed: case i has its own generator, seeded by (seed, i)
     """
 
     def __init__(self, specification: Specification, proposal: Proposal, seed: int) -> None:
         self._specification, self._proposal, self._seed = specification, proposal, seed
 
     def ready(self, index: int) -> bool:
-        """Tell whether a case can be drawn now: another program may still be at work on it."""
+        """Tell whether a case can be drawn now; an external program may still be computing it."""
         return self._proposal.ready(index)
 
     def draw(self, index: int) -> Draw:
         """Draw a case.
 
-        :raises CampaignError: it lies outside the box of the specification, or the tester's twin
+        :raises CampaignError: the case is outside the box of the specification, or the twin
             has no answer to it
         """
         draw = self._proposal.draw(index, self._seed)
@@ -67,6 +68,6 @@ class CaseSource:
         return AnsweredDraw(draw.x, *told, mean, spread if twin.simulators > 1 else None)
 
     def learn(self, record: TestRecord) -> None:
-        """Let the proposal hear of an attempt that is over."""
+        """Update the proposal with an attempt that is over."""
         if record.valid:
             self._proposal.tell(record.x, record.psi, record.weight)

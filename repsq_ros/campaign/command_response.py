@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Whether what was measured follows what was commanded: turned, mirrored, scaled, or an echo."""
+"""Whether measurements follow the commands, or are turned, mirrored, scaled or an echo."""
 
 from __future__ import annotations
 
@@ -29,37 +29,37 @@ from repsq_ros.protocols.command_space import COMPONENTS, CommandKind
 
 Array = NDArray[np.float64]
 
-FEWEST = 10  # tests
+FEWEST = 10  # tests needed for a finding
 COMPARED = 3  # components: v_x, v_y, yaw rate, or x, y, z
-LEVEL = 3.2e-5  # of a finding on one side: four standard errors, where there are many tests
+LEVEL = 3.2e-5  # one-sided false alarm rate per finding: four standard errors with many tests
 NAMES = {kind: COMPONENTS[kind][:3] for kind in (CommandKind.VELOCITY, CommandKind.POSE)}
-TURNED = 0.1  # [rad]
-NOTHING = 0.1  # of what is commanded: a response below that is none
-TOO_MUCH = 2.0  # times what is commanded: feet read as metres are 3.28, centimetres 100
-EXACT = 1e-6  # of the spread: what is left of an echo that went through 32 bit floats
+TURNED = 0.1  # [rad] a larger angle between commands and measurements is reported
+NOTHING = 0.1  # share of the command; a smaller gain counts as no response
+TOO_MUCH = 2.0  # a larger gain is reported: feet read as metres give 3.28, centimetres 100
+EXACT = 1e-6  # residual, as a share of the spread, of an echo that went through 32-bit floats
 
 
 class Regression(NamedTuple):
-    """What is measured of what is commanded: rows of components measured, columns commanded."""
+    """Least-squares fit: rows are measured components, columns are commanded components."""
 
-    gain: Array  # (3, 3); 0 where nothing varies
-    error: Array  # (3, 3) its standard errors; +inf where nothing varies
-    varied: Sequence[int]  # components commanded that vary
+    gain: Array  # (3, 3); 0 in columns that do not vary
+    error: Array  # (3, 3) standard errors of gain; +inf in columns that do not vary
+    varied: Sequence[int]  # commanded components that vary
     freedom: int  # degrees of freedom
-    echo: Sequence[int]  # components that leave no residual
+    echo: Sequence[int]  # measured components with no residual: copies of the command
 
 
 class CommandResponse:
-    """What was measured, regressed on what was commanded, with a constant, by least squares.
+    """Least-squares regression of measured on commanded components, with a constant.
 
-    Each finding is false with probability LEVEL at most. A scale that is a few per cent off, slip
-    and lag are not found: they look like a robot that follows badly. Of poses, a frame that is
-    turned is none, either: distances stay.
+    Each finding is false with probability LEVEL at most. Scale errors of a few per cent, slip
+    and lag are not found: they look like a robot that follows badly. With poses, a turned frame
+    is not found either: it preserves distances.
 
     Running sums: the memory is bounded, however many tests there are.
 
     :param kind: what is commanded: velocity [m/s, m/s, rad/s] or pose [m]
-    :param places: where a case has those components; None: one that does not vary
+    :param places: index of each component in a case; None: the component does not vary
     """
 
     def __init__(self, kind: CommandKind, places: Sequence[int | None] = ()) -> None:
@@ -69,19 +69,19 @@ class CommandResponse:
         self._products: Array = np.zeros((2 * COMPARED, 2 * COMPARED))
 
     def take_case(self, x: Sequence[float], measured: Sequence[float]) -> str:
-        """Take in a test; return what a person is to be asked about, once of a kind, or ''."""
+        """Add a test; return a question for a person (once of each kind), or ''."""
         if not len(measured) == len(self._places) == COMPARED:
             return ''
         self.add([0.0 if at is None else x[at] for at in self._places], measured)
         if self._n < self._next_look:
             return ''
-        self._next_look += max(self._next_look // 10, 1)  # few looks, few false alarms
+        self._next_look += max(self._next_look // 10, 1)  # few looks, so few false alarms
         new = [each for each in self.findings if each.split(':')[0] not in self._told]
         self._told.update(each.split(':')[0] for each in new)
         return f'measured against commanded: {"; ".join(new)}' if new else ''
 
     def add(self, command: Sequence[float], measured: Sequence[float]) -> None:
-        """Take in what was commanded and what was measured, by Welford's update."""
+        """Add a commanded and a measured vector by Welford's update."""
         values = np.array([*command, *measured], dtype=np.float64)
         self._n += 1
         off = values - self._mean
@@ -89,7 +89,7 @@ class CommandResponse:
         self._products = self._products + np.outer(off, values - self._mean)
 
     def regress(self) -> Regression | None:
-        """Return the regression; None: of too few tests, or of commands that do not vary."""
+        """Return the regression; None with too few tests or constant commands."""
         s = self._products
         varied = [k for k in range(COMPARED) if s[k, k] > 0.0]
         freedom, of_commands = self._n - len(varied) - 1, s[np.ix_(varied, varied)]
@@ -123,15 +123,15 @@ class CommandResponse:
 
     @property
     def findings(self) -> tuple[str, ...]:
-        """Return what is wrong between commands and what was measured, a sentence each."""
+        """Return what is wrong between commands and measurements, one sentence each."""
         found = self.regress()
         if found is None:
             return ()
         if found.echo:
             names = ', '.join(self._names[k] for k in found.echo)
             return (f'{names}: equals the command, scaled, to the last digit: an echo of it?',)
-        # In units of what is surely not by chance. The larger, the less is found: where the normal
-        # law finds nothing, Student's finds nothing either, and scipy need not be loaded.
+        # The normal law gives smaller error bounds than Student's: if it finds nothing, neither
+        # does Student's, and scipy need not be loaded.
         least = found.error * NormalDist().inv_cdf(1.0 - LEVEL)
         if not self.judge(found.gain, least, found.varied):
             return ()
@@ -139,10 +139,10 @@ class CommandResponse:
         return self.judge(found.gain, sure, found.varied)
 
     def judge(self, gain: Array, sure: Array, varied: Sequence[int]) -> tuple[str, ...]:
-        """Return what is wrong with a matrix, a sentence each.
+        """Return what is wrong with a gain matrix, one sentence each.
 
         :param gain: (3, 3) as in `Regression`
-        :param sure: (3, 3) what each element is off by at most
+        :param sure: (3, 3) largest error of each element
         """
         told = self._of_place if self._kind == CommandKind.POSE else self._of_velocity
         return tuple(told(gain, sure, varied))
@@ -160,7 +160,7 @@ class CommandResponse:
         return told
 
     def _of_size(self, k: int, size: float, se: float) -> list[str]:
-        """Return whether a response is none, or too large."""
+        """Return whether the response is missing or too large."""
         name = self._names[k]
         if abs(size) + se < NOTHING:
             about = ': is the orientation always the same?' if name == 'angular_z' else ''
@@ -182,7 +182,7 @@ class CommandResponse:
 
 
 def _of_plane(gain: Array, error: Array) -> list[str]:
-    """Return whether x and y are mirrored, or turned about the vertical."""
+    """Return whether x and y are mirrored or turned about the vertical."""
     plane, errors = gain[:2, :2], error[:2, :2]
     known = np.isfinite(errors)
     if not known.all():
@@ -192,7 +192,7 @@ def _of_plane(gain: Array, error: Array) -> list[str]:
                 return [f'{name}: goes the other way than commanded: mirrored, or turned?']
         return []
     determinant = float(np.linalg.det(plane))
-    # To first order, as the elements err by themselves.
+    # First-order error propagation; errors of the elements are independent.
     cofactors = np.array([[plane[1, 1], plane[1, 0]], [plane[0, 1], plane[0, 0]]])
     if determinant + float(np.linalg.norm(cofactors * errors)) < 0.0:
         return ['linear_x and linear_y: one of them is mirrored, or both are swapped']

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Campaigns side by side: what each returned, computed anew from its journal."""
+"""Campaigns side by side: the result of each, recomputed from its journal."""
 
 from __future__ import annotations
 
@@ -28,29 +28,30 @@ from repsq_ros.specification.model import Specification
 
 @dataclass(frozen=True)
 class FinishedCampaign:
-    """What the folder of a campaign with a result holds."""
+    """A campaign's folder with a result."""
 
     folder: Path
     specification: Specification
     seed: int
     tests: tuple[TestRecord, ...]
     result: Result
-    sessions: tuple[tuple[TestRecord, ...], ...] = ()  # the same tests
+    sessions: tuple[tuple[TestRecord, ...], ...] = ()  # the tests of each session
 
 
 @dataclass(frozen=True)
 class PaperCount:
-    """The tests that the paper's rule takes, at the same gamma and c."""
+    """The number of tests that the paper's rule takes at the same gamma and c."""
 
     tests: int  # 0: unknown
-    reached: bool  # it stopped within the tests there are; else expected from mean and spread
+    # the rule stopped within the available tests; False: extrapolated from mean and spread
+    reached: bool
 
 
 def paper_count(campaign: FinishedCampaign) -> PaperCount:
-    """Return what the paper's rule takes on the same values psi w.
+    """Return how many tests the paper's rule needs on the same values psi w.
 
-    Empirical Bernstein as printed, but with R for R^2: with R^2, which it takes more tests for
-    where R > 1, it bounds nothing where R < 1.
+    Empirical Bernstein as printed, but with R for R^2: where R < 1, R^2 gives no valid bound;
+    where R > 1, it needs more tests.
     """
     specification = campaign.specification
     tester = replace(

@@ -34,7 +34,7 @@ from repsq_ros.specification.model import Specification
 
 
 def centre_of(rule: StoppingRule, lower: float, upper: float, mean: float) -> float:
-    """Return the estimate: the mean of the tests, or the middle where the rule says so."""
+    """Return the estimate: the mean of the tests, or the midpoint if the rule requires it."""
     return (lower + upper) / 2.0 if takes_middle(rule) else mean
 
 
@@ -60,10 +60,10 @@ def conclude(
     :param violations: tests with a value outside its bounds
     :param selection_bound: how far lost tests can have shifted the mean [unit of psi]
     :param systematic: how far the instruments may have moved the mean [unit of psi]
-    :param events: everything out of the ordinary so far
-    :param acceptance: what the tests say of the limit of `accept`
-    :param running: where the mean over the tests lies, where it was found to change
-    :param response: what was measured against what was commanded
+    :param events: everything unusual so far
+    :param acceptance: the evidence about the limit of `accept`
+    :param running: bounds of the mean over the tests, if it was found to change
+    :param response: regression of measurements on commands
     """
     rule = specification.tester.stopping
     estimate = centre_of(rule, latest.lower, latest.upper, latest.mean)
@@ -89,7 +89,7 @@ def conclude(
         if outcome is Outcome.UNRESOLVED:
             told.append(f'unresolved between cells {first} and {last}')
         else:
-            # The cell that holds r*: the mean itself may lie beyond its edge.
+            # The cell that holds r*; the mean itself may lie outside it.
             quantized = partition.quantize(
                 (partition.edges[first] + partition.edges[last + 1]) / 2
             )

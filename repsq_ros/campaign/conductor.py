@@ -12,10 +12,10 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What happens next in a campaign: a state machine over given times and given answers.
+"""The state machine of a campaign: what happens next, given times and answers.
 
-It knows no clock and no ROS. The scheduler node and the in-process run obey the same one, so that
-they cannot disagree.
+It knows no clock and no ROS. The scheduler node and the in-process run share it, so they behave
+the same.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ Action = Case | Span | CountedAttempt
 
 
 class Conductor:
-    """Draws cases, goes through the phases of each test, and waits for its two answers.
+    """Draws cases, runs the phases of each test, and waits for its two answers.
 
-    A test is over when its phases have ended and both answers have come: its measurement, which
-    the proposal learns from, and the estimate after it, which tells whether to stop.
+    A test is over when its phases have ended and both answers have come: its measurement, from
+    which the proposal learns, and the estimate after it, which decides whether to stop.
 
-    :param attended: a person is there: a test that stays INVALID pauses the campaign instead of
+    :param attended: a person is present: a test that stays INVALID pauses the campaign instead of
         ending it
     """
 
@@ -60,28 +60,28 @@ class Conductor:
         self._protocol = specification.protocol
         feedback = specification.feedback
         self._walk = ProtocolRun(self._protocol, None if feedback is None else Settling(feedback))
-        self._at_home = False  # the robot is known to be where a test begins
+        self._at_home = False  # the robot is known to be at the test's starting pose
         self._cases = CaseSource(specification, proposal, seed)
         self._attended = attended
-        self.case: Case | None = None  # under test
+        self.case: Case | None = None  # the case under test
         self._answers = Answers()
-        # Why the attempt under way was broken off, and where the cause lies.
+        # Why the current attempt was broken off, and who caused it.
         self._broken_off: tuple[str, Cause] = ('', Cause.OPERATOR)
-        self._next = (0, 0)  # (index, attempt) of the first test to come
+        self._next = (0, 0)  # (index, attempt) of the first test to run
         self._cut_short = False  # the journal ends within that attempt
-        self._over = False  # the journal's tests have met the stopping rule already
-        self._limit = specification.tester.max_attempts  # of attempts at one test
-        self._unanswered = 0  # attempts in a row under whose command the robot did not move
-        self._interrupted: Span | None = None  # what a pause set aside
-        self._not_before_ns = 0  # when the next attempt begins at the earliest
-        self.span: Span | None = None  # the phase in force
+        self._over = False  # the journal's tests have already met the stopping rule
+        self._limit = specification.tester.max_attempts  # largest number of attempts at one test
+        self._unanswered = 0  # attempts in a row in which the robot ignored the command
+        self._interrupted: Span | None = None  # phase that a pause interrupted
+        self._not_before_ns = 0  # earliest start of the next attempt
+        self.span: Span | None = None  # the current phase
 
     def restore(
         self, tests: Sequence[TestRecord], stopped: bool, cut_short: Key | None = None
     ) -> None:
-        """Take in the tests of a journal, in their order, before the start.
+        """Load the tests of a journal, in their order, before the start.
 
-        :param stopped: with them the stopping rule was met
+        :param stopped: these tests have met the stopping rule
         :param cut_short: (index, attempt) that was under way when the journal ends: its command
             may have begun, so it counts as broken off
         """
@@ -99,17 +99,17 @@ class Conductor:
 
     @property
     def paused(self) -> bool:
-        """True while the campaign is held."""
+        """True while the campaign is paused."""
         return self.span is not None and self.span.phase is Phase.PAUSED
 
     @property
     def waiting(self) -> bool:
-        """True between an attempt and the next one, while an answer or a case has not come."""
+        """True between two attempts while an answer or a case is missing."""
         return self._answers.due and not self.paused and not self.finished
 
     @property
     def awaits_case(self) -> bool:
-        """True while the next case has to come from another program."""
+        """True while an external program has not delivered the next case."""
         return self.waiting and self._answers.told
 
     @property
@@ -133,14 +133,14 @@ class Conductor:
         return self._over or self._cases.ready(self._next[0])
 
     def command(self, now_ns: int) -> Command:
-        """Return the command in force at an instant: rest before a phase begins and after it."""
+        """Return the command at an instant: rest before a phase begins and after it ends."""
         rest = self._protocol.rest
         return rest if self.span is None else self.span.command_at(now_ns, rest)
 
-    # What is asked of it -------------------------------------------------------------------------
+    # Requests ------------------------------------------------------------------------------------
 
     def start(self, start_ns: int) -> list[Action]:
-        """Begin with test 0, or where a journal ended.
+        """Begin with test 0, or where the journal ended.
 
         :param start_ns: when the first phase starts
         """
@@ -151,14 +151,14 @@ class Conductor:
         actions = self._issue(*self._next, start_ns)
         if not (self._cut_short or self._answers.measured):
             return actions
-        # A scheduler was killed in it. The peers know its outcome, or it is broken off.
+        # The scheduler was killed during it. The peers know its outcome; else it is broken off.
         self._answers.due, self._not_before_ns = True, start_ns
-        self._broken_off = CUT_SHORT, Cause.OPERATOR  # somebody may have ended it
+        self._broken_off = CUT_SHORT, Cause.OPERATOR  # somebody may have ended it on purpose
         self.span = self._idle(start_ns)
         return [actions[0], self.span, *self._decide(start_ns)]
 
     def advance(self, now_ns: int) -> list[Action]:
-        """Return what has become due by now, in order."""
+        """Return all actions that are due by now, in order."""
         actions: list[Action] = []
         while self.span is not None and self.span is self._walk.span:
             try:
@@ -181,12 +181,12 @@ class Conductor:
         goes_on: bool = False,
         cause: Cause = Cause.OPERATOR,
     ) -> list[Action]:
-        """Hold the campaign: a span with the command at rest, until `resume`.
+        """Pause the campaign: a span with the command at rest, until `resume`.
 
-        An attempt whose command had begun is broken off: it gets a record of its own.
+        An attempt whose command had begun is broken off and gets its own record.
 
-        :param goes_on: it will be resumed without anybody
-        :param cause: where that of the loss lies
+        :param goes_on: the campaign will resume by itself
+        :param cause: who caused the loss
         """
         span = self.span
         if span is None or span.phase is Phase.ABORTED:
@@ -197,7 +197,7 @@ class Conductor:
         return [self.span]
 
     def resume(self, now_ns: int, start_ns: int) -> list[Action]:
-        """Go on: the case that a pause broke off is made again, at the given time."""
+        """Resume: the case that a pause broke off is repeated, at the given time."""
         case, interrupted = self.case, self._interrupted
         if not self.paused or case is None or interrupted is None:
             return []
@@ -207,20 +207,20 @@ class Conductor:
             return [interrupted]
         if not self._answers.due:
             return self._issue(case.index, case.attempt, start_ns)
-        # What is known of it is said again, for peers that have missed it.
+        # Repeat what is known of the attempt, for peers that have missed it.
         self._not_before_ns = start_ns
         self.span = self._idle(start_ns)
         return [self.span, *self._decide(now_ns)]
 
     def skip(self, now_ns: int, reason: str) -> list[Action]:
-        """Give up the case under test, unless it has been measured: it is not repeated."""
+        """Skip the case under test, unless it has been measured; it is not repeated."""
         case, answers, held = self.case, self._answers, self.span
         if case is None or held is None or self.finished:
             return []
         actions: list[Action] = []
         record = answers.measured
         if record is None and answers.due and (held.phase is not Phase.IDLE or held.broken_off):
-            return []  # skipped before, or its record is on the way
+            return []  # already skipped, or its record is on the way
         if record is not None:
             if not (answers.told and self.paused) or record.valid or record.skipped:
                 return []
@@ -233,34 +233,34 @@ class Conductor:
         return actions
 
     def abort(self, now_ns: int, reason: str, cause: Cause = Cause.OPERATOR) -> list[Action]:
-        """Break the campaign off: a span with the command at rest."""
+        """Abort the campaign: a span with the command at rest."""
         if self.finished:
             return []
         return [self._break_off(Phase.ABORTED, now_ns, reason, cause)]
 
     def ask(self, now_ns: int, reason: str, cause: Cause = Cause.OPERATOR) -> list[Action]:
-        """Hold the campaign where somebody can resume it, end it where nobody can."""
+        """Pause the campaign if somebody can resume it, else abort it."""
         if self._attended:
             return self.pause(now_ns, reason, cause=cause)
         return self.abort(now_ns, reason, cause)
 
     def confirm(self) -> bool:
-        """Take somebody's word that a phase is over; false where none is awaited."""
+        """End a phase that waits for a confirmation; false if no phase waits."""
         return self.span is not None and self.span is self._walk.span and self._walk.confirm()
 
     def hear_body(self, sample: Samples) -> None:
-        """Take in a sample of the body, by which phases end that end by its having settled."""
+        """Add a sample of the body, for phases that end once it has settled."""
         self._walk.hear_body(sample)
 
     def hear_measurement(self, record: TestRecord) -> None:
-        """Take in the measurement of the attempt under way; others are ignored."""
+        """Accept the measurement of the current attempt; others are ignored."""
         self._answers.hear_measurement(record)
 
     def hear_estimate(self, estimate: EstimateRecord) -> None:
-        """Take in the estimate that counts the attempt under way; others are ignored."""
+        """Accept the estimate that counts the current attempt; others are ignored."""
         self._answers.hear_estimate(estimate)
 
-    # How it goes about it ------------------------------------------------------------------------
+    # Internal steps ------------------------------------------------------------------------------
 
     @property
     def _key(self) -> tuple[int, int]:
@@ -269,7 +269,7 @@ class Conductor:
     def _break_off(
         self, phase: Phase, now_ns: int, reason: str, cause: Cause = Cause.OPERATOR
     ) -> Span:
-        """Return the span that ends what is under way, and note whether that was an attempt."""
+        """Return the span that ends the current phase, and note whether an attempt was lost."""
         begun = self.commanded
         span = self._at_rest(phase, now_ns, reason)
         if begun:
@@ -282,7 +282,7 @@ class Conductor:
         return self.span
 
     def _idle(self, now_ns: int, last: Command = ()) -> Span:
-        """Return the time between tests; a robot that takes poses keeps its last goal."""
+        """Return the span between tests; a robot that takes poses keeps its last goal."""
         command = self._protocol.rest or last
         reason, cause = self._broken_off
         idle = Span(Phase.IDLE, *self._key, now_ns, now_ns, command, reason=reason)
@@ -344,7 +344,7 @@ class Conductor:
         return actions + self.ask(now_ns, reason, Cause.INSTRUMENT)
 
     def _notice_answer(self, case: Case, measured: TestRecord) -> None:
-        """Count attempts in a row without an answer; a slow command tells nothing."""
+        """Count attempts in a row without an answer; a slow command is no evidence."""
         if measured.code == Code.UNANSWERED.key:
             self._unanswered += 1
         elif measured.valid and is_clear(

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Whether a journal belongs to a specification: what all testers share must be the same."""
+"""Whether a journal belongs to a specification: the part that all testers share must match."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from repsq_ros.campaign.journal_contents import FORMAT, JournalContents
 from repsq_ros.errors import JournalError
 from repsq_ros.specification.model import Specification
 
-ROUNDING = 1e-12  # relative: edges that version 0.1.0 computed differ in their last bits
+ROUNDING = 1e-12  # relative: the edges computed by version 0.1.0 differ in their last bits
 
 
 def check_contract(contents: JournalContents, file: Path, specification: Specification) -> None:
-    """Refuse to go on with another contract, or with other answers of a twin.
+    """Refuse to continue a journal with another contract, or with other answers of a twin.
 
     :raises JournalError: with both digests
     """
@@ -48,7 +48,7 @@ def check_contract(contents: JournalContents, file: Path, specification: Specifi
 
 
 def _as_before(specification: Specification) -> dict[str, object]:
-    """Return what is shared, as version 0.1.0 described it: with edges in place of their rule."""
+    """Return the shared part as version 0.1.0 described it: with edges instead of their rule."""
     shared = specification.shared()
     if specification.partition is not None:
         shared['partition'] = {'edges': list(specification.partition.edges)}
@@ -56,7 +56,7 @@ def _as_before(specification: Specification) -> dict[str, object]:
 
 
 def _same(before: object, now: object) -> bool:
-    """Tell whether all that was said before is said now; keys that are new have defaults."""
+    """Tell whether `now` has everything that is in `before`; new keys have defaults."""
     if isinstance(before, dict):
         return isinstance(now, dict) and all(
             key in now and _same(value, now[key]) for key, value in before.items()

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Whether sessions, or labs, measured one and the same mean: told by bets that hold at any n."""
+"""Whether sessions, or labs, measured the same mean, by bets that are valid at any n."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ from repsq_ros.specification.model import Specification
 
 @dataclass(frozen=True)
 class MeanInterval:
-    """The tests of one session or lab: their values z = psi w, and where their mean lies."""
+    """The tests of one session or lab: their values z = psi w, and an interval of their mean."""
 
     n: int
-    mean: float  # [unit of psi]; NaN of none
-    standard_deviation: float  # of z, unbiased [unit of psi]; NaN of less than two
-    lower: float  # r* lies in [lower, upper] with probability 1 - c, whatever the proposal
+    mean: float  # [unit of psi]; NaN without tests
+    standard_deviation: float  # of z, unbiased [unit of psi]; NaN with fewer than two
+    lower: float  # r* lies in [lower, upper] with probability 1 - c, for any proposal
     upper: float
     c: float
 
@@ -47,15 +47,15 @@ class MeanInterval:
 class DriftFinding:
     """Which of several means differ."""
 
-    level: float  # probability, at most, of telling a difference where there is none
+    level: float  # probability, at most, of reporting a difference where there is none
     apart: tuple[tuple[int, int], ...]  # pairs whose means differ
 
     def letters(self, means: Sequence[float]) -> list[str]:
-        """Return letters such that two groups share one where they were not told apart.
+        """Return letters such that two groups share one if they were not told apart.
 
         Compact letter display by insertion and absorption (Piepho 2004); 'a' has the lowest mean.
 
-        :param means: of the groups, which order the letters
+        :param means: of the groups, by which the letters are ordered
         """
         columns = [frozenset(range(len(means)))]
         for pair in self.apart:
@@ -73,10 +73,10 @@ class DriftFinding:
 def mean_interval(
     specification: Specification, tests: Sequence[TestRecord], c: float
 ) -> MeanInterval:
-    """Return where the mean of some tests lies, by the betting sequence of `anytime`.
+    """Return an interval of the mean of some tests, by the betting sequence of `anytime`.
 
-    It holds for adaptive proposals and at whatever number of tests they were stopped, and is
-    widened by tests that were lost as `accuracy.selection` says.
+    It is valid for adaptive proposals and at any stopping time, and is widened by lost tests as
+    `accuracy.selection` says.
 
     :param tests: consecutive attempts of one campaign
     :param c: probability that the interval misses r*
@@ -87,7 +87,7 @@ def mean_interval(
         if test.valid and math.isfinite(z):
             total.add(z)
     lower, upper = _ends(specification, tests, c)
-    # Of one value no spread can be told.
+    # One value has no spread.
     spread = math.sqrt(total.unbiased_variance) if total.n > 1 else math.nan
     return MeanInterval(total.n, total.mean, spread, lower, upper, c)
 
@@ -95,9 +95,9 @@ def mean_interval(
 def _ends(
     specification: Specification, tests: Sequence[TestRecord], c: float
 ) -> tuple[float, float]:
-    """Fold the tests by a rule of their own: they begin where another session ended."""
+    """Run a stopping rule of its own on the tests, from where another session ended."""
     if not _drawn(specification):
-        return -math.inf, math.inf  # no interval holds for such points
+        return -math.inf, math.inf  # no interval is valid for such points
     campaign = Campaign(
         replace(
             specification,
@@ -115,11 +115,11 @@ def _ends(
     )
     first = tests[0].index if tests else 0
     if tests and tests[0].attempt > 0:
-        # Its earlier attempts were lost in the session before: they could have been anything.
+        # Its earlier attempts were lost in the previous session: their psi is unknown.
         lost = replace(tests[0], index=0, attempt=0, valid=False, psi=math.nan, skipped=False)
         campaign.add(lost)
     for test in tests:
-        # Once the interval is within gamma it stays: later tests are not counted.
+        # Once within gamma, the interval does not change: later tests are not counted.
         campaign.add(replace(test, index=test.index - first))
     latest = campaign.latest
     if latest is None or not latest.lower <= latest.upper:
@@ -130,7 +130,7 @@ def _ends(
 def intervals_of_sessions(
     specification: Specification, sessions: Sequence[Sequence[TestRecord]]
 ) -> list[MeanInterval]:
-    """Return the interval of each session; all of them hold with probability 1 - c."""
+    """Return the interval of each session; jointly valid with probability 1 - c."""
     c = specification.accuracy.c / max(len(sessions), 1)
     return [mean_interval(specification, tests, c) for tests in sessions]
 
@@ -140,10 +140,10 @@ def means_apart(
     c: float,
     same_cases: bool | None = None,
 ) -> DriftFinding:
-    """Tell which groups of tests have different means, each two by one bet; c is shared by all.
+    """Return which groups of tests have different means: one bet per pair, which share c.
 
-    :param groups: with their specifications, of which proposal and losses count
-    :param c: probability of telling any difference where there is none
+    :param groups: with their specifications (proposal and losses are used)
+    :param c: probability of reporting any difference where there is none
     :param same_cases: see `difference`
     """
     places = list(itertools.combinations(range(len(groups)), 2))
@@ -160,16 +160,16 @@ def means_apart(
 
 
 def _drawn(specification: Specification) -> bool:
-    """Tell whether cases are drawn, and no points of a sequence, for which no bet holds."""
+    """Tell whether cases are drawn at random; no bet is valid for points of a sequence."""
     return specification.make_proposal().dependence is not Dependence.LOW_DISCREPANCY
 
 
 def drift_of_sessions(
     specification: Specification, sessions: Sequence[Sequence[TestRecord]]
 ) -> DriftFinding:
-    """Tell which sessions of a campaign have different means.
+    """Return which sessions of a campaign have different means.
 
-    A proposal that learns makes a session depend on all tests before: then by their intervals.
+    With a proposal that learns, a session depends on all tests before: intervals are compared.
     """
     if specification.make_proposal().dependence is Dependence.INDEPENDENT:
         groups = [(specification, tests) for tests in sessions]
@@ -178,9 +178,9 @@ def drift_of_sessions(
 
 
 def drift_between(intervals: Sequence[MeanInterval]) -> DriftFinding:
-    """Tell which intervals do not overlap, where there are no tests to bet on: means differ.
+    """Return which intervals do not overlap, for groups without tests to bet on: means differ.
 
-    Were all means one, two intervals could be apart only where one of them misses it.
+    If all means were equal, two intervals could be disjoint only if one of them misses the mean.
     """
     apart = tuple(
         (i, j)

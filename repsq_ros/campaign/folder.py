@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The folder of a campaign: tests.csv, a line for each test as it is counted, and the result."""
+"""The folder of a campaign: tests.csv with one line per counted test, and the result."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ SPECIFICATION = 'specification.yaml'  # a copy, so that the folder is complete
 TESTS = 'tests.csv'
 REPLICATION = 'replication.yaml'
 RESULT = 'result.yaml'
-# After those of the case.
+# After the columns of the case.
 COLUMNS = 'psi,psi_error,weight,weight_bound,samples,mean,half_width'
-MEASURED = 'measured_'  # begins the names of columns of what the window shows of its command
+MEASURED = 'measured_'  # prefix of columns with the measured velocity or position
 
 
 def read_tests(folder: Path, names: tuple[str, ...]) -> list[TestRecord]:
@@ -130,7 +130,7 @@ def leave_replication(specification: Specification, result: Result, target: Path
 class CampaignFolder:
     """Writes each test as soon as it is counted, so that an abort loses none.
 
-    :param again: the campaign is resumed: its tests are written anew from the journal
+    :param again: the campaign is resumed: its tests are rewritten from the journal
     :raises OutputError: the folder cannot be written, or holds another campaign
     """
 
@@ -141,7 +141,7 @@ class CampaignFolder:
             folder.mkdir(parents=True, exist_ok=True)
             if not (folder / SPECIFICATION).exists():
                 copy_specification(Path(specification.file), folder / SPECIFICATION)
-            # 'x': what an earlier campaign left is never overwritten.
+            # 'x': never overwrite the files of an earlier campaign.
             self._tests = (folder / TESTS).open('w' if again else 'x', encoding='utf-8')
         except FileExistsError:
             raise OutputError(
@@ -168,10 +168,10 @@ class CampaignFolder:
     def add(self, record: TestRecord, estimate: EstimateRecord, sync: bool = True) -> None:
         """Append one counted attempt to tests.csv.
 
-        Beside a journal, which has a test on the disk before the next one is issued, and from
-        which the file is made again, handing it to the system is enough.
+        Without `sync` a crash may lose the line. Beside a journal that is enough: the journal
+        has each test on the disk before the next one, and the file can be made from it.
 
-        :param sync: have it there before returning
+        :param sync: flush to the disk before returning
         """
         self._write_line(tests_row(record, estimate, self._specification), sync=False)
         if sync and self._journal.exists():
@@ -186,7 +186,7 @@ class CampaignFolder:
             raise self._full(error) from None
 
     def sync(self) -> None:
-        """Have all that was added on the disk before returning."""
+        """Flush everything to the disk."""
         try:
             self._tests.flush()
             os.fsync(self._tests.fileno())

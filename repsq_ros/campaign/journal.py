@@ -14,8 +14,8 @@
 
 """The journal of a campaign: append-only JSON lines, each with the digest of the line before.
 
-Each line is on the disk before the campaign goes on. A line that was torn by a crash is cut off
-and told; any other damage is refused with the line's number.
+Each line is on the disk before the campaign goes on. A line torn by a crash is cut off and
+reported; any other damage is refused with the line's number.
 """
 
 from __future__ import annotations
@@ -33,22 +33,22 @@ from typing import Any
 from repsq_ros.errors import JournalError, OutputError
 
 JOURNAL = 'journal.jsonl'
-LEDGER = 'ledger.jsonl'  # of the same form: what a lab registered before its campaigns
-START = '0' * 64  # stands for the digest of a line before the first
-TORN = '.torn'  # suffix of the file that keeps what was cut off
+LEDGER = 'ledger.jsonl'  # same format: what a lab registered before its campaigns
+START = '0' * 64  # the "previous digest" of the first line
+TORN = '.torn'  # suffix of the file that keeps the cut-off bytes
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One line: what happened, and what is to be known of it."""
+    """One line: an event and its content."""
 
     event: str
     content: dict[str, Any] = field(default_factory=dict)
-    digest: str = field(default='', compare=False)  # of its line, once it is written
+    digest: str = field(default='', compare=False)  # of its line, once written
 
 
 def encode(value: object) -> object:
-    """Make a value fit for JSON: numbers that are not finite become words."""
+    """Make a value fit for JSON: numbers that are not finite become text."""
     if isinstance(value, float) and not math.isfinite(value):
         return repr(value)
     if isinstance(value, Mapping):
@@ -69,7 +69,7 @@ def _digest(text: str) -> str:
 
 
 def _parse(line: bytes, previous: str) -> tuple[Entry, str]:
-    """Return the entry of a whole line, and its digest.
+    """Return the entry of a complete line, and its digest.
 
     :raises ValueError: with what is wrong
     """
@@ -90,9 +90,9 @@ def _parse(line: bytes, previous: str) -> tuple[Entry, str]:
 
 
 def read_journal(file: Path) -> tuple[list[Entry], str, int]:
-    """Return the entries, the digest of the last one, and the length in bytes that is whole.
+    """Return the entries, the digest of the last one, and the length in bytes of all full lines.
 
-    What is behind that length is a line torn by a crash.
+    Bytes after that length are a line torn by a crash.
 
     :raises JournalError: damage anywhere else, with the line's number
     """
@@ -104,7 +104,7 @@ def read_journal(file: Path) -> tuple[list[Entry], str, int]:
         ) from None
     entries: list[Entry] = []
     digest, whole = START, 0
-    lines = data.split(b'\n')  # alone: a flipped bit may make a carriage return
+    lines = data.split(b'\n')  # splits at \n only: a flipped bit may look like a carriage return
     for number, line in enumerate(lines[:-1], start=1):
         try:
             entry, digest = _parse(line, digest)
@@ -127,8 +127,8 @@ class Journal:
 
     def __init__(self, file: Path) -> None:
         self.file = file
-        self.recovered = ''  # what was cut off, for the user
-        self.entries: list[Entry] = []  # that were there when it was opened
+        self.recovered = ''  # what was cut off, as a message for the user
+        self.entries: list[Entry] = []  # entries that were there when the file was opened
         try:
             self._descriptor = os.open(file, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o644)
         except OSError as error:
@@ -150,7 +150,7 @@ class Journal:
             raise
 
     def _cut(self) -> None:
-        """Put a torn last line aside."""
+        """Move a torn last line to a file of its own."""
         length = os.fstat(self._descriptor).st_size
         if length == self._size:
             return
@@ -172,9 +172,9 @@ class Journal:
         return self._digest
 
     def append(self, event: str, **content: object) -> None:
-        """Write one line, to the disk.
+        """Write one line to the disk.
 
-        :raises OutputError: no room or no device; the journal is as before, and may be tried again
+        :raises OutputError: the line cannot be written; the journal is unchanged, so retry later
         """
         entry = Entry(event, dict(content))
         line = _line(self._digest, entry)
@@ -193,7 +193,7 @@ class Journal:
         self._digest = json.loads(line)['digest']
 
     def close(self) -> None:
-        """Let go of the journal."""
+        """Close the file and release its lock."""
         if self._descriptor >= 0:
             os.close(self._descriptor)
             self._descriptor = -1

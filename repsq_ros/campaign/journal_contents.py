@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What a journal says of a campaign: the fold of its lines, and the lines themselves."""
+"""What a journal says of a campaign: its lines, read and folded into one state."""
 
 from __future__ import annotations
 
@@ -40,9 +40,10 @@ from repsq_ros.timebase import date_now
 BEGIN, SESSION, CASE, TEST = 'begin', 'session', 'case', 'test'
 PAUSE, RESUME, ABORT, DONE = 'pause', 'resume', 'abort', 'done'
 SKIP = 'skip'
-FORMAT = 2  # of the journal; that of version 0.1.0, which did not say so, is 1
-KINDS = {'int': int, 'bool': bool, 'str': str}  # of a record's fields
-NUMBERS = ('log_p', 'log_q', 'weight', 'weight_bound', 'twin', 'twin_spread')  # of a case
+FORMAT = 2  # format of the journal; version 0.1.0 did not write it: 1
+KINDS = {'int': int, 'bool': bool, 'str': str}  # types of a record's fields
+# number fields of a case
+NUMBERS = ('log_p', 'log_q', 'weight', 'weight_bound', 'twin', 'twin_spread')
 CLOCK_UNSYNCHRONIZED = 5  # TIME_ERROR of adjtimex(2)
 
 
@@ -51,7 +52,7 @@ def beginning(
 ) -> dict[str, object]:
     """Return the content of the first line.
 
-    :param ledger: digest of the ledger's line that says that this campaign begins; '': it was not
+    :param ledger: digest of the ledger's line that announces this campaign; '': it was not
         registered
     """
     registered = {'ledger': ledger} if ledger else {}
@@ -70,8 +71,8 @@ def beginning(
 def session(note: str, parameters: dict[str, object]) -> dict[str, object]:
     """Return the content of the line that each start of the scheduler writes.
 
-    :param note: of the operator: a calibration, a change of the battery, the day's weather
-    :param parameters: those in force
+    :param note: of the operator: a calibration, a new battery, the day's weather
+    :param parameters: the current ones
     """
     import scipy
 
@@ -135,9 +136,9 @@ def line_of_test(record: TestRecord) -> dict[str, object]:
 
 
 def stop_line(span: Span, awaited: bool = False) -> dict[str, object]:
-    """Return the content of the line of what stops the robot, written after it has stopped.
+    """Return the content of the line of a stop, written after the robot has stopped.
 
-    :param awaited: the phases of an attempt are over, and it has not been counted yet
+    :param awaited: the phases of an attempt are over, but it has not been counted yet
     """
     return {
         'index': span.index,
@@ -152,11 +153,11 @@ def stop_line(span: Span, awaited: bool = False) -> dict[str, object]:
 def record_of_line(entry: Entry) -> TestRecord:
     """Return the record of a test's line.
 
-    What an earlier version did not write has its default; what a later one adds is left alone.
+    Fields that an earlier version did not write get their default; unknown fields are ignored.
 
     :raises KeyError: a field without a default is missing
     :raises TypeError: a field is of another type
-    :raises ValueError: a field is no number
+    :raises ValueError: a field is not a number
     """
     values = dict(entry.content)
     for each in fields(TestRecord):
@@ -185,11 +186,11 @@ def _check_key(content: dict[str, object]) -> None:
 
 
 def _check_case(content: dict[str, object]) -> None:
-    """Refuse a line of a case whose numbers are none.
+    """Refuse the line of a case whose numbers cannot be read.
 
-    :raises KeyError: no index, no attempt
-    :raises TypeError: of another type
-    :raises ValueError: no number
+    :raises KeyError: no index or no attempt
+    :raises TypeError: a field is of another type
+    :raises ValueError: a field is not a number
     """
     _check_key(content)
     x = content.get('x')
@@ -206,20 +207,20 @@ class JournalContents:
     seed: int
     specification_digest: str
     format: int
-    shared: object  # what all testers share, as it was described then
+    shared: object  # what all testers share, as described when it was written
     tests: tuple[TestRecord, ...]
     sessions: tuple[str, ...]
     cases: tuple[dict[str, object], ...]
-    cut_short: Key | None  # attempt that may have been commanded, and has no outcome
-    ledger: str = ''  # digest of the ledger's line of its beginning; '': not registered
-    twin: str = ''  # digest of the answers of the tester's simulator; '': it was not asked
+    cut_short: Key | None  # attempt that may have been commanded, but has no outcome
+    ledger: str = ''  # digest of the ledger's line that announces it; '': not registered
+    twin: str = ''  # digest of the answers of the tester's simulator; '': no simulator
 
 
 def fold(file: str, entries: Sequence[Entry]) -> JournalContents | None:
-    """Return what a journal says; None where it is empty.
+    """Return what a journal says; None if it is empty.
 
-    :param file: said where something is wrong
-    :raises JournalError: the lines are whole, but not those of a campaign
+    :param file: named in errors
+    :raises JournalError: the lines are intact, but do not describe a campaign
     """
     if not entries:
         return None
@@ -250,7 +251,7 @@ def fold(file: str, entries: Sequence[Entry]) -> JournalContents | None:
                 if 'index' in entry.content:
                     _check_key(entry.content)
                 begun = entry.content.get('broken_off', True) or entry.content.get('awaited')
-                if not begun:  # it was stopped before its command
+                if not begun:  # stopped before its command
                     cut_short = None
             elif entry.event == SESSION:
                 sessions.append(_session_text(len(sessions) + 1, entry, len(tests)))
@@ -280,7 +281,7 @@ def _session_text(number: int, entry: Entry, tests_before: int) -> str:
 
 
 def read_contents(file: Path) -> JournalContents | None:
-    """Return what the journal in a file says; None where it is empty.
+    """Return what the journal in a file says; None if it is empty.
 
     :raises JournalError: damaged, or not that of a campaign
     """

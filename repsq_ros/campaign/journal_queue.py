@@ -51,17 +51,17 @@ from repsq_ros.sampling.external import External
 from repsq_ros.sampling.proposals import Draw, Proposal
 from repsq_ros.specification.model import Specification
 
-PATIENCE = 0.1  # [s] in which a disk has written a line, usually
-LAST_PATIENCE = 10.0  # [s] at the end
+PATIENCE = 0.1  # [s] a disk usually needs for one line
+LAST_PATIENCE = 10.0  # [s] to wait at the end
 STOPS = {Phase.PAUSED: PAUSE, Phase.SKIPPED: SKIP, Phase.ABORTED: ABORT}  # events of the journal
 
 
 class JournalQueue:
-    """Writes lines in their order; what could not be written is kept and written first next time.
+    """Writes lines in their order; a line that failed is kept and written first next time.
 
     :param folder: of the campaign; None: no journal is kept
-    :param resume: go on with the journal that is there
-    :param patience: [s] in which the disk has to have written a line
+    :param resume: continue the existing journal
+    :param patience: [s] to wait for the disk to write a line
     :raises JournalError: damaged, in use, of another contract or seed; there without `resume`, or
         `resume` without one
     :raises OutputError: the folder cannot be written
@@ -81,7 +81,7 @@ class JournalQueue:
         self.contents: JournalContents | None = None
         self.recovered = ''
         self._waiting: deque[tuple[str, dict[str, object]]] = deque()
-        # A disk may take seconds, and who commands the robot must not wait for it.
+        # A disk may take seconds; the thread that commands the robot must not wait for it.
         self._writer = ThreadPoolExecutor(max_workers=1)
         self._writing: Future[None] | None = None
         self._journal: Journal | None = None
@@ -113,11 +113,11 @@ class JournalQueue:
 
     @property
     def head(self) -> str:
-        """Digest of the line written last; '' where no journal is kept."""
+        """Digest of the last written line; '' if no journal is kept."""
         return '' if self._journal is None else self._journal.head
 
     def begin_session(self, note: str, parameters: dict[str, object]) -> None:
-        """Say that the scheduler has started."""
+        """Write that the scheduler has started."""
         self.write(SESSION, session(note, parameters), LAST_PATIENCE)
 
     def restore(self, conductor: Conductor, proposal: Proposal) -> None:
@@ -133,11 +133,11 @@ class JournalQueue:
         conductor.restore(self.contents.tests, campaign.stopped, self.contents.cut_short)
 
     def write(self, event: str, content: dict[str, object], patience: float | None = None) -> None:
-        """Write a line, after those that wait, and wait until it is on the disk.
+        """Write a line, after those still waiting, and wait until it is on the disk.
 
-        :param patience: [s] to wait; 0: it is written while the campaign goes on; None: the usual
+        :param patience: [s] to wait; 0: write in the background; None: the default
         :raises OutputLateError: it is still being written
-        :raises OutputError: it cannot be written, and waits
+        :raises OutputError: it cannot be written now, and is kept for later
         """
         if self._journal is None:
             return
@@ -145,13 +145,13 @@ class JournalQueue:
         self.flush(patience)
 
     def write_action(self, action: Action, awaited: bool = False) -> None:
-        """Write what the conductor decided, if it belongs into the journal.
+        """Write a decision of the conductor, if it belongs into the journal.
 
-        A case is written before it is commanded, a test before the next one is issued. Nothing
-        waits for what has stopped the robot.
+        A case is written before it is commanded, a test before the next one is issued. Lines of
+        stops are written in the background.
 
-        :param awaited: the phases of an attempt are over, and it has not been counted yet
-        :raises OutputError: it cannot be written, and waits
+        :param awaited: the phases of an attempt are over, but it has not been counted yet
+        :raises OutputError: it cannot be written now, and is kept for later
         """
         if isinstance(action, CountedAttempt):
             self.write(TEST, line_of_test(action.record))
@@ -163,11 +163,11 @@ class JournalQueue:
             self.write(STOPS[action.phase], stop_line(action, awaited), patience=0.0)
 
     def flush(self, patience: float | None = None) -> None:
-        """Write what waits.
+        """Write all waiting lines.
 
-        :param patience: [s] to wait for it; None: the usual
+        :param patience: [s] to wait for it; None: the default
         :raises OutputLateError: it is still being written
-        :raises OutputError: it cannot be written, and waits
+        :raises OutputError: it cannot be written now, and is kept for later
         """
         patience = self._patience if patience is None else patience
         until = time.monotonic() + patience
@@ -195,7 +195,7 @@ class JournalQueue:
             self._waiting.popleft()
 
     def close(self) -> None:
-        """Let go of the journal, once all is written.
+        """Write all waiting lines and close the journal.
 
         :raises OutputError: something could not be written
         """
@@ -211,7 +211,7 @@ def _draw_of(case: dict[str, object]) -> Draw:
     x = case['x']
     if not isinstance(x, list):
         raise JournalError(f'found x = {x} in the journal, expected a list')
-    # Version 0.1.0 did not write the weight: it is computed once more.
+    # Version 0.1.0 did not write the weight: compute it.
     log_p, log_q, bound, weight = (
         float(str(case.get(name, math.nan)))
         for name in ('log_p', 'log_q', 'weight_bound', 'weight')

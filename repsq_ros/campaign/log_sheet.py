@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The log sheet of an attended campaign: one key for each test, named as its outcome."""
+"""The log sheet of an attended campaign: for each test one key that names its outcome."""
 
 from __future__ import annotations
 
@@ -28,23 +28,23 @@ HEADER = ('index', 'attempt', 'outcome', 'psi')
 
 
 class LogSheet:
-    """Takes keys for the outcome of the test under way, and writes each down.
+    """Turns keys into outcomes of the current test, and writes each to the sheet.
 
-    :ivar told: place of the outcome of this attempt, None: not told yet
+    :ivar told: index of this attempt's outcome; None: no key pressed yet
     :raises OutputError: the file cannot be written
     """
 
     def __init__(self, measure: ManualOutcome, folder: Path) -> None:
         self._measure, self._file = measure, folder / LOG_SHEET
         self._keys = measure.keys
-        self._attempt: tuple[int, int] | None = None  # that was commanded
+        self._attempt: tuple[int, int] | None = None  # the current attempt
         self._paused = False
         self.told: int | None = None
         if not self._file.exists():
             self._write(HEADER, 'x')
 
     def hear(self, span: Span) -> str:
-        """Take in a phase; returns what to ask for where a case begins, else ''."""
+        """Follow a phase; return the question to ask where a case begins, else ''."""
         self._paused = span.phase is Phase.PAUSED
         if self._paused or span.phase is Phase.IDLE:
             return ''
@@ -62,7 +62,7 @@ class LogSheet:
         return f'test {span.index}: how did it end? {keys}'
 
     def press(self, key: str) -> str:
-        """Take a key; returns what was written down, '' where it names no outcome or no test."""
+        """Accept a key; return the text that was written, or '' if the key is not an outcome."""
         place = self._keys.get(key.lower())
         if place is None or self._attempt is None or self._paused:
             return ''

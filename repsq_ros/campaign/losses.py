@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What was lost in a campaign, by whose fault, and what it cost."""
+"""What was lost in a campaign, who caused it, and what it cost."""
 
 from __future__ import annotations
 
@@ -32,27 +32,27 @@ from repsq_ros.specification.accuracy_section import RequiredAccuracy
 from repsq_ros.timebase import to_seconds
 
 CUT_SHORT = 'the scheduler ended in this attempt'
-KEPT = 101  # durations of tests, of which the median is what a test takes
+KEPT = 101  # test durations kept, whose median is the duration of a test
 
 
 class Losses:
-    """Counts lost attempts and cases, and says whether they widen the interval.
+    """Counts lost attempts and cases, and decides whether they widen the interval.
 
-    The price in tests: from the first loss that widens the interval on, a second state of the
-    stopping rule goes on as if nothing had been lost. Where it stops is where the campaign would
-    have stopped. The price in time: what cases with a lost attempt took longer than others.
+    Cost in tests: from the first loss that widens the interval on, a second copy of the stopping
+    rule continues as if nothing had been lost. It stops where the campaign would have stopped.
+    Cost in time: the extra time of cases with a lost attempt, compared with other cases.
     """
 
     def __init__(self, accuracy: RequiredAccuracy) -> None:
         self._widens = {cause: accuracy.widens(cause) for cause in Cause}
         self.invalid = self.skipped = self.broken_off = self.bench = 0
-        self.independent = 0  # lost attempts and cases, assumed to be lost whatever psi is
-        self.in_test = False  # an attempt of the case under test was lost
+        self.independent = 0  # lost attempts and cases that are assumed to be independent of psi
+        self.in_test = False  # an attempt of the current case was lost
         self.widens_test = False  # ... and widens the interval
-        self._without: Progress | None = None  # the rule, as if nothing had been lost
+        self._without: Progress | None = None  # the rule as if nothing had been lost
         self._enough = 0  # n at which that rule stopped; 0: not yet
-        self._last_ns = 0  # end of the attempt before
-        self._held = False  # the case before was skipped, which may have taken a while
+        self._last_ns = 0  # end of the previous attempt
+        self._held = False  # the previous case was skipped, which may have taken a while
         self._lost_ns = 0
         self._repeated = 0  # cases that gave psi after a loss
         self._usual_ns = deque[int](maxlen=KEPT)
@@ -63,7 +63,7 @@ class Losses:
         return self.invalid + self.skipped + self.broken_off
 
     def take(self, record: TestRecord) -> None:
-        """Take in an attempt that is due, before it is counted."""
+        """Record an attempt that is due, before it is counted."""
         self.broken_off += record.broken_off
         self.skipped += record.skipped
         cause = record.loss
@@ -72,7 +72,7 @@ class Losses:
             self.lose(cause, record.broken_off, record.skipped)
 
     def lose(self, cause: Cause, broken_off: bool = False, skipped: bool = False) -> None:
-        """Count what was lost."""
+        """Count a loss."""
         self.invalid += not (broken_off or skipped)
         self.bench += cause is Cause.BENCH
         self.in_test = True
@@ -86,7 +86,7 @@ class Losses:
         passed_ns = max(end_ns - self._last_ns, 0) if self._last_ns else 0
         self._last_ns = end_ns
         if record.reason == CUT_SHORT:
-            return  # nobody was there meanwhile
+            return  # waiting for a person is not counted
         held, self._held = self._held, record.skipped
         if cause is None and not (self.in_test or held):
             self._usual_ns.append(passed_ns)
@@ -106,17 +106,17 @@ class Losses:
         """Note that the case under test is over."""
         self.in_test = self.widens_test = False
 
-    # What the interval would be without ----------------------------------------------------------
+    # The interval without losses -----------------------------------------------------------------
 
     def before_widening(self, progress: Progress) -> None:
-        """Keep the rule as it is before the first loss widens it."""
+        """Keep a copy of the rule before the first loss widens it."""
         if self._without is None and not self._enough:
             self._without = copy.deepcopy(progress)
 
     def count(
         self, total: Accumulator, z: float, bounds: Bounds, beside: ControlledValue | None
     ) -> None:
-        """Take in a test as if nothing had been lost before it."""
+        """Count a test as if nothing had been lost before it."""
         without = self._without
         if without is None:
             return

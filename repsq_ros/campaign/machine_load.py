@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What keeps the machine of a campaign from running its nodes in time, in words (Linux)."""
+"""What keeps the machine from running the nodes in time, in words (Linux)."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from pathlib import Path
 
 PRESSURE = Path('/proc/pressure')
 BUSY = 1.0  # load per core above which processes wait for each other
-SOME = re.compile(r'some avg10=([\d.]+)')  # [%] of the last 10 s in which something waited
-NOTED = 10.0  # [%]
+SOME = re.compile(r'some avg10=([\d.]+)')  # [%] share of the last 10 s in which a process waited
+NOTED = 10.0  # [%] a larger share is reported
 
 
 def machine_text() -> str:
-    """Return what the machine lacks (cores, memory, disk); '' where nothing is short."""
+    """Return which resource is scarce (cores, memory, disk); '' for none."""
     found = []
     cores = os.cpu_count() or 1
     load = os.getloadavg()[0]
@@ -36,7 +36,7 @@ def machine_text() -> str:
     for what, lacks in (('cpu', 'processor'), ('memory', 'memory'), ('io', 'disk')):
         try:
             told = SOME.search((PRESSURE / what).read_text(encoding='ascii'))
-        except OSError:  # a kernel without it, or a container
+        except OSError:  # not in this kernel, or hidden in a container
             continue
         if told is not None and float(told[1]) >= NOTED:
             found.append(f'processes waited for {lacks} {float(told[1]):.0f} % of the last 10 s')

@@ -14,7 +14,7 @@
 
 """The difference of two campaigns' means, by one bet on the differences of their tests.
 
-With one seed both made the same cases, and are taken case by case; else test by test.
+With one seed both have the same cases, which are paired by case; else by order.
 """
 
 from __future__ import annotations
@@ -32,50 +32,52 @@ from repsq_ros.estimation.weights import z_bounds
 from repsq_ros.protocols.phases import Cause
 from repsq_ros.specification.model import Specification
 
-SPREAD = 0.5  # of two cases, for the first bet: simulated, 16 % narrower than 1 at small spreads
-SHARED = ('target', 'protocol', 'measure')  # of the contract: what a difference speaks about
+# Assumed spread of a pair's difference, for the first bet. In simulations with small spreads,
+# the interval was 16 % narrower than with 1.
+SPREAD = 0.5
+SHARED = ('target', 'protocol', 'measure')  # parts of the contract that must match
 
 
 @dataclass(frozen=True)
 class CaseValue:
-    """One case of a campaign, and the psi that it can have had."""
+    """One case of a campaign, and the range of psi that it may have had."""
 
     index: int
     x: tuple[float, ...]
-    weight: float  # NaN where it is not known
+    weight: float  # NaN: not known
     weight_bound: float
-    z_bounds: Bounds  # of weight times psi, known before the case was drawn
-    psi: Bounds | None  # None: the case gave nothing, and is left out
+    z_bounds: Bounds  # bounds of weight times psi, known before the case was drawn
+    psi: Bounds | None  # None: the case gave no value, and is left out
 
 
 @dataclass(frozen=True)
 class Pair:
-    """Two cases, of A and of B: the same one where both campaigns had the same cases."""
+    """A case of A and a case of B: the same case if both campaigns drew the same cases."""
 
     index: int
-    least: float  # the lowest that the difference of their values can have been [unit of psi]
+    least: float  # lowest possible difference of their values [unit of psi]
     most: float
     bounds: Bounds
 
     @property
     def whole(self) -> bool:
-        """Tell whether nothing of it was lost."""
+        """True if none of its attempts was lost."""
         return self.least == self.most
 
 
 @dataclass(frozen=True)
 class PairComparison:
-    """What the pairs say."""
+    """The result of comparing all pairs."""
 
-    pairs: int  # those included of which a part was lost
+    pairs: int  # with those of which a part was lost
     lost: int
     mean: float
     lower: float
     upper: float
     verdict: Verdict
-    decided_at: int  # pairs at which a verdict first stood; 0: none has
+    decided_at: int  # number of pairs at the first verdict; 0: no verdict
     broken: str
-    same_cases: bool = True  # False: the i-th test of A and the i-th of B, each with its own case
+    same_cases: bool = True  # False: the i-th test of A with the i-th of B, each with its own case
 
 
 def check_comparable(a: Specification, b: Specification) -> None:
@@ -101,10 +103,10 @@ def case_values(
     tests: Sequence[TestRecord],
     widens: Callable[[Cause], bool] | None = None,
 ) -> list[CaseValue]:
-    """Return the cases that a campaign is over with, in their order.
+    """Return the finished cases of a campaign, in their order.
 
-    Whoever lost an attempt may, at worst, have known what it would give: then psi of that test
-    counts as anything in its range, and so does a case that was skipped.
+    In the worst case, whoever lost an attempt knew its outcome: psi of that test may then be
+    anything in its range, and so may that of a skipped case.
 
     :param widens: whether a loss by this cause counts so; default: as `accuracy.selection` says
     """
@@ -134,11 +136,11 @@ def case_values(
 def _psi(
     attempts: Sequence[TestRecord], whole: Bounds, widens: Callable[[Cause], bool]
 ) -> Bounds | None:
-    """Return the psi that a case can have had; None where it is left out."""
+    """Return the range of psi of a case; None if the case is left out."""
     valid = next((t for t in attempts if t.valid and math.isfinite(t.psi)), None)
     losses = [test.loss or Cause.INSTRUMENT for test in attempts if test is not valid]
     if valid is not None and valid.attempt > len(losses):
-        losses.append(Cause.INSTRUMENT)  # of a session before: nobody says by whom
+        losses.append(Cause.INSTRUMENT)  # lost in an earlier session: the cause is unknown
     if any(map(widens, losses)):
         return whole
     return None if valid is None else Bounds(valid.psi, valid.psi)
@@ -150,9 +152,9 @@ def _psi(
 def pair_up(
     specification: Specification, a: Sequence[CaseValue], b: Sequence[CaseValue]
 ) -> list[Pair]:
-    """Return the cases that both campaigns are over with, in their order.
+    """Return the cases that both campaigns have finished, in their order.
 
-    A case that one of them left out without a trace counts as anything, too.
+    A case that one of them skipped without a record may have any psi.
 
     :raises ParameterError: the cases are not the same
     """
@@ -195,10 +197,10 @@ def _known(value: CaseValue) -> bool:
 
 
 def pair_in_order(a: Sequence[CaseValue], b: Sequence[CaseValue]) -> list[Pair]:
-    """Return the i-th test of A with the i-th of B, whatever cases they had.
+    """Return the i-th test of A with the i-th of B, whatever their cases.
 
-    What the longer of the two has beyond is left out. The two may follow one another, or run side
-    by side; neither may learn from the other.
+    Extra tests of the longer campaign are left out. The campaigns may run one after the other or
+    at the same time; neither may learn from the other.
     """
     sides = [[_weighted(value) for value in side if value.psi] for side in (a, b)]
     return [
@@ -213,14 +215,14 @@ def pair_in_order(a: Sequence[CaseValue], b: Sequence[CaseValue]) -> list[Pair]:
 
 
 def _weighted(value: CaseValue) -> tuple[Bounds, Bounds]:
-    """Return what z = w psi of a case can have been, and its bounds known before."""
+    """Return the range of z = w psi of a case, and its bounds known before the draw."""
     bounds, psi = value.z_bounds, value.psi
     if psi is None or not _known(value):
         return bounds, bounds
     return Bounds(value.weight * psi.lower, value.weight * psi.upper), bounds
 
 
-# What they say -----------------------------------------------------------------------------------
+# Comparison -----------------------------------------------------------------------------------
 
 
 def difference(
@@ -233,15 +235,15 @@ def difference(
     same_cases: bool | None = None,
     other: Specification | None = None,
 ) -> PairComparison | None:
-    """Return the difference of two campaigns' means by one bet; None where none can be made.
+    """Return the difference of two campaigns' means by one bet; None if no bet is possible.
 
     :param specification: of A
     :param other: of B, where its proposal differs
     :param c: probability that the interval misses the difference
     :param assume_independent: lost tests are unrelated to the score: a test that took several
         attempts counts as it was measured, and skipped cases are left out
-    :param same_cases: take them case by case; None: where the cases are the same
-    :raises ParameterError: the cases are not the same, and have to be
+    :param same_cases: pair them by case; None: if their cases are the same
+    :raises ParameterError: the cases differ, but have to be the same
     """
     widens = (lambda cause: False) if assume_independent else None
     values = [
@@ -281,7 +283,7 @@ def compare_pairs(
     margin: float,
     spread: float = 1.0,
 ) -> PairComparison:
-    """Return interval and verdict, and when the verdict fell.
+    """Return interval and verdict, and at which pair the verdict fell.
 
     :param whole: bounds of every difference [unit of psi]
     :param spread: see MeanDifference

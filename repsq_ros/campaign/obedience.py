@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Whether the robot answers its commands at all, where the measure does not see it move."""
+"""Whether the robot reacts to its commands at all, for measures that do not see its motion."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from repsq_ros.campaign.rest import RestBounds, RestState
 from repsq_ros.measurement.recorder import Key
 from repsq_ros.protocols.command_space import Command
 
-CLEAR = 2.0  # times the bounds of rest: a slower command may look like rest
-ANSWER = 0.5  # [s] in which a robot begins to move, besides the time over which rest is judged
+CLEAR = 2.0  # times the bounds of rest; a slower command may look like rest
+ANSWER = 0.5  # [s] reaction time of a robot, besides the averaging time of the rest detector
 
 
 def did_not_move(attempts: int) -> str:
-    """Return why a campaign asks after so many attempts in a row without an answer."""
+    """Return why a campaign asks after this many attempts in a row without a reaction."""
     return (
         f'the robot did not move in {attempts} attempts in a row, although it was commanded to: '
         'is it in the mode in which it takes commands?'
@@ -35,9 +35,9 @@ def did_not_move(attempts: int) -> str:
 
 
 class ObedienceCheck:
-    """Counts attempts in a row in which the robot stood still under a clear velocity command.
+    """Counts attempts in a row in which the robot stood still during a clear velocity command.
 
-    :param limit: so many attempts are too many; 0: any number is allowed
+    :param limit: number of attempts that triggers; 0: never
     """
 
     def __init__(self, bounds: RestBounds, limit: int) -> None:
@@ -48,12 +48,12 @@ class ObedienceCheck:
         self.unanswered = 0  # attempts in a row
 
     def look(self, attempt: Key | None, command: Command, state: RestState, now: float) -> bool:
-        """Take in what the robot does; called with each heartbeat.
+        """Update with the robot's state; called with each heartbeat.
 
-        :param attempt: (index, attempt) whose command is in force; None: no command is
+        :param attempt: (index, attempt) being commanded; None: no command
         :param command: v_x, v_y, yaw rate [m/s, m/s, rad/s]
         :param now: steady time [s]
-        :returns: whether the limit has just been reached; the count begins again then
+        :returns: whether the limit has just been reached; the count then restarts
         """
         reached = attempt != self._attempt and self._end_attempt()
         if attempt is None or len(command) != 3 or not self._is_clear(command):

@@ -24,7 +24,7 @@ LONGEST = 119  # characters of the line of an attempt
 
 
 def price_text(of: EstimateRecord | Result) -> str:
-    """Return what was lost and what that cost, in tests and minutes; '' without loss."""
+    """Return the losses and their cost in tests and minutes; '' without loss."""
     bench = f' ({of.bench} by the bench)' if of.bench else ''
     lost = [
         f'{count} {word}'
@@ -42,13 +42,13 @@ def price_text(of: EstimateRecord | Result) -> str:
 
 
 class ProgressLines:
-    """Puts tests and estimates into lines."""
+    """Formats tests and estimates as lines."""
 
     def __init__(self) -> None:
-        self._first: tuple[int, float] | None = None  # (tests, [s]) when the first one was heard
+        self._first: tuple[int, float] | None = None  # (tests, [s]) at the first one
 
     def line(self, counted: CountedAttempt, now: float) -> str:
-        """Return the line of one attempt, which fits into 120 columns.
+        """Return the line of one attempt, at most 119 characters.
 
         :param now: [s], steady
         """
@@ -100,9 +100,9 @@ class ProgressLines:
 
 
 def pause_text(span: Span, how: str) -> str:
-    """Return what is said when a campaign is held.
+    """Return the message of a paused campaign.
 
-    :param how: what somebody has to do for it to go on
+    :param how: what somebody has to do so that it continues
     """
     goes_on = 'It goes on by itself once that is over.'
     return f'PAUSED: {span.reason}\n{goes_on if span.goes_on else how}'

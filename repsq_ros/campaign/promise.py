@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What may be said of a result, or of a campaign before it begins, in plain sentences."""
+"""What may be claimed of a result, or of a campaign before it begins, in plain sentences."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from repsq_ros.specification.partition_section import PartitionChoice, Partition
 from repsq_ros.specification.proposal_section import ProposalType
 
 ROUNDING = 1.0 - 1e-12  # tolerance for rounding when 2 gamma is computed differently
-NEGLIGIBLE = 0.01  # of gamma: an error of the instruments that is not worth a word
+NEGLIGIBLE = 0.01  # share of gamma: a smaller instrument error is not mentioned
 INDEPENDENT = 'lost whatever psi would have been, which is assumed and not proven'
 STATIONARY = 'robot and set-up did not change during the tests'
 
@@ -51,56 +51,56 @@ def bench_text(lost: int) -> str:
 
 @dataclass(frozen=True)
 class Facts:
-    """All that the sentences follow from. Defaults: a campaign that will go as it should."""
+    """All facts that the sentences depend on. Defaults: a campaign without incidents."""
 
     rule: StoppingRule
-    accuracy: RequiredAccuracy  # its gamma is the tester's own
+    accuracy: RequiredAccuracy  # with the tester's own gamma
     cells: PartitionChoice
     dependence: Dependence = Dependence.INDEPENDENT
     weight_bound: float = 1.0
-    proven: bool = True  # the bound follows from p and q
-    external: bool = False  # another program draws the cases
+    proven: bool = True  # the weight bound follows from p and q
+    external: bool = False  # an external program draws the cases
     outcome: Outcome = Outcome.REACHED
-    lower: float = math.nan  # of the interval [unit of psi]; NaN: not known yet
+    lower: float = math.nan  # lower end of the interval [unit of psi]; NaN: not known yet
     upper: float = math.nan
     half_width: float = math.nan
     violations: int = 0  # tests with a value outside its bounds
     lost: int | None = None  # attempts and cases; None: not known yet
-    independent: int | None = None  # of these: assumed to be lost whatever psi would have been
-    bench: int = 0  # of these: by the bench itself
-    accept: Acceptance | None = None  # what the mean is held against
+    independent: int | None = None  # those among them that are assumed to be independent of psi
+    bench: int = 0  # those among them that the bench itself caused
+    accept: Acceptance | None = None  # the limit for the mean
     verdict: AcceptanceVerdict = AcceptanceVerdict.UNDECIDED
-    decided_at: int = 0  # tests at which it fell; 0: not yet
-    running: Bounds | None = None  # of the mean over the tests, where it was found to change
+    decided_at: int = 0  # number of tests at the verdict; 0: none yet
+    running: Bounds | None = None  # bounds of the mean over the tests, if it was found to change
     systematic: float = 0.0  # how far the instruments may have moved the mean [unit of psi]
-    doubts: tuple[str, ...] = ()  # what is strange between what was commanded and measured
+    doubts: tuple[str, ...] = ()  # inconsistencies between commands and measurements
 
     @property
     def cell_decides(self) -> bool:
-        """Tell whether the rule declares a cell, and no interval around the mean."""
+        """True if the rule declares a cell instead of an interval around the mean."""
         return isinstance(self.rule, CertifiedCell)
 
     @property
     def reach(self) -> float:
-        """Return how far the rule lets the estimate be from the true mean: gamma, or less."""
+        """Return the largest distance between estimate and true mean: gamma or less."""
         gamma, c = self.accuracy.gamma, self.accuracy.c
         return self.rule.reach(gamma, c) if isinstance(self.rule, ReproducibleQuery) else gamma
 
 
 @dataclass(frozen=True)
 class Sentences:
-    """The sentences about a result that follow from the facts."""
+    """The sentences about a result that the facts justify."""
 
-    objection: str  # why no accuracy is promised; '' where it is
-    provisos: tuple[str, ...]  # what the promise assumes and nobody has proved
+    objection: str  # why no accuracy is promised; '': it is promised
+    provisos: tuple[str, ...]  # unproven assumptions of the promise
     guarantee: str
     agreement: str
-    acceptance: str = ''  # '' where nothing is accepted or refused
-    verdict: AcceptanceVerdict = AcceptanceVerdict.UNDECIDED  # that stands
+    acceptance: str = ''  # '': no limit was set
+    verdict: AcceptanceVerdict = AcceptanceVerdict.UNDECIDED  # the verdict that may be claimed
 
     @property
     def accurate(self) -> bool:
-        """Tell whether the accuracy that was asked for is promised."""
+        """True if the requested accuracy is promised."""
         return not self.objection
 
 
@@ -119,7 +119,7 @@ def facts_of(specification: Specification, proposal: Proposal) -> Facts:
 
 
 def say(facts: Facts) -> Sentences:
-    """Return the sentences that the facts justify, and no others."""
+    """Return the sentences that the facts justify."""
     broken, short = _broken(facts), _short(facts)
     provisos = _provisos(facts)
     objection = broken or short
@@ -135,7 +135,7 @@ def say(facts: Facts) -> Sentences:
 
 
 def _acceptance(facts: Facts, provisos: tuple[str, ...]) -> tuple[str, AcceptanceVerdict]:
-    """Say what is accepted, and which verdict stands."""
+    """Return the acceptance sentence, and the verdict that may be claimed."""
     accept, verdict = facts.accept, facts.verdict
     if accept is None:
         return '', AcceptanceVerdict.UNDECIDED
@@ -163,7 +163,7 @@ def _acceptance(facts: Facts, provisos: tuple[str, ...]) -> tuple[str, Acceptanc
 
 
 def _broken(facts: Facts) -> str:
-    """Say why the rule's interval does not hold; '' where it does."""
+    """Return why the rule's interval is not valid; '' if it is."""
     rule, against = facts.rule, _contradicted(facts)
     if against:
         return against
@@ -179,13 +179,13 @@ def _broken(facts: Facts) -> str:
         )
     if rule.validity is not Validity.APPROXIMATE:
         return ''
-    # Where no test was lost and none ended it, the last n is max_tests, fixed beforehand.
+    # Without losses, a campaign that ends by its budget has n = max_tests, fixed beforehand.
     fixed = facts.outcome is Outcome.BUDGET and facts.lost == 0 and not rule.sides
     return '' if fixed else rule.statement
 
 
 def _contradicted(facts: Facts) -> str:
-    """Say what was measured against the assumptions of every bet; '' for nothing."""
+    """Return which measurements contradict the assumptions of every bet; '' for none."""
     if facts.violations:
         one = facts.violations == 1
         return (
@@ -203,7 +203,7 @@ def _contradicted(facts: Facts) -> str:
 
 
 def _not_drawn(facts: Facts) -> str:
-    """Say why no bet holds for the cases; '' where they were drawn."""
+    """Return why no bet is valid for the cases; '' if they were drawn at random."""
     if facts.dependence is not Dependence.LOW_DISCREPANCY:
         return ''
     return (
@@ -213,7 +213,7 @@ def _not_drawn(facts: Facts) -> str:
 
 
 def _short(facts: Facts) -> str:
-    """Say why the interval, which holds, is less than what was asked for; '' where it is not."""
+    """Return why a valid interval is less than what was asked for; '' if it is not."""
     if facts.outcome is Outcome.UNRESOLVED:
         return (
             'the budget of tests ran out before the cells that may hold the true mean were down '
@@ -274,7 +274,7 @@ def _nothing(facts: Facts, reason: str) -> str:
 
 
 def _of_changing_mean(facts: Facts) -> str:
-    """Say where the mean over the tests lies, where it was found to change."""
+    """Return the bounds of the mean over the tests, if it was found to change."""
     running, provisos = facts.running, _provisos(facts)
     if running is None or facts.violations or _not_drawn(facts):
         return ''
@@ -287,7 +287,7 @@ def _of_changing_mean(facts: Facts) -> str:
 
 
 def _what_holds(facts: Facts, provisos: tuple[str, ...]) -> str:
-    """Say what holds though it is less than what was asked for."""
+    """Return what is still valid though it is less than what was asked for."""
     if facts.lower <= facts.cells.lower and facts.upper >= facts.cells.upper:
         return f'Nothing: {_short(facts)}.'
     return (
@@ -329,7 +329,7 @@ def _agreement(facts: Facts, objection: str, provisos: tuple[str, ...]) -> str:
             f'different cells, whichever algorithms they use{given}.'
         )
     if cells.alpha_rule == AlphaRule.QUERY:
-        # Runs that are all so near agree with 1 - beta (estimation/reproducible_query.py).
+        # Runs this close to each other agree with 1 - beta (estimation/reproducible_query.py).
         near = cells.alpha / 2.0 * (accuracy.beta - accuracy.runs * accuracy.c)
         if facts.reach * ROUNDING > near:
             return (
@@ -353,7 +353,7 @@ def _agreement(facts: Facts, objection: str, provisos: tuple[str, ...]) -> str:
 
 
 def _of_anchored(facts: Facts, provisos: tuple[str, ...]) -> str:
-    """Say what the initiator and its replicators may expect: it follows from all of them."""
+    """Return what the initiator and its replicators may expect; derived from all facts."""
     accuracy, cells = facts.accuracy, facts.cells
     first, own, c_first = accuracy.gamma, accuracy.gamma, accuracy.c
     if cells.partition is None:
@@ -380,7 +380,7 @@ def _of_anchored(facts: Facts, provisos: tuple[str, ...]) -> str:
             'initiator alone takes up.'
         )
     if facts.cell_decides:
-        own = 0.0  # the cell that holds r* is the anchor's where that is within half a cell of it
+        own = 0.0  # if r* is within half a cell of the anchor, its cell is the anchor's
     if cells.half_width < (first + own) * ROUNDING:
         return (
             f'Nothing is proved: half a cell is {cells.half_width:.4g}, less than the '

@@ -26,31 +26,31 @@ from repsq_ros.timebase import to_seconds
 
 
 class OverdueError(Exception):
-    """A phase did not end in time; the message tells what it waited for."""
+    """A phase did not end in time; the message says what it waited for."""
 
 
 class ProtocolRun:
-    """Goes through the steps of a protocol, at times that the caller gives.
+    """Runs the steps of a protocol, at times given by the caller.
 
-    :param settling: what is known of the body; None where no step ends by it
+    :param settling: detects when the body has settled; None: no step needs it
     """
 
     def __init__(self, protocol: Protocol, settling: Settling | None) -> None:
         self._protocol, self._settling = protocol, settling
         self._steps: tuple[Step, ...] = ()
-        self._first = 0  # step number of the first one: negative where the robot is led home first
+        self._first = 0  # number of the first step; negative if the robot is led home first
         self._place = 0
         self._target: Command = protocol.rest
-        self._began_ns = 0  # when the step in force began
-        self._command_ns: int | None = None  # when the case took effect
+        self._began_ns = 0  # start of the current step
+        self._command_ns: int | None = None  # when the command of the case took effect
         self._confirmed = False
-        self.span: Span | None = None  # the phase in force, or the last one
+        self.span: Span | None = None  # the current phase, or the last one
 
     def begin(self, index: int, attempt: int, target: Command, start_ns: int, home: bool) -> Span:
         """Begin an attempt.
 
         :param target: the command of the case
-        :param home: the robot may be anywhere: lead it first to where a test begins
+        :param home: the robot may be anywhere: lead it to the start of a test first
         """
         homing = self._protocol.homing if home else ()
         self._steps = (*homing, *self._protocol.steps)
@@ -60,13 +60,13 @@ class ProtocolRun:
         return self._enter(index, attempt, start_ns, before)
 
     def confirm(self) -> bool:
-        """End a phase that waits for a confirmation; false where none does."""
+        """End a phase that waits for a confirmation; false if no phase waits."""
         awaited = not self.over and self._step.ending.asks
         self._confirmed = self._confirmed or awaited
         return awaited
 
     def hear_body(self, sample: Samples) -> None:
-        """Take in a sample of the body."""
+        """Add a sample of the body."""
         if self._settling is not None:
             self._settling.add(sample)
 
@@ -112,12 +112,12 @@ class ProtocolRun:
         )
 
     def follow(self, now_ns: int) -> Span | None:
-        """Return the phase that begins now or is prolonged; None: nothing is due, or all is over.
+        """Return the phase that begins now or is prolonged; None if nothing is due or all is over.
 
-        A phase begins when this is called, not at the planned end of the one before: so a command
-        that was sent late is held for its full time.
+        A phase begins when this is called, not at the planned end of the previous one: a command
+        that was sent late gets its full duration.
 
-        :raises OverdueError: the phase in force has taken longer than its timeout
+        :raises OverdueError: the current phase has exceeded its timeout
         """
         span = self.span
         if self.over or span is None or span.end_ns is None or now_ns < span.end_ns:

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""A campaign's folder, counted anew from its journal: what every later look at it starts from."""
+"""A campaign's folder, recomputed from its journal, for all later analyses."""
 
 from __future__ import annotations
 
@@ -35,28 +35,28 @@ from repsq_ros.specification.model import Specification
 
 @dataclass(frozen=True)
 class SessionRecord:
-    """One start of the scheduler, and the attempts that were journalled before the next one."""
+    """One start of the scheduler, and the attempts until the next start."""
 
-    content: dict[str, Any]  # of its line in the journal; empty: tests that no session precedes
+    content: dict[str, Any]  # of its line in the journal; empty: tests before any session line
     tests: tuple[TestRecord, ...]
 
 
 @dataclass(frozen=True)
 class RecomputedCampaign:
-    """What a folder's journal comes to, under the specification beside it."""
+    """The journal of a folder, counted under the specification beside it."""
 
     folder: Path
     specification: Specification
     contents: JournalContents
     entries: tuple[Entry, ...]
-    head: str  # digest of the journal's last whole line
-    torn: int  # bytes behind that line
+    head: str  # digest of the journal's last complete line
+    torn: int  # bytes after that line
     counted: tuple[CountedAttempt, ...]  # attempts that were due, each with the estimate after it
-    result: Result | None  # None: the campaign has not come to its end
+    result: Result | None  # None: the campaign has not ended
 
     @property
     def sessions(self) -> tuple[SessionRecord, ...]:
-        """Return the sessions, those without a test included."""
+        """Return the sessions, including those without a test."""
         starts = [i for i, entry in enumerate(self.entries) if entry.event == SESSION]
         bounds = [0, *starts, len(self.entries)]
         tests = iter(self.contents.tests)
@@ -82,7 +82,7 @@ class RecomputedCampaign:
 
 
 def recompute(folder: Path) -> RecomputedCampaign:
-    """Count a campaign anew.
+    """Recompute a campaign.
 
     :raises SpecificationError: its specification cannot be read
     :raises JournalError: no journal, a damaged one, or one of another contract

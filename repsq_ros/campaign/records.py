@@ -52,18 +52,18 @@ class TestRecord:
     window_start_ns: int = 0
     window_end_ns: int = 0
     x: tuple[float, ...] = ()
-    weight_bound: float = math.inf  # of the proposal that drew x; +inf: that of the campaign
+    weight_bound: float = math.inf  # of the proposal that drew x; +inf: use that of the campaign
     skipped: bool = False  # by the operator: the case is not repeated
     broken_off: bool = False  # ended by a pause, a skip or a lost peer after its command began
-    # For programs: measurement.reasons.Code.key of the reason; of a valid one: unanswered, or ''.
+    # Machine-readable reason: measurement.reasons.Code.key; if valid: 'unanswered' or ''.
     code: str = ''
-    cause: str = ''  # Cause, where it was broken off; '': an earlier version did not say
-    psi_error: float = 0.0  # how far the instruments may have moved psi; 0: not known
+    cause: str = ''  # a Cause if it was broken off; '': not recorded (earlier version)
+    psi_error: float = 0.0  # largest error of psi due to the instruments; 0: not known
     measured: tuple[float, ...] = ()  # mean velocity or position of the window; empty: not known
 
     @property
     def loss(self) -> Cause | None:
-        """Return where the cause lies that this attempt gave nothing; None: it gave psi."""
+        """Return who caused that this attempt gave no psi; None if it gave psi."""
         if self.skipped:
             return Cause.OPERATOR
         if self.broken_off:
@@ -72,7 +72,7 @@ class TestRecord:
 
     @property
     def follower(self) -> Key:
-        """(index, attempt) of the attempt that follows."""
+        """(index, attempt) of the next attempt."""
         over = self.valid or self.skipped
         return (self.index + 1, 0) if over else (self.index, self.attempt + 1)
 
@@ -83,7 +83,7 @@ def record_of(
     window: Window,
     outcome: Evaluation,
 ) -> TestRecord:
-    """Make the record of a test from its case and from what its window gave.
+    """Make the record of a test from its case and the evaluation of its window.
 
     :param key: (index, attempt) of the test
     """
@@ -125,16 +125,16 @@ class EstimateRecord:
     effective_sample_size: float
     largest_weight: float
     stopped: bool
-    note: str = ''  # what stands between the campaign and the accuracy that was asked for
-    bench: int = 0  # of broken_off: by the bench itself
-    extra_tests: int = 0  # that losses cost; while the campaign runs: expected
+    note: str = ''  # what keeps the campaign from the requested accuracy
+    bench: int = 0  # broken-off attempts that the bench itself caused
+    extra_tests: int = 0  # tests that losses cost; an estimate while the campaign runs
     lost_time: float = 0.0  # [s] that lost attempts and their pauses took
-    question: str = ''  # what a person has to look at before the campaign goes on; '': nothing
+    question: str = ''  # what a person has to check before the campaign continues; '': nothing
 
 
 @dataclass(frozen=True)
 class CountedAttempt:
-    """An attempt is over, and both its answers have come: it belongs into the journal."""
+    """An attempt that is over, with both its answers: it belongs into the journal."""
 
     record: TestRecord
     estimate: EstimateRecord

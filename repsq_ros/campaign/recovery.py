@@ -12,20 +12,20 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""When a campaign that was held by a suspicion goes on by itself: later each time."""
+"""When a campaign paused by a fault resumes by itself: later after each fault."""
 
 from __future__ import annotations
 
 from collections import deque
 
-STEP = 0.5  # [s] by which each suspicion makes it wait longer than the one before
-LONGEST = 30.0  # [s]
-SPAN = 600.0  # [s] without one after which it waits no longer than the first time
-SAY = 30.0  # [s] between two reports of what it waits for
+STEP = 0.5  # [s] each fault adds to the waiting time
+LONGEST = 30.0  # [s] longest waiting time
+SPAN = 600.0  # [s] without a fault, after which the waiting time is reset
+SAY = 30.0  # [s] between two reports of the waiting
 
 
 class Recovery:
-    """Decides when to go on after a suspicion. None ends a campaign. Times are steady [s]."""
+    """Decides when to resume after a fault. No fault ends a campaign. Times are steady [s]."""
 
     def __init__(self) -> None:
         self._at: deque[float] = deque(maxlen=round(LONGEST / STEP) + 1)
@@ -33,9 +33,9 @@ class Recovery:
         self.under_way = False
 
     def begin(self, now: float) -> float:
-        """Note a suspicion.
+        """Note a fault.
 
-        :returns: [s] to wait at least before going on
+        :returns: minimum waiting time [s]
         """
         while self._at and now - self._at[0] >= SPAN:
             self._at.popleft()
@@ -46,12 +46,12 @@ class Recovery:
 
     @property
     def count(self) -> int:
-        """How many suspicions there were lately."""
+        """Number of recent faults."""
         return len(self._at)
 
     @property
     def wait(self) -> float:
-        """How long the last suspicion makes it wait at least [s]."""
+        """Minimum waiting time after the last fault [s]."""
         return min(STEP * max(self.count - 1, 0), LONGEST)
 
     def may_go_on(self, now: float) -> bool:
@@ -59,12 +59,12 @@ class Recovery:
         return self.under_way and now - self._at[-1] >= self.wait
 
     def lasts(self, now: float) -> float:
-        """Return for how long it has waited [s], if that is to be told again; else 0."""
+        """Return how long it has waited [s], if that should be reported again; else 0."""
         if not self.under_way or now - self._told < SAY:
             return 0.0
         self._told = now
         return now - self._at[-1]
 
     def end(self) -> None:
-        """Note that the campaign goes on, or that somebody takes over."""
+        """Note that the campaign continues, or that a person takes over."""
         self.under_way = False

@@ -28,8 +28,8 @@ from repsq_ros.measurement.samples import Samples, joined
 from repsq_ros.protocols.rotation import angle_between
 from repsq_ros.timebase import NANOSECONDS
 
-LONGEST_GAP = 0.5  # [s] without a new sample after which nothing is known of the body
-FEWEST = 4  # samples, so that noise of a single one does not decide
+LONGEST_GAP = 0.5  # [s] without a new sample after which the state is unknown
+FEWEST = 4  # samples, so that the noise of a single one does not decide
 
 
 class RestState(enum.Enum):
@@ -42,16 +42,16 @@ class RestState(enum.Enum):
 
 @dataclass(frozen=True)
 class RestBounds:
-    """When a body counts as being at rest."""
+    """Bounds of the mean velocity below which a body counts as at rest."""
 
-    speed: float  # [m/s] at most, of the mean velocity
-    turn: float  # [rad/s] at most, of the mean velocity
+    speed: float  # [m/s]
+    turn: float  # [rad/s]
     time: float  # [s] over which the velocity is averaged
 
 
 @dataclass(frozen=True)
 class RestJudgement:
-    """What is known of the body's motion, with the numbers that it comes from."""
+    """The state of the body's motion, with the measured speeds."""
 
     state: RestState
     speed: float = math.nan  # [m/s]
@@ -59,10 +59,10 @@ class RestJudgement:
 
 
 class RestDetector:
-    """Averages the velocity over the last moment, so that sway and noise do not count as motion.
+    """Averages the velocity over a short span, so that sway and noise do not count as motion.
 
-    `measurement/settling.py` judges a span of all samples for a measurement. This one has to
-    decide on line, from whatever is polled, in the scheduler as in the guard.
+    `measurement/settling.py` judges all samples of a span for a measurement. This one decides
+    online, from polled samples, in the scheduler and in the guard.
 
     :param source: how the samples are to be read
     """
@@ -72,11 +72,11 @@ class RestDetector:
         self._samples: deque[tuple[float, Samples]] = deque()  # single rows, with steady time [s]
 
     def restart(self) -> None:
-        """Forget all samples: rest has to be seen from now on."""
+        """Forget all samples: rest has to be observed again."""
         self._samples.clear()
 
     def add(self, sample: Samples, now: float) -> None:
-        """Take in one row; one that is not finite says nothing.
+        """Add one row; a row that is not finite is ignored.
 
         :param now: steady time [s], as everywhere here
         """
@@ -102,7 +102,7 @@ class RestDetector:
         return RestJudgement(state, speed, turn)
 
     def _velocity(self, samples: Samples) -> tuple[float, float]:
-        """Return speed [m/s] and turn rate [rad/s]; a speed of NaN where it cannot be told."""
+        """Return speed [m/s] and turn rate [rad/s]; NaN as speed with too few samples."""
         scale = self._source.scale
         if self._source.velocity == Velocity.TWIST and samples.linear is not None:
             speed = scale * float(np.linalg.norm(samples.linear.mean(axis=0)))

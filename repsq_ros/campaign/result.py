@@ -68,13 +68,14 @@ class Result:
     bench: int = 0
     extra_tests: int = 0
     lost_time: float = 0.0  # [s]
-    response: tuple[str, ...] = ()  # measured against commanded, a line each; empty: not known
-    # Of `accept`: in no message, whose guarantee says it in words.
-    verdict: str = ''  # pass, fail, undecided; empty: nothing is held against a limit
-    decided_at: int = 0  # tests at which the verdict fell; 0: it has not
+    # regression of measurements on commands, one line each; empty: not known
+    response: tuple[str, ...] = ()
+    # Of `accept`. Not in the message: its guarantee says it in words.
+    verdict: str = ''  # pass, fail, undecided; empty: no limit was set
+    decided_at: int = 0  # number of tests at the verdict; 0: none
 
     def as_initiator(self, specification: Specification) -> Initiator:
-        """Return what replicators have to know of this campaign: the accuracy that it aimed at."""
+        """Return what replicators need to know of this campaign, such as the gamma it aimed at."""
         return Initiator(
             Outcome(self.outcome),
             self.rule,
@@ -87,12 +88,12 @@ class Result:
         )
 
     def published(self, specification: Specification) -> Specification:
-        """Return what replicators share: where the partition is laid by now, with its worth."""
+        """Return the specification for replicators, with the anchored partition."""
         worth = self.as_initiator(specification)
         return specification.anchored_at(self.estimate, worth)
 
     def content(self) -> dict[str, object]:
-        """Return all fields; those of `accept` and `response` where there is something to say."""
+        """Return all fields; those of `accept` and `response` only if they are set."""
         absent = (*(ACCEPTANCE * (not self.verdict)), *([RESPONSE] * (not self.response)))
         return {name: value for name, value in asdict(self).items() if name not in absent}
 

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What people read when a campaign has ended."""
+"""The text that is printed when a campaign has ended."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from repsq_ros.estimation.probabilities import plug_in_text
 
 
 def result_text(result: Result) -> str:
-    """Return a result in words: value, estimate, promise, agreement, events; a line each."""
+    """Return a result as text: value, estimate, promise, agreement, events; one line each."""
     price = price_text(result)
     lines = [
         f'result    {result.value:.6g}  (cell {result.cell}: {result.cell_lower:.6g} to '

@@ -12,17 +12,16 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The time for which this process itself was running."""
+"""The time during which this process was actually running."""
 
 from __future__ import annotations
 
 
 class RunningTime:
-    """A clock that stands still while its own process does.
+    """A clock that stops while its process is stalled.
 
-    A process that was stalled must not take other nodes for dead: their heartbeats of that time
-    are still waiting to be read. So each look adds the time since the last one, but `step` at
-    most.
+    After a stall, a process must not take other nodes for dead: their heartbeats are still
+    waiting to be read. So each look adds the time since the last one, limited to `step`.
 
     :param step: [s] between two looks, at most, while the process runs
     """
@@ -30,10 +29,10 @@ class RunningTime:
     def __init__(self, step: float) -> None:
         self._step = step
         self._looked: float | None = None
-        self.now = 0.0  # [s] in which the process ran
+        self.now = 0.0  # [s] during which the process ran
 
     def look(self, steady: float) -> float:
-        """Take in the steady time.
+        """Update with the steady time.
 
         :param steady: [s], never going back
         :returns: [s] since the last look
@@ -44,5 +43,5 @@ class RunningTime:
         return passed
 
     def since_look(self, steady: float) -> float:
-        """Return how long ago the last look was [s]: long, where the process was stalled."""
+        """Return the time since the last look [s]; long if the process was stalled."""
         return 0.0 if self._looked is None else steady - self._looked

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The station's self-test that a campaign may demand, and keeps beside its journal."""
+"""The station's self-test that a campaign may require, and keeps beside its journal."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ GREEN, RED = 'green', 'red'
 
 
 def require_selftest(specification: Specification, file: Path | None) -> None:
-    """Refuse a campaign that demands a self-test and has none, or one that does not serve it.
+    """Refuse a campaign that requires a self-test and has none that fits.
 
     :param file: of `repsq selftest`; None: not given
-    :raises ParameterError: none, too old, red, or of another specification
+    :raises ParameterError: missing, too old, failed, or of another specification
     """
     longest = specification.tester.selftest_age
     asked = 'one of repsq selftest'

@@ -12,11 +12,11 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What each of several switches said last, where a message does not tell who sent it.
+"""The latest state of each of several switches, though messages do not name their sender.
 
-rclpy gives no identity of a publisher with a message, but the number that the message has among
-those of its publisher. These numbers grow by one, so messages can be sorted into sequences. Where
-a message fits into several sequences, the assumption that keeps the stop pressed is made.
+rclpy gives no identity of a publisher with a message, but a sequence number per publisher.
+These numbers grow by one, so messages can be sorted into sequences. Where a message fits into
+several sequences, the assumption that keeps the stop pressed is made.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ class _Switch:
 
 
 class Switches:
-    """Whether any switch is pressed, by messages of all of them in one stream.
+    """Whether any switch is pressed, from the messages of all of them in one stream.
 
-    A release counts only once as many switches as there have been say that they are released: a
-    pressed one whose publisher is gone stays pressed.
+    A release counts only once as many switches as were ever seen report that they are released: a
+    pressed switch whose publisher is gone stays pressed.
     """
 
     def __init__(self) -> None:
@@ -42,19 +42,19 @@ class Switches:
 
     @property
     def pressed(self) -> int:
-        """How many switches are, or may be, pressed."""
+        """Number of switches that are, or may be, pressed."""
         return sum(each.pressed for each in self._switches)
 
     @property
     def known(self) -> int:
-        """How many switches were heard."""
+        """Number of switches that were heard."""
         return len(self._switches)
 
     def hear(self, number: int, pressed: bool, publishers: int) -> None:
-        """Take in a message.
+        """Update with a message.
 
-        :param number: of the message among those of its publisher; they start at 1
-        :param publishers: how many there are
+        :param number: sequence number of the message at its publisher, from 1
+        :param publishers: current number of publishers
         """
         switch = self._sender_of(number, pressed, publishers)
         if switch is None:
@@ -65,18 +65,19 @@ class Switches:
         self._switches.append(switch)  # in the order of their last messages
         released = [each for each in self._switches if not each.pressed]
         if self.known > publishers and len(released) > 1:
-            self._switches.remove(released[0])  # if it still lives, its next message is news
+            # if that switch still exists, its next message adds it again
+            self._switches.remove(released[0])
 
     def _sender_of(self, number: int, pressed: bool, publishers: int) -> _Switch | None:
-        """Return which switch may have sent a message; None: one that is new."""
+        """Return the switch that may have sent a message; None: a new one."""
         following = [each for each in self._switches if each.number == number - 1]
         if following:
             switch = _safest(following)
-            # A switch that was never heard may say what would release one that is pressed.
+            # A new switch must not release another one that is pressed.
             releases = switch.pressed and not pressed
             return None if releases and self.known < publishers else switch
         if self.known == publishers == 1:
-            return self._switches[0]  # the only one: messages were lost, or it was started again
+            return self._switches[0]  # the only one: messages were lost, or it was restarted
         if self.known < publishers:
             return None
         earlier = [each for each in self._switches if each.number < number]

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The window that is measured in a phase: the same online, in replay and in simulation."""
+"""The measured window of a phase: the same online, in replay and in simulation."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from repsq_ros.protocols.phases import Span
 
 
 def window_of(span: Span) -> Window | None:
-    """Return the window of a phase with the command whose outcome it measures; None: no window."""
+    """Return the measured window of a phase with its command; None if the phase has none."""
     if span.window is None:
         return None
     began_ns = span.start_ns if span.command_ns is None else span.command_ns

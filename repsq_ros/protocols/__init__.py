@@ -12,4 +12,4 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The protocols of one test: which phases it has, when, with which command in force."""
+"""The protocols of one test: its phases, their durations, and the command in each."""

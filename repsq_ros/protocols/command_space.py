@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What a protocol commands: of which kind, how far, how fast."""
+"""What a protocol commands: the kind of command, its range and its speed."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Command = tuple[float, ...]
 
 
 class CommandKind(TextEnum):
-    """What a robot takes: velocities, poses, or pushes by hand."""
+    """What is commanded: velocities, poses, or pushes by hand."""
 
     VELOCITY = 'velocity'
     POSE = 'pose'
@@ -38,7 +38,7 @@ class CommandType(TextEnum):
     TWIST = 'twist'
     TWIST_STAMPED = 'twist_stamped'
     UNITREE_SPORT = 'unitree_sport'
-    MANUAL = 'manual'  # by hand, as an instruction says
+    MANUAL = 'manual'  # by hand, following an instruction
     URSCRIPT = 'urscript'
     POSE_TARGET = 'pose_target'
 
@@ -47,8 +47,8 @@ class CommandType(TextEnum):
 COMPONENTS = {
     CommandKind.VELOCITY: ('linear_x', 'linear_y', 'angular_z'),
     CommandKind.POSE: ('x', 'y', 'z', 'roll', 'pitch', 'yaw'),
-    # An impact by hand, hammer or pendulum. Azimuth: the way that the body is pushed, about its
-    # z axis; 0 is forward.
+    # An impact by hand, hammer or pendulum. Azimuth: the direction in which the body is pushed,
+    # about its z axis; 0 is forward.
     CommandKind.PUSH: ('impulse', 'azimuth'),
 }
 UNITS = {
@@ -56,26 +56,26 @@ UNITS = {
     CommandKind.POSE: ('m', 'm', 'm', 'rad', 'rad', 'rad'),
     CommandKind.PUSH: ('N s', 'rad'),
 }
-# What holds the robot: zero, no push, or for poses no target at all.
+# The command that stops the robot: zero, no push, or an empty one for poses.
 REST: dict[CommandKind, Command] = {
     CommandKind.VELOCITY: (0.0, 0.0, 0.0),
     CommandKind.POSE: (),
     CommandKind.PUSH: (0.0, 0.0),
 }
 
-TOLERANCE = 1e-9  # of a component [its unit]: the rounding of sums exceeds no range
+TOLERANCE = 1e-9  # of a component [its unit]: tolerance for rounding in sums
 
 
 @dataclass(frozen=True)
 class CommandSpace:
-    """The commands that a campaign can reach, and how the tool gets to a pose."""
+    """The commands that a campaign can reach, and how the tool moves to a pose."""
 
     kind: CommandKind
     ranges: tuple[tuple[float, float], ...]  # (lower, upper) of each component [its unit]
     frame: str = ''  # frame_id of poses; '' for velocities
     speed: float = 0.0  # [m/s] of the tool on its way to a pose
     acceleration: float = 0.0  # [m/s^2] of the tool on its way to a pose
-    longest_ramp: float = math.inf  # [s] after which the largest velocity must be reached
+    longest_ramp: float = math.inf  # [s] within which the largest velocity must be reached
 
     @property
     def largest(self) -> Command:
@@ -83,7 +83,7 @@ class CommandSpace:
         return tuple(max(abs(lower), abs(upper)) for lower, upper in self.ranges)
 
     def fault(self, command: Command) -> str:
-        """Return what is wrong with a command, or ''; what holds the robot is always right."""
+        """Return what is wrong with a command, or ''; a stop is always right."""
         if command == REST[self.kind]:
             return ''
         names, units = COMPONENTS[self.kind], UNITS[self.kind]

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""How a phase ends: by time, by the robot having settled, or by somebody's word."""
+"""How a phase ends: after a time, once the robot has settled, or when somebody confirms."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ from repsq_ros.keys import key
 from repsq_ros.measurement.settling import Settling
 from repsq_ros.timebase import to_seconds
 
-LOOK_NS = 200_000_000  # looks whether the robot has settled are whole multiples of it apart
-# Before a look, samples of the last moment may still be under way: it is not judged yet.
+LOOK_NS = 200_000_000  # interval of the checks whether the robot has settled
+# Delay of these checks: the newest samples may still be on their way.
 LATE_NS = 100_000_000
-CONFIRM_LOOK_NS = 1_000_000_000  # between two looks whether somebody has confirmed
+CONFIRM_LOOK_NS = 1_000_000_000  # interval of the checks whether somebody has confirmed
 
 
 @dataclass(frozen=True)
 class PhaseObservation:
-    """What is known of a phase when somebody looks whether it has ended."""
+    """What is known of a phase when its end is checked."""
 
     began_ns: int
-    end_ns: int  # up to which it was announced
+    end_ns: int  # announced end
     now_ns: int
-    confirmed: bool = False  # somebody has said so
-    body: Settling | None = None  # None: no phase of the protocol asks for it
-    goal: Sequence[float] | None = None  # position that is commanded [m]; None: a velocity
+    confirmed: bool = False  # somebody has confirmed
+    body: Settling | None = None  # None: no phase of the protocol needs it
+    goal: Sequence[float] | None = None  # commanded position [m]; None: a velocity
 
 
 class EndState(enum.Enum):
@@ -48,58 +48,58 @@ class EndState(enum.Enum):
 
     ENDED = enum.auto()
     GOES_ON = enum.auto()
-    UNKNOWN = enum.auto()  # the samples that tell are still under way
+    UNKNOWN = enum.auto()  # the deciding samples are still on their way
 
 
 class EndJudgement(NamedTuple):
-    """Whether a phase has ended, and why not."""
+    """Whether a phase has ended, and if not, why."""
 
     state: EndState
-    reason: str = ''  # why it goes on
-    look_ns: int = 0  # for how long it is prolonged: it cannot end before
+    reason: str = ''  # why it has not ended
+    look_ns: int = 0  # until the next check: it cannot end earlier
 
 
 ENDED, UNKNOWN = EndJudgement(EndState.ENDED), EndJudgement(EndState.UNKNOWN)
 
 
 def goes_on(reason: str, look_ns: int) -> EndJudgement:
-    """Judge that a phase goes on, for a while at least."""
+    """Return that a phase goes on, and until when it need not be checked."""
     return EndJudgement(EndState.GOES_ON, reason, look_ns)
 
 
 def whole_looks(duration_ns: int) -> int:
-    """Return the least multiple of LOOK_NS, one at least, that is no shorter than a duration.
+    """Return the smallest positive multiple of LOOK_NS that is not below a duration.
 
-    Looks that can only find that the body has not settled yet are left out; the others stay at
+    Checks that can only find that the body has not settled yet are skipped; the others keep
     their instants.
     """
     return LOOK_NS * max(-(-duration_ns // LOOK_NS), 1)
 
 
 class Ending(Protocol):
-    """A way to end; its fields are what two labs have to share of it."""
+    """A way to end; its fields are what two labs have to share."""
 
     kind: ClassVar[str]  # its name in the digest of a specification
 
     @property
     def look_ns(self) -> int:
-        """Return how long a phase is announced for at first, after which somebody looks."""
+        """Return the first announced duration of a phase, after which its end is checked."""
 
     @property
     def least_ns(self) -> int:
-        """Return how long a phase takes at least."""
+        """Return the shortest duration of a phase."""
 
     @property
     def timeout_ns(self) -> int:
-        """Return after how long it should have ended."""
+        """Return the time after which the phase is overdue."""
 
     @property
     def needs_body(self) -> bool:
-        """Tell whether it asks for the robot's body."""
+        """Tell whether it needs samples of the robot's body."""
 
     @property
     def asks(self) -> bool:
-        """Tell whether somebody has to confirm."""
+        """Tell whether a person has to confirm."""
 
     def judge(self, observed: PhaseObservation) -> EndJudgement:
         """Tell whether the phase has ended."""
@@ -107,7 +107,7 @@ class Ending(Protocol):
 
 @dataclass(frozen=True)
 class TimedEnding:
-    """It ends after a time."""
+    """The phase ends after a fixed time."""
 
     kind: ClassVar[str] = 'timed'
     duration_ns: int = field(metadata=key('how long the phase takes', name='seconds', above=0))
@@ -117,7 +117,7 @@ class TimedEnding:
 
     @property
     def look_ns(self) -> int:
-        """The whole time: it is known beforehand."""
+        """The whole time, which is known beforehand."""
         return self.duration_ns
 
     @property
@@ -132,9 +132,9 @@ class TimedEnding:
 
 @dataclass(frozen=True)
 class SettledEnding:
-    """It ends when the body has been slow enough, and near enough to its goal, for a time.
+    """The phase ends when the body has been slow, and near its goal, for a given time.
 
-    That is what the sensor says of the body, never what a controller says of itself.
+    The sensor of the body decides, never the robot's own controller.
     """
 
     kind: ClassVar[str] = 'settled'
@@ -148,7 +148,7 @@ class SettledEnding:
     speed: float = field(
         default=0.02, metadata=key('the body is slower than this', 'm/s', above=0)
     )
-    # Of no account for velocities.
+    # Ignored for velocities.
     within: float = field(
         default=0.01,
         metadata=key('the body is within this of the commanded position', 'm', above=0),
@@ -158,16 +158,16 @@ class SettledEnding:
 
     @property
     def look_ns(self) -> int:
-        """Until it has been at rest for long enough, if it was from the beginning."""
+        """The shortest possible time: at rest from the beginning."""
         return whole_looks(self.hold_ns + LATE_NS)
 
     @property
     def least_ns(self) -> int:
-        """The time for which it has to be at rest."""
+        """The time for which the body has to be at rest."""
         return self.hold_ns
 
     def judge(self, observed: PhaseObservation) -> EndJudgement:
-        """Judge by the newest samples, once they reach far enough."""
+        """Judge by the newest samples, once they cover the time in question."""
         assert observed.body is not None
         until_ns = observed.end_ns - LATE_NS
         newest_ns = observed.body.newest_ns
@@ -184,14 +184,14 @@ class SettledEnding:
         )
         if moves is None:
             return ENDED
-        # The hold begins anew after the last sample that is away from the goal.
+        # The time at rest restarts after the last sample away from the goal.
         away_ns = start_ns if moves.away_ns is None else moves.away_ns + 1
         return goes_on(moves.reason, whole_looks(away_ns - start_ns))
 
 
 @dataclass(frozen=True)
 class ConfirmedEnding:
-    """It ends when somebody confirms."""
+    """The phase ends when a person confirms."""
 
     kind: ClassVar[str] = 'confirmed'
     timeout_ns: int = field(
@@ -202,5 +202,5 @@ class ConfirmedEnding:
     look_ns = least_ns = CONFIRM_LOOK_NS
 
     def judge(self, observed: PhaseObservation) -> EndJudgement:
-        """Tell whether somebody has confirmed."""
+        """Tell whether a person has confirmed."""
         return ENDED if observed.confirmed else goes_on('nobody has confirmed it', self.look_ns)

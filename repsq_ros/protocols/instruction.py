@@ -28,9 +28,9 @@ VERBS = {
 
 
 def instruction(kind: CommandKind, command: Command) -> str:
-    """Return what is to be done.
+    """Return what the person has to do.
 
-    :param command: its components in SI units; what holds the robot is a stop
+    :param command: its components in SI units; the command of rest means stop
     """
     if command == REST[kind]:
         return NO_PUSH if kind == CommandKind.PUSH else HOLD

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The locomotion protocol: which phases a velocity tracking test has, when, with which command."""
+"""The locomotion protocol: the phases of a velocity tracking test and their commands."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from repsq_ros.protocols.protocol import Goal, Protocol, ProtocolType, Step
 
 
 def locomotion(dwell_ns: int, command_ns: int, window_ns: int) -> Protocol:
-    """Return the paper's: dwell in place, then a held command whose last part is measured.
+    """Return the paper's protocol: dwell in place, then a held command, measured at its end.
 
-    After that zero again, which the next dwell continues.
+    After that the command is zero, which the next dwell continues.
     """
     return Protocol(
         ProtocolType.LOCOMOTION,

@@ -41,43 +41,44 @@ class Phase(enum.IntEnum):
 class Cause(enum.Enum):
     """Where the cause of a lost attempt lies."""
 
-    BENCH = 'bench'  # stall, lost node, disk, clock: told from beats alone, before psi is known
-    INSTRUMENT = 'instrument'  # sensor, robot, condition: may depend on what the robot did
-    OPERATOR = 'operator'  # somebody who may have seen what the robot did
+    # stall, lost node, disk, clock: detected by heartbeats alone, before psi is known
+    BENCH = 'bench'
+    INSTRUMENT = 'instrument'  # sensor, robot, condition: may depend on the robot's motion
+    OPERATOR = 'operator'  # a person who may have seen the robot's motion
 
 
-MOVING = (Phase.COMMAND, Phase.MOVE, Phase.RETURN)  # in which a robot is sent somewhere
-BEGUN = (Phase.COMMAND, Phase.MOVE)  # in which the case itself is commanded
+BEGUN = (Phase.COMMAND, Phase.MOVE)  # phases in which the case itself is commanded
 
 
 @dataclass(frozen=True)
 class Span:
-    """A phase with its times, as it is announced when it begins.
+    """A phase with its times, as announced when it begins.
 
     A phase that ends when the robot has settled, or when somebody confirms, is announced for a
-    short while at first, and again for as long as it goes on.
+    short time and prolonged until it ends.
     """
 
     phase: Phase
     index: int
     attempt: int
     start_ns: int
-    end_ns: int | None  # None: open-ended; equal to start_ns: held until a peer has answered
+    end_ns: int | None  # None: open-ended; equal to start_ns: held until a peer answers
     command: Command
-    window: tuple[int, int] | None = None  # [start, end) in ns of what is measured
+    window: tuple[int, int] | None = None  # measured interval [start, end) in ns
     reason: str = ''
-    command_ns: int | None = None  # when the case took effect; None: with this phase
-    step: int = 0  # place in the test, from 0; negative: on the way to where the test begins
-    broken_off: bool = False  # it ended the attempt after its command had begun
-    cause: str = ''  # Cause, where it was broken off
-    goes_on: bool = False  # a pause that ends by itself, once what its reason names is over
-    alarm: bool = False  # the robot was not seen at rest after it had been stopped
+    command_ns: int | None = None  # when the case took effect; None: at the start of this phase
+    # number of the step in the test, from 0; negative: on the way to the test's start
+    step: int = 0
+    broken_off: bool = False  # it ended an attempt whose command had begun
+    cause: str = ''  # a Cause, if it was broken off
+    goes_on: bool = False  # the campaign resumes by itself once the reason of the pause is gone
+    alarm: bool = False  # the robot was not observed at rest after it had been stopped
 
     def command_at(self, now_ns: int, rest: Command) -> Command:
-        """Return the command in force at an instant: rest before the phase begins and after it.
+        """Return the command at an instant: rest before the phase begins and after it ends.
 
-        After it, a robot that takes poses, which has no command of rest, keeps its goal until it
-        is given another.
+        After it, a robot that takes poses has no command of rest: it keeps its goal until it gets
+        another one.
         """
         if now_ns < self.start_ns:
             return rest
@@ -87,7 +88,7 @@ class Span:
     def begins_test(self, before: Span | None) -> bool:
         """Tell whether a test begins with this phase.
 
-        :param before: the phase before it, which it may only prolong
+        :param before: the previous phase, which this one may only prolong
         """
         if self.phase is Phase.IDLE or self.end_ns is None or self.step != 0:
             return False

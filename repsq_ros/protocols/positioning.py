@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The positioning protocol: to a target and back, then the gauge at the reference is read."""
+"""The positioning protocol: move to a target and back, then measure at the reference."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from repsq_ros.protocols.protocol import Goal, Positions, Protocol, ProtocolType
 
 
 def homing_to_reference(move: Ending) -> tuple[Step, ...]:
-    """Return the steps to the reference, approached as ever, from wherever the robot may be."""
+    """Return the steps to the reference from any pose, with the usual approach."""
     return (
         Step(Phase.RETURN, Goal.REFERENCE_APPROACH, move),
         Step(Phase.RETURN, Goal.REFERENCE, move),
@@ -39,12 +39,12 @@ def positioning(
     move: Ending,
     settle: Ending,
 ) -> Protocol:
-    """Return the paper's: move to the target, dwell, return, settle, dwell, record.
+    """Return the paper's protocol: move to the target, dwell, return, settle, dwell, record.
 
-    :param before_ns: rest at the reference before the move, in which a tare is read
+    :param before_ns: rest at the reference before the move, in which the gauge is zeroed
     :param dwell_ns: rest at the target, and again at the reference
-    :param record_ns: measured after that
-    :param move: how the ways end
+    :param record_ns: measured time after that
+    :param move: how the moves end
     :param settle: how settling at the reference ends
     """
     steps = (

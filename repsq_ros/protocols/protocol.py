@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""A protocol: the steps of one test, what is commanded in each, and how each ends."""
+"""A protocol: the steps of one test, the command in each, and how each ends."""
 
 from __future__ import annotations
 
@@ -41,18 +41,18 @@ class ProtocolType(TextEnum):
 
     LOCOMOTION = 'locomotion'
     POSITIONING = 'positioning'
-    FREE = 'free'  # its phases stand in the specification
+    FREE = 'free'  # its phases are listed in the specification
 
 
 class Goal(enum.Enum):
-    """What is commanded in a step."""
+    """The command of a step."""
 
     REST = 'rest'  # zero velocity
-    STAY = 'stay'  # the pose that was commanded last
-    TARGET = 'target'  # the case
-    APPROACH = 'approach'  # from where the case is approached
+    STAY = 'stay'  # the last commanded pose
+    TARGET = 'target'  # the command of the case
+    APPROACH = 'approach'  # the pose from which the case is approached
     REFERENCE = 'reference'  # the reference pose
-    REFERENCE_APPROACH = 'reference_approach'  # from where the reference is approached
+    REFERENCE_APPROACH = 'reference_approach'  # the pose from which the reference is approached
 
 
 @dataclass(frozen=True)
@@ -62,10 +62,10 @@ class Step:
     phase: Phase
     goal: Goal
     ending: Ending
-    window_ns: int = 0  # the last part of it that is measured; 0: nothing is
+    window_ns: int = 0  # measured part at its end; 0: not measured
 
     def describe(self) -> dict[str, object]:
-        """Return all that two labs have to share."""
+        """Return everything that two labs have to share."""
         ending = self.ending
         return {
             'phase': self.phase.name.lower(),
@@ -77,13 +77,13 @@ class Step:
 
     @property
     def look_ns(self) -> int:
-        """How long the phase is announced for."""
+        """Announced duration of the phase."""
         return self.ending.look_ns
 
 
 @dataclass(frozen=True)
 class Positions:
-    """What a protocol of poses needs beside the case."""
+    """Poses that a protocol needs in addition to the case."""
 
     frame: str = field(metadata=key('frame_id of all poses; base for URScript'))
     reference: Command  # (x, y, z, roll, pitch, yaw) [m, rad]
@@ -95,7 +95,7 @@ class Positions:
     acceleration: float = field(metadata=key('acceleration of the tool', 'm/s^2', above=0))
 
     def approach_to(self, pose: Command) -> Command:
-        """Return the pose from which a pose is approached."""
+        """Return the pose from which the given pose is approached."""
         size = math.hypot(*self.direction)
         back = tuple(-self.distance * each / size for each in self.direction)
         moved = (here + there for here, there in zip(pose[:3], back, strict=True))
@@ -106,8 +106,8 @@ class Positions:
 class Protocol:
     """The steps of one test, in their order.
 
-    :param homing: steps that lead to where a test begins, from wherever the robot may be
-    :param description: what two labs have to share of it
+    :param homing: steps from any pose to the start of a test
+    :param description: what two labs have to share of the protocol
     """
 
     type: ProtocolType
@@ -115,11 +115,11 @@ class Protocol:
     description: dict[str, object]
     positions: Positions | None = None  # of a robot that takes poses
     homing: tuple[Step, ...] = ()
-    by_hand: bool = False  # the robot is pushed; false, without positions: it takes velocities
+    by_hand: bool = False  # the robot is pushed; false and no positions: it takes velocities
 
     @property
     def kind(self) -> CommandKind:
-        """What the robot takes."""
+        """Kind of command that the robot takes."""
         if self.positions is not None:
             return CommandKind.POSE
         return CommandKind.PUSH if self.by_hand else CommandKind.VELOCITY
@@ -136,22 +136,22 @@ class Protocol:
 
     @property
     def rest(self) -> Command:
-        """The command that holds the robot: zero velocity, or to stay where it is."""
+        """Command of rest: zero velocity, or for poses to stay."""
         return REST[self.kind]
 
     @property
     def settles(self) -> bool:
-        """Tell whether a phase ends by the robot having settled."""
+        """Tell whether a phase ends once the robot has settled."""
         return any(s.ending.needs_body for s in (*self.homing, *self.steps))
 
     @property
     def before_window_ns(self) -> int:
-        """From the beginning of the measured phase to the beginning of the window."""
+        """Time from the start of the measured phase to the start of the window."""
         measured = next(step for step in self.steps if step.window_ns)
         return measured.look_ns - measured.window_ns
 
     def target(self, names: tuple[str, ...], x: tuple[float, ...]) -> Command:
-        """Return the command of a case; what is no dimension is zero, or as in the reference."""
+        """Return the command of a case; other components are zero, or those of the reference."""
         given = dict(zip(names, x, strict=True))
         usual = self.rest if self.positions is None else self.positions.reference
         return tuple(
@@ -159,10 +159,10 @@ class Protocol:
         )
 
     def command(self, goal: Goal, target: Command, last: Command) -> Command:
-        """Return what is commanded in a step.
+        """Return the command of a step.
 
         :param target: the command of the case
-        :param last: the command before
+        :param last: the previous command
         """
         if goal is Goal.REST or self.positions is None:
             return target if goal is Goal.TARGET else self.rest
@@ -174,7 +174,7 @@ class Protocol:
         return pose if direct else self.positions.approach_to(pose)
 
     def command_space(self, box: Box) -> CommandSpace:
-        """Return what a campaign can command."""
+        """Return the commands that a campaign can use."""
         corners = [
             self.target(box.names, tuple(getattr(d, end) for d in box.dimensions))
             for end in ('lower', 'upper')
@@ -187,7 +187,7 @@ class Protocol:
             reached += [self.positions.approach_to(pose) for pose in reached]
         ranges = tuple((min(each), max(each)) for each in zip(*reached, strict=True))
         if self.positions is None:
-            # The ramp has to be over when the window begins.
+            # The ramp has to end before the window begins.
             ramps = [s.look_ns - s.window_ns for s in self.steps if s.phase is Phase.COMMAND]
             return CommandSpace(self.kind, ranges, longest_ramp=to_seconds(min(ramps)))
         positions = self.positions
@@ -196,9 +196,9 @@ class Protocol:
         )
 
     def duration_ns(self, box: Box) -> int:
-        """Return how long one test takes, about: nobody knows how long somebody thinks.
+        """Return the approximate duration of one test, without waiting for a person.
 
-        Ways are counted from the reference to the middle of the box, at full speed.
+        Moves are counted from the reference to the middle of the box, at full speed.
         """
         total = sum(step.ending.least_ns for step in self.steps)
         if self.positions is None:

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Rotations in the forms that commands have: angles, quaternions, rotation vectors.
+"""Rotations as angles, quaternions and rotation vectors.
 
 transforms3d writes quaternions as w, x, y, z; messages and this package as x, y, z, w.
 """
@@ -37,9 +37,9 @@ def quaternion_of_rpy(roll: float, pitch: float, yaw: float) -> Quaternion:
 def rpy_of_quaternion(quaternion: Quaternion) -> Vector:
     """Return the angles about fixed axes [rad]; pitch is within -pi/2 and pi/2.
 
-    A tool that points along the horizon has a pitch of pi/2, where roll and yaw are one and the
-    same turn. Angles that are read off a matrix lose the rotation there; half their sum and half
-    their difference, read off the quaternion, do not:
+    If the tool points along the horizon, pitch is pi/2, and roll and yaw are the same rotation.
+    Angles computed from a matrix lose the rotation there. Half their sum and half their
+    difference, computed from the quaternion, do not:
     w - y, x + z are proportional to cos, sin of (roll + yaw) / 2,
     w + y, x - z to cos, sin of (roll - yaw) / 2.
     """
@@ -59,16 +59,16 @@ def _within_pi(angle: float) -> float:
 
 
 def vector_of_quaternion(quaternion: Quaternion) -> Vector:
-    """Return the rotation vector: its direction the axis, its length the angle [rad], up to pi."""
+    """Return the rotation vector: its direction is the axis, its length the angle [rad], <= pi."""
     x, y, z, w = quaternion if quaternion[3] >= 0.0 else tuple(-part for part in quaternion)
     sine = math.hypot(x, y, z)
-    # By the arc tangent: the arc cosine of w loses small angles.
+    # atan2 instead of acos(w), which loses small angles.
     factor = 2.0 * math.atan2(sine, w) / sine if sine > 0.0 else 2.0
     return (x * factor, y * factor, z * factor)
 
 
 def quaternion_of_vector(vector: Vector) -> Quaternion:
-    """Return the rotation of a rotation vector [rad]."""
+    """Return the quaternion of a rotation vector [rad]."""
     angle = math.hypot(*vector)
     if angle == 0.0:
         return (0.0, 0.0, 0.0, 1.0)
@@ -77,14 +77,14 @@ def quaternion_of_vector(vector: Vector) -> Quaternion:
 
 
 def angle_between(one: Quaternion, other: Quaternion) -> float:
-    """Return the angle of the turn from one rotation to another [rad], 0 to pi."""
+    """Return the angle between two rotations [rad], 0 to pi."""
     sign = 1.0 if sum(a * b for a, b in zip(one, other, strict=True)) >= 0.0 else -1.0
     apart = math.hypot(*(a - sign * b for a, b in zip(one, other, strict=True)))
     return 4.0 * math.asin(min(apart / 2.0, 1.0))
 
 
 def turned(start: Quaternion, target: Quaternion, fraction: float) -> Quaternion:
-    """Return the rotation on the shortest way from one to another.
+    """Interpolate between two rotations on the shortest way.
 
     :param fraction: 0 at the start, 1 at the target
     """

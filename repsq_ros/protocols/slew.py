@@ -43,12 +43,12 @@ class SlewLimiter:
         return self._command
 
     def stop(self) -> Command:
-        """Return zero, at once: what holds a robot is not ramped."""
+        """Return zero at once: a stop is not ramped."""
         self._command = (0.0,) * len(self._limits)
         return self._command
 
     def seconds_to(self, target: Sequence[float]) -> float:
-        """Return how long it takes from rest to a target."""
+        """Return the time from rest to a target [s]."""
         return max(
             (
                 abs(wanted) / limit

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""A target pose that walks along a straight line, never faster than the tool may move."""
+"""A target pose that moves along a straight line, within the speed limit of the tool."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 from repsq_ros.protocols.rotation import Quaternion, Vector, angle_between, turned
 
-RADIAN = 1.0  # [m] of path that a turn by one radian is worth
+RADIAN = 1.0  # [m] of path that counts for a turn of one radian
 
 
 class ToolPose(NamedTuple):
@@ -34,7 +34,7 @@ class ToolPose(NamedTuple):
 class _Motion:
     """Distance covered over time: accelerating, cruising, braking.
 
-    :param phases: (duration [s], speed at its begin [m/s], acceleration [m/s^2]) of each
+    :param phases: (duration [s], initial speed [m/s], acceleration [m/s^2]) of each
     """
 
     def __init__(self, phases: list[tuple[float, float, float]]) -> None:
@@ -64,14 +64,14 @@ def _from_rest_to_rest(length: float, speed: float, acceleration: float) -> _Mot
 
 
 class StraightLine:
-    """Walks from pose to pose; the orientation turns along with the fraction of the path.
+    """Moves from pose to pose; the orientation turns in proportion to the path.
 
-    On a new target under way it first brakes on its line. A turn counts as path, 1 m for each
+    On a new target it first brakes on its present line. A turn counts as path, 1 m for each
     radian: so `speed` is the largest turn rate [rad/s], too.
 
-    :param start: where it stands
+    :param start: initial pose
     :param speed: [m/s], > 0
-    :param acceleration: with which it speeds up and brakes [m/s^2], > 0
+    :param acceleration: of speeding up and braking [m/s^2], > 0
     """
 
     def __init__(self, start: ToolPose, speed: float, acceleration: float) -> None:
@@ -88,9 +88,9 @@ class StraightLine:
         self._offset = self._time = 0.0
 
     def step(self, target: ToolPose, seconds: float) -> ToolPose:
-        """Return where the walk is after `seconds`, on its way to a target.
+        """Return the pose after `seconds`, on the way to a target.
 
-        :param target: pose to walk to, its quaternion of norm 1
+        :param target: its quaternion has norm 1
         :param seconds: since the last step, >= 0
         """
         if target != self._end and not self._stop:
@@ -106,7 +106,7 @@ class StraightLine:
         return self._pose(self._time)
 
     def _brake(self) -> None:
-        """Give up the rest of the line, but for the way that it takes to stop."""
+        """Shorten the line to the braking distance."""
         covered, speed = self._motion.at(self._time)
         self._offset, self._time, self._stop = self._offset + covered, 0.0, True
         self._motion = _Motion([(speed / self._acceleration, speed, -self._acceleration)])

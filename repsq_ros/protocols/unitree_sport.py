@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The requests by which a Unitree humanoid walks at a velocity, or goes limp.
+"""The requests that make a Unitree humanoid walk at a velocity, or go limp.
 
 Source: Unitree's SDK, locomotion client of the G1: the requests that set velocity and state.
 """
@@ -32,7 +32,7 @@ def velocity_request(velocity: Command, duration: float) -> str:
     """Return the parameter of the request, as JSON.
 
     :param velocity: v_x, v_y, yaw rate [m/s, m/s, rad/s] in the robot's frame
-    :param duration: for which it holds, unless another one comes [s]
+    :param duration: validity of the request, unless another one comes [s]
     :raises ValueError: a number is not finite, which JSON cannot hold
     """
     return json.dumps(

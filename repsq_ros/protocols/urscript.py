@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The URScript that moves a tool along a straight line, or holds it; and the way back.
+"""The URScript that moves a tool along a straight line, or stops it; and its parser.
 
 Poses in URScript are positions [m] and rotation vectors [rad] in the robot's base frame.
 Source: Universal Robots, script manual, module motion: movel, stopl.
@@ -58,17 +58,17 @@ def movel(pose: Command, acceleration: float, speed: float) -> str:
 def stopl(acceleration: float) -> str:
     """Return the script that brings the tool to rest.
 
-    :param acceleration: with which it brakes [m/s^2]
+    :param acceleration: of braking [m/s^2]
     """
     return f'stopl({_digits(acceleration)})'
 
 
 def parse_script(text: str) -> Script:
-    """Return what a script asks for: ('movel', pose, a, v) or ('stopl', a).
+    """Parse a script: ('movel', pose, a, v) or ('stopl', a).
 
     The pose is x, y, z [m], roll, pitch, yaw [rad] in the robot's base frame.
 
-    :raises ValueError: it is neither of the two, or a number in it is not one
+    :raises ValueError: another command, or an invalid number
     """
     move = _MOVE.fullmatch(text)
     if move:
@@ -84,7 +84,7 @@ def parse_script(text: str) -> Script:
 
 
 def _digits(value: float) -> str:
-    """Return all digits of a number, without an exponent: a robot refuses scripts in silence."""
+    """Return all digits of a number, without an exponent, which a robot rejects silently."""
     return f'{Decimal(repr(float(value))):f}'
 
 

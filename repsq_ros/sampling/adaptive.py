@@ -41,18 +41,18 @@ class Adaptation:
         default=0.99, metadata=key('every shape before the first update', above=0)
     )
     fit: Fit = field(default=Fit.MOMENTS, metadata=key('how shapes are fitted'))
-    # None: without limits
+    # None: no limits
     shapes: tuple[float, float] | None = field(
         default=(0.5, 1.0), metadata=key('limits of a fitted shape')
     )
 
 
 class AdaptiveImportance(WeightedProposal):
-    """q = s p + (1 - s) prod_d Beta(a_d, b_d), the shapes moved after every batch of tests.
+    """q = s p + (1 - s) prod_d Beta(a_d, b_d), with shapes updated after every batch of tests.
 
-    a <- (1 - rate) a + rate a', with (a', b') fitted to the newest batch alone.
+    a <- (1 - rate) a + rate a', with (a', b') fitted to the newest batch only.
 
-    :param declared_bound: w_max as the tester declares it, in place of the computed one
+    :param declared_bound: w_max declared by the tester, instead of the computed one
     """
 
     dependence = Dependence.ADAPTIVE
@@ -71,14 +71,14 @@ class AdaptiveImportance(WeightedProposal):
         self._set(self.shapes)
 
     def _provable_for_all(self) -> float:
-        """Return a bound for all shapes that the limits let happen."""
+        """Return a weight bound for all shapes within the limits."""
         share, limits = self._adaptation.share_of_target, self._adaptation.shapes
         target = self._target
         if limits is None or limits[1] > 1.0 or self._adaptation.start > 1.0:
             return 1.0 / share
         if not (isinstance(target, Product) and all(m == Uniform() for m in target.marginals)):
             return 1.0 / share
-        # A Beta density with shapes <= 1 is nowhere below the smaller of them.
+        # A Beta density with shapes <= 1 is at least the smaller shape everywhere.
         floor = min(limits[0], self._adaptation.start)
         return float(1.0 / (share + (1.0 - share) * floor ** len(target.marginals)))
 
@@ -91,7 +91,7 @@ class AdaptiveImportance(WeightedProposal):
         self.weight_bound = bound if self._declared is None else self._declared
 
     def tell(self, x: tuple[float, ...], psi: float, weight: float) -> None:
-        """Hear the outcome of a valid test; the last one of a batch moves the shapes."""
+        """Record the outcome of a valid test; the last one of a batch updates the shapes."""
         self._batch.append((self._target.box.to_unit(x), psi, weight))
         if len(self._batch) < self._adaptation.batch:
             return
@@ -99,7 +99,7 @@ class AdaptiveImportance(WeightedProposal):
         self._batch = []
         fitted = fit_betas(u, outcomes, weights, self._adaptation.fit, self._adaptation.shapes)
         if fitted is None:
-            return  # nothing but zeros, or too few that count: the shapes stay
+            return  # all psi are zero, or too few tests count: keep the shapes
         keep, rate = 1.0 - self._adaptation.rate, self._adaptation.rate
         self._set(
             tuple(

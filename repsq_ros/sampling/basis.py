@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Functions of a case whose means under the target are known: what a regression is made of."""
+"""Functions of a case with known means under the target: the regressors of a control."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from fractions import Fraction
 from repsq_ros.sampling.distributions import Distribution
 from repsq_ros.sampling.polynomial_moments import HIGHEST, POWERS, legendre, product_means
 
-PIECES = 4  # of [0, 1] on each of which a polynomial is bounded by its Bernstein coefficients
+PIECES = 4  # pieces of [0, 1]; Bernstein coefficients bound a polynomial on each
 
 
 def _bernstein() -> tuple[tuple[float, ...], ...]:
@@ -32,7 +32,7 @@ def _bernstein() -> tuple[tuple[float, ...], ...]:
 
     On the piece [a, a + h] with u = a + h t, sum_j c_j u^j has the power coefficients
     d_i = h^i sum_{j >= i} c_j C(j, i) a^(j-i) in t, and its Bernstein coefficients of degree n are
-    b_k = sum_{i <= k} d_i C(k, i) / C(n, i). Between the least and the largest b_k it stays.
+    b_k = sum_{i <= k} d_i C(k, i) / C(n, i). The smallest and largest b_k bound the polynomial.
     """
     rows, h = [], Fraction(1, PIECES)
     for piece, k in itertools.product(range(PIECES), range(HIGHEST + 1)):
@@ -56,7 +56,7 @@ def _bernstein() -> tuple[tuple[float, ...], ...]:
 
 
 class LegendreBasis:
-    """1, P_1..P_degree of each dimension, and products of two dimensions' P_1 where wanted.
+    """1, P_1..P_degree of each dimension, and optionally products of two dimensions' P_1.
 
     :raises ValueError: means under the target are not known
     """
@@ -82,7 +82,7 @@ class LegendreBasis:
         if means is None:
             raise ValueError('the means of polynomials under this target are not known')
         self.means = tuple(means)
-        # The mean square under a uniform target times the degree: rougher terms must earn more.
+        # Mean square under a uniform target times the degree: rougher terms are penalized more.
         self.penalties = tuple(sum(term) / math.prod(2 * k + 1 for k in term) for term in terms)
         self._rows = [row[:degree] for row in _bernstein()]
 

@@ -48,12 +48,12 @@ def fit_betas(
     fit: Fit = Fit.MOMENTS,
     shapes: tuple[float, float] | None = (0.5, 1.0),
 ) -> list[tuple[float, float]] | None:
-    """Return shapes (a, b) for each dimension, or None where the batch says nothing.
+    """Return shapes (a, b) for each dimension, or None if the batch has no information.
 
     The fit aims at q* ~ psi p: cases weigh psi_i w_i (cross-entropy). `moments`: with the
     weighted mean m and variance v, corrected for the effective sample size, t = m(1-m)/v - 1,
-    a = m t, b = (1-m) t. `mle`: maximum likelihood. `unweighted`: moments of the cases as they
-    lie, which follows the cases and not psi; kept to reproduce.
+    a = m t, b = (1-m) t. `mle`: maximum likelihood. `unweighted`: moments of the plain
+    cases, which ignores psi; kept for reproduction.
 
     :param u: cases on [0, 1]^d, shape (n, d)
     :param outcomes: psi_i, shape (n,)
@@ -89,7 +89,7 @@ def _moments(
     variance = float(np.sum(share * (column - mean) ** 2)) * size / (size - 1.0)
     if variance <= 0.0:
         return None
-    # Wider than any Beta density: the smallest shapes, if there are limits.
+    # Wider than any Beta density: use the smallest shapes, if there are limits.
     strength = max(mean * (1.0 - mean) / variance - 1.0, 0.0)
     return mean * strength, (1.0 - mean) * strength
 
@@ -106,7 +106,7 @@ def _likeliest(
         result: NDArray[np.float64] = special.digamma(shapes) - of_sum - wanted
         return result
 
-    # Imported here: a node that never fits starts sooner without it.
+    # Imported here: nodes that never fit start faster without it.
     from scipy.optimize import root
 
     solved = root(miss, np.zeros(2))

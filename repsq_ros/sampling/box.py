@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The box X of test cases: what each dimension means, and where it ends."""
+"""The box X of test cases: name, unit and range of each dimension."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Box:
     def from_unit(self, u: Sequence[float]) -> tuple[float, ...]:
         """Scale a point of [0, 1]^d to the box."""
         return tuple(
-            # The clip is for the last bit: lower + u (upper - lower) may round up to upper.
+            # lower + u (upper - lower) may round to more than upper.
             min(d.lower + float(each) * (d.upper - d.lower), d.upper)
             for d, each in zip(self.dimensions, u, strict=True)
         )

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Target densities p on a box X, and whatever a proposal q is made of."""
+"""Target densities p on a box X; proposals q are built from them, too."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from repsq_ros.sampling.marginals import Marginal, Uniform, log_density
 
 
 class Distribution(Protocol):
-    """What a target density needs; a user's own class too (then `describe` is made for it)."""
+    """What a target density provides, also a user's own class (which gets a `describe`)."""
 
     @property
     def box(self) -> Box:
@@ -41,18 +41,18 @@ class Distribution(Protocol):
         """Return ln p(x); -inf outside the support. For discrete cases: ln of the probability."""
 
     def describe(self) -> dict[str, object]:
-        """Return type and numbers in plain values: part of the contract, and of its digest."""
+        """Return type and numbers as plain values, for the contract and its digest."""
 
 
 class FromUniform(Distribution, Protocol):
-    """A distribution that turns uniform numbers into a case: it serves Sobol points as well."""
+    """A distribution that maps uniform numbers to a case, so that Sobol points work, too."""
 
     @property
     def uniforms(self) -> int:
-        """How many uniform numbers one case takes."""
+        """Number of uniform numbers per case."""
 
     def from_uniform(self, v: Sequence[float]) -> tuple[float, ...]:
-        """Turn numbers in [0, 1) into a case."""
+        """Map numbers in [0, 1) to a case."""
 
 
 @dataclass(frozen=True)
@@ -64,11 +64,11 @@ class Product:
 
     @property
     def uniforms(self) -> int:
-        """How many uniform numbers one case takes."""
+        """Number of uniform numbers per case."""
         return len(self.marginals)
 
     def from_uniform(self, v: Sequence[float]) -> tuple[float, ...]:
-        """Turn numbers in [0, 1) into a case."""
+        """Map numbers in [0, 1) to a case."""
         return self.box.from_unit(
             [m.inverse(float(each)) for m, each in zip(self.marginals, v, strict=True)]
         )
@@ -82,14 +82,14 @@ class Product:
         if not self.box.contains(x):
             return -math.inf
         inside = [
-            # u is clipped as it is drawn, so that a density is never read as infinite.
+            # u is clipped as in drawing, so that the density is finite.
             log_density(m, min(max(u, 1e-12), 1.0 - 1e-12))
             for m, u in zip(self.marginals, self.box.to_unit(x), strict=True)
         ]
         return sum(inside) - self.box.log_volume
 
     def describe(self) -> dict[str, object]:
-        """Return each dimension's marginal by its name, with its shapes."""
+        """Return each dimension's marginal with its shapes, by name."""
         names = self.box.names
         return {
             'type': 'product',
@@ -106,9 +106,9 @@ def uniform(box: Box) -> Product:
 
 @dataclass(frozen=True)
 class Cases:
-    """A table of cases, each with its probability: a grid, or what was seen in the field.
+    """A table of cases with probabilities: a grid, or cases observed in the field.
 
-    `logpdf` is ln of the probability of a case; equal cases must have been merged.
+    `logpdf` is ln of the probability of a case; equal cases must be merged.
 
     :raises ValueError: no case, a case twice, a probability that is not > 0
     """
@@ -120,7 +120,7 @@ class Cases:
     _cumulative: tuple[float, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Check the weights, and sum them up for drawing."""
+        """Check the weights and prepare their sums for drawing."""
         places = {point: place for place, point in enumerate(self.points)}
         if not self.points or len(places) != len(self.points):
             raise ValueError('a table of cases needs cases, each one once')
@@ -134,7 +134,7 @@ class Cases:
     uniforms = 1
 
     def from_uniform(self, v: Sequence[float]) -> tuple[float, ...]:
-        """Turn a number in [0, 1) into a case."""
+        """Map a number in [0, 1) to a case."""
         place = int(np.searchsorted(self._cumulative, v[0], side='right'))
         return self.points[min(place, len(self.points) - 1)]
 
@@ -143,14 +143,14 @@ class Cases:
         return self.from_uniform([generator.random()])
 
     def logpdf(self, x: Sequence[float]) -> float:
-        """Return ln of the probability of a case; -inf for any other."""
+        """Return ln of the probability of a case; -inf for any other case."""
         place = self._places.get(tuple(x))
         if place is None:
             return -math.inf
         return math.log(self.weights[place] / math.fsum(self.weights))
 
     def describe(self) -> dict[str, object]:
-        """Return all cases with their weights: two labs have to draw from the same table."""
+        """Return all cases with weights, since both labs have to draw from the same table."""
         return {
             'type': 'cases',
             'points': [list(point) for point in self.points],
@@ -159,7 +159,7 @@ class Cases:
 
 
 def is_table(distribution: object) -> bool:
-    """Tell whether a distribution gives probabilities to cases, and not a density to the box."""
+    """Tell whether a distribution has probabilities of cases instead of a density."""
     if isinstance(distribution, Mixture):
         return is_table(distribution.parts[0])
     return isinstance(distribution, Cases)
@@ -179,11 +179,11 @@ class Mixture:
 
     @property
     def uniforms(self) -> int:
-        """How many uniform numbers one case takes: the first one picks the part."""
+        """Number of uniform numbers per case: the first one selects the part."""
         return 1 + max(part.uniforms for part in self.parts)
 
     def from_uniform(self, v: Sequence[float]) -> tuple[float, ...]:
-        """Turn numbers in [0, 1) into a case."""
+        """Map numbers in [0, 1) to a case."""
         place, passed = 0, self.shares[0]
         while v[0] >= passed and place < len(self.parts) - 1:
             place += 1

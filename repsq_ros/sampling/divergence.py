@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""How far a proposal is from the target: KL(p || q), and how much larger p/q may be."""
+"""How far a proposal is from the target: KL(p || q), and the tail of p/q."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ from numpy.typing import NDArray
 
 from repsq_ros.sampling.distributions import Distribution
 
-TRIALS = 2**15  # cases that it is computed from
-ERRORS = 5.0  # standard errors that an upper bound lies above the mean
+TRIALS = 2**15  # sampled cases per estimate
+ERRORS = 5.0  # standard errors added to an estimate for an upper bound
 
 
 @dataclass(frozen=True)
 class Divergence:
-    """ln(p/q) at cases drawn from p, always the same ones."""
+    """ln(p/q) at a fixed sample of cases from p."""
 
     log_ratios: NDArray[np.float64]
 
     @property
     def upper(self) -> float:
-        """Return KL(p || q), five standard errors above its estimate; 0 where q is p."""
+        """Return KL(p || q) plus five standard errors, as an upper bound; 0 if q is p."""
         found = float(self.log_ratios.mean())
         return max(0.0, found + ERRORS * self.error)
 
@@ -46,9 +46,9 @@ class Divergence:
         return float(self.log_ratios.std(ddof=1)) / math.sqrt(self.log_ratios.size)
 
     def tail(self, level: float) -> float:
-        """Return P_p(ln p/q > level), five standard errors above its estimate.
+        """Return P_p(ln p/q > level) plus five standard errors, as an upper bound.
 
-        0 only where no ratio reaches the level at all: see `largest_ratio` for the bound of p/q.
+        0 only if no ratio reaches the level: see `largest_ratio` for the bound of p/q.
         """
         share = float(np.mean(self.log_ratios > level))
         spread = math.sqrt(max(share * (1.0 - share), 1.0 / TRIALS) / TRIALS)
@@ -56,7 +56,7 @@ class Divergence:
 
 
 def divergence(p: Distribution, q: Distribution) -> Divergence:
-    """Compute it; no robot is needed."""
+    """Compute the divergence of q from p by sampling; no robot is needed."""
     if p == q:
         return Divergence(np.zeros(TRIALS))
     generator = np.random.Generator(np.random.PCG64(20261))

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Weighted cases that another program drew: from a table, or one by one from a topic."""
+"""Weighted cases drawn by another program: from a table, or one by one on a topic."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from repsq_ros.errors import CampaignError
 from repsq_ros.sampling.distributions import Distribution
 from repsq_ros.sampling.proposals import Dependence, Draw
 
-MISMATCH = 1e-6  # relative difference of a weight from p(x)/q(x) that is rounding
+MISMATCH = 1e-6  # relative difference between a weight and p(x)/q(x) that counts as rounding
 
 
 def external_draw(
@@ -33,12 +33,12 @@ def external_draw(
     weight: float | None = None,
     log_q: float | None = None,
 ) -> Draw:
-    """Check a case of another program, and return it as one of ours.
+    """Check a case of another program, and return it as a Draw.
 
-    :param weight: w = p(x)/q(x); may be left out where log_q is given
-    :param log_q: ln q(x); where it is given, the weight is computed, and compared
-    :raises ValueError: outside the support of p, or a weight that is not finite and > 0, or
-        one that contradicts the densities
+    :param weight: w = p(x)/q(x); optional if log_q is given
+    :param log_q: ln q(x); if given, the weight is computed, and compared with `weight`
+    :raises ValueError: x is outside the support of p, or the weight is not finite and > 0, or
+        contradicts the densities
     """
     log_p = target.logpdf(x)
     if not target.box.contains(x) or not math.isfinite(log_p):
@@ -58,12 +58,12 @@ def external_draw(
 
 
 class External:
-    """Hands out cases in the order of their index, as they were offered.
+    """Returns the cases in the order of their index, as they were offered.
 
-    The other program may have learnt from earlier tests; that it drew from the q that its weights
-    speak of cannot be seen from here.
+    The other program may have learnt from earlier tests. Whether it really drew from the q of
+    its weights cannot be checked here.
 
-    :param weight_bound: w_max as declared
+    :param weight_bound: declared w_max
     """
 
     proven = unweighted = False
@@ -76,17 +76,17 @@ class External:
         self._complete = bool(table)
 
     def offer(self, index: int, draw: Draw) -> bool:
-        """Take in the case of an index; false where another one has been offered for it."""
+        """Store the case of an index; false if another one was already offered for it."""
         return self._offered.setdefault(index, draw) == draw
 
     def ready(self, index: int) -> bool:
-        """Tell whether the case of an index is there; with a table, its end is told by `draw`."""
+        """Tell whether the case of an index is available (always with a table; see `draw`)."""
         return self._complete or index in self._offered
 
     def draw(self, index: int, seed: int) -> Draw:
         """Return the case of an index.
 
-        :raises CampaignError: the table has come to its end
+        :raises CampaignError: the table has no more cases
         """
         if index not in self._offered:
             raise CampaignError(
@@ -96,4 +96,4 @@ class External:
         return self._offered[index]
 
     def tell(self, x: tuple[float, ...], psi: float, weight: float) -> None:
-        """Hear the outcome; the other program hears it from the campaign's own topics."""
+        """Do nothing: the other program gets outcomes from the campaign's topics."""

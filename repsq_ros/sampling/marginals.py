@@ -14,8 +14,8 @@
 
 """Densities of one dimension, scaled to [0, 1].
 
-All of them have the form ln f(u) = A ln u + B ln(1-u) + C u + D u^2 + constant. So has the ratio
-of any two, and its largest value is found exactly, among the roots of a cubic and the ends.
+All of them have the form ln f(u) = A ln u + B ln(1-u) + C u + D u^2 + constant, and so has the
+ratio of two. Its maximum is found exactly, among the roots of a cubic and the ends.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ import numpy as np
 from repsq_ros import special
 from repsq_ros.keys import KeyedDataclass, key
 
-EDGE = 1e-12  # u is kept so far from 0 and 1 where a density may be infinite there
+EDGE = 1e-12  # distance of u from 0 and 1 where a density may be infinite
 
 Coefficients = tuple[float, float, float, float]  # A, B, C, D
 
@@ -46,10 +46,10 @@ class Marginal(Protocol):
         """Return the constant of its logarithm."""
 
     def inverse(self, v: float) -> float:
-        """Return the u below which a share v of the probability lies."""
+        """Return the quantile: the u with probability v below it."""
 
     def describe(self) -> dict[str, object]:
-        """Return type and shapes in plain values: part of the contract, and of its digest."""
+        """Return type and shapes as plain values, for the contract and its digest."""
 
 
 @dataclass(frozen=True)
@@ -90,8 +90,8 @@ class Beta(KeyedDataclass, type='beta'):
 class TruncatedNormal(KeyedDataclass, type='truncated_normal'):
     """A normal density cut to [0, 1].
 
-    :param mean: of the normal before it is cut, in u; it may lie outside [0, 1]
-    :param sd: its standard deviation, > 0
+    :param mean: of the normal before truncation, in u; may be outside [0, 1]
+    :param sd: standard deviation before truncation, > 0
     """
 
     mean: float = field(
@@ -111,11 +111,11 @@ class TruncatedNormal(KeyedDataclass, type='truncated_normal'):
         low, high = self._ends()
         reach = abs(self.mean / self.sd)
         if high <= low or reach > 1e150:
-            return math.inf  # nothing is left in [0, 1]
+            return math.inf  # no probability is left in [0, 1]
         return -math.log(math.sqrt(2.0 * math.pi) * self.sd * (high - low)) - 0.5 * reach**2
 
     def _ends(self) -> tuple[float, float]:
-        # From the side of the tail: near 1, differences of the distribution function lose digits.
+        # Use the tail nearer to 0: close to 1, differences of the cdf lose digits.
         a, b = -self.mean / self.sd, (1.0 - self.mean) / self.sd
         ends = (a, b) if a <= 0 else (-b, -a)
         return float(special.ndtr(ends[0])), float(special.ndtr(ends[1]))
@@ -154,7 +154,7 @@ def log_largest_ratio(p: Marginal, q: Marginal) -> float:
             value += b * math.log1p(-u)
         return value
 
-    # Where a/u - b/(1-u) + c + 2 d u = 0, times u (1-u).
+    # Zeros of the derivative a/u - b/(1-u) + c + 2 d u, multiplied by u (1-u).
     roots = np.roots([-2.0 * d, 2.0 * d - c, c - a - b, a])
     candidates = [float(root.real) for root in roots if abs(root.imag) < 1e-9]
     candidates = [u for u in candidates if 0.0 < u < 1.0]

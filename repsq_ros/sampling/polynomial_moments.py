@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Means of polynomials under a target density: exact, but for rounding."""
+"""Means of polynomials under a target density, exact up to rounding."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ import numpy as np
 from repsq_ros.sampling.distributions import Cases, Distribution, Mixture, Product
 from repsq_ros.sampling.marginals import Beta, Marginal, TruncatedNormal, Uniform
 
-HIGHEST = 4  # degree of the polynomials
-PANELS, NODES = 40, 20  # of the quadrature of a truncated normal density: to rounding
-NEGLIGIBLE = 50.0  # where ln f is so far below its largest value nothing is left to be integrated
+HIGHEST = 4  # highest degree of the polynomials
+PANELS, NODES = 40, 20  # quadrature of a truncated normal density, exact up to rounding
+NEGLIGIBLE = 50.0  # where ln f is this far below its maximum, the density is ignored
 
 
 def legendre(u: float) -> list[float]:
-    """Return P_0..P_4 of 2u - 1: Legendre's polynomials on [0, 1], within [-1, 1] there."""
+    """Return P_0..P_4 of 2u - 1: Legendre polynomials on [0, 1], with values in [-1, 1]."""
     v = 2.0 * u - 1.0
     s = v * v
     return [
@@ -41,7 +41,7 @@ def legendre(u: float) -> list[float]:
     ]
 
 
-# P_k(2u - 1) as powers of u.
+# Coefficients of P_k(2u - 1) in powers of u.
 POWERS = tuple(
     tuple((-1) ** (k + j) * math.comb(k, j) * math.comb(k + j, j) for j in range(k + 1))
     for k in range(HIGHEST + 1)
@@ -49,7 +49,7 @@ POWERS = tuple(
 
 
 def legendre_means(marginal: Marginal) -> list[float] | None:
-    """Return E[P_0]..E[P_4] under a density on [0, 1]; None where they are not known."""
+    """Return E[P_0]..E[P_4] under a density on [0, 1]; None if they are not known."""
     if isinstance(marginal, Uniform):
         return [1.0] + [0.0] * HIGHEST
     if isinstance(marginal, Beta):
@@ -64,7 +64,7 @@ def legendre_means(marginal: Marginal) -> list[float] | None:
 
 
 def _by_quadrature(marginal: TruncatedNormal) -> list[float]:
-    """Integrate where the density is, its constant left out."""
+    """Integrate over the part with density; the normalization constant cancels."""
     mean, sd = marginal.mean, marginal.sd
     nearest = min(max(mean, 0.0), 1.0) - mean
     reach = math.sqrt(nearest**2 + 2.0 * NEGLIGIBLE * sd**2)
@@ -83,9 +83,9 @@ def _by_quadrature(marginal: TruncatedNormal) -> list[float]:
 
 
 def product_means(target: Distribution, terms: tuple[tuple[int, ...], ...]) -> list[float] | None:
-    """Return E_p of prod_d P_{k_d}(x_d on [0, 1]) for each term k; None where it is not known.
+    """Return E_p of prod_d P_{k_d}(x_d on [0, 1]) for each term k; None if it is not known.
 
-    :param terms: a degree for each dimension, at most 4
+    :param terms: one degree per dimension, at most 4
     """
     if isinstance(target, Mixture):
         parts = [product_means(part, terms) for part in target.parts]

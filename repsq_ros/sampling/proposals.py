@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Proposals q: who draws the next case, with which importance weight, under which bound."""
+"""Proposals q: how the next case is drawn, with its importance weight and weight bound."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ if TYPE_CHECKING:
 
 
 class Dependence(enum.Enum):
-    """How the cases of a campaign depend on one another."""
+    """How the cases of a campaign depend on each other."""
 
     INDEPENDENT = 'independent'
-    ADAPTIVE = 'adaptive'  # q_i depends on earlier tests, and on nothing else
-    LOW_DISCREPANCY = 'low-discrepancy'  # points that avoid one another: no rule's bound holds
+    ADAPTIVE = 'adaptive'  # q_i depends only on earlier tests
+    LOW_DISCREPANCY = 'low-discrepancy'  # evenly spread points: no stopping rule is valid
 
 
 @dataclass(frozen=True)
@@ -47,8 +47,8 @@ class Draw:
     log_p: float
     log_q: float
     weight_bound: float = 1.0  # w_max of the proposal that drew it, known before the draw
-    # The importance weight w = p(x)/q(x), exactly 1 where p and q agree. It is computed once, by
-    # who draws: another machine's exponential may differ in the last digit.
+    # The importance weight w = p(x)/q(x), exactly 1 where p and q agree. Only the drawing
+    # program computes it: the exponential of another machine may differ in the last digit.
     weight: float = math.nan
 
     def __post_init__(self) -> None:
@@ -57,15 +57,15 @@ class Draw:
 
 
 class Proposal(Protocol):
-    """What a campaign needs of a proposal."""
+    """What a campaign needs from a proposal."""
 
     @property
     def weight_bound(self) -> float:
-        """Return a bound of the weights of the proposal in force."""
+        """Return a bound of the weights of the current proposal."""
 
     @property
     def largest_weight_bound(self) -> float:
-        """Return a bound of every weight of the campaign (w_max), fixed before it begins."""
+        """Return a bound of all weights of the campaign (w_max), fixed before its start."""
 
     @property
     def proven(self) -> bool:
@@ -73,7 +73,7 @@ class Proposal(Protocol):
 
     @property
     def dependence(self) -> Dependence:
-        """Tell how the cases depend on one another."""
+        """Return how the cases depend on each other."""
 
     @property
     def unweighted(self) -> bool:
@@ -83,13 +83,13 @@ class Proposal(Protocol):
         """Tell whether case `index` can be drawn now."""
 
     def draw(self, index: int, seed: int) -> Draw:
-        """Draw case `index` of a campaign from the proposal in force.
+        """Draw case `index` of a campaign from the current proposal.
 
-        The same index, seed and history give the same case, whatever was drawn before.
+        The same index, seed and history give the same case, independently of other draws.
         """
 
     def tell(self, x: tuple[float, ...], psi: float, weight: float) -> None:
-        """Hear the outcome of a valid test, before the next draw."""
+        """Record the outcome of a valid test, before the next draw."""
 
 
 class MonteCarlo:
@@ -109,11 +109,11 @@ class MonteCarlo:
 
     @property
     def distribution(self) -> Distribution:
-        """Return the q in force: p."""
+        """Return the current q, which is p."""
         return self._target
 
     def ready(self, index: int) -> bool:
-        """Tell whether a case can be drawn: always."""
+        """Return true: a case can always be drawn."""
         return True
 
     def draw(self, index: int, seed: int) -> Draw:
@@ -123,14 +123,14 @@ class MonteCarlo:
         return Draw(x, log_p, log_p)
 
     def tell(self, x: tuple[float, ...], psi: float, weight: float) -> None:
-        """Hear the outcome; plain Monte Carlo does not learn."""
+        """Do nothing: plain Monte Carlo does not learn."""
 
 
 class SobolMonteCarlo(MonteCarlo):
     """q = p on a scrambled Sobol sequence (Owen's scrambling, by scipy.stats.qmc).
 
-    Each case by itself is drawn from p, and the mean usually comes closer than that of
-    independent cases; but the cases are not independent, so that no bound of a rule holds.
+    Each case has the distribution p, and the mean is usually closer than that of independent
+    cases. But the cases depend on each other, so no stopping rule is valid.
     """
 
     dependence = Dependence.LOW_DISCREPANCY
@@ -145,7 +145,7 @@ class SobolMonteCarlo(MonteCarlo):
     def draw(self, index: int, seed: int) -> Draw:
         """Return point `index` of the sequence."""
         if self._engine is None or seed != self._seed or index < self._next:
-            # Here, since it takes longer than all else that a node imports.
+            # Imported here: it takes longer than all other imports of a node.
             from scipy.stats import qmc
 
             scramble = generator(seed, RandomStream.SOBOL)
@@ -161,12 +161,12 @@ class SobolMonteCarlo(MonteCarlo):
 
 
 class WeightedProposal:
-    """What proposals with weights share: x is drawn from the q in force."""
+    """Common part of weighted proposals: x is drawn from the current q."""
 
     unweighted = False
     weight_bound: float
     _target: Distribution
-    _proposal: Distribution  # in force
+    _proposal: Distribution  # the current q
 
     @property
     def target(self) -> Distribution:
@@ -175,11 +175,11 @@ class WeightedProposal:
 
     @property
     def distribution(self) -> Distribution:
-        """Return the q in force."""
+        """Return the current q."""
         return self._proposal
 
     def ready(self, index: int) -> bool:
-        """Tell whether a case can be drawn: always."""
+        """Return true: a case can always be drawn."""
         return True
 
     def draw(self, index: int, seed: int) -> Draw:
@@ -191,7 +191,7 @@ class WeightedProposal:
 class Importance(WeightedProposal):
     """One fixed q.
 
-    :param declared_bound: w_max as the tester declares it, in place of the computed one
+    :param declared_bound: w_max declared by the tester, instead of the computed one
     """
 
     dependence = Dependence.INDEPENDENT
@@ -206,4 +206,4 @@ class Importance(WeightedProposal):
         self.largest_weight_bound = self.weight_bound
 
     def tell(self, x: tuple[float, ...], psi: float, weight: float) -> None:
-        """Hear the outcome; a fixed proposal does not learn."""
+        """Do nothing: a fixed proposal does not learn."""

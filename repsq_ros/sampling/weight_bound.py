@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The largest importance weight w_max = sup p(x)/q(x): computed, not believed."""
+"""The largest importance weight w_max = sup p(x)/q(x), computed from the densities."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ import numpy as np
 from repsq_ros.sampling.distributions import Cases, Distribution, Mixture, Product
 from repsq_ros.sampling.marginals import log_largest_ratio
 
-TRIALS = 2**16  # cases that the bias of a truncation is computed from
+TRIALS = 2**16  # sampled cases for the bias of a truncation
 MISS = 1e-6  # probability that the bound of that bias is too small
 
 
 def largest_ratio(p: Distribution, q: Distribution) -> float:
-    """Return a proven bound of p(x)/q(x) on the support of p; +inf where none is known.
+    """Return a proven bound of p(x)/q(x) on the support of p; +inf if none is known.
 
-    Exact for two products and for two tables of cases. For mixtures a bound that follows from
+    Exact for two products and for two tables of cases. For mixtures, a bound that follows from
     those of the parts: p/q <= 1 / sum_k (share_k / sup(p/q_k)), which is exact for
-    q = e p + (1 - e) q_0. A class of the user's own may offer `largest_ratio(q)`.
+    q = e p + (1 - e) q_0. A user's own class may offer `largest_ratio(q)`.
     """
     if p == q:
         return 1.0
@@ -66,9 +66,9 @@ def truncation_bias(
 ) -> float:
     """Return an upper bound of r* - E[min(z, T)] for psi in [0, m_hi].
 
-    It is m_hi E_p[(1 - T/(m_hi w))+], from a fixed set of cases x ~ p; the empirical Bernstein
-    bound (Maurer & Pontil 2009, theorem 4) is added, so that it holds but for a probability of
-    1e-6. No robot is needed.
+    It is m_hi E_p[(1 - T/(m_hi w))+], estimated from a fixed sample of cases x ~ p, plus the
+    empirical Bernstein bound (Maurer & Pontil 2009, theorem 4). It is wrong with probability
+    1e-6 at most. No robot is needed.
 
     :param truncation: T [unit of psi]
     """
@@ -77,7 +77,7 @@ def truncation_bias(
     for place in range(TRIALS):
         x = p.sample(generator)
         log_weight = p.logpdf(x) - q.logpdf(x)
-        # Where m w <= T nothing is cut: 1 - T/(m w) is not positive there.
+        # Where m w <= T nothing is truncated: 1 - T/(m w) is not positive there.
         cut[place] = max(0.0, 1.0 - truncation / largest_psi * math.exp(min(-log_weight, 700.0)))
     log = math.log(2.0 / MISS)
     spread = math.sqrt(2.0 * float(cut.var(ddof=1)) * log / TRIALS)

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Reading the accuracy that is asked for."""
+"""Reading the requested accuracy."""
 
 from __future__ import annotations
 
@@ -24,28 +24,28 @@ from repsq_ros.specification.reader import Section, read_keys
 
 
 class SelectionBias(TextEnum):
-    """What is done about what lost tests may hide."""
+    """How lost tests are accounted for in the interval."""
 
     WIDEN = 'widen'
     ASSUME_INDEPENDENT = 'assume_independent'
 
 
 def _the_same(lost: str, default: str = '') -> dict[str, Key]:
-    """Return the metadata of `selection` for what is lost by one cause."""
+    """Return the metadata of `selection` for losses by one cause."""
     meaning = f'the same for {lost}'
     return key(meaning, later=True, default_text=default)
 
 
 @dataclass(frozen=True)
 class RequiredAccuracy:
-    """What is asked for: |r - r*| <= gamma with probability 1 - c, agreement with 1 - beta."""
+    """Requested accuracy: |r - r*| <= gamma with probability 1 - c, agreement with 1 - beta."""
 
     gamma: float = field(
         metadata=key('the mean shall be known within gamma', 'the unit of psi', above=0)
     )
     c: float = field(metadata=key('probability that the mean is missed by more', above=0, below=1))
     beta: float = field(metadata=key('probability that labs differ', above=0, below=1))
-    # k: campaigns that shall agree, an initiator's and its replicators'
+    # k: number of campaigns that shall agree, the initiator's included
     runs: int = field(
         default=2, metadata=key('how many runs shall agree, the initiator included', at_least=2)
     )
@@ -68,7 +68,7 @@ class RequiredAccuracy:
     )
 
     def widens(self, cause: Cause) -> bool:
-        """Tell whether the interval is widened by what such a loss may hide."""
+        """Tell whether a loss by this cause widens the interval."""
         chosen = {
             Cause.BENCH: self.selection_bench,
             Cause.INSTRUMENT: self.selection_instrument,

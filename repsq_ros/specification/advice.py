@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What a test specification is not wrong about, but may regret: warnings and hints."""
+"""Warnings and hints about a valid specification that its author may regret."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ COMMANDS = {
     Goal.REFERENCE: 'the reference pose',
     Goal.REFERENCE_APPROACH: 'to where the reference is approached from',
 }
-AS_IT_STANDS = 'nothing: it stands'  # in place of a velocity, where the robot is pushed
+AS_IT_STANDS = 'nothing: it stands'  # shown in place of a velocity if the robot is pushed
 
 
 def phase_lines(specification: Specification) -> list[str]:
-    """Return a line for each phase of a test: what is commanded, how it ends, what is measured."""
+    """Return one line per phase of a test: its command, its end, and what is measured."""
     protocol = specification.protocol
     told = {**COMMANDS, Goal.REST: AS_IT_STANDS} if protocol.by_hand else COMMANDS
     lines = (_phase_line(step, told[step.goal]) for step in protocol.steps)
@@ -62,9 +62,9 @@ def _phase_line(step: Step, command: str) -> str:
 
 
 def warnings(specification: Specification, fewest_tests: int) -> Iterator[str]:
-    """Return what makes a campaign useless though nothing in the file is wrong.
+    """Return why a campaign would be useless, although the file is valid.
 
-    :param fewest_tests: tests that are needed whatever psi is; 0: not known
+    :param fewest_tests: number of tests that any campaign needs; 0: not known
     """
     measure, cells, tester = specification.measure, specification.cells, specification.tester
     width = measure.upper - measure.lower
@@ -87,7 +87,7 @@ def warnings(specification: Specification, fewest_tests: int) -> Iterator[str]:
 
 
 def hints(specification: Specification) -> list[str]:
-    """Return the keys for people that are missing: a page of results is hard to read without."""
+    """Return missing keys that only help people to read a page of results."""
     about = specification.about
     examples = {
         'description': 'what is tested, in one sentence',

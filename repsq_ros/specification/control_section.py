@@ -45,7 +45,7 @@ class ControlType(TextEnum):
 
 @dataclass(frozen=True)
 class ControlChoice:
-    """The control variate of a specification: a regression on the tests before."""
+    """The control variate of a specification: a regression on earlier tests."""
 
     degree: int = field(
         default=2,
@@ -64,14 +64,14 @@ class ControlChoice:
 
     @property
     def words(self) -> str:
-        """Return what is regressed on, for people."""
+        """Return the regressors in words."""
         beside = ' with products of two dimensions' if self.interactions else ''
         return f'a regression of degree {self.degree}{beside} on earlier tests'
 
     def make(
         self, target: Distribution, psi: tuple[float, float], gamma: float, unweighted: bool
     ) -> Control:
-        """Make the control variate, at the beginning of a campaign.
+        """Make the control variate, at the start of a campaign.
 
         :raises ValueError: the means of polynomials under the target are not known
         """

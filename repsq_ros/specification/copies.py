@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Copies of a specification: as it was used, and as replicators need it."""
+"""Copies of a specification: one for the record, and one for replicators."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from repsq_ros.specification.yaml_file import read
 
 
 def companions(file: Path) -> list[Path]:
-    """Return the files beside a specification that it names: tables, modules of own classes."""
+    """Return the files that a specification names: tables, modules with user classes."""
     content = read(file).content()
     modules = (name.partition(':')[0] for name in own_classes(file))
     named = [*_texts(content, 'file'), *(f'{each.replace(".", "/")}.py' for each in modules)]
@@ -38,12 +38,12 @@ def companions(file: Path) -> list[Path]:
 
 
 def own_classes(file: Path) -> list[str]:
-    """Return the classes (module:Class) that a specification names: its reader runs them."""
+    """Return the user classes (module:Class) that a specification names: reading it runs them."""
     return [name for name in _texts(read(file).content(), 'type') if ':' in name]
 
 
 def _texts(content: object, key: str) -> Iterator[str]:
-    """Return the texts that a key has, anywhere in a file."""
+    """Return all values of a key, anywhere in a file."""
     for name, value in content.items() if isinstance(content, dict) else ():
         if name == key and isinstance(value, str):
             yield value
@@ -53,9 +53,9 @@ def _texts(content: object, key: str) -> Iterator[str]:
 
 
 def copy_specification(file: Path, target: Path, tester_file: Path | None = None) -> None:
-    """Copy a specification, and beside it the files that it names.
+    """Copy a specification and the files that it names.
 
-    :param tester_file: its section `tester` takes the place of the specification's own
+    :param tester_file: its section `tester` replaces the specification's own
     :raises OSError: a file cannot be read or written
     """
     if tester_file is None:
@@ -78,14 +78,14 @@ def _copy_companions(file: Path, target: Path) -> None:
 def write_replication(
     file: Path, target: Path, anchor: float, half_width: float, initiator: Initiator
 ) -> None:
-    """Write the specification that an initiator's replicators share: with its partition laid.
+    """Write the specification for an initiator's replicators, with the anchored partition.
 
-    It gives no seed, since each replicator has its own, and no twin, whose answers are to cases of
-    one seed. Where half a cell is less than twice the initiator's gamma, replicators are asked for
-    what it leaves them.
+    It has no seed, since each replicator uses its own, and no twin, whose answers belong to the
+    cases of one seed. If half a cell is less than twice the initiator's gamma, replicators are
+    asked for the accuracy that is left.
 
     :param anchor: the initiator's estimate [unit of psi]
-    :param initiator: what its campaign was worth
+    :param initiator: accuracy and assumptions of its campaign
     :raises OSError: a file cannot be read or written
     """
     copy_specification(file, target)
@@ -97,7 +97,7 @@ def write_replication(
         'anchor': anchor,
         'initiator': initiator.describe(),
     }
-    # With the initiator's seed a replicator would draw the initiator's cases.
+    # With the initiator's seed, a replicator would draw the same cases.
     content['tester'] = {
         key: value
         for key, value in content['tester'].items()  # type: ignore[attr-defined]

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Reading a distribution: target and proposal are written in the same way."""
+"""Reading a distribution: target and proposal have the same format."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ EXPECTED = f"one of {', '.join(TYPES)}, or a class as 'module:Class'"
 
 
 def read_distribution(section: Section, box: Box) -> Distribution:
-    """Return the distribution of a section whose `type` says which.
+    """Return the distribution of a section, as given by its key `type`.
 
     :raises SpecificationError: with file, key, what was found and what was expected
     """
@@ -147,7 +147,7 @@ def _mixture(section: Section, box: Box) -> Mixture:
 def beside(section: Section, name: str) -> Path:
     """Return a file named in a specification: relative to the folder of the specification.
 
-    :raises SpecificationError: it lies outside that folder, where no copy of it would be found
+    :raises SpecificationError: outside that folder, where no copy of the file would be found
     """
     if '..' in Path(name).parts:
         raise section.fail('file', f'text {name!r}', 'a file beside the specification or below')
@@ -157,9 +157,9 @@ def beside(section: Section, name: str) -> Path:
 def read_rows(
     file: Path, box: Box, optional: dict[str, float]
 ) -> list[tuple[tuple[float, ...], dict[str, float]]]:
-    """Return the rows of a CSV file with a column for each dimension, and optional ones.
+    """Return the rows of a CSV file with one column per dimension, and optional columns.
 
-    :param optional: columns that may be missing, with their value then
+    :param optional: columns that may be missing, with their defaults
     :raises SpecificationError: with file and row
     """
     name = str(file)
@@ -205,7 +205,7 @@ def read_rows(
 
 
 class OwnClass:
-    """A user's own distribution, with what the contract needs to know of it."""
+    """A user's own distribution, with its box and its part of the digest."""
 
     def __init__(self, inner: Any, box: Box, description: dict[str, object]) -> None:
         self._inner, self.box, self._description = inner, box, description
@@ -227,13 +227,13 @@ class OwnClass:
 
 
 def load_class(section: Section, dotted: str) -> Any:
-    """Return the class that 'module:Class' names; modules beside the specification are found."""
+    """Import the class 'module:Class'; modules in the specification's folder are found."""
     module, _, name = dotted.partition(':')
     folder = str(Path(section.file).parent.resolve())
     sys.path.append(folder)
     try:
         return getattr(importlib.import_module(module), name)
-    except Exception as error:  # whatever a user's module does when it is imported
+    except Exception as error:  # a user's module may raise anything
         raise section.fail(
             'type',
             f'text {dotted!r} ({type(error).__name__}: {error})',
@@ -255,7 +255,7 @@ def _own_class(section: Section, box: Box, dotted: str) -> OwnClass:
     section.finish()
     try:
         inner = made(box, **options)
-    except Exception as error:  # whatever a user's class does when it is made
+    except Exception as error:  # a user's class may raise anything
         raise section.fail(
             'options', f'{options} ({type(error).__name__}: {error})', f'options of {dotted}'
         ) from None

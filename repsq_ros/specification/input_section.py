@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Reading what an input is: type, body, unit, sign, axes, stamps, extrinsics, velocity."""
+"""Reading an input: type, body, unit, sign, axes, stamps, extrinsics, velocity."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ TYPE_NAME = re.compile(r'^[a-z][a-z0-9_]*/msg/[A-Z][A-Za-z0-9]*$')
 FIELD = re.compile(r'^[a-z][a-z0-9_]*(\[\d+\])*(\.[a-z][a-z0-9_]*(\[\d+\])*)*$')
 
 SOURCES = {'odometry': 'nav_msgs/msg/Odometry', 'mocap': 'geometry_msgs/msg/PoseStamped'}
-OF_NUMBERS = ('sign', 'calibration', 'error_codes')  # fields that only numbers have
-OF_BODIES = ('up_axis', 'extrinsics', 'retime')  # fields that only bodies have
+OF_NUMBERS = ('sign', 'calibration', 'error_codes')  # keys for numbers only
+OF_BODIES = ('up_axis', 'extrinsics', 'retime')  # keys for bodies only
 
 
 def input_of_source(source: str) -> Input:
-    """Return the input that one of the two short words stands for."""
+    """Return the input of a short form (`odometry` or `mocap`)."""
     name = SOURCES[source]
     velocity = Velocity.TWIST if source == 'odometry' else Velocity.SLOPE
     return Input(name, CATALOGUE[name].topic, velocity=velocity)
@@ -48,7 +48,7 @@ def input_of_source(source: str) -> Input:
 def read_input(section: Section, condition: str = '') -> Input:
     """Return the input of a section.
 
-    :param condition: name of the condition whose input it is; its section holds other keys too
+    :param condition: name of the condition that reads this input; its section has other keys too
     :raises SpecificationError: with file, key, what was found and what was expected
     """
     name = full_name(section.text('type'))
@@ -71,7 +71,7 @@ def read_input(section: Section, condition: str = '') -> Input:
             raise section.fail('type', f'text {name!r}', 'a message of one number, or a field')
     given = {'type': name, 'topic': kind.topic, 'field': field, 'body': body}
     if 'reading' in kind.gives:
-        # A condition may be silent as long as its `longest_silence` says.
+        # The `longest_silence` of a condition replaces the rate.
         found = _number(section, given, kind, unused=('rate',) if condition else ())
     else:
         found = _body(section, given, kind)

@@ -49,7 +49,7 @@ from repsq_ros.specification.yaml_file import read
 def load(file: str | Path, tester_file: Path | None = None) -> Specification:
     """Read and check a test specification.
 
-    :param tester_file: with a section `tester` that counts in place of the specification's own
+    :param tester_file: its section `tester` replaces the specification's own
     :raises SpecificationError: with file, key, what was found and what was expected
     """
     top = read(Path(file))
@@ -63,10 +63,10 @@ def load_altered(
     altered: Mapping[str, Mapping[str, object]],
     measure_file: Path | None = None,
 ) -> Specification:
-    """Read and check a test specification as if some of its keys had other values.
+    """Read and check a test specification with changed values.
 
-    :param altered: by section, the keys with their new values; None: the key is not there
-    :param measure_file: with a section `measure` that counts in place of the specification's own
+    :param altered: new values by section and key; None: remove the key
+    :param measure_file: its section `measure` replaces the specification's own
     :raises SpecificationError: with file, key, what was found and what was expected
     """
     top = _altered(read(Path(file)), altered)
@@ -79,7 +79,7 @@ def _altered(top: Section, altered: Mapping[str, Mapping[str, object]]) -> Secti
     content = top.content()
     for name, changes in altered.items():
         section = content.get(name)
-        if isinstance(section, dict):  # what is no section is told of when it is read
+        if isinstance(section, dict):  # a malformed section is reported when it is read
             merged = {**section, **changes}
             content[name] = {key: value for key, value in merged.items() if value is not None}
     return Section(top.file, '', content)
@@ -157,7 +157,7 @@ def _specification(file: str, top: Section, own: Section, measured: Section) -> 
 def _accept(
     top: Section, own: Section, tester: Tester, psi: tuple[float, float]
 ) -> Acceptance | None:
-    """Return the limit that the mean is held against; None for none."""
+    """Return the limit for the mean; None for none."""
     accept = None
     if top.has('accept'):
         section = top.section('accept')
@@ -188,7 +188,7 @@ def _of_command(measure: Measure) -> bool:
 
 
 def _name(top: Section) -> str:
-    """Return the name, which folders are called by."""
+    """Return the name, which also names the campaign's folder."""
     name = top.text('name')
     if not name.isprintable() or name.startswith('.') or set(name) & set('/\\') or len(name) > 100:
         raise top.fail(
@@ -216,7 +216,7 @@ def _box(section: Section, protocol: Protocol) -> Box:
         if name not in units:
             raise box.fail(name, 'an unknown dimension', f'one of {expected}')
     dimensions = []
-    # The order of the protocol, not of the file: two files that say the same draw the same cases.
+    # In the order of the protocol: files that differ only in order draw the same cases.
     for name, expected_unit in units.items():
         if not box.has(name):
             continue

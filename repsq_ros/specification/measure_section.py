@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Reading the measure: the quantity, its input, and what makes a test INVALID."""
+"""Reading the measure: the quantity, its input, and the reasons for INVALID tests."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class MeasureType(TextEnum):
     MANUAL_OUTCOME = 'manual_outcome'
 
 
-# By type; of a displacement the first is read from a number, the second from a body.
+# A displacement has two: the first for a number as input, the second for a body.
 TYPES: dict[MeasureType, tuple[type, ...]] = {
     MeasureType.SOFT_LINF: (TrackingLoss,),
     MeasureType.DISPLACEMENT: (GaugeDisplacement, SpaceDisplacement),
@@ -99,7 +99,7 @@ def read_measure(section: Section) -> Measure:
 
 
 def _refuse_unused(section: Section, needs: Need, source: Input) -> None:
-    """Refuse keys that would be read and would change nothing."""
+    """Refuse keys that would have no effect."""
     content = section.content()
     given = content.get('input')
     for key in ('velocity', 'velocity_span', 'velocity_frame'):
@@ -206,12 +206,12 @@ def _tracking_loss(section: Section, source: Input) -> TrackingLoss:
             'the states per second in Hz that reduction: sum is over, or '
             'the rate of the input: a sum grows with the sensor',
         )
-    # Two labs with other sensors share the rate that a sum is over.
+    # Labs with different sensors share the rate of the sum.
     return replace(found, state_rate=section.take(replace(rate, default=source.rate)))
 
 
 def _pose(section: Section, key: str) -> Pose:
-    """Return a pose: given, or the barycentre of a file's positions."""
+    """Return a pose: as given, or the barycentre of positions in a file."""
     inner = section.section(key)
     if inner.has('file'):
         x, y, z = map(float, _positions(beside(inner, inner.text('file'))).mean(axis=0))
@@ -223,7 +223,7 @@ def _pose(section: Section, key: str) -> Pose:
 
 
 def _positions(file: Path) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
-    """Return the columns x, y, z [m] of a CSV file, as `repsq import-poses` writes it."""
+    """Return the columns x, y, z [m] of a CSV file written by `repsq import-poses`."""
     name = str(file)
     try:
         with file.open(encoding='utf-8', newline='') as opened:
@@ -245,7 +245,7 @@ def _own(section: Section, dotted: str) -> OwnQuantity:
     options = section.mapping('options')
     try:
         inner = made(**options)
-    except Exception as error:  # whatever a user's class does when it is made
+    except Exception as error:  # a user's class may raise anything
         raise section.fail(
             'options', f'{options} ({type(error).__name__}: {error})', f'options of {dotted}'
         ) from None

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What a test specification holds, as plain values."""
+"""The contents of a test specification, as plain values."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ DIRECTIONS = ('lower_is_better', 'higher_is_better')
 
 @dataclass(frozen=True)
 class About:
-    """What people read beside a result; no part of the digest. Empty where it is not said."""
+    """Text for people beside a result; not part of the digest. Empty: not given."""
 
     description: str = field(default='', metadata=key('what is tested, in one sentence'))
     robot: str = field(
@@ -59,7 +59,7 @@ class About:
 
 @dataclass(frozen=True)
 class Specification:
-    """A test specification: the shared part, and one tester's own."""
+    """A test specification: the shared part, and one tester's own part."""
 
     file: str
     name: str
@@ -70,8 +70,8 @@ class Specification:
     cells: PartitionChoice
     tester: Tester
     about: About = About()
-    feedback: Input | None = None  # tells whether the body has settled, where a phase ends by it
-    accept: Acceptance | None = None  # the limit that the mean is held against
+    feedback: Input | None = None  # input for settling; None: no phase needs it
+    accept: Acceptance | None = None  # the limit for the mean
 
     @property
     def box(self) -> Box:
@@ -90,28 +90,28 @@ class Specification:
 
     @property
     def axis_of_psi(self) -> str:
-        """How psi is named on an axis: in the specification's words, with its unit."""
+        """Axis label of psi: in the specification's words, with its unit."""
         name, unit = self.about.measure or 'psi', self.measure.unit
         return name if unit in ('', '1') else f'{name} [{unit}]'
 
     @property
     def body_input(self) -> Input | None:
-        """The input that tells where the robot is; None where the specification names none."""
+        """The input with the robot's pose; None: the specification has none."""
         if self.feedback is not None:
             return self.feedback
         return None if self.measure.of_readings else self.measure.input
 
     @property
     def measured_names(self) -> tuple[str, ...]:
-        """Names of the components of a command that a window shows: `TestRecord.measured`."""
+        """Names of the measured command components: `TestRecord.measured`."""
         kind, shows = self.protocol.kind, self.measure.shows
         return COMPONENTS[kind][:3] if shows is not None and kind.value == shows.value else ()
 
     @property
     def measured_at(self) -> tuple[int | None, ...]:
-        """Where a case has what those components should be; None: it does not vary.
+        """Index in a case of each measured component; None: the component does not vary.
 
-        Empty: a window shows no component of a case, as at a reference pose.
+        Empty: no component of a case is measured, as at a reference pose.
         """
         measured = next(step for step in self.protocol.steps if step.window_ns)
         if measured.goal is not Goal.TARGET:
@@ -120,11 +120,11 @@ class Specification:
         return tuple(map(places.get, self.measured_names))
 
     def make_proposal(self) -> Proposal:
-        """Make the tester's proposal, at the beginning of a campaign."""
+        """Make the tester's proposal, at the start of a campaign."""
         return self.tester.proposal.make(self.target)
 
     def make_control(self) -> Control | None:
-        """Make the tester's control variate, at the beginning of a campaign; None for none."""
+        """Make the tester's control variate, at the start of a campaign; None for none."""
         choice, psi = self.tester.control, (self.measure.lower, self.measure.upper)
         if choice is None:
             return None
@@ -133,36 +133,36 @@ class Specification:
 
     @property
     def twin(self) -> TwinTable | None:
-        """The answers of the tester's simulator; None: no simulator is asked."""
+        """The answers of the tester's simulator; None: no simulator."""
         return getattr(self.tester.control, 'table', None)
 
     @property
     def gamma(self) -> float:
-        """The accuracy that this tester aims at: the one asked for, or finer [unit of psi]."""
+        """The accuracy that this tester aims at: the requested one, or finer [unit of psi]."""
         return self.tester.gamma
 
     @property
     def accept_margin(self) -> float:
-        """How near to the limit of `accept` the verdict may stay open [unit of psi]."""
+        """Distance from the limit of `accept` where the verdict may stay open [unit of psi]."""
         margin = None if self.accept is None else self.accept.margin
         return self.accuracy.gamma if margin is None else margin
 
     def anchored_at(self, estimate: float, initiator: Initiator | None = None) -> Specification:
-        """Return what an initiator's replicators share: its partition is laid by now.
+        """Return what an initiator's replicators share: with the anchored partition.
 
-        :param initiator: what its campaign was worth; None: nobody knows, nothing is promised
+        :param initiator: accuracy of its campaign; None: not known, so nothing is promised
         """
         return replace(self, cells=self.cells.around(estimate, initiator))
 
     def of_case(self, x: tuple[float, ...]) -> Specification:
-        """Return what is tested with one case alone, drawn by nobody."""
+        """Return the specification with a single fixed case."""
         alone = replace(
             self.tester, control=None, proposal=ProposalChoice(ProposalType.MONTE_CARLO)
         )
         return replace(self, target=Cases(self.box, (x,), (1.0,)), tester=alone)
 
     def shared(self) -> dict[str, object]:
-        """Return what must be equal for two results to be comparable."""
+        """Return the part that must be equal for two results to be comparable."""
         return {
             'format': FORMAT,
             'name': self.name,

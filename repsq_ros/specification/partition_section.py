@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Reading the partition: how the range of psi is cut into cells."""
+"""Reading the partition: the cells of the range of psi."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class PartitionType(TextEnum):
 
 @dataclass(frozen=True)
 class Initiator(KeyedDataclass):
-    """What an initiator's campaign was worth: its replicators' promise follows from it, too."""
+    """The accuracy of an initiator's campaign, on which its replicators' promise depends."""
 
     outcome: Outcome = field(metadata=key('how its campaign ended'))
     rule: str = field(metadata=key('its stopping rule'))
@@ -130,33 +130,34 @@ CELLS: dict[PartitionType, type] = {
 class PartitionChoice:
     """The partition of a specification.
 
-    `partition` is None for the initiator of an anchored one: it is laid around the estimate.
+    `partition` is None for the initiator of an anchored partition: it will be placed around the
+    estimate.
     """
 
     kind: PartitionType
     lower: float  # range M of psi
     upper: float
-    alpha: float  # width of a cell; of the widest one where edges are given
+    alpha: float  # width of a cell; with given edges, of the widest one
     alpha_rule: AlphaRule | None  # None: the width is given
-    random_offset: bool  # the first cell's width was drawn from a published seed
+    random_offset: bool  # the first cell's width is drawn from a published seed
     partition: Partition | None
-    said: dict[str, object]  # what the file says of the cells: the digest is made of that
-    initiator: Initiator | None = None  # whose estimate the anchor is
+    said: dict[str, object]  # the cells as written in the file, for the digest
+    initiator: Initiator | None = None  # the campaign whose estimate is the anchor
 
     @property
     def half_width(self) -> float:
-        """Half a cell: what quantizing may add to the distance from r*."""
+        """Half a cell: largest error that quantizing may add."""
         return self.alpha / 2.0
 
     def around(self, estimate: float, initiator: Initiator | None = None) -> PartitionChoice:
-        """Return the choice with an anchored partition laid around an initiator's estimate."""
+        """Return the choice with an anchored partition around an initiator's estimate."""
         if self.partition is not None:
             return self
         laid = Partition.anchored(self.lower, self.upper, estimate, self.half_width)
         return replace(self, partition=laid, initiator=initiator)
 
     def describe(self) -> dict[str, object]:
-        """Say what all testers share, as the file says it: not what follows from it."""
+        """Return what all testers share, as written in the file, without derived values."""
         shared = {'type': self.kind.value, **self.said}
         if self.partition is not None and self.partition.anchor is not None:
             shared['anchor'] = self.partition.anchor
@@ -291,7 +292,7 @@ def _anchored(
 
 
 def _objected(initiator: Initiator | None) -> Initiator | None:
-    """Return an initiator whose objection is said, where its campaign promises nothing."""
+    """Return the initiator with its objection, if its campaign promises nothing."""
     if initiator is None or initiator.objection:
         return initiator
     if initiator.outcome == Outcome.REACHED and not initiator.violations:

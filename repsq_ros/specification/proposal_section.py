@@ -46,7 +46,7 @@ class ProposalType(TextEnum):
     EXTERNAL = 'external'
 
 
-# The fields of ProposalChoice that are read for each.
+# The fields of ProposalChoice that each type reads.
 BOUNDED = ('declared_bound', 'truncation')
 TYPES: dict[ProposalType, tuple[str, ...]] = {
     ProposalType.MONTE_CARLO: ('sobol',),
@@ -105,7 +105,7 @@ class ProposalChoice:
     truncation_bias: float = 0.0  # r* - E z' is at most this [unit of psi]
 
     def make(self, target: Distribution) -> Proposal:
-        """Make the proposal, at the beginning of a campaign."""
+        """Make the proposal, at the start of a campaign."""
         if self.kind == ProposalType.IMPORTANCE and self.distribution is not None:
             return Importance(target, self.distribution, self.declared_bound)
         if self.kind == ProposalType.ADAPTIVE and self.adaptation is not None:
@@ -117,7 +117,7 @@ class ProposalChoice:
         return SobolMonteCarlo(cast(FromUniform, target)) if self.sobol else MonteCarlo(target)
 
     def load(self) -> None:
-        """Import what drawing and fitting need of scipy, which takes half a second, beforehand."""
+        """Import scipy for drawing and fitting now, since that takes half a second."""
         import_module(
             'scipy.stats' if self.sobol
             else 'scipy.optimize' if self.kind == ProposalType.ADAPTIVE
@@ -192,7 +192,7 @@ def _need_uniforms(section: Section, key: str, target: Distribution) -> None:
 def _check_bound(
     section: Section, choice: ProposalChoice, target: Distribution, accept: bool
 ) -> None:
-    """Refuse a bound that is not proven, unless the tester accepts that."""
+    """Refuse a bound that is not proven, unless the tester accepts it."""
     proposal = choice.make(target)
     bound = proposal.largest_weight_bound
     if proposal.proven and math.isfinite(bound):

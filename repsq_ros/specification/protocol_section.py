@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Reading the protocol: what a test consists of, and how each phase of it ends."""
+"""Reading the protocol: the phases of a test and how each ends."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ WINDOW = Key(
     above=0,
 )
 
-# Phases that a free protocol may have, and what may be commanded in each.
+# Phases of a free protocol, and the goals allowed in each.
 STILL = ('dwell', 'settle', 'record')
 OF_BODY: dict[str, tuple[Goal, ...]] = {
     **dict.fromkeys(STILL, (Goal.REST,)),
@@ -77,7 +77,7 @@ class LocomotionTimes:
 
 @dataclass(frozen=True)
 class PositioningTimes:
-    """Keys of the positioning protocol, beside its positions and endings."""
+    """Keys of the positioning protocol, in addition to its positions and endings."""
 
     before_ns: int = field(
         default=1_000_000_000,
@@ -112,7 +112,7 @@ PROTOCOLS: dict[ProtocolType, type] = {
 
 
 def read_protocol(section: Section) -> tuple[Protocol, Input | None]:
-    """Return the protocol, and the input that tells whether the body has settled, if one does.
+    """Return the protocol, and the input for settling (None if no phase needs it).
 
     :raises SpecificationError: with file, key, what was found and what was expected
     """
@@ -183,7 +183,7 @@ def _ending_of(section: Section, key: str, usual: SettledEnding) -> Ending:
 
 
 def _ending(section: Section, usual: SettledEnding) -> Ending:
-    """Return how a phase ends."""
+    """Return the ending of a phase."""
     kind = ENDS[section.choice('ends', ENDS)]
     found = read_keys(section, kind, usual={'speed': usual.speed})
     if isinstance(found, SettledEnding) and found.timeout_ns < 2 * found.hold_ns:
@@ -194,7 +194,7 @@ def _ending(section: Section, usual: SettledEnding) -> Ending:
 
 
 def _free(section: Section) -> Protocol:
-    """Return a protocol whose phases stand in the specification."""
+    """Return a protocol whose phases are listed in the specification."""
     kind = section.choice('commands', tuple(GOALS))
     positions = _positions(section) if kind == CommandKind.POSE else None
     usual = SettledEnding()
@@ -234,7 +234,7 @@ def _step(section: Section, kind: CommandKind, usual: SettledEnding) -> Step:
 
 
 def _feedback(section: Section, protocol: Protocol) -> Input:
-    """Return the input that tells where the body is."""
+    """Return the input with the body's pose."""
     frame = '' if protocol.positions is None else protocol.positions.frame
     if section.has('feedback'):
         found = read_input(section.section('feedback'))

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Whether a named arm can get to the poses that a specification asks for."""
+"""Whether a known arm can reach the poses of a specification."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ import re
 from repsq_ros.errors import SpecificationError
 from repsq_ros.specification.model import Specification
 
-# Model: reach of the flange and height of the shoulder above the base [m], by makers' data sheets.
+# Model: reach of the flange and shoulder height above the base [m], from the data sheets.
 ARMS = {
     'UR3e': (0.5, 0.152),
     'UR5e': (0.85, 0.163),
@@ -35,14 +35,14 @@ ARMS = {
     'Panda': (0.855, 0.333),
     'Gen3': (0.902, 0.285),
 }
-BASES = ('base', 'base_link', 'link0')  # how a frame_id ends whose origin is the arm's own
+BASES = ('base', 'base_link', 'link0')  # endings of a frame_id with its origin in the arm's base
 TOOL = re.compile(r'tool (\d*\.?\d+) ?m\b')
 
 
 def require_within_reach(specification: Specification) -> None:
-    """Refuse poses in the frame of the arm's base that are farther than it reaches with its tool.
+    """Refuse poses in the frame of the arm's base that are out of its reach, tool included.
 
-    :raises SpecificationError: which pose, how far it is from the shoulder, how far it may be
+    :raises SpecificationError: which pose, its distance from the shoulder, and the limit
     """
     positions, robot = specification.protocol.positions, specification.about.robot
     model = next((each for each in ARMS if each.casefold() in robot.casefold()), '')

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Strict reading of YAML: every key known, every value checked, each complaint in its place."""
+"""Strict reading of YAML: unknown keys and invalid values are errors with file and key."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Value = TypeVar('Value')
 Text = TypeVar('Text', bound=str)
 
 SCHEMA = Path(__file__).with_name('specification.schema.json')
-# A pose beyond these is not in SI units: nobody turns a tool further, or moves it as far.
+# Larger numbers in poses are not in SI units: no tool is turned or moved that far.
 LIMITS = {'rad': 2.0 * math.pi, 'm': 10.0}
 HINTS = {'rad': ': is it in degrees?', 'm': ': is it in millimetres?'}
 
@@ -43,7 +43,7 @@ WITH_UNIT = re.compile(r'\s*([-+]?\d*\.?\d+(?:[eE][-+]?\d+)?)\s*(%|\S.*)')
 
 
 def show(value: object) -> str:
-    """Describe a value of a file the way its writer knows it."""
+    """Describe a value of a file as its author would."""
     if value is None:
         return 'nothing'
     if isinstance(value, dict):
@@ -58,17 +58,17 @@ def show(value: object) -> str:
 
 
 def unit_hint(unit: str) -> str:
-    """Return what a number that is too large for its unit may be."""
+    """Return the unit that a too large number may be in, as a question."""
     return HINTS.get(unit, '')
 
 
 def rounded(computed: float) -> float:
-    """Return a computed sine, cosine or angle without the digits that libraries differ in."""
-    return round(computed, 12) + 0.0  # no -0
+    """Round a computed sine, cosine or angle: libraries differ in the last digits."""
+    return round(computed, 12) + 0.0  # + 0.0 turns -0 into 0
 
 
 def expected_of(key: Key) -> str:
-    """Return what a key expects, in words."""
+    """Return the expected value of a key, in words."""
     words = ''.join(f'{word!r}, ' for word in key.words or ())
     return words + ('or ' if words else '') + _expected_value(key)
 
@@ -114,7 +114,7 @@ RPY = Key(
 
 
 class Section:
-    """One mapping of a YAML file, read key by key; `finish` refuses what nobody asked for."""
+    """One mapping of a YAML file, read key by key; `finish` refuses keys that were not read."""
 
     def __init__(self, file: str, path: str, content: object) -> None:
         self.file, self.path = file, path
@@ -122,10 +122,10 @@ class Section:
             raise SpecificationError(file, path, show(content), 'a mapping of keys to values')
         self._content: dict[str, object] = content
         self._asked: list[str] = []
-        self._plain = False  # a single word stood where a mapping may stand
+        self._plain = False  # a single word stands for the mapping
 
     def fail(self, key: str, found: str, expected: str) -> SpecificationError:
-        """Make the error for one key of this section."""
+        """Make the error for a key of this section."""
         return SpecificationError(self.file, self.where(key), found, expected)
 
     def where(self, key: str) -> str:
@@ -135,20 +135,20 @@ class Section:
         return f'{self.path}.{key}' if self.path else key
 
     def content(self) -> dict[str, object]:
-        """Return a copy of the mapping as it stands."""
+        """Return a copy of the raw mapping."""
         return dict(self._content)
 
     def keys(self) -> list[str]:
-        """Return the keys that are there, in the file's order."""
+        """Return the present keys in the file's order."""
         return list(self._content)
 
     def has(self, key: str) -> bool:
-        """Tell whether an optional key is there."""
+        """Tell whether an optional key is present."""
         self._asked.append(key)
         return key in self._content
 
     def value(self, key: str, expected: str) -> object:
-        """Return a required value as it stands."""
+        """Return the raw value of a required key."""
         self._asked.append(key)
         if key not in self._content:
             near = difflib.get_close_matches(key, self._content, n=1)
@@ -156,7 +156,7 @@ class Section:
         return self._content[key]
 
     def finish(self) -> None:
-        """Refuse keys that nobody asked for, with the nearest known one."""
+        """Refuse keys that were not read, and suggest the nearest known one."""
         for key in self._content:
             if key not in self._asked:
                 near = difflib.get_close_matches(key, self._asked, n=1)
@@ -168,7 +168,7 @@ class Section:
     # Values -----------------------------------------------------------------------------------
 
     def take(self, key: Key) -> Any:
-        """Return the checked value of a key, or its default where it is not there."""
+        """Return the checked value of a key, or its default if the key is missing."""
         if key.default is not REQUIRED and not self.has(key.name):
             return key.default
         if is_dataclass(key.kind):
@@ -188,7 +188,7 @@ class Section:
         return float(found) if key.kind is float else found  # type: ignore[arg-type]
 
     def _mapping_of(self, key: Key) -> Any:
-        """Return a mapping of declared keys, or the word that stands in its place."""
+        """Return a mapping of declared keys, or the word that replaces it."""
         found = self.value(key.name, expected_of(key))
         if key.words and isinstance(found, str) and found in key.words:
             return key.words[found]
@@ -217,11 +217,11 @@ class Section:
         return float(self.take(Key('', kind=float, name=key, default=default, **limits)))
 
     def whole(self, key: str, default: Any = REQUIRED, *, at_least: int = 0) -> int:
-        """Return a whole number that is at least so large."""
+        """Return a whole number with a lower limit."""
         return int(self.take(Key('', kind=int, name=key, default=default, at_least=at_least)))
 
     def text(self, key: str, default: Any = REQUIRED) -> str:
-        """Return text that is not empty."""
+        """Return a non-empty text."""
         return str(self.take(Key('', kind=str, name=key, default=default)))
 
     def choice(self, key: str, choices: Iterable[Text], default: Any = REQUIRED) -> Text:
@@ -236,11 +236,11 @@ class Section:
         return tuple(self.take(Key('', kind=kind, name=key)))
 
     def flag(self, key: str) -> bool:
-        """Return true or false; false where the key is not there."""
+        """Return true or false; false if the key is missing."""
         return bool(self.take(Key('', kind=bool, name=key, default=False)))
 
     def rotation(self, key: str = 'rotation') -> Quaternion | None:
-        """Return a rotation x, y, z, w, or that of the key `rpy` [rad]; None: neither is there."""
+        """Return a quaternion x, y, z, w, given as such or as `rpy` [rad]; None: not given."""
         if self.has('rpy'):
             x, y, z, w = map(rounded, quaternion_of_rpy(*self.take(RPY)))
             return (x, y, z, w)
@@ -255,11 +255,11 @@ class Section:
     # Mappings ---------------------------------------------------------------------------------
 
     def section(self, key: str) -> Section:
-        """Return a required mapping below this one."""
+        """Return a required mapping inside this one."""
         return Section(self.file, self.where(key), self.value(key, 'a mapping of keys to values'))
 
     def named(self, key: str) -> Iterator[tuple[str, Section]]:
-        """Give the mappings below a required one, each with its name; each is finished."""
+        """Yield the named mappings inside a required one; each is finished."""
         outer = self.section(key)
         for name in outer.keys():  # noqa: SIM118 (a Section is no dict)
             inner = outer.section(name)
@@ -267,7 +267,7 @@ class Section:
             inner.finish()
 
     def mapping(self, key: str) -> dict[str, object]:
-        """Return an optional mapping as it stands."""
+        """Return the raw value of an optional mapping."""
         return self.section(key).content() if self.has(key) else {}
 
     def sections(self, key: str) -> list[Section]:
@@ -281,7 +281,7 @@ class Section:
         ]
 
     def word_or_section(self, key: str) -> Section:
-        """Return a mapping; a single word stands for a mapping with that `type` alone."""
+        """Return a mapping; a single word stands for a mapping with only that `type`."""
         found = self.value(key, 'a word, or a mapping of keys to values')
         content = {'type': found} if isinstance(found, str) else found
         inner = Section(self.file, self.where(key), content)
@@ -290,7 +290,7 @@ class Section:
 
 
 def _fits(key: Key, found: Any) -> bool:
-    """Tell whether a plain value is of the kind that a key declares, and within its limits."""
+    """Tell whether a plain value has the declared kind and is within its limits."""
     if key.choices:
         return not isinstance(found, bool | list | dict) and found in key.choices
     if key.kind is str:
@@ -305,7 +305,7 @@ def _fits(key: Key, found: Any) -> bool:
 
 
 def _remedy(key: Key, found: object) -> str:
-    """Return what to do about a value that is of a usual wrong kind."""
+    """Return how to correct a common mistake."""
     if isinstance(found, int | float) and abs(found) > max(key.at_most, -key.at_least):
         return unit_hint(key.unit)
     if key.kind is str and not key.choices and not isinstance(found, dict | list):
@@ -332,13 +332,13 @@ def read_keys(
     only: Iterable[str] | None = None,
     without: Iterable[str] = (),
 ) -> Value:
-    """Return a dataclass whose fields are keys of a section; `finish` is left to the caller.
+    """Fill a dataclass from the keys of a section; the caller calls `finish`.
 
     :param given: values of fields that are not read
-    :param usual: defaults in place of the declared ones, by field
-    :param choices: words allowed here in place of the declared ones, by field
+    :param usual: defaults that replace the declared ones, by field
+    :param choices: allowed words that replace the declared ones, by field
     :param only: fields that are read; None: all
-    :param without: fields that are not read here, so that their keys are unknown
+    :param without: fields whose keys count as unknown here
     :raises SpecificationError: with file, key, what was found and what was expected
     """
     values: dict[str, Any] = dict(given or {})

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The specification of a station's self-test: long rests and three moves, else as it was."""
+"""The specification of a station's self-test: long rests and three moves."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ SELF_TEST = 'self_test.yaml'
 CASES = 'self_test_cases.csv'
 REST = 10.0  # [s] before each of three moves
 HELD = 5.0  # [s] for which a velocity is commanded
-STILL = 4.0  # [s] after it: a body comes to rest
-SHARE = 0.75  # of the largest value of a dimension
+STILL = 4.0  # [s] after it, in which a body comes to rest
+SHARE = 0.75  # share of the largest value of a dimension
 
 
 def default_moves(specification: Specification) -> list[tuple[float, ...]]:
-    """Return a case for each of the first three dimensions: it is large there, else small."""
+    """Return one case per dimension (three at most): large in that one, small in the others."""
     dimensions = specification.box.dimensions
     velocity = specification.protocol.kind == CommandKind.VELOCITY
     usual, far = [], []
@@ -61,7 +61,7 @@ def write_self_test(
 
     Target, limits, inputs, conditions and safety are those of the specification.
 
-    :param moves: CSV of cases with a column for each dimension; None: `default_moves`
+    :param moves: CSV of cases with one column per dimension; None: `default_moves`
     :raises SpecificationError: a move outside the target
     :raises OSError: a file cannot be read or written
     """

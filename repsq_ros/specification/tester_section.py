@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Reading what each tester chooses alone: proposal, stopping rule, budget."""
+"""Reading what each tester may choose: proposal, stopping rule, budget."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ RULES = {str(kind.name): kind for kind in KINDS}
 
 @dataclass(frozen=True)
 class Tester:
-    """What each tester chooses alone; the result may depend on it, its meaning may not."""
+    """What each tester may choose: it may change the result, but not its meaning."""
 
     proposal: ProposalChoice
     stopping: StoppingRule
@@ -73,7 +73,7 @@ class Tester:
             default_text='accuracy.gamma',
         )
     )
-    # None: a replicator gives its own
+    # None: a replicator uses its own
     seed: int | None = field(
         default=None, metadata=key('seed of the cases, and of a simulated robot', at_least=0)
     )
@@ -111,7 +111,7 @@ def read_tester(
 ) -> Tester:
     """Return the tester's own part of a specification.
 
-    :param accuracy: what is asked for
+    :param accuracy: the requested one
     :param psi: range M of the measure
     :raises SpecificationError: with file, key, what was found and what was expected
     """
@@ -147,9 +147,9 @@ def _check_budget(stopping: Section, tester: Tester) -> None:
 
 
 def read_stopping(section: Section, accuracy: RequiredAccuracy) -> StoppingRule:
-    """Return the stopping rule of a section, without those that depend on the proposal.
+    """Return the stopping rule of a section, except rules that depend on the proposal.
 
-    :param accuracy: what is asked for
+    :param accuracy: the requested one
     :raises SpecificationError: with file, key, what was found and what was expected
     """
     kind = RULES[section.choice('rule', RULES)]

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The twin of a tester: what a simulator answered on the robot's cases and on many more."""
+"""The twin of a tester: a simulator's answers to the robot's cases and to many more."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ from repsq_ros.sampling.polynomial_moments import HIGHEST
 from repsq_ros.specification.distribution_section import beside, read_rows
 from repsq_ros.specification.reader import Section, read_keys
 
-OF_ROBOT = 'robot'  # columns of a twin's file, beside those of a case
-ANSWERS = ('s', *(f's{k}' for k in range(2, 10)))  # of several simulators
-LEAST = 8  # simulated tests
+OF_ROBOT = 'robot'  # value of a twin's column: a case of the robot
+ANSWERS = ('s', *(f's{k}' for k in range(2, 10)))  # answer columns, one per simulator
+LEAST = 8  # fewest simulated tests
 
 
 Numbers = tuple[float, ...]
@@ -41,7 +41,7 @@ Numbers = tuple[float, ...]
 
 @dataclass(frozen=True)
 class TwinTable:
-    """Answers s of a simulator, or of several."""
+    """Answers s of one or more simulators."""
 
     file: str
     digest: str  # SHA-256 (hex) of the file
@@ -50,11 +50,11 @@ class TwinTable:
 
     @property
     def simulators(self) -> int:
-        """Return how many have answered."""
+        """Return the number of simulators."""
         return len(self.simulated[0][1]) if self.simulated else 1
 
     def answer(self, x: Sequence[float]) -> Numbers:
-        """Return s of a case of the robot, of each simulator.
+        """Return each simulator's answer s to a case of the robot.
 
         :raises CampaignError: the file has no such case
         """
@@ -68,7 +68,7 @@ class TwinTable:
 
 
 def mean_and_spread(answers: Sequence[float]) -> tuple[float, float]:
-    """Return the mean of several simulators' answers, and their standard deviation."""
+    """Return mean and standard deviation of several simulators' answers."""
     mean = sum(answers) / len(answers)
     return mean, math.sqrt(sum((s - mean) ** 2 for s in answers) / len(answers))
 
@@ -96,7 +96,7 @@ class TwinChoice:
 
     @property
     def words(self) -> str:
-        """Return what is regressed on, for people."""
+        """Return the regressors in words."""
         digest = self.table.digest[:12] or 'none yet'
         who = "a simulator's answer"
         if self.table.simulators > 1:
@@ -109,7 +109,7 @@ class TwinChoice:
     def make(
         self, target: Distribution, psi: tuple[float, float], gamma: float, unweighted: bool
     ) -> TwinControl:
-        """Make the control, at the beginning of a campaign.
+        """Make the control variate, at the start of a campaign.
 
         :raises ValueError: the target has no polynomials of known size
         """

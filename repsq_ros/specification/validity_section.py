@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Reading the thresholds of validity, the conditions, and what counts as a fall."""
+"""Reading the validity thresholds, the conditions, and the definition of a fall."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from repsq_ros.specification.reader import Section, read_keys
 
 
 def read_limits(section: Section) -> Limits:
-    """Return the thresholds: `largest_gap` beside the measure, all of them under `validity`."""
+    """Return the thresholds: those under `validity`, and `largest_gap` of the measure."""
     gap = {'largest_gap_ns': section.take(keys_of(Limits)['largest_gap_ns'])}
     if not section.has('validity'):
         return read_keys(Section(section.file, section.path, {}), Limits, usual=gap)
@@ -37,7 +37,7 @@ def read_limits(section: Section) -> Limits:
 
 
 def read_fall(section: Section, gives: tuple[str, ...]) -> Fall | None:
-    """Return when the subject counts as fallen; None: it is not looked for."""
+    """Return when the subject counts as fallen; None: falls are not detected."""
     if not section.has('fall'):
         return None
     inner = section.section('fall')
@@ -52,7 +52,7 @@ def read_fall(section: Section, gives: tuple[str, ...]) -> Fall | None:
 
 
 def read_conditions(section: Section) -> tuple[tuple[Condition, ...], tuple[Input, ...]]:
-    """Return the conditions and their inputs, in the order of their names."""
+    """Return the conditions and their inputs, sorted by name."""
     if not section.has('conditions'):
         return (), ()
     outer = section.section('conditions')

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Reading a YAML file: whatever is wrong with its text is said with the line."""
+"""Reading a YAML file: syntax errors are reported with the line."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ import yaml
 from repsq_ros.errors import SpecificationError
 from repsq_ros.specification.reader import Section
 
-# What PyYAML says of frequent mistakes: what was found, and what was expected.
+# Frequent mistakes by PyYAML's message: what was found, and what was expected.
 MISTAKES = {
     r"'\t'": ('a tab', 'blanks: YAML allows no tabs in its indentation'),
     'mapping values are not allowed': (
@@ -46,7 +46,7 @@ MISTAKES = {
 
 
 class _Loader(yaml.SafeLoader):
-    """Safe loader that refuses duplicate keys and reads 1e-3 as the number it is."""
+    """Safe loader that refuses duplicate keys and reads 1e-3 as a number."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
         seen: set[Any] = set()
@@ -99,7 +99,7 @@ def read(file: Path) -> Section:
 
 
 def _mistake(problem: str) -> tuple[str, str]:
-    """Return what was found and what was expected, by what the parser complains of."""
+    """Return what was found and what was expected, from the parser's message."""
     for sign, said in MISTAKES.items():
         if sign in problem:
             return said
