@@ -12,4 +12,4 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""From weighted outcomes to a quantized result: accumulation, stopping, partition, agreement."""
+"""From weighted outcomes to a quantized result: moments, stopping, partition, agreement."""

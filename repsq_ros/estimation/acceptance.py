@@ -12,24 +12,10 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-# Copyright 2026 repsq_ros maintainers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+"""Acceptance: whether the mean is below (or above) a limit, decided at any number of tests.
 
-"""Acceptance: is the mean below a limit (or above it), decided at any number of tests.
-
-One betting test for each answer, each at c: r* lies on one side of the limit, so that one of the
-two alone can be wrong, and a verdict is wrong with probability c at most, whenever it falls.
+There is one betting test for each answer, each at level c. Since r* lies on one side of the
+limit, only one of them can be wrong: a verdict is wrong with probability c at most, at any time.
 """
 
 from __future__ import annotations
@@ -47,7 +33,7 @@ from repsq_ros.keys import KeyedDataclass, TextEnum, key
 
 
 class AcceptanceVerdict(enum.Enum):
-    """Whether the mean is on the side of the limit that is accepted."""
+    """Whether the mean is on the accepted side of the limit."""
 
     PASS = 'pass'
     FAIL = 'fail'
@@ -55,7 +41,7 @@ class AcceptanceVerdict(enum.Enum):
 
 
 class AcceptedSide(TextEnum):
-    """The side of a limit that is accepted."""
+    """The accepted side of a limit."""
 
     BELOW = 'below'
     ABOVE = 'above'
@@ -63,7 +49,7 @@ class AcceptedSide(TextEnum):
 
 @dataclass(frozen=True)
 class Acceptance(KeyedDataclass):
-    """What is accepted: r* <= limit (side below), or r* >= limit (side above)."""
+    """The criterion: r* <= limit (side below), or r* >= limit (side above)."""
 
     limit: float = field(
         metadata=key('the mean is accepted on one side of this limit', 'the unit of psi')
@@ -83,11 +69,11 @@ class Acceptance(KeyedDataclass):
 
     @property
     def words(self) -> str:
-        """Return what is asked, such as 'at most 0.6'."""
+        """Return the criterion in words, such as 'at most 0.6'."""
         return f'at {"most" if self.side == AcceptedSide.BELOW else "least"} {self.limit:g}'
 
     def verdict_of(self, above: bool) -> AcceptanceVerdict:
-        """Return the verdict on a mean that lies above the limit, or below it."""
+        """Return the verdict for a mean above the limit (or below it)."""
         return (
             AcceptanceVerdict.PASS
             if above == (self.side == AcceptedSide.ABOVE)
@@ -96,37 +82,39 @@ class Acceptance(KeyedDataclass):
 
 
 class AcceptanceTest:
-    """Bets on either side of the limit, for several campaigns.
+    """Bets on both sides of the limit, for several campaigns at once.
 
-    :param gap: the bets aim no closer to the limit [unit of psi]
+    :param gap: smallest distance from the limit that the bets aim at [unit of psi]
     :param c: probability of a wrong verdict
-    :param bias: what r* may be above E[z] at most, of a truncation [unit of psi]
+    :param bias: largest amount by which truncation makes E[z] smaller than r* [unit of psi]
     :param runs: number of campaigns
     """
 
     def __init__(
         self, limit: float, gap: float, c: float, bias: float = 0.0, runs: int = 1
     ) -> None:
-        # Of a value that is cut, E[z] <= limit - bias is what r* <= limit follows from.
+        # With truncated values, r* <= limit follows from E[z] <= limit - bias.
         self._marks = np.full(runs, limit), np.full(runs, limit - bias)
         self._above = CapitalAtMarks(self._marks[0], 1.0 / c)
         self._below = CapitalAtMarks(-self._marks[1], 1.0 / c)
         self._gap = gap
         self._bet: Bet[Numbers] | None = None
         self._n = 0
-        self.decided_at: NDArray[np.int64] = np.zeros(runs, dtype=np.int64)  # n; 0: not yet
-        self.above: NDArray[np.bool_] = np.zeros(runs, dtype=np.bool_)  # r* is, where decided
+        # n at the verdict; 0: none yet
+        self.decided_at: NDArray[np.int64] = np.zeros(runs, dtype=np.int64)
+        # the verdict, where there is one
+        self.above: NDArray[np.bool_] = np.zeros(runs, dtype=np.bool_)
 
     @property
     def decided(self) -> bool:
-        """Tell whether the verdict on every campaign has fallen."""
+        """Tell whether every campaign has a verdict."""
         return bool(self.decided_at.all())
 
     def add(self, z: float | Numbers, bounds: Bounds, could: Bounds | None = None) -> None:
-        """Take in one value of each campaign, shape (runs,).
+        """Add one value of each campaign, shape (runs,).
 
         :param bounds: of z, known before it was drawn
-        :param could: what it could have been, where an attempt of the test was lost
+        :param could: range of z, if an attempt of the test was lost
         """
         low, high = (z, z) if could is None else (could.lower, could.upper)
         bet = self._stake(low, high, bounds)
@@ -135,7 +123,7 @@ class AcceptanceTest:
         self._decide()
 
     def miss(self, bounds: Bounds, could: Bounds) -> None:
-        """Take in a case that was drawn and gave no value."""
+        """Add a case that was drawn but gave no value."""
         self._stake(could.lower, could.upper, bounds)
         self._decide()
 
@@ -149,7 +137,7 @@ class AcceptanceTest:
         return bet
 
     def _decide(self) -> None:
-        """Keep what falls first: what comes later is not held against it."""
+        """Keep the first verdict; later evidence does not change it."""
         now = (self._above.passed | self._below.passed) & (self.decided_at == 0)
         self.decided_at[now] = max(self._n, 1)
         self.above[now] = self._above.passed[now]

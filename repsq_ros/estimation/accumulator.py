@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Mean and variance of what has been counted, exact: the order of the values plays no part."""
+"""Exact mean and variance of the counted values: their order does not matter."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from fractions import Fraction
 class Accumulator:
     """Mean and sum of squares of z_1..z_n, the paper's r_n and n s^2.
 
-    A float is a whole number of 2^-k for some k, so sums of z and z^2 are kept as whole numbers
-    of 2^-k and 2^-2k, k large enough for all values so far. They are exact, and what is made of
-    them is rounded once: the same values give the same mean in any order, n equal ones give that
+    A float is a whole number of 2^-k for some k. The sums of z and z^2 are kept as whole numbers
+    of 2^-k and 2^-2k, with k large enough for all values so far. The sums are exact, and results
+    are rounded once: the same values give the same mean in any order, n equal values give that
     value, and h successes in n tests give h/n.
 
-    :param n: of values counted already
-    :param mean: theirs; NaN for none
-    :param square_sum: sum of (z_i - mean)^2 over them
+    :param n: number of values already counted
+    :param mean: their mean; NaN for none
+    :param square_sum: their sum of (z_i - mean)^2
     """
 
     __slots__ = ('_places', '_squares', '_sum', 'mean', 'n')
@@ -47,11 +47,11 @@ class Accumulator:
     def add(self, z: float) -> None:
         """Count one finite value.
 
-        :raises ValueError: NaN or infinite; nothing is counted then
+        :raises ValueError: NaN or infinite; it is not counted then
         """
         if not math.isfinite(z):
             raise ValueError(f'{z} cannot enter an estimate')
-        count, one = z.as_integer_ratio()  # one: a power of 2
+        count, one = z.as_integer_ratio()  # the denominator `one` is a power of 2
         more = one.bit_length() - 1 - self._places
         if more > 0:
             self._places += more
@@ -62,7 +62,7 @@ class Accumulator:
         self.n += 1
         self._sum += count
         self._squares += count * count
-        self.mean = self._sum / (self.n << self._places)  # of whole numbers: rounded once
+        self.mean = self._sum / (self.n << self._places)  # a quotient of integers is rounded once
 
     def _spread(self, divisor: int) -> float:
         """Return sum (z_i - r_n)^2 / divisor."""

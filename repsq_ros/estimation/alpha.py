@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""How wide the cells of the partition are: alpha from gamma, c, beta and the number of runs."""
+"""The width of the partition's cells: alpha from gamma, c, beta and the number of runs."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from fractions import Fraction
 from repsq_ros.estimation.probabilities import written
 from repsq_ros.keys import TextEnum
 
-DIGITS = 50  # of a square root, before it is rounded to a float
+DIGITS = 50  # of a square root before rounding to a float
 ROUNDING = 1 - Fraction(1, 10**12)
 
 
 def agreement_exists(c: float, beta: float, runs: int = 2) -> bool:
-    """Tell whether (1 - c)^runs >= 1 - beta: all runs must be accurate for them to agree."""
+    """Tell whether (1 - c)^runs >= 1 - beta: runs agree only if all of them are accurate."""
     return (1 - written(c)) ** runs >= (1 - written(beta)) * ROUNDING
 
 
@@ -40,7 +40,7 @@ def _kept(c: float, beta: float, runs: int) -> tuple[Fraction, Fraction]:
 
 
 def paper_alpha(gamma: float, c: float, beta: float, runs: int = 2) -> float:
-    """Return the paper's alpha (Theorem 2), which does not give the agreement that it claims.
+    """Return the paper's alpha (Theorem 2), which does not give the claimed agreement.
 
     alpha = 2 gamma (1 - sqrt(1 - (1-beta)/(1-c)^runs)); for two runs, as printed,
     2 gamma ((1-c) - sqrt((1-c)^2 - (1-beta))) / (1-c)
@@ -48,7 +48,7 @@ def paper_alpha(gamma: float, c: float, beta: float, runs: int = 2) -> float:
     :param gamma: accuracy of one run [unit of psi]
     :param c: probability that one run misses it
     :param beta: probability that the runs may differ
-    :raises ValueError: where (1-c)^runs < 1-beta
+    :raises ValueError: if (1-c)^runs < 1-beta
     """
     kept, wanted = _kept(c, beta, runs)
     room = max(1 - wanted / kept, Fraction(0))
@@ -56,13 +56,13 @@ def paper_alpha(gamma: float, c: float, beta: float, runs: int = 2) -> float:
 
 
 def corrigendum_alpha(gamma: float, c: float, beta: float, runs: int = 2) -> float:
-    """Return alpha of the paper's corrigendum, which supposes a law of the distance of two runs.
+    """Return alpha of the paper's corrigendum, which assumes a law for the distance of two runs.
 
     alpha = 3 gamma (1 - sqrt(1 - (4/3) (1-beta)/(1-c)^runs)), from the corrected integral
     (6 gamma alpha - alpha^2) / (12 gamma^2) (1-c)^runs = 1 - beta. Runs at r* +- gamma, each with
     probability 1/2, agree less often.
 
-    :raises ValueError: where (1-c)^runs < (4/3) (1-beta), as for every beta below 1/4
+    :raises ValueError: if (1-c)^runs < (4/3) (1-beta), as for every beta below 1/4
     """
     kept, wanted = _kept(c, beta, runs)
     room = 1 - Fraction(4, 3) * wanted / kept
@@ -87,23 +87,23 @@ def _distinct(gamma: float, c: float, beta: float, runs: int) -> Fraction:
 
 
 def distinct_alpha(gamma: float, c: float, beta: float, runs: int = 2) -> float:
-    """Return an alpha that holds for any algorithms, over a random offset that all share.
+    """Return an alpha that is valid for any algorithms, over a shared random offset.
 
-    Accurate runs lie within 2 gamma of one another, and an edge falls between them with
+    Accurate runs are within 2 gamma of each other, and an edge falls between them with
     probability 2 gamma / alpha at most: alpha = 2 gamma k / (k - (1-beta)), k = (1-c)^runs.
 
-    :raises ValueError: where (1-c)^runs <= 1-beta
+    :raises ValueError: if (1-c)^runs <= 1-beta
     """
     return float(_distinct(gamma, c, beta, runs))
 
 
 def iid_alpha(gamma: float, c: float, beta: float, runs: int = 2) -> float:
-    """Return an alpha that holds for runs of one law, over a random offset that all share.
+    """Return an alpha that is valid for identically distributed runs, over a shared random offset.
 
-    The range of `runs` values of one law within r* +- gamma is 2 gamma (1 - 2^(1-runs)) at most
-    in the mean (half of `distinct` for two runs).
+    The range of `runs` such values within r* +- gamma has a mean of 2 gamma (1 - 2^(1-runs)) at
+    most (half of that of `distinct` for two runs).
 
-    :raises ValueError: where (1-c)^runs <= 1-beta
+    :raises ValueError: if (1-c)^runs <= 1-beta
     """
     return float(_distinct(gamma, c, beta, runs) * (1 - Fraction(2, 2**runs)))
 
@@ -111,10 +111,10 @@ def iid_alpha(gamma: float, c: float, beta: float, runs: int = 2) -> float:
 def query_alpha(gamma: float, c: float, beta: float, runs: int = 2) -> float:
     """Return the alpha of Impagliazzo et al.: 2 gamma / (1 + beta - runs c).
 
-    Beside rule `reproducible_query` the value is within gamma of r* and `runs` runs agree with
-    1 - beta, over a random offset that all share.
+    With rule `reproducible_query`, the value is within gamma of r*, and `runs` runs agree with
+    1 - beta, over a shared random offset.
 
-    :raises ValueError: where beta <= runs c
+    :raises ValueError: if beta <= runs c
     """
     share = written(beta) - runs * written(c)
     if share <= 0:
@@ -140,7 +140,8 @@ ALPHA_RULES = {
     AlphaRule.QUERY: query_alpha,
 }
 
-OVER_OFFSET = (AlphaRule.IID, AlphaRule.DISTINCT, AlphaRule.QUERY)  # their promise needs one
+# rules that need a random offset
+OVER_OFFSET = (AlphaRule.IID, AlphaRule.DISTINCT, AlphaRule.QUERY)
 
 
 def anchored_c(beta: float, runs: int = 2) -> float:

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The `anytime` rule: an interval that holds at every n and for adaptive proposals."""
+"""The `anytime` rule: an interval that is valid at every n and for adaptive proposals."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ STATEMENT = (
 
 
 def split_of(c_below: float) -> str:
-    """Say how c is split between the ends, where it is not halved."""
+    """Return how c is split between the two ends; '' if it is halved."""
     if c_below == 0.5:
         return ''
     return (
@@ -52,10 +52,10 @@ class Anytime:
 
     Stops at max(U_n - r_n, r_n - L_n) <= gamma (statistics: Waudby-Smith & Ramdas 2024).
 
-    :param c_below: share of c that the lower end may miss with
-    :param reachable: the bets aim at what max_tests / reachable tests can reach, where gamma is
-        finer; 0: at gamma
-    :param middle: stops at U_n - L_n <= 2 gamma, and the estimate is the interval's middle
+    :param c_below: share of c for a miss of the lower end
+    :param reachable: if gamma is finer than what max_tests / reachable tests can reach, the bets
+        aim at that instead; 0: always at gamma
+    :param middle: stop at U_n - L_n <= 2 gamma; the estimate is the interval's middle
     """
 
     c_below: float = field(default=0.5, metadata=C_BELOW)
@@ -102,13 +102,13 @@ class Anytime:
 
     @property
     def statement(self) -> str:
-        """Return the guarantee, with the split of c where it is not halved."""
+        """Return the guarantee, with the split of c if it is not halved."""
         middle = '; the estimate is the middle of the interval' if self.middle else ''
         return STATEMENT + split_of(self.c_below) + middle
 
     @property
     def expected(self) -> Expected | None:
-        """What the first bets start from; None: from nothing."""
+        """Prior for the first bets; None: none."""
         if self.expected_mean is None or self.expected_sd is None:
             return None
         return self.expected_mean, self.expected_sd**2, self.expected_worth
@@ -118,14 +118,14 @@ class Anytime:
         return AnytimeProgress(question, self)
 
     def within(self, question: Question) -> float:
-        """Return what `Bet` needs to aim at what is reachable; 0 where it aims at gamma."""
+        """Return what `Bet` needs to aim at a reachable accuracy; 0 to aim at gamma."""
         if question.max_tests is None:
             return 0.0
         return self.reachable * 2.0 * math.log(2.0 / question.c) / question.max_tests
 
 
 def thresholds_of(c: float, c_below: float) -> tuple[float, float]:
-    """Return the capital that moves the lower end, and that which moves the upper end."""
+    """Return the capital that moves the lower end, and the capital that moves the upper end."""
     return 1.0 / (c * c_below), 1.0 / (c * (1.0 - c_below))
 
 
@@ -139,8 +139,8 @@ class AnytimeProgress(BettingProgress):
     ) -> None:
         super().__init__(question, question.gamma, rule.within(question), rule.expected)
         self._rule, self._c_below = rule, rule.c_below
-        start = self._bounds = question.bounds  # of the latest test
-        self._lost = False  # any test
+        start = self._bounds = question.bounds  # those of the latest test
+        self._lost = False  # whether any test was lost
         gamma, thresholds = question.gamma, thresholds_of(question.c, rule.c_below)
         self._above = LowerSequence(gamma, thresholds[0], start.lower, shares=shares)
         self._below = LowerSequence(gamma, thresholds[1], -start.upper, shares=shares)
@@ -169,9 +169,9 @@ class AnytimeProgress(BettingProgress):
             self._below.add(-high, stake, -bounds.upper, -whole.lower)
 
     def _conclude(self, total: Accumulator) -> None:
-        """Tell whether the interval is empty, or near enough."""
+        """Check whether the interval is empty, or narrow enough."""
         if self.lower > self.upper:
-            # As good as impossible under the assumptions (less than c): no claim is left.
+            # Under the assumptions this has a probability below c, so nothing can be claimed.
             self._void(
                 f'at n = {total.n} the interval is empty ({self.lower:.6g} > {self.upper:.6g}): '
                 'the mean drifts or a bound is wrong; neither side stands'
@@ -189,10 +189,10 @@ class AnytimeProgress(BettingProgress):
         return "the interval's lower end is void, the upper end still stands"
 
     def _betting_on(self) -> tuple[Bounds, float]:
-        """Return the bounds of what is bet on, and the c that its capital is worth.
+        """Return the bounds of the values that are bet on, and the c that the capital stands for.
 
-        The bounds are those of the latest test: an adaptive proposal's are much narrower than
-        what it may ever draw.
+        The bounds are those of the latest test: with an adaptive proposal, they are much narrower
+        than those of all cases that it may ever draw.
         """
         return self._bounds, self._question.c
 
@@ -202,7 +202,7 @@ class AnytimeProgress(BettingProgress):
         if not self._lost:
             middle = self._rule.middle
             return tests_to_distance(mean, variance, bounds, gamma, c, self._c_below, middle)
-        # Lost tests have cost capital: from what is left on, as if no further one were lost.
+        # Lost tests have cost capital: continue from the rest, assuming no further loss.
         gains = (
             growth(mean, variance, bounds, gamma),
             growth(-mean, variance, Bounds(-bounds.upper, -bounds.lower), gamma),
@@ -215,11 +215,11 @@ class AnytimeProgress(BettingProgress):
 
 
 class FixedProgress(AnytimeProgress):
-    """The same sequence up to a fixed number of cases, its bets aimed at what they can reach."""
+    """The same sequence for a fixed number of cases: bets aim at what these can reach."""
 
     def __init__(self, question: Question, tests: int) -> None:
         super().__init__(replace(question, max_tests=tests), Anytime(reachable=True))
-        self._aim = 0.0  # whatever gamma was asked for
+        self._aim = 0.0  # independent of the requested gamma
         self._tests, self._cases = tests, 0
 
     def _conclude(self, total: Accumulator) -> None:
@@ -228,14 +228,14 @@ class FixedProgress(AnytimeProgress):
         self.reached = self._cases >= self._tests
 
     def expected_n(self, total: Accumulator) -> int:
-        """Return the number of tests that was fixed, less the cases that gave none."""
+        """Return the fixed number of tests, minus the cases without a value."""
         return max(self._tests - (self._cases - total.n), 1)
 
 
 class AnytimeBatch:
     """L and U of many campaigns that have all counted the same number of tests.
 
-    All have the same bounds, which do not change: plain Monte Carlo, or a fixed proposal.
+    All have the same constant bounds: plain Monte Carlo, or a fixed proposal.
 
     :param runs: number of campaigns
     """
@@ -270,19 +270,19 @@ class AnytimeBatch:
 
     @property
     def void(self) -> NDArray[np.bool_]:
-        """Which intervals are empty: no claim is left."""
+        """Campaigns with an empty interval: nothing can be claimed."""
         return np.asarray(self.lower > self.upper)
 
     @property
     def reached(self) -> NDArray[np.bool_]:
-        """Which campaigns stop here."""
+        """Campaigns that stop here."""
         wide = np.maximum(self.upper - self.mean, self.mean - self.lower)
         if self._rule.middle:
             wide = (self.upper - self.lower) / 2.0
         return np.asarray((wide <= self._question.gamma) & ~self.void)
 
     def add(self, z: Numbers) -> None:
-        """Take in one value of each campaign, shape (runs,), all within the bounds."""
+        """Add one value of each campaign, shape (runs,), all within the bounds."""
         self.n += 1
         self.mean += (z - self.mean) / self.n
         stake, bounds = self._bet.stake, self._bounds
@@ -291,7 +291,7 @@ class AnytimeBatch:
         self._bet.learn(z)
 
     def keep(self, rows: NDArray[np.bool_]) -> None:
-        """Go on with some of the campaigns alone."""
+        """Continue with the selected campaigns only."""
         self.mean = self.mean[rows]
         self._bet.keep(rows)
         self._above.keep(rows)

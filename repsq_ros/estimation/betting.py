@@ -14,9 +14,9 @@
 
 """Betting against candidate means: how far from below they can be rejected.
 
-Waudby-Smith & Ramdas 2024 (hedged capital), with a bet aimed at the wanted half-width. Assumed:
-lower_t <= z_t with lower_t known before z_t is drawn, and E[z_t | past] = r*. One row for each
-campaign; a campaign on a robot is a batch of one.
+Waudby-Smith & Ramdas 2024 (hedged capital), with a bet aimed at the requested half-width.
+Assumptions: lower_t <= z_t with lower_t known before z_t is drawn, and E[z_t | past] = r*. One
+row for each campaign; a campaign on a robot is a batch of one.
 """
 
 from __future__ import annotations
@@ -30,29 +30,30 @@ from numpy.typing import NDArray
 
 Numbers = NDArray[np.float64]
 Rows = NDArray[np.intp]
-Expected = tuple[float, float, float]  # mean, variance, and how many tests that is worth
+# mean, variance, and the number of tests that they are worth
+Expected = tuple[float, float, float]
 Value = TypeVar('Value', float, Numbers)
 
-CAPS = (0.5, 0.99)  # largest shares of the capital that may be lost in one bet
-BLOCK = 16  # factors of the capital multiplied before a logarithm is taken: far from overflow
-EVERY = 1000  # below so many values the bound is refreshed at each one ...
-GROWTH = 1.005  # ... and beyond whenever n has grown by this factor
-TOLERANCE = 2e-4  # of gamma: how far below its exact place the bound may stay
+CAPS = (0.5, 0.99)  # largest shares of the capital that one bet may lose
+BLOCK = 16  # number of factors multiplied before taking the logarithm: too few to overflow
+EVERY = 1000  # up to this n the bound is updated at each value ...
+GROWTH = 1.005  # ... and beyond it whenever n has grown by this factor
+TOLERANCE = 2e-4  # share of gamma: numerical tolerance of the bound, on the safe side
 HALVES = (0.5, 0.5)
 
 
 class Bet(Generic[Value]):
-    """The stake on the next value: b_t = a_t / (var + a_t^2), from the past only.
+    """The stake on the next value: b_t = a_t / (var + a_t^2), from past values only.
 
-    a_t is the wanted half-width, or where that is out of reach the one that `tests` values may
-    bring: a_t = max(aim, sqrt(2 var ln(2/c) / tests)).
+    a_t is the requested half-width, or if that is out of reach, the half-width that `tests`
+    values can reach: a_t = max(aim, sqrt(2 var ln(2/c) / tests)).
 
     mu = (n0 mu0 + sum z) / (n + n0), var = (n0 var0 + sum (z_i - mu_i)^2) / (n + n0), with n0 = 1,
-    mu0 the middle of the first bounds and var0 a quarter of their squared width, or as expected.
+    mu0 the middle of the first bounds and var0 a quarter of their squared width, or `expected`.
 
-    :param zero: 0 of one campaign, an array of zeros of several, shape (runs,)
-    :param within: 2 ln(2/c) / tests; 0: `aim` is taken to be in reach
-    :param expected: mu0, var0 and n0; None: nothing is known of the values
+    :param zero: 0 for one campaign, an array of zeros for several, shape (runs,)
+    :param within: 2 ln(2/c) / tests; 0: `aim` is assumed to be in reach
+    :param expected: mu0, var0 and n0; None: use the bounds
     """
 
     def __init__(
@@ -94,28 +95,29 @@ class Bet(Generic[Value]):
         return aim / (variance + aim * aim)
 
     def learn(self, z: Value) -> None:
-        """Take in a value of each campaign."""
+        """Add a value of each campaign."""
         self._weight += 1.0
         self._sum = self._sum + z
         away = z - self._sum / self._weight
-        self._square_sum = self._square_sum + away * away  # a power rounds by each library's way
+        # not `** 2`: libraries round powers differently
+        self._square_sum = self._square_sum + away * away
 
     def keep(self: Bet[Numbers], rows: NDArray[np.bool_]) -> None:
-        """Go on with some of the campaigns alone."""
+        """Continue with the selected campaigns only."""
         self._sum, self._square_sum = self._sum[rows], self._square_sum[rows]
 
 
 class LowerSequence:
-    """L_n of each campaign, the largest m with K+(m) >= threshold: it never falls.
+    """L_n of each campaign: the largest m with K+(m) >= threshold. It never decreases.
 
     K+(m) is the mean, over the caps k, of prod_i (1 + min(b_i, k / (m - lower_i)) (z_i - m)). With
-    two tracks (values of one test that both have the mean r*) it is their mean, weighted by
-    `shares`: each is a test martingale of the same hypothesis.
+    two tracks (two values per test that both have the mean r*), it is the mean over the tracks,
+    weighted by `shares`: each track is a test martingale of the same hypothesis.
 
-    :param threshold: 2/c where the other side has its own
-    :param start: the lowest value that r* can have
+    :param threshold: 2/c if the other side has its own share of c
+    :param start: lowest possible value of r*
     :param runs: number of campaigns
-    :param shares: of the capital that bets on each track; (1,) for a single one
+    :param shares: of the capital that bets on each track; (1,) for one track
     """
 
     def __init__(
@@ -130,17 +132,18 @@ class LowerSequence:
         self._tolerance = TOLERANCE * gamma
         self._n, self._refresh_at = 0, 1
         self._shares, tracks = tuple(shares), len(shares)
-        # Beyond n the stake is 0: a factor of 1.
+        # Beyond n the stake is 0, which gives a factor of 1.
         self._z: Numbers = np.zeros((tracks, runs, BLOCK))
         self._stake: Numbers = np.zeros((tracks, runs, BLOCK))
         self._lower: Numbers = np.zeros((tracks, BLOCK))
         self._still: NDArray[np.bool_] = np.zeros(BLOCK, dtype=bool)  # see `add_each`
         self._lowest = [math.inf] * tracks
-        self._one_lower = True  # all bounds of a track are equal so far
+        self._one_lower = True  # all bounds of a track have been equal so far
         self._largest_stake: Numbers = np.zeros((tracks, runs))
         self.bounds: Numbers = np.full(runs, start, dtype=np.float64)
-        self._at_bound: Numbers = np.zeros((tracks, len(CAPS), runs))  # ln K, value by value
-        self._slope: Numbers = np.zeros(runs)  # of ln K at the bound, as seen last
+        # ln K at the bound, value by value
+        self._at_bound: Numbers = np.zeros((tracks, len(CAPS), runs))
+        self._slope: Numbers = np.zeros(runs)  # latest slope of ln K at the bound
 
     @property
     def bound(self) -> float:
@@ -148,7 +151,7 @@ class LowerSequence:
         return float(self.bounds[0])
 
     def keep(self, rows: NDArray[np.bool_]) -> None:
-        """Go on with some of the campaigns alone."""
+        """Continue with the selected campaigns only."""
         self._z, self._stake = self._z[:, rows], self._stake[:, rows]
         self._largest_stake, self.bounds = self._largest_stake[:, rows], self.bounds[rows]
         self._at_bound, self._slope = self._at_bound[:, :, rows], self._slope[rows]
@@ -156,12 +159,12 @@ class LowerSequence:
     def add(
         self, z: Numbers | float, stake: Numbers | float, lower: float, ceiling: float
     ) -> None:
-        """Take in one value of each campaign.
+        """Add one value of each campaign.
 
         :param z: shape (runs,), or a number for a batch of one
-        :param stake: b_t, from the past only
-        :param lower: a bound of z, known before it was drawn
-        :param ceiling: a value that r* cannot exceed; the search stays below
+        :param stake: b_t, from past values only
+        :param lower: lower bound of z, known before it was drawn
+        :param ceiling: upper bound of r*; the search stays below
         """
         self.add_each(((z, stake, lower),), ceiling)
 
@@ -171,10 +174,10 @@ class LowerSequence:
         ceiling: float,
         beside: Sequence[float] = (),
     ) -> None:
-        """Take in one test's (value, stake, lower bound) of each track.
+        """Add one test: (value, stake, lower bound) of each track.
 
-        :param beside: a number a for each track, of which stake and bound know nothing: the
-            capital is multiplied by 1 + bet a, too, whatever the candidate mean
+        :param beside: a number a for each track that is independent of stake and bound: the
+            capital is also multiplied by 1 + bet a, for every candidate mean
         """
         if beside:
             pairs = zip(beside, values, strict=True)
@@ -213,7 +216,7 @@ class LowerSequence:
         self._n = n + 1
 
     def shortfall(self, m: float) -> float:
-        """Return by how much ln K+(m) of a batch of one is below what rejects m, or 0."""
+        """Return by how much ln K+(m) is too small to reject m (batch of one); 0 if rejected."""
         if m <= self.bound:
             return 0.0
         one = np.array([m])
@@ -221,7 +224,7 @@ class LowerSequence:
         return max(self._wanted - float(found[0]), 0.0)
 
     def _rise(self, ceiling: float) -> None:
-        """Search the new bounds upwards from the last; the rejected end is kept (conservative)."""
+        """Search new bounds upwards from the old ones; keep the rejected end (conservative)."""
         value = self._mean_of(self._at_bound)
         rows: Rows = np.flatnonzero(value >= self._wanted)
         if not rows.size:
@@ -234,7 +237,7 @@ class LowerSequence:
         while True:
             going = (value >= self._wanted) & (high - low > self._tolerance)
             slope = self._slope[rows]
-            # Short of Newton's step: ln K is concave where no cap binds, so that it overshoots.
+            # Shorter than Newton's step, which overshoots: ln K is concave where no cap is active.
             with np.errstate(divide='ignore', invalid='ignore'):
                 step = np.where(slope < 0.0, 0.97 * (value - self._wanted) / -slope, high)
             short = step < self._tolerance
@@ -259,15 +262,15 @@ class LowerSequence:
             self._at_bound[:, :, rows[risen]] = logs[:, :, risen]
 
     def _mean_of(self, logs: Numbers) -> Numbers:
-        """Return ln of the mean of the capitals over caps and tracks, shape (rows,)."""
+        """Return ln of the mean capital over caps and tracks, shape (rows,)."""
         each = [log_mean_exp(track[0], track[1]) for track in logs]
         return each[0] if len(each) == 1 else log_mean_exp(each[0], each[1], self._shares)
 
     def _capital(self, rows: Rows, m: Numbers, low: Numbers) -> Numbers:
-        """Return ln K of each track and cap at a candidate mean of each of the rows.
+        """Return ln K of each track and cap at one candidate mean per row.
 
-        Numbers beside the tests let K rise with m where they are negative and a cap binds: these
-        are counted at `low` <= m, so that no candidate between has less than what is returned.
+        Negative numbers `beside` let K increase with m where a cap is active. They are evaluated
+        at `low` <= m, so that no candidate in between has less capital than returned.
         """
         logs = np.empty((len(self._shares), len(CAPS), rows.size))
         size = -(-self._n // BLOCK) * BLOCK
@@ -298,7 +301,7 @@ class LowerSequence:
 
 
 def log_mean_exp(one: Numbers, other: Numbers, shares: Sequence[float] = HALVES) -> Numbers:
-    """Return ln(s_1 e^one + s_2 e^other), of halves by default."""
+    """Return ln(s_1 e^one + s_2 e^other), with s = 1/2 by default."""
     if tuple(shares) != HALVES:
         one, other = one + math.log(shares[0]), other + math.log(shares[1])
         return log_mean_exp(one, other) + math.log(2.0)
@@ -308,12 +311,12 @@ def log_mean_exp(one: Numbers, other: Numbers, shares: Sequence[float] = HALVES)
 
 
 def _each(function: Callable[[float], float], values: Numbers) -> Numbers:
-    """Apply a function of `math`: numpy's own differ from them in the last bit."""
+    """Apply a function of `math`: numpy's versions differ in the last bit."""
     return np.fromiter(map(function, values.tolist()), np.float64, values.size)
 
 
 def _log_product(t: Numbers) -> Numbers:
-    """Return sum ln(1 + t) along the rows, their length a multiple of BLOCK."""
+    """Return sum ln(1 + t) along the rows, whose length is a multiple of BLOCK."""
     t += 1.0
     factors = np.multiply.reduce(t.reshape(len(t), BLOCK, -1), axis=1)
     total: Numbers = np.add.reduce(np.log(factors, out=factors), axis=1)

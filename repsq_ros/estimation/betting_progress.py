@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What rules that bet have in common along a campaign, whatever they bet at."""
+"""Common part of the betting rules, independent of what they bet on."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from repsq_ros.estimation.stopping import Bounds, Question
 
 
 class BettingProgress(ABC):
-    """Bets on every value; a value beyond its bound voids the side that relied on that bound.
+    """Bets on every value; a value outside its bound voids the side that relied on that bound.
 
-    Of a test that may have given more than one value, the lower side counts the lowest and the
-    upper side the highest. The capital of either side falls then, whatever the test would have
-    given, so both hold.
+    If a test may have given several values, the lower side counts the lowest one and the upper
+    side the highest one. Each capital is then at most what any of these values would give, so
+    both sides stay valid.
 
     :param aim: distance from the mean that the first bet is made for [unit of psi]
     :param within: see Bet
@@ -53,13 +53,13 @@ class BettingProgress(ABC):
 
     @property
     def void(self) -> bool:
-        """True once a side does not stand: the end cannot be reached without it."""
+        """True once a side is void: the rule cannot stop without it."""
         return not (self._lower_stands and self._upper_stands)
 
     def add(
         self, total: Accumulator, z: float, bounds: Bounds, could: Bounds | None = None
     ) -> None:
-        """Take in one value (see Progress.add)."""
+        """Add one value (see Progress.add)."""
         if self.reached:
             return
         bet = self._first_bet(bounds)
@@ -73,7 +73,7 @@ class BettingProgress(ABC):
         self._conclude(total)
 
     def miss(self, total: Accumulator, could: Bounds) -> None:
-        """Take in a case without a value (see Progress.miss)."""
+        """Add a case without a value (see Progress.miss)."""
         if self.reached:
             return
         bounds = self._question.bounds
@@ -89,7 +89,7 @@ class BettingProgress(ABC):
         return self._bet
 
     def _check(self, z: float, bounds: Bounds) -> None:
-        """Void the sides whose bound a value is beyond."""
+        """Void the sides whose bound the value violates."""
         if bounds.hold(z):
             return
         if self._upper_stands and z > bounds.upper:
@@ -103,35 +103,35 @@ class BettingProgress(ABC):
         self.events = (*self.events, event)
 
     def expected_n(self, total: Accumulator) -> int:
-        """Return n at the stop if mean and variance stay as they are; 0 where unknown."""
+        """Return n at the stop if mean and variance stay constant; 0: unknown."""
         if total.n < 2 or self.void:
             return 0
         return self._forecast.get(total.n, lambda: self._make_forecast(total))
 
     @abstractmethod
     def _note_lost(self, z: float, could: Bounds) -> None:
-        """Remember a value that may have been chosen among others."""
+        """Record a value that may have been chosen among others."""
 
     @abstractmethod
     def _note_missed(self, could: Bounds) -> None:
-        """Remember a case without a value."""
+        """Record a case without a value."""
 
     @abstractmethod
     def _stake(self, bet: Bet[float], low: float, high: float, bounds: Bounds) -> None:
-        """Bet, the lower side against `low` and the upper side against `high`."""
+        """Bet: the lower side against `low`, the upper side against `high`."""
 
     @abstractmethod
     def _upper_is_void(self) -> str:
-        """Give up the upper side, and say what that means."""
+        """Void the upper side, and return what that means."""
 
     @abstractmethod
     def _lower_is_void(self) -> str:
-        """Give up the lower side, and say what that means."""
+        """Void the lower side, and return what that means."""
 
     @abstractmethod
     def _conclude(self, total: Accumulator) -> None:
-        """Look whether the rule says stop, or whether nothing is left."""
+        """Check whether to stop, or whether nothing can be claimed any more."""
 
     @abstractmethod
     def _make_forecast(self, total: Accumulator) -> int:
-        """Return n at the stop if mean and variance stay as they are; 0 where unknown."""
+        """Return n at the stop if mean and variance stay constant; 0: unknown."""

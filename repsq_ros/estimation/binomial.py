@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The `binomial` rule: an exact interval for a probability, the number of tests fixed before."""
+"""The `binomial` rule: an exact interval for a probability, with a fixed number of tests."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ from repsq_ros.keys import key
 
 @dataclass(frozen=True)
 class Binomial:
-    """The interval of Clopper & Pearson 1934 of an indicator's mean, after `tests` tests.
+    """The interval of Clopper & Pearson 1934 for an indicator's mean, after `tests` tests.
 
-    :param c_below: share of c that the lower end may miss with
+    :param c_below: share of c for a miss of the lower end
     """
 
     tests: int = field(metadata=key('number of tests', at_least=1))
@@ -44,13 +44,13 @@ class Binomial:
     )
 
     def interval(self, low: int, high: int, cases: int, c: float) -> tuple[float, float]:
-        """Return the interval where between `low` and `high` of the cases were successes."""
+        """Return the interval if between `low` and `high` of the cases were successes."""
         lower, _ = clopper_pearson(low, cases, c * self.c_below, 0.5)
         _, upper = clopper_pearson(high, cases, 0.5, c * (1.0 - self.c_below))
         return lower, upper
 
     def half_width(self, successes: int, c: float) -> float:
-        """Return how far the interval reaches from the share of successes."""
+        """Return the larger distance of an interval's end from the share of successes."""
         share = successes / self.tests
         lower, upper = self.interval(successes, successes, self.tests, c)
         return max(upper - share, share - lower)
@@ -65,7 +65,7 @@ class Binomial:
 
 
 class BinomialProgress:
-    """Counts of successes: at least, and at most, where tests were lost."""
+    """Number of successes, as a range if tests were lost."""
 
     cells: tuple[int, int] | None = None
 
@@ -78,13 +78,13 @@ class BinomialProgress:
 
     @property
     def reached(self) -> bool:
-        """True once all tests are made."""
+        """True once all tests are done."""
         return not self.void and self._cases >= self._rule.tests
 
     def add(
         self, total: Accumulator, z: float, bounds: Bounds, could: Bounds | None = None
     ) -> None:
-        """Take in one value (see Progress.add)."""
+        """Add one value (see Progress.add)."""
         if self.reached or self.void:
             return
         if z not in (0.0, 1.0):
@@ -98,7 +98,7 @@ class BinomialProgress:
         self._take(low, high)
 
     def miss(self, total: Accumulator, could: Bounds) -> None:
-        """Take in a case without a value (see Progress.miss)."""
+        """Add a case without a value (see Progress.miss)."""
         if not (self.reached or self.void):
             self._take(math.floor(could.lower), math.ceil(could.upper))
 
@@ -107,7 +107,7 @@ class BinomialProgress:
         self.lower, self.upper = self._rule.interval(self._low, self._high, self._cases, self._c)
 
     def expected_n(self, total: Accumulator) -> int:
-        """Return the number of tests that was fixed, less the cases that gave none."""
+        """Return the fixed number of tests, minus the cases without a value."""
         return (
             max(self._rule.tests - (self._cases - total.n), 1)
             if self._cases
@@ -116,9 +116,9 @@ class BinomialProgress:
 
 
 def tests_for(gamma: float, probability: float, c: float, c_below: float = 0.5) -> int:
-    """Return the smallest number of tests from which the expected interval is within gamma.
+    """Return the smallest number of tests for which the expected interval is within gamma.
 
-    At a whole number of successes next to n times the probability, both of them.
+    Both whole numbers of successes next to n times the probability are checked.
     """
 
     def wide(n: int) -> float:

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The `certified_cell` rule: stop when the confidence sequence lies inside one cell."""
+"""The `certified_cell` rule: stop once the confidence sequence lies inside one cell."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ from repsq_ros.estimation.partition import Partition
 from repsq_ros.estimation.selection import Selection
 from repsq_ros.estimation.stopping import Bounds, Question, Validity
 
-SMALLEST_GAP = 0.1  # of the narrowest cell: the bet at an edge near the mean aims no closer
+SMALLEST_GAP = 0.1  # share of the narrowest cell: bets never aim closer to an edge
 
 
 @dataclass(frozen=True)
 class CertifiedCell:
-    """Bets at every edge of the partition until r* is known to lie between two neighbours."""
+    """Bets at every edge of the partition until r* lies between two neighbouring edges."""
 
     name = 'certified_cell'
     sides = ''
@@ -53,7 +53,7 @@ class CertifiedCell:
 
 
 class CertifiedCellProgress(BettingProgress):
-    """Which edges r* is known to lie above, and below."""
+    """The edges that r* is known to be above, and below."""
 
     def __init__(self, question: Question) -> None:
         if len(question.edges) < 2:
@@ -65,23 +65,23 @@ class CertifiedCellProgress(BettingProgress):
         self._above = CapitalAtMarks(self._edges, 2.0 / question.c)
         self._below = CapitalAtMarks(-self._edges, 2.0 / question.c)
         self._selection = Selection()
-        self._first, self._last = 0, self._edges.size  # r* lies in one of the cells first..last
+        self._first, self._last = 0, self._edges.size  # r* is in one of the cells first..last
         self.reached = self._first == self._last
 
     @property
     def lower(self) -> float:
-        """The highest edge that r* is known to lie above."""
+        """The highest edge that r* is known to be above."""
         return float(self._edges[self._first - 1]) if self._first > 0 else self._ends[0]
 
     @property
     def upper(self) -> float:
-        """The lowest edge that r* is known to lie below."""
+        """The lowest edge that r* is known to be below."""
         inside = self._last < self._edges.size
         return float(self._edges[self._last]) if inside else self._ends[1]
 
     @property
     def cells(self) -> tuple[int, int]:
-        """First and last of the cells that are left."""
+        """First and last of the remaining cells."""
         return self._first, self._last
 
     def _note_lost(self, z: float, could: Bounds) -> None:
@@ -94,8 +94,8 @@ class CertifiedCellProgress(BettingProgress):
         stake = stake_towards(bet, self._edges, self._gap)
         if self._lower_stands:
             self._above.add(low, stake, bounds.lower)
-            # In order, from the range's end on: the bets differ from edge to edge, so that only
-            # the first edge beyond r* counts if none is declared before those below it.
+            # In order from the end of the range: each edge has its own bet, so only the first
+            # edge beyond r* counts, provided no edge is declared before those below it.
             while self._first < self._edges.size and self._above.passed[self._first]:
                 self._first += 1
         if self._upper_stands:

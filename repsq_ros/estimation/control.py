@@ -12,10 +12,10 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Control variates: a value with the mean r* and less spread than z, test by test.
+"""Control variates: a value with mean r* and a smaller spread than z, test by test.
 
-For g fixed before test t is drawn, with mu = E_p[g] known, v = w (psi - g(x)) + mu has the
-conditional mean r* whatever g is, and bounds that are known before the draw.
+For g fixed before test t is drawn, with known mu = E_p[g], v = w (psi - g(x)) + mu has the
+conditional mean r* for any g, and its bounds are known before the draw.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from repsq_ros.estimation.stopping import Bounds
 
 @dataclass(frozen=True)
 class CountedCase:
-    """What is known of one counted test; what else a control measures of it belongs here."""
+    """One counted test; add further inputs of a control variate here."""
 
     x: tuple[float, ...]
     psi: float
@@ -39,27 +39,27 @@ class CountedCase:
 
 @dataclass(frozen=True)
 class Predictable:
-    """What is known of v before psi is: v = z + offset, within the bounds."""
+    """What is known of v before psi: v = z + offset, within the bounds."""
 
-    known_before: ClassVar[bool] = True  # the bounds, at the draw: v itself may be bet on
-    offset: float  # mu - w g(x); NaN where the case has no weight
+    known_before: ClassVar[bool] = True  # bounds are known at the draw, so v itself may be bet on
+    offset: float  # mu - w g(x); NaN if the case has no weight
     bounds: Bounds
 
     def on_limit(
         self, z: float | None, bounds: Bounds, could: Bounds | None
     ) -> tuple[float | None, Bounds, Bounds | None]:
-        """Return value, bounds and what it could have been: of v where that is bet on, or of z."""
+        """Return value, bounds and possible range of v if v may be bet on, else of z."""
         if not self.known_before:
             return z, bounds, could
         return self._v, self.bounds, None if could is None else self.shifted(could)
 
     @property
     def _v(self) -> float | None:
-        """v; None: of a case without psi there is none."""
+        """v; None: no psi, so no v."""
         return None
 
     def shifted(self, could: Bounds) -> Bounds:
-        """Return what v can have been where z can have been anything in `could`."""
+        """Return the possible range of v, given that of z."""
         if not math.isfinite(self.offset):
             return self.bounds
         return Bounds(
@@ -80,18 +80,18 @@ class ControlledValue(Predictable):
 
     @property
     def bet_bounds(self) -> Bounds:
-        """Bounds of what is bet on: of the lower end's values, and of the upper end's."""
+        """Bounds of the values that are bet on: for the lower end, and for the upper end."""
         return self.bounds
 
 
 class Control(Protocol):
-    """A fold over the counted tests of a campaign, in their order."""
+    """A control variate, updated with the counted tests of a campaign, in their order."""
 
     def foresee(self, test: CountedCase) -> Predictable:
-        """Return what the tests before say of v; psi of this one plays no part."""
+        """Return what earlier tests predict of v; psi of this test is not used."""
 
     def count(self, test: CountedCase) -> ControlledValue:
-        """Return v by what the tests before gave, then learn from this one."""
+        """Return v from the fit to earlier tests, then learn from this one."""
 
 
 def controlled_bounds(

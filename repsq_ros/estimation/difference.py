@@ -12,10 +12,10 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The difference of two means by one bet: an interval that holds at any number of pairs.
+"""The difference of two means by one bet: an interval that is valid at any number of pairs.
 
-d_i = z_i^A - z_i^B has the mean r*_A - r*_B, whatever cases the two had. Of one and the same case
-it spreads less than the two apart, since what the case makes of psi is in both. Betting as in
+d_i = z_i^A - z_i^B has the mean r*_A - r*_B, whatever cases the two had. With the same case, it
+varies less than with two cases, since the case's own effect on psi cancels. Betting as in
 betting.py.
 """
 
@@ -29,7 +29,7 @@ from repsq_ros.estimation.stopping import Bounds
 
 
 class Verdict(enum.Enum):
-    """What an interval says of the difference A - B."""
+    """The conclusion of an interval about the difference A - B."""
 
     A_LOWER = 'A lower'
     B_LOWER = 'B lower'
@@ -40,12 +40,12 @@ class Verdict(enum.Enum):
 class MeanDifference:
     """P(the mean difference leaves [lower, upper] at any number of pairs) <= c.
 
-    The bet aims at the difference as it stands, b_t = a_t / (var + a_t^2) with a_t the larger of
-    |mean of the pairs before| and `aim`: what is to be told from 0 need not be known beforehand.
+    The bet aims at the present difference, b_t = a_t / (var + a_t^2) with a_t the larger of
+    |mean of earlier pairs| and `aim`: the size of the difference need not be known beforehand.
 
     :param bounds: of every d [unit of psi]
     :param aim: the smallest difference that matters [unit of psi], > 0
-    :param spread: sd that the first bet takes for a difference, as a share of half their range
+    :param spread: assumed sd of a difference for the first bet, as a share of half its range
     """
 
     def __init__(self, bounds: Bounds, aim: float, c: float, spread: float = 1.0) -> None:
@@ -56,8 +56,8 @@ class MeanDifference:
         self._bet: Bet[float] | None = None
         self._values: list[float] = []
         self._sum = 0.0
-        self.n = 0  # pairs, those included of which a part was lost
-        self.broken = ''  # why nothing can be said any more
+        self.n = 0  # with pairs that lost an attempt
+        self.broken = ''  # why nothing can be claimed any more; '': still valid
 
     @property
     def lower(self) -> float:
@@ -71,14 +71,14 @@ class MeanDifference:
 
     @property
     def mean(self) -> float:
-        """Mean difference of the whole pairs; NaN of none."""
+        """Mean difference of the pairs without a loss; NaN without pairs."""
         return math.fsum(self._values) / len(self._values) if self._values else math.nan
 
     def add(self, least: float, most: float, bounds: Bounds) -> None:
-        """Take in one pair.
+        """Add one pair.
 
-        :param least: the difference, or the lowest that it can have been where an attempt was lost
-        :param most: the same, or the highest
+        :param least: the difference, or its lowest possible value if an attempt was lost
+        :param most: the same, with the highest possible value
         :param bounds: of this pair's difference, known before its case was drawn
         """
         self.n += 1
@@ -103,9 +103,9 @@ class MeanDifference:
             self.broken = f'after {self.n} pairs the interval is empty: the difference drifts'
 
     def verdict(self, margin: float = 0.0) -> Verdict:
-        """Return what the interval says; each holds with 1 - c whenever it is asked for.
+        """Return the conclusion; at any time, it is true with probability 1 - c.
 
-        :param margin: a difference of at most so much does not matter; 0: every one does
+        :param margin: the largest difference that does not matter; 0: every difference matters
         """
         if margin > 0.0 and -margin <= self.lower and self.upper <= margin:
             return Verdict.WITHIN

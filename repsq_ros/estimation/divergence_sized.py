@@ -12,10 +12,10 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The `divergence_sized` rule: a number of tests from how far the proposal is from the target.
+"""The `divergence_sized` rule: the number of tests follows from KL(p || q).
 
-Capito, Castillo and Weng plan accelerated risk assessment in this way, by the theorem of
-Chatterjee and Diaconis 2018 (The sample size required in importance sampling, theorem 1.1): with
+Capito, Castillo and Weng plan accelerated risk assessment this way, by a theorem of Chatterjee
+and Diaconis 2018 (The sample size required in importance sampling, theorem 1.1): with
 L = KL(p || q) and n = exp(L + t), t >= 0,
 
     E |r_n - r*| <= ||psi|| (exp(-t/4) + 2 sqrt(P_p(ln p/q > L + t/2))),
@@ -35,17 +35,17 @@ from repsq_ros.estimation.moments import Flags, MomentRule, Value
 from repsq_ros.estimation.stopping import Validity
 from repsq_ros.keys import key
 
-LONGEST = 40.0  # L + t beyond which no robot makes so many tests
+LONGEST = 40.0  # largest L + t: more tests are out of any robot's reach
 
 
 @dataclass(frozen=True)
 class DivergenceSized(MomentRule):
     """Stops after exp(L + t) tests.
 
-    :param divergence: L = KL(p || q), an upper bound of it
+    :param divergence: upper bound of L = KL(p || q)
     :param margin: t >= 0
-    :param tail: P_p(ln p/q > L + t/2), an upper bound of it
-    :param largest_psi: of |psi|, so of ||psi|| [unit of psi]
+    :param tail: upper bound of P_p(ln p/q > L + t/2)
+    :param largest_psi: upper bound of |psi|, so also of ||psi|| [unit of psi]
     """
 
     divergence: float
@@ -66,7 +66,7 @@ class DivergenceSized(MomentRule):
     def tests(self) -> int:
         """Return n.
 
-        :raises ValueError: beyond exp(40)
+        :raises ValueError: more than exp(40)
         """
         if self.divergence + self.margin > LONGEST:
             raise ValueError(f'exp({self.divergence + self.margin:.4g}) tests')
@@ -78,9 +78,9 @@ class DivergenceSized(MomentRule):
         return self.largest_psi * (math.exp(-self.margin / 4.0) + 2.0 * math.sqrt(self.tail))
 
     def half_width(self, n: Value, variance: Value, z_range: float, c: float) -> Value:
-        """Return the half-width (see MomentRule.half_width); before n nothing is said."""
+        """Return the half-width (see MomentRule.half_width); infinite before n."""
         return np.where(np.less(n, self.tests), math.inf, self.mean_error / c)
 
     def reached(self, n: Value, mean: Value, half_width: Value, gamma: float) -> Flags:
-        """Stop at the given number of cases."""
+        """Stop at the planned number of cases."""
         return np.greater_equal(n, self.tests)

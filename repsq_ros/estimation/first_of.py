@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The `first_of` rule: several rules share c, and the first that is met stops the campaign."""
+"""The `first_of` rule: several rules share c, and the first one to be met stops the campaign."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from repsq_ros.keys import key
 
 @dataclass(frozen=True)
 class FirstOf:
-    """Each rule is given c / number of rules: by the union bound all hold together with 1 - c."""
+    """Each rule gets c / number of rules: by the union bound, all are valid with 1 - c."""
 
     rules: tuple[StoppingRule, ...] = field(metadata=key('rules that share c, at least two'))
 
@@ -33,19 +33,19 @@ class FirstOf:
 
     @property
     def validity(self) -> Validity:
-        """Return the weakest of its rules."""
+        """Return the weakest validity of its rules."""
         order = list(Validity)
         return max((rule.validity for rule in self.rules), key=order.index)
 
     @property
     def statement(self) -> str:
-        """Return the guarantee: each rule has its share of c, so that all hold together."""
+        """Return the guarantee: each rule has its share of c, so all are valid together."""
         parts = '; '.join(rule.statement for rule in self.rules)
         return f'c is split between {len(self.rules)} rules, the first of which stops: {parts}'
 
     @property
     def sides(self) -> str:
-        """Tell whether c covers both sides."""
+        """Return the words for the sides that c covers (see StoppingRule.sides)."""
         return max((rule.sides for rule in self.rules), key=len)
 
     def begin(self, question: Question) -> FirstOfProgress:
@@ -55,13 +55,13 @@ class FirstOf:
 
 
 class FirstOfProgress:
-    """The states of all rules; the interval is that of the one met first, else what all leave."""
+    """The states of all rules. The interval is that of the rule met first, else what all share."""
 
     cells: tuple[int, int] | None = None
 
     @property
     def void(self) -> bool:
-        """True once one of the rules knows that the assumptions are broken: all share them."""
+        """True once one rule finds its assumptions violated: all rules share them."""
         return any(part.void for part in self._parts)
 
     def __init__(self, parts: tuple[Progress, ...]) -> None:
@@ -83,7 +83,7 @@ class FirstOfProgress:
 
     @property
     def reached(self) -> bool:
-        """True once one of the rules says stop, unless another one knows better (`void`)."""
+        """True once one rule is met, unless another one is void."""
         return not self.void and any(part.reached for part in self._parts)
 
     @property
@@ -94,18 +94,18 @@ class FirstOfProgress:
     def add(
         self, total: Accumulator, z: float, bounds: Bounds, could: Bounds | None = None
     ) -> None:
-        """Take in one value (see Progress.add)."""
+        """Add one value (see Progress.add)."""
         if not self.reached:
             for part in self._parts:
                 part.add(total, z, bounds, could)
 
     def miss(self, total: Accumulator, could: Bounds) -> None:
-        """Take in a case without a value (see Progress.miss)."""
+        """Add a case without a value (see Progress.miss)."""
         if not self.reached:
             for part in self._parts:
                 part.miss(total, could)
 
     def expected_n(self, total: Accumulator) -> int:
-        """Return the least that one of the rules expects; 0 where all are unknown."""
+        """Return the smallest forecast of all rules; 0: all are unknown."""
         known = [n for n in (part.expected_n(total) for part in self._parts) if n]
         return min(known, default=0)

@@ -12,10 +12,10 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""How many tests a betting rule takes, for a law of which only mean and variance are known.
+"""How many tests a betting rule takes for a given mean and variance.
 
-The logarithm of the capital is followed for a law of two values that has them. Its expected growth
-is taken, so that the count is a median rather than a bound; 0 stands for more than 2^20 tests.
+The logarithm of the capital is computed for a two-point distribution with this mean and variance.
+Its expected growth is used, so the count is a median, not a bound. 0 means more than 2^20 tests.
 """
 
 from __future__ import annotations
@@ -29,24 +29,24 @@ from repsq_ros.estimation.accumulator import Accumulator
 from repsq_ros.estimation.betting import CAPS
 from repsq_ros.estimation.stopping import Bounds, Question, StoppingRule
 
-LONGEST = 2**20  # tests that a forecast looks ahead
+LONGEST = 2**20  # largest number of tests that is forecast
 
 
 class ThrottledForecast:
-    """Keeps a forecast, and makes a new one only when n has grown by a twentieth."""
+    """Caches a forecast, and updates it only when n has grown by 5 %."""
 
     def __init__(self) -> None:
         self._next, self._kept = 0.0, 0
 
     def get(self, n: int, make: Callable[[], int]) -> int:
-        """Return the forecast in force after n tests, n itself at least."""
+        """Return the current forecast after n tests, at least n."""
         if n >= self._next:
             self._next, self._kept = 1.05 * n, make()
         return max(self._kept, n) if self._kept else 0
 
 
 def expected_tests(rule: StoppingRule, question: Question, mean: float, variance: float) -> int:
-    """Return about how many tests a rule takes; 0 where that is unknown or beyond 2^20.
+    """Return the approximate number of tests of a rule; 0: unknown or beyond 2^20.
 
     :param mean: of z [unit of psi]
     :param variance: of z [unit of psi squared]
@@ -55,9 +55,9 @@ def expected_tests(rule: StoppingRule, question: Question, mean: float, variance
 
 
 def settled(tests: Callable[[int], int], n: int) -> int:
-    """Return the smallest count that is enough for itself, from n on; 0 beyond 2^20.
+    """Return the smallest n, from the given one on, with tests(n) <= n; 0 beyond 2^20.
 
-    :param tests: how many it takes were that count reached, 0 for no end; it falls with the count
+    :param tests: tests needed if n were reached, 0 for none; it decreases with n
     """
     high = max(n, 1)
     while not 0 < tests(high) <= high:
@@ -80,13 +80,13 @@ def tests_to_distance(
     c_below: float = 0.5,
     middle: bool = False,
 ) -> int:
-    """Return about how many tests it takes until both mean - distance and mean + distance fall.
+    """Return the approximate number of tests until both mean -+ distance are rejected.
 
-    Where the interval's middle is the estimate, one end may be farther away and the other nearer.
+    If the estimate is the interval's middle, one end may be farther away and the other nearer.
 
     :param mean: of z [unit of psi]
     :param variance: of z [unit of psi squared]
-    :param c_below: share of c that is the lower end's
+    :param c_below: share of c for the lower end
     """
     sides = (
         tests_to_reject(mean, variance, bounds, distance, 2.0 * c * c_below),
@@ -106,14 +106,14 @@ def tests_to_distance(
 def tests_to_reject(
     mean: float, variance: float, bounds: Bounds, distance: float, c: float
 ) -> int:
-    """Return about how many tests it takes until K+ rejects the candidate mean - distance."""
+    """Return the approximate number of tests until K+ rejects the candidate mean - distance."""
     middle = (bounds.lower + bounds.upper) / 2.0
     mean, down, up, share_up = _two_values(mean, variance, bounds)
     room = max(mean - distance - bounds.lower, 0.0)
     wanted, logs, begun, size = math.log(2.0 / c), [0.0] * len(CAPS), 0, 256
     while begun < LONGEST:
         n = begun + np.arange(size)
-        # The first guess of the mean, in the middle of the bounds, is paid for as a variance.
+        # The first guess of the mean, the middle of the bounds, acts like extra variance.
         learning = (mean - middle) ** 2 * (0.6449 - 1.0 / (n + 1.5))
         spread = (bounds.width**2 / 4.0 + n * variance + np.maximum(learning, 0.0)) / (n + 1.0)
         stake = distance / (spread + distance**2)
@@ -132,7 +132,7 @@ def tests_to_reject(
 
 
 def _two_values(mean: float, variance: float, bounds: Bounds) -> tuple[float, float, float, float]:
-    """Return a law of two values: its mean, how far down and up they are, P(the upper one)."""
+    """Return a two-point distribution: mean, distances down and up, P(the upper one)."""
     mean = min(max(mean, bounds.lower), bounds.upper)
     down = min(math.sqrt(variance), mean - bounds.lower)
     up = variance / down if down > 0.0 else 0.0

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The `iso9283` rule: so many cycles as the standard asks for, and no statement of accuracy."""
+"""The `iso9283` rule: the standard's number of cycles, without a claim of accuracy."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ from repsq_ros.estimation.moments import Flags, MomentRule, Value
 from repsq_ros.estimation.stopping import Validity
 from repsq_ros.keys import key
 
-CYCLES = 30  # of ISO 9283, for pose accuracy and repeatability
+CYCLES = 30  # ISO 9283, for pose accuracy and repeatability
 
 
 @dataclass(frozen=True)
 class IsoCycles(MomentRule):
-    """Stops after `cycles` tests, whatever they show.
+    """Stops after `cycles` tests.
 
-    The half-width is Student's, t_{1-c/2, n-1} s / sqrt(n): it would hold for readings of one
-    normal law, which a displacement, that is never negative, is not.
+    The half-width is Student's, t_{1-c/2, n-1} s / sqrt(n). It is valid for normal readings,
+    but a displacement is not normal: it is never negative.
     """
 
     cycles: int = field(default=CYCLES, metadata=key('number of tests', at_least=2))
@@ -55,5 +55,5 @@ class IsoCycles(MomentRule):
         return np.where(np.less(n, 2), math.inf, half)
 
     def reached(self, n: Value, mean: Value, half_width: Value, gamma: float) -> Flags:
-        """Stop at the given number of cycles."""
+        """Stop at the fixed number of cycles."""
         return np.greater_equal(n, self.cycles)

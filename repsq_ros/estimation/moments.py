@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Stopping rules whose half-width follows from n, mean, variance and range alone."""
+"""Stopping rules whose half-width depends only on n, mean, variance and range."""
 
 from __future__ import annotations
 
@@ -33,15 +33,16 @@ from repsq_ros.estimation.stopping import Bounds, Progress, Question, Validity
 from repsq_ros.keys import key
 
 Numbers = NDArray[np.float64]
-Value = Any  # a number, or an array with one for each count or campaign
+Value = Any  # a number, or an array with one per count or campaign
 Flags = Any  # a truth value, or an array of them
 
 LARGEST_N = 2**62
-SHIFT = 32  # values of a campaign that its sums are taken from: they lose digits far from zero
+# the mean of the first 32 values is subtracted before summing: sums far from 0 lose digits
+SHIFT = 32
 
 
 class MomentRule(ABC):
-    """What these rules share: they stop at half-width <= gamma, unless they say otherwise."""
+    """Common part of these rules: they stop at half-width <= gamma unless overridden."""
 
     @property
     @abstractmethod
@@ -56,7 +57,7 @@ class MomentRule(ABC):
         :param variance: their mean square deviation s^2 (divided by n)
         :param z_range: R = m w_max, width of the range of z = psi w
         :param c: probability of a miss, in (0, 1)
-        :returns: >= 0 in the unit of psi; +inf while n is too small to say anything
+        :returns: >= 0 in the unit of psi; +inf while n is too small
         """
 
     def reached(self, n: Value, mean: Value, half_width: Value, gamma: float) -> Flags:
@@ -64,10 +65,10 @@ class MomentRule(ABC):
         return np.asarray(half_width <= gamma)
 
     def half_width_after_losses(self, n: Value, variance: Value, question: Question) -> Value:
-        """Return the half-width where lost tests may have moved n.
+        """Return the half-width if lost tests may have influenced n.
 
-        :param n: cases that are over, those without a value included
-        :param variance: the largest that they can have had
+        :param n: finished cases, with those without a value
+        :param variance: largest possible variance
         """
         return self.half_width(n, variance, question.bounds.width, question.c)
 
@@ -79,8 +80,8 @@ class MomentRule(ABC):
 class MomentProgress:
     """State of a moment rule: the latest half-width.
 
-    Once a test was lost, the interval reaches from the lowest mean that all cases can have had,
-    less the half-width, to the highest one and as much beyond.
+    Once a test was lost, the interval extends from the lowest possible mean of all cases minus
+    the half-width to the highest possible mean plus the half-width.
     """
 
     events: tuple[str, ...] = ()
@@ -90,14 +91,14 @@ class MomentProgress:
     def __init__(self, rule: MomentRule, question: Question) -> None:
         self._rule, self._question = rule, question
         self._range = question.bounds.width
-        self._selection: Selection | None = None  # None: nothing was lost
+        self._selection: Selection | None = None  # None: no loss
         self.lower, self.upper = -math.inf, math.inf
         self.reached = False
 
     def add(
         self, total: Accumulator, z: float, bounds: Bounds, could: Bounds | None = None
     ) -> None:
-        """Take in one value (see Progress.add)."""
+        """Add one value (see Progress.add)."""
         if self.reached:
             return
         if could is not None:
@@ -106,7 +107,7 @@ class MomentProgress:
         self._conclude(total)
 
     def miss(self, total: Accumulator, could: Bounds) -> None:
-        """Take in a case without a value (see Progress.miss)."""
+        """Add a case without a value (see Progress.miss)."""
         if self.reached:
             return
         self._selection = self._selection or Selection()
@@ -129,7 +130,7 @@ class MomentProgress:
         self.reached = bool(self._rule.reached(n, mean, wide, question.gamma))
 
     def expected_n(self, total: Accumulator) -> int:
-        """Return n at the stop if mean and variance stay as they are; 0 where unknown."""
+        """Return n at the stop if mean and variance stay constant; 0: unknown."""
         if total.n < 2:
             return 0
         rule, question, lost = self._rule, self._question, self._selection
@@ -145,13 +146,13 @@ class MomentProgress:
 
 
 def smallest(within: Callable[[int], bool]) -> int:
-    """Return the smallest n that fulfils a condition which, once met, stays met; 0 if none."""
+    """Return the smallest n with a condition that is monotone in n; 0 if none."""
     high = 2
     while not within(high):
         high *= 2
         if high > LARGEST_N:
             return 0
-    low = high // 2 if high > 2 else 0  # not within, or 0
+    low = high // 2 if high > 2 else 0  # the condition is false here, or it is 0
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if within(middle) else (middle, high)
@@ -159,7 +160,7 @@ def smallest(within: Callable[[int], bool]) -> int:
 
 
 def smallest_n(rule: MomentRule, gamma: float, variance: float, z_range: float, c: float) -> int:
-    """Return the smallest n whose half-width is <= gamma while the variance stays as it is."""
+    """Return the smallest n with half-width <= gamma at constant variance."""
     return smallest(lambda n: bool(rule.half_width(n, variance, z_range, c) <= gamma))
 
 
@@ -170,8 +171,8 @@ def first_stops(
 
     :param z: values of the campaigns, shape (runs, tests)
     :param z_range: R, the width of the range of z
-    :returns: n of each campaign, shape (runs,), 0 where it does not stop, and the mean then,
-        shape (runs,), of all values where it does not stop
+    :returns: n of each campaign, shape (runs,), 0 if it does not stop; and the mean there (of all
+        values if it does not stop), shape (runs,)
     """
     runs, tests = z.shape
     n = np.arange(1.0, tests + 1.0)
@@ -193,10 +194,10 @@ class EmpiricalBernstein(MomentRule):
 
     half-width = sqrt(2 s^2 ln(k/c)/n) + 7 R^power ln(k/c) / (3 (n - 1)).
 
-    `two_sided` false: k = 2 and the mean square variance, as printed in the paper. It is the
+    `two_sided` false: k = 2 and the mean square variance, as printed in the paper; this is the
     one-sided bound of Maurer & Pontil 2009, theorem 4, with 2/c. `two_sided` true: k = 3 and the
     unbiased variance, which covers both sides. `range_power` 1 is Maurer & Pontil's; 2 is the
-    paper's misprint, kept to reproduce its counts: for R < 1 it bounds nothing.
+    paper's misprint, kept to reproduce its counts: for R < 1 it is not a valid bound.
     """
 
     range_power: int = field(
@@ -221,7 +222,7 @@ class EmpiricalBernstein(MomentRule):
 
     @property
     def statement(self) -> str:
-        """Return the guarantee of the form in use."""
+        """Return the guarantee of the chosen form."""
         if self.range_power != 1:
             return (
                 'the range enters squared, as the paper prints it, which bounds nothing where '
@@ -234,7 +235,7 @@ class EmpiricalBernstein(MomentRule):
 
     @property
     def sides(self) -> str:
-        """Tell whether c covers both sides."""
+        """Return the words for the sides that c covers (see StoppingRule.sides)."""
         return '' if self.two_sided else ' on each side'
 
     def half_width(self, n: Value, variance: Value, z_range: float, c: float) -> Value:
@@ -249,9 +250,9 @@ class EmpiricalBernstein(MomentRule):
 
 @dataclass(frozen=True)
 class Hoeffding(MomentRule):
-    """Hoeffding's bound: half-width = R sqrt(ln(2/c) / (2 n)); the variance plays no part.
+    """Hoeffding's bound: half-width = R sqrt(ln(2/c) / (2 n)), independent of the variance.
 
-    With a range known before each draw it holds for adaptive proposals as well (Azuma 1967).
+    With a range known before each draw, it is valid for adaptive proposals as well (Azuma 1967).
     """
 
     name = 'hoeffding'
@@ -268,12 +269,12 @@ class Hoeffding(MomentRule):
             return z_range * np.sqrt(np.divide(math.log(2.0 / c), np.multiply(2.0, n)))
 
     def half_width_after_losses(self, n: Value, variance: Value, question: Question) -> Value:
-        """Return a half-width that holds at every n, and at the planned one is Hoeffding's.
+        """Return a half-width that is valid at every n, and equals Hoeffding's at the planned n.
 
         Lost tests may change n in a way that depends on the data. With k fixed beforehand,
         exp(k S_n - n k^2 R^2 / 8) is a supermartingale (S_n the sum of z - r*), so that S_n / n
         stays below ln(2/c) / (k n) + k R^2 / 8 at every n with probability 1 - c/2 (Ville's
-        inequality). k is such that the line touches Hoeffding's half-width at the planned n.
+        inequality). k is chosen so that the line touches Hoeffding's half-width at the planned n.
         """
         width, c = question.bounds.width, question.c
         planned = smallest(lambda k: bool(self.half_width(k, 0.0, width, c) <= question.gamma))
@@ -283,10 +284,10 @@ class Hoeffding(MomentRule):
 
 @dataclass(frozen=True)
 class FixedN(MomentRule):
-    """A number of tests fixed beforehand, as standards such as ISO 9283 have it.
+    """A number of tests fixed beforehand, as in standards such as ISO 9283.
 
-    Its interval is the two-sided empirical Bernstein bound at that n, or the narrower one of bets
-    that aim at what so many tests can reach; whether it is within gamma is seen only then.
+    Its interval is the two-sided empirical Bernstein bound at that n, or the narrower interval
+    of bets that aim at what so many tests can reach. Only then is it compared with gamma.
     """
 
     tests: int = field(metadata=key('number of tests', at_least=2))
@@ -310,7 +311,7 @@ class FixedN(MomentRule):
 
     @property
     def statement(self) -> str:
-        """Return the guarantee of the interval in use."""
+        """Return the guarantee of the chosen interval."""
         if self.betting:
             return f'the number of tests was fixed beforehand; {STATEMENT}'
         return (
@@ -327,7 +328,7 @@ class FixedN(MomentRule):
         return EmpiricalBernstein(two_sided=True).half_width(n, variance, z_range, c)
 
     def reached(self, n: Value, mean: Value, half_width: Value, gamma: float) -> Flags:
-        """Stop at the given number: of cases, where some gave no value."""
+        """Stop at the fixed number of tests, including cases without a value."""
         return np.greater_equal(n, self.tests)
 
 
@@ -335,8 +336,8 @@ class FixedN(MomentRule):
 class RelativeHalfWidth(MomentRule):
     """The usual stop of accelerated risk assessment: z_{1-c/2} s / (sqrt(n) r_n) <= relative.
 
-    By the central limit theorem, looked at after every test: no guarantee. `at_least` tests keep
-    a chance agreement of the first few from ending the campaign.
+    By the central limit theorem, checked after every test: no guarantee. `at_least` prevents an
+    early stop when the first few tests agree by chance.
     """
 
     relative: float = field(metadata=key('half-width as a share of the estimate', above=0))

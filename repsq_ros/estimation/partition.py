@@ -28,20 +28,20 @@ class Quantized:
     """An estimate on the partition."""
 
     value: float  # midpoint of the cell, or the anchor in it [unit of psi]
-    cell: int  # from 0
+    cell: int  # index from 0
     lower: float
     upper: float
     edge_distance: float  # from the estimate to the nearest inner edge; +inf if there is none
-    outside: bool  # the estimate lay outside the range and was set to the nearest cell
+    outside: bool  # the estimate was outside the range and got the nearest cell
 
 
 @dataclass(frozen=True)
 class Partition:
     """Almost uniform alpha-partition of the range M of psi.
 
-    All cells are alpha wide, the first and the last at most alpha. Cells are half-open,
+    All cells are alpha wide; the first and the last may be narrower. Cells are half-open,
     [x_{j-1}, x_j), the last one closed. An anchored partition has an initiator's estimate in the
-    middle of one cell, which is closed on both sides and whose value is that estimate.
+    middle of one cell, which is closed on both sides and has that estimate as its value.
     """
 
     edges: tuple[float, ...]
@@ -51,7 +51,7 @@ class Partition:
     def almost_uniform(
         lower: float, upper: float, alpha: float, first: float | None = None
     ) -> Partition:
-        """Lay cells from `lower` on: the first one `first` wide (default alpha), then alpha each.
+        """Make cells from `lower` on: the first one `first` wide (default alpha), then alpha each.
 
         :raises ValueError: range empty, alpha <= 0, first outside (0, alpha]
         """
@@ -60,15 +60,15 @@ class Partition:
         first = alpha if first is None else first
         if not 0 < first <= alpha:
             raise ValueError(f'the first cell must be in (0, {alpha}] wide, not {first}')
-        # A remainder of rounding is no cell: hence the 1e-9 of a cell.
+        # A remainder below 1e-9 of a cell is rounding.
         whole = max(0, math.ceil((upper - lower - first) / alpha - 1e-9))
         return Partition((lower, *_edges(lower, first, alpha, range(whole)), upper))
 
     @staticmethod
     def anchored(lower: float, upper: float, anchor: float, half_width: float) -> Partition:
-        """Lay cells 2 half_width wide, the anchor in the middle of one; those at the ends are cut.
+        """Make cells 2 half_width wide, the anchor in the middle of one; end cells may be narrower.
 
-        :param anchor: the initiator's estimate; one outside the range is moved to its end
+        :param anchor: the initiator's estimate; clipped to the range
         :raises ValueError: range empty, half_width <= 0
         """
         if not (lower < upper and half_width > 0):
@@ -85,7 +85,7 @@ class Partition:
     def anchor_cell(self) -> int:
         """Index of the cell that holds the anchor.
 
-        :raises ValueError: there is none
+        :raises ValueError: there is no anchor
         """
         if self.anchor is None:
             raise ValueError('the partition has no anchor')
@@ -94,7 +94,7 @@ class Partition:
     def quantize(self, estimate: float) -> Quantized:
         """Return the cell of an estimate and its midpoint.
 
-        :raises ValueError: where the estimate is NaN
+        :raises ValueError: the estimate is NaN
         """
         if math.isnan(estimate):
             raise ValueError('NaN has no cell')
@@ -104,7 +104,7 @@ class Partition:
         if self.anchor is not None:
             middle = self.anchor_cell
             if estimate == self.edges[middle + 1]:
-                cell = middle  # closed on both sides
+                cell = middle  # this cell is closed on both sides
             value = self.anchor if cell == middle else None
         lower, upper = self.edges[cell], self.edges[cell + 1]
         inner = self.edges[1:-1]
@@ -119,14 +119,14 @@ class Partition:
 
 
 def middle_of(lower: float, upper: float) -> float:
-    """Return the middle of two numbers as they are written, rounded once: .65 of .6 and .7."""
+    """Return the middle of two numbers in decimal arithmetic, rounded once: .65 of .6 and .7."""
     return float((written(lower) + written(upper)) / 2)
 
 
 def _edges(start: float, first: float, alpha: float, cells: range) -> list[float]:
-    """Return start + first + k alpha for each k, of the numbers as they are written, rounded once.
+    """Return start + first + k alpha for each k, in decimal arithmetic, rounded once.
 
-    So the third edge of cells .1 wide is .3, which 30 successes of 100 reach.
+    So the third edge of cells .1 wide is exactly .3, which 30 successes of 100 give.
     """
     numbers = [written(each) for each in (start, first, alpha)]
     one = math.lcm(*(each.denominator for each in numbers))
@@ -139,8 +139,8 @@ def probability_same(partition: Partition, estimate: float, standard_error: floa
 
     r* lies around the estimate, and the other run around r*, each with the standard error of the
     mean: so the other run is Gaussian around the estimate with sqrt(2) of it. With an anchor it is
-    the probability that a replicator returns the anchor. A plug-in from one run's data: it
-    guarantees nothing.
+    the probability that a replicator returns the anchor. It is a plug-in from one run's data,
+    without a guarantee.
 
     :param standard_error: sd(r_n) [unit of psi]; NaN gives NaN
     """
@@ -150,9 +150,9 @@ def probability_same(partition: Partition, estimate: float, standard_error: floa
     cell = found if partition.anchor is None else partition.anchor_cell
     if standard_error == 0.0:
         return float(found == cell)
-    # The outer cells also take what lies outside the range.
+    # The outer cells also hold values outside the range.
     high = math.inf if cell == len(partition.edges) - 2 else partition.edges[cell + 1]
     low = -math.inf if cell == 0 else partition.edges[cell]
-    # The normal distribution by erfc: scipy takes a fifth of a second to load.
+    # The normal cdf by erfc: importing scipy takes 0.2 s.
     above, below = (math.erfc((estimate - edge) / (2.0 * standard_error)) for edge in (high, low))
     return (above - below) / 2.0

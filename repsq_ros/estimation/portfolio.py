@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The `anytime` rule beside a control variate: bets on z and on v, the capital shared by both."""
+"""The `anytime` rule with a control variate: bets on z and on v share the capital."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ from repsq_ros.estimation.stopping import Bounds, Question, StoppingRule, Validi
 class ControlledAnytime:
     """Stops as `anytime` does, around the mean of v_1..v_n (see control.py).
 
-    For each candidate mean and side K = (K_z + K_v)/2: both are test martingales of the same
-    hypothesis, so that their mean is one, and at most ln 2 of either is lost.
+    For each candidate mean and side, K = (K_z + K_v)/2. Both are test martingales of the same
+    hypothesis, so their mean is one, too. Its logarithm is at most ln 2 below that of either.
     """
 
-    control: str  # what v is made of, in words
+    control: str  # description of the control variate
     rule: Anytime = field(default_factory=Anytime)
-    share: float = 0.5  # of the capital that bets on v
+    share: float = 0.5  # of the capital, for bets on v
 
     name = 'anytime'
     sides = ''
@@ -43,7 +43,7 @@ class ControlledAnytime:
 
     @property
     def statement(self) -> str:
-        """Return the guarantee, with what the control variate adds to it."""
+        """Return the guarantee, with the assumptions of the control variate."""
         return (
             f'{self.rule.statement}; the estimate is the mean of v = '
             f'w (psi - g(x)) + E[g], where g is {self.control}, fixed before each draw, and '
@@ -56,7 +56,7 @@ class ControlledAnytime:
 
 
 def takes_middle(rule: StoppingRule) -> bool:
-    """Tell whether the estimate is the middle of the interval, and not the mean."""
+    """Tell whether the estimate is the interval's middle instead of the mean."""
     anytime = rule.rule if isinstance(rule, ControlledAnytime) else rule
     return isinstance(anytime, Anytime) and anytime.middle
 
@@ -78,11 +78,11 @@ class ControlledProgress(AnytimeProgress):
         controlled: ControlledValue,
         could: Bounds | None = None,
     ) -> None:
-        """Take in one test.
+        """Add one test.
 
-        :param total: of v, this one included
+        :param total: of v, with this one
         :param bounds: of z, known before it was drawn
-        :param could: what z of the test could have been, where an attempt was lost
+        :param could: range of z of the test, if an attempt was lost
         """
         if self.reached:
             return
@@ -101,9 +101,9 @@ class ControlledProgress(AnytimeProgress):
         self._conclude(total)
 
     def miss_beside(self, total: Accumulator, could: Bounds, foreseen: Predictable) -> None:
-        """Take in a case that was drawn and gave no value.
+        """Add a case that was drawn but gave no value.
 
-        :param could: what its z could have been
+        :param could: range of its z
         """
         if self.reached:
             return
@@ -127,7 +127,7 @@ class ControlledProgress(AnytimeProgress):
         z: tuple[Bounds, Bounds],
         v: tuple[Bounds, Bounds],
     ) -> None:
-        """Bet on z and on v, each what it can have been with its bounds before the draw."""
+        """Bet on z and on v: the possible range of each, with its bounds before the draw."""
         pairs, whole = tuple(zip(bets, (z, v), strict=True)), self._question.bounds
         if self._lower_stands:
             self._above.add_each(
@@ -139,5 +139,5 @@ class ControlledProgress(AnytimeProgress):
             )
 
     def _betting_on(self) -> tuple[Bounds, float]:
-        """Return v's bounds; a share of the capital is worth as much as that share of c."""
+        """Return v's bounds, and c times v's share of the capital."""
         return self._bounds_beside, self._question.c * self._share

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Several labs' results side by side, in the words and by the formulas of interlaboratory tests.
+"""Several labs' results compared, in the terms and formulas of interlaboratory tests.
 
 ISO 5725-2:1994 (repeatability, reproducibility, Mandel's h and k) and ISO 13528:2015 (scores).
 """
@@ -28,7 +28,7 @@ import numpy as np
 
 @dataclass(frozen=True)
 class LabSummary:
-    """What one lab measured: n test results, their mean and standard deviation [unit of psi]."""
+    """One lab's results: their number n, mean and standard deviation [unit of psi]."""
 
     n: int
     mean: float
@@ -44,9 +44,9 @@ class LabSummary:
 class Precision:
     """Standard deviations of a method over labs [unit of psi]."""
 
-    repeatability: float  # s_r: of single test results of one lab
-    between: float  # s_L: of the labs' own means
-    reproducibility: float  # s_R: of single test results of different labs
+    repeatability: float  # s_r: single test results within one lab
+    between: float  # s_L: means of labs
+    reproducibility: float  # s_R: single test results across labs
 
 
 def precision(labs: Sequence[LabSummary]) -> Precision:
@@ -69,7 +69,7 @@ def precision(labs: Sequence[LabSummary]) -> Precision:
 
 
 def mandel_h(labs: Sequence[LabSummary]) -> list[float]:
-    """Return h of each lab: how far its mean is from the labs' mean (ISO 5725-2:1994, 7.3.1.1).
+    """Return h of each lab: deviation of its mean from the labs' mean (ISO 5725-2:1994, 7.3.1.1).
 
     :raises ValueError: fewer than two labs
     """
@@ -82,9 +82,9 @@ def mandel_h(labs: Sequence[LabSummary]) -> list[float]:
 
 
 def mandel_k(labs: Sequence[LabSummary]) -> list[float]:
-    """Return k of each lab: its spread against that of all (ISO 5725-2:1994, 7.3.1.2).
+    """Return k of each lab: its spread relative to the pooled spread (ISO 5725-2:1994, 7.3.1.2).
 
-    The standard has one number of results for all; here that of all is pooled by theirs.
+    The standard assumes the same number of results in all labs; here they weight the pooling.
 
     :raises ValueError: fewer than two labs
     """
@@ -97,21 +97,21 @@ def mandel_k(labs: Sequence[LabSummary]) -> list[float]:
 def critical_h(p: int, level: float = 0.05) -> float:
     """Return |h| that one lab of p exceeds with probability `level` (ISO 5725-2:1994, 8.3)."""
     if p < 3:
-        return math.inf  # of two labs, h is +-0.707 whatever they measured
-    from scipy import stats  # large: not at every start of repsq
+        return math.inf  # with two labs, h is always +-0.707
+    from scipy import stats  # imported here: slow to load
 
     t = float(stats.t.ppf(1.0 - level / 2.0, p - 2))
     return (p - 1) * t / math.sqrt(p * (t * t + p - 2))
 
 
 def critical_k(labs: Sequence[LabSummary], place: int, level: float = 0.05) -> float:
-    """Return k that a lab exceeds with probability `level` where all spread alike.
+    """Return the k that a lab exceeds with probability `level` if all spreads are equal.
 
-    By the F distribution of its variance against that of the others, pooled.
+    By the F distribution of its variance over the pooled variance of the others.
     """
     own = labs[place].n - 1
     others = sum(lab.n - 1 for lab in labs) - own
-    from scipy import stats  # large: not at every start of repsq
+    from scipy import stats  # imported here: slow to load
 
     f = float(stats.f.ppf(1.0 - level, own, others))
     return math.sqrt((own + others) / (own + others / f))
@@ -121,7 +121,7 @@ def zeta_scores(labs: Sequence[LabSummary]) -> list[float]:
     """Return zeta of each lab: beyond 2 questionable, beyond 3 a signal (ISO 13528:2015, 9.6).
 
     The assigned value is the median of all other labs (annex C.2.1, without the lab itself): it
-    does not depend on whom it judges, and one odd lab does not move it far.
+    does not depend on the lab it judges, and one outlying lab hardly moves it.
 
     :raises ValueError: fewer than two labs
     """
@@ -136,9 +136,9 @@ def zeta_scores(labs: Sequence[LabSummary]) -> list[float]:
 
 
 def median_of(labs: Sequence[LabSummary]) -> tuple[float, float]:
-    """Return the median of the labs' means, and its standard uncertainty from theirs.
+    """Return the median of the labs' means, and its standard uncertainty.
 
-    A median of three or more is sqrt(pi/2) times as uncertain as a mean (normal means).
+    The median of three or more normal means is sqrt(pi/2) times as uncertain as their mean.
     """
     squares = math.fsum(lab.standard_error**2 for lab in labs)
     loss = math.sqrt(math.pi / 2.0) if len(labs) > 2 else 1.0
@@ -147,10 +147,10 @@ def median_of(labs: Sequence[LabSummary]) -> tuple[float, float]:
 
 
 def welch_p(labs: Sequence[LabSummary]) -> float:
-    """Return p of equal means by Welch's analysis of variance (Biometrika 38, 1951).
+    """Return the p-value of equal means by Welch's analysis of variance (Biometrika 38, 1951).
 
-    Approximate: for means of many independent values, whatever their spreads. NaN where a lab
-    has fewer than two, or none spreads.
+    Approximate: for means of many independent values, with any spreads. NaN if a lab has fewer
+    than two values, or no spread.
     """
     if len(labs) < 2 or any(lab.n < 2 for lab in labs):
         return math.nan
@@ -163,7 +163,7 @@ def welch_p(labs: Sequence[LabSummary]) -> float:
     spread = float((weight * (means - general) ** 2).sum() / (k - 1))
     loss = float((((1.0 - weight / weight.sum()) ** 2) / (n - 1)).sum())
     f = spread / (1.0 + 2.0 * (k - 2) / (k * k - 1) * loss)
-    from scipy import stats  # large: not at every start of repsq
+    from scipy import stats  # imported here: slow to load
 
     return float(stats.f.sf(f, k - 1, (k * k - 1) / (3.0 * loss)))
 

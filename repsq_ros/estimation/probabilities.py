@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Probabilities in decimals: what is promised is rounded down, and never reads as 1."""
+"""Probabilities in decimals: rounded down, and never shown as 1."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from fractions import Fraction
 
 
 def written(value: float) -> Fraction:
-    """Return the number that a file says with a float: 0.1 is a tenth.
+    """Return the exact value of a float's decimal form: 0.1 is a tenth.
 
-    What is computed from it in whole numbers and rounded once is the same on all machines; the
-    powers of a C library are not.
+    Results computed from it in integers and rounded once are the same on all machines; powers of
+    C libraries are not.
     """
     return Fraction(repr(float(value)))
 
 
 def plug_in(p_same: float) -> float:
-    """Return an estimated probability as it is told: an estimate does not know more than 0.999."""
+    """Return an estimated probability for display, at most 0.999."""
     return min(p_same, 0.999)
 
 
@@ -40,16 +40,16 @@ def plug_in_text(p_same: float) -> str:
 
 
 def probability_text(value: float | Fraction, digits: int = 4) -> str:
-    """Return a probability in decimals, rounded down: one below 1 never reads as 1.
+    """Return a probability in decimals, rounded down; one below 1 is never shown as 1.
 
-    :param value: in [0, 1]; a float is taken as it is written
-    :param digits: after the point at most, or as many as show how far it is from 1
+    :param value: in [0, 1]; a float stands for its decimal form
+    :param digits: decimals at most; more are used if needed to show the distance from 1
     """
     exact = value if isinstance(value, Fraction) else written(value)
     missing = 1 - exact
     if missing > 0:
         digits = max(digits, 1 - math.floor(math.log10(missing)))
-    # The last bit of a power must not cost a digit: .8999 for .9.
+    # The rounding error of a power must not cost a digit: .8999 for .9.
     kept = math.floor(exact * 10**digits + Fraction(1, 1000))
     kept = min(kept, 10**digits - 1) if missing > 0 else kept
     whole, parts = divmod(kept, 10**digits)

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Exact intervals for a probability, from counts at a number of trials fixed beforehand."""
+"""Exact intervals for a probability, from counts at a fixed number of trials."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def clopper_pearson(
 ) -> tuple[float, float]:
     """Return the interval of Clopper & Pearson 1934 for the probability of a success.
 
-    :param below: the probability that the lower end is too high, at most
-    :param above: the probability that the upper end is too low, at most
+    :param below: largest probability that the lower end is too high
+    :param above: largest probability that the upper end is too low
     :raises ValueError: not 0 <= successes <= trials
     """
     if not 0 <= successes <= trials:

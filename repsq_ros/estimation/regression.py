@@ -12,9 +12,9 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""A regression on past tests as control variate: no simulator needed.
+"""A regression on earlier tests as control variate, without a simulator.
 
-All arithmetic is in a fixed order and without a linear algebra library, so that online nodes,
+All sums are in a fixed order and without a linear algebra library, so that online nodes,
 replay and simulation agree to the last bit on every machine.
 """
 
@@ -34,7 +34,7 @@ from repsq_ros.estimation.stopping import Bounds
 
 FIRST = 8  # tests before the first fit
 LARGEST_LOSS = 0.99  # share of the capital that a bet may lose (the wider cap of betting.CAPS)
-SHARES = tuple(k / 10 for k in range(11))  # of the fit that may be taken
+SHARES = tuple(k / 10 for k in range(11))  # candidate shares of the fit
 
 
 class Basis(Protocol):
@@ -66,7 +66,7 @@ class Ridge:
         self.products = [0.0] * size  # sum w^2 psi f_i
 
     def learn(self, values: Sequence[float], psi: float, weight: float) -> None:
-        """Take in one test by the values of its functions."""
+        """Add one test by the values of its functions."""
         square = weight * weight
         for i, value in enumerate(values):
             scaled, row = square * value, self.squares[i]
@@ -78,7 +78,7 @@ class Ridge:
     def solve(self) -> list[float]:
         """Solve the normal equations with the penalties, by Cholesky's decomposition."""
         size = len(self.products)
-        # A little on every diagonal: cases of a table may not tell the functions apart.
+        # A small ridge on the whole diagonal: a table's cases may make functions collinear.
         least = 1e-9 * (1.0 + self.squares[0][0])
         lower: list[list[float]] = []
         for i in range(size):
@@ -100,10 +100,11 @@ class Ridge:
 
 
 class RegressionControl:
-    """g = share times the ridge regression of psi on the basis, by the tests so far.
+    """g = share times the ridge regression of psi on the basis, from the tests so far.
 
-    Minimized is sum w^2 (psi - g)^2 plus the penalties; of eleven shares from 0 to 1 the one is
-    taken whose expected bet grows fastest: less spread of v against a wider range.
+    The fit minimizes sum w^2 (psi - g)^2 plus penalties. Of eleven shares from 0 to 1, the one
+    with the fastest expected growth of the bet is used: a larger share reduces the spread of v
+    but widens its range.
 
     :param psi: range M of psi
     :param unweighted: every weight is 1
@@ -123,7 +124,7 @@ class RegressionControl:
         self._span = Bounds(*self._basis.span(coefficients))
 
     def count(self, test: CountedCase) -> ControlledValue:
-        """Return v by the fit in force, then learn."""
+        """Return v from the current fit, then learn."""
         values = self._basis.values(test.x)
         g, before = dot(self._coefficients, values), self._foresee(test, values)
         found = ControlledValue(
@@ -133,7 +134,7 @@ class RegressionControl:
         return found
 
     def foresee(self, test: CountedCase) -> Predictable:
-        """Return what the fit in force says of v."""
+        """Return what the current fit predicts of v."""
         return self._foresee(test, self._basis.values(test.x))
 
     def _foresee(self, test: CountedCase, values: list[float]) -> Predictable:
@@ -162,11 +163,11 @@ class RegressionControl:
         self._set([best * each for each in full])
 
     def _growth(self, share: float, full: list[float], weight_bound: float) -> float:
-        """Return how fast the slower of the two bets grows, to the second order."""
+        """Return the growth rate of the slower of the two bets, to second order."""
         n, gamma = self._ridge.n, self._gamma
         coefficients = [share * each for each in full]
         mean = dot(coefficients, self._basis.means)
-        # Coefficients that were fitted to the same tests flatter themselves.
+        # Residuals of the tests that were fitted are too small.
         optimism = 1.0 + 2.0 * share * len(full) / n
         square = self._psi_square - 2.0 * dot(coefficients, self._ridge.products)
         square += self._quadratic(coefficients)
@@ -193,8 +194,8 @@ class RegressionControl:
 
 
 def dot(a: Sequence[float], b: Sequence[float]) -> float:
-    """Return the product of two vectors, added in their order."""
-    total = 0.0  # not sum(): from Python 3.12 on it rounds in another way
+    """Return the product of two vectors, summed in order."""
+    total = 0.0  # not sum(): it rounds differently from Python 3.12 on
     for x, y in zip(a, b, strict=True):
         total += x * y
     return total

@@ -14,11 +14,11 @@
 
 """The `reproducible_query` rule: the reproducible statistical query of Impagliazzo et al. 2022.
 
-Every run is brought within gamma' of r* by Hoeffding's bound, and all share cells alpha wide at a
-random offset: an edge lies between runs that are all accurate with probability 2 gamma'/alpha.
-With k runs, gamma' = gamma s / (1 + s), alpha = 2 gamma / (1 + s) and s = beta - k c the value is
-within gamma' + alpha/2 = gamma of r*, and the runs differ with probability s + k c = beta at most.
-For two runs these are their formulas (Reproducibility in learning, algorithm 1).
+Hoeffding's bound brings every run within gamma' of r*, and all runs share cells alpha wide with
+a random offset: an edge lies between accurate runs with probability 2 gamma'/alpha. With k runs,
+gamma' = gamma s / (1 + s), alpha = 2 gamma / (1 + s) and s = beta - k c, the value is within
+gamma' + alpha/2 = gamma of r*, and the runs differ with probability s + k c = beta at most.
+For two runs these are the paper's formulas (Reproducibility in learning, algorithm 1).
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ from repsq_ros.estimation.stopping import Progress, Question, Validity
 
 @dataclass(frozen=True)
 class ReproducibleQuery:
-    """Hoeffding's number of tests for gamma' in place of gamma.
+    """Hoeffding's number of tests for gamma' instead of gamma.
 
     :param beta: probability that the runs may differ; above runs c
-    :param runs: k, campaigns that shall agree
+    :param runs: k, number of campaigns that shall agree
     """
 
     beta: float
@@ -49,7 +49,7 @@ class ReproducibleQuery:
     )
 
     def reach(self, gamma: float, c: float) -> float:
-        """Return gamma', how far a run's mean may be from r* [unit of psi].
+        """Return gamma', the largest distance of a run's mean from r* [unit of psi].
 
         :raises ValueError: beta is not above runs c
         """
@@ -61,5 +61,5 @@ class ReproducibleQuery:
         return gamma * share / (1.0 + share)
 
     def begin(self, question: Question) -> Progress:
-        """Begin a campaign."""
+        """Return the state of the rule before the first test."""
         return Hoeffding().begin(replace(question, gamma=self.reach(question.gamma, question.c)))

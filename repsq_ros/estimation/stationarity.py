@@ -13,14 +13,14 @@
 # limitations under the License.
 
 
-"""A test that the mean stays as it is while a campaign runs, and an interval where it does not.
+"""A test whether the mean changes during a campaign, and an interval for a changing mean.
 
 Both are valid at any number of tests.
 
 If E[z_t | past] is one number m, prod_t (1 + b_t (z_t - m)) is a test martingale for every stake
-b_t that follows from the past alone. Here b_t follows the mean of the latest tests, against m: it
-grows for every m where that mean moves. By Ville's inequality it reaches 1 / level for the true m
-with probability `level` at most; so a change is found once it has done so for every m.
+b_t that depends only on the past. Here b_t follows the difference between the mean of the latest
+tests and m, so the product grows for every m if the mean moves. By Ville's inequality it reaches
+1 / level for the true m with probability `level` at most. A change is found once every m did.
 """
 
 from __future__ import annotations
@@ -35,17 +35,18 @@ from repsq_ros.estimation.stopping import Bounds
 Numbers = NDArray[np.float64]
 
 LEVEL = 0.01  # probability of finding a change where there is none
-CELLS = 128  # of the range of psi, each with the capital of its least favourable mean
-LATEST = (12.0, 40.0, 120.0)  # tests that a mean of the latest ones remembers
-CAP = 0.5  # largest share of the capital that may be lost in one bet
-SCALES = np.geomspace(0.05, 0.9, 6)  # t: the small ones for long campaigns of a large spread
+# number of cells of the range of psi, each with the capital of its least favourable mean
+CELLS = 128
+LATEST = (12.0, 40.0, 120.0)  # memory of the means of the latest tests, in tests
+CAP = 0.5  # largest share of the capital that one bet may lose
+SCALES = np.geomspace(0.05, 0.9, 6)  # t: small values suit long campaigns with a large spread
 COSTS = -np.log1p(-SCALES) - SCALES
 
 
 class StationarityTest:
-    """Bets, for several campaigns, against every mean that could have stayed.
+    """Bets against every constant mean, for several campaigns.
 
-    :param psi: range M of psi, in which the mean lies
+    :param psi: range M of psi, which contains the mean
     :param runs: number of campaigns
     """
 
@@ -53,8 +54,8 @@ class StationarityTest:
         edges = np.linspace(psi.lower, psi.upper, CELLS + 1)
         self._low, self._high = edges[:-1], edges[1:]
         self._middle = (self._low + self._high) / 2.0
-        self._log: Numbers = np.zeros((len(LATEST), runs, CELLS))  # capital of each
-        self._passed = np.zeros((runs, CELLS), dtype=bool)  # capital once reached 1 / level
+        self._log: Numbers = np.zeros((len(LATEST), runs, CELLS))  # capital of each cell
+        self._passed = np.zeros((runs, CELLS), dtype=bool)  # capital has reached 1 / level
         self._sum: Numbers = np.zeros((len(LATEST), runs))
         self._weight: Numbers = np.zeros(len(LATEST))
         self._n, self._mean = 0, np.full(runs, (psi.lower + psi.upper) / 2.0)
@@ -63,18 +64,18 @@ class StationarityTest:
 
     @property
     def changed(self) -> NDArray[np.bool_]:
-        """Which campaigns have shown a change of the mean, at level LEVEL; it stays true."""
+        """Campaigns with a change of the mean, at level LEVEL; it stays true."""
         return np.asarray(self._passed.all(axis=1), dtype=np.bool_)
 
     def add(self, z: Numbers | float, bounds: Bounds) -> None:
-        """Take in one value of each campaign, shape (runs,).
+        """Add one value of each campaign, shape (runs,).
 
         :param bounds: of z, known before it was drawn
         """
         z = np.atleast_1d(np.asarray(z, dtype=float))
         if self._n:
             stake = self._stake(bounds)
-            # Of each cell the mean that this bet wins the least against.
+            # For each cell, use the mean against which this bet wins least.
             worst = np.where(stake > 0.0, self._high, self._low)
             self._log += np.log1p(stake * (z[:, None] - worst))
             top = self._log.max(axis=0)
@@ -88,10 +89,10 @@ class StationarityTest:
         self._squares = self._squares + away * (z - self._mean)
 
     def _stake(self, bounds: Bounds) -> Numbers:
-        """Return b_t, shape (latest, runs, cells), from the past only."""
+        """Return b_t, shape (latest, runs, cells), from past values only."""
         variance = (self._squares / (self._n + 1.0))[None, :, None]
         away = (self._sum / self._weight[:, None])[:, :, None] - self._middle
-        # What chance makes of the latest mean is no distance.
+        # Subtract the random error of the latest mean from its distance.
         chance = variance / self._weight[:, None, None]
         away *= np.maximum(1.0 - chance / np.maximum(away * away, 1e-300), 0.0)
         stake = away / (variance + away * away)
@@ -103,11 +104,12 @@ class StationarityTest:
 
 
 class RunningMean:
-    """Where (m_1 + ... + m_n) / n lies for means that change: P(ever outside) <= c.
+    """Bounds of (m_1 + ... + m_n) / n for changing means: P(ever outside) <= c.
 
-    Howard, Ramdas, McAuliffe & Sekhon 2021 (theorem 4): for 0 <= t < 1 and a guess g_i from the
-    past, prod_i exp(t (z_i - m_i) + (ln(1 - t) + t) (z_i - g_i)^2) is a supermartingale, z in a
-    range of width 1, m_i the mean of z_i given the past. Here the mean over fixed t, each side.
+    Howard, Ramdas, McAuliffe & Sekhon 2021 (theorem 4): for 0 <= t < 1 and a prediction g_i from
+    the past, prod_i exp(t (z_i - m_i) + (ln(1 - t) + t) (z_i - g_i)^2) is a supermartingale,
+    with z in a range of width 1 and m_i the mean of z_i given the past. Here it is averaged over
+    fixed t, for each side.
 
     :param bounds: of every z
     """
@@ -115,13 +117,13 @@ class RunningMean:
     def __init__(self, bounds: Bounds, c: float) -> None:
         self._bounds, self._wanted = bounds, math.log(2.0 / c)
         self._n, self._seen, self._weight = 0, 0.5, 1.0
-        self._sums = [0.0, 0.0]  # of the lowest that each z can have been, of the highest
-        self._squares = [0.0, 0.0]  # of their distances from the guess
+        self._sums = [0.0, 0.0]  # sums of the lowest and of the highest possible z
+        self._squares = [0.0, 0.0]  # sums of their squared distances from the prediction
 
     def add(self, z: float | None, could: Bounds | None = None) -> None:
-        """Take in a test, or a case without a value (None).
+        """Add a test, or a case without a value (None).
 
-        :param could: what it can have given, where an attempt was lost
+        :param could: range of z, if an attempt was lost
         """
         ends = (could.lower, could.upper) if could is not None else (z, z)
         guess = self._seen / self._weight
@@ -137,7 +139,7 @@ class RunningMean:
 
     @property
     def interval(self) -> Bounds:
-        """Return where the mean over all cases so far lies [unit of psi]."""
+        """Return bounds of the mean over all cases so far [unit of psi]."""
         if not self._n:
             return self._bounds
         low, high = self._bounds.lower, self._bounds.width / self._n
@@ -147,7 +149,7 @@ class RunningMean:
         )
 
     def _farthest(self, square_sum: float) -> float:
-        """Return the largest sum of z_i - m_i that is not refuted, from above (conservative)."""
+        """Return the largest sum of z_i - m_i that is not rejected, rounded up (conservative)."""
 
         def refuted(total: float) -> bool:
             logs = SCALES * total - COSTS * square_sum

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Stopping rules: what is asked of one, what it promises, and its state along a campaign."""
+"""Stopping rules: their question, their promise, and their state during a campaign."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ C_BELOW = key(
 
 
 class Outcome(TextEnum):
-    """How a campaign came to its end."""
+    """How a campaign ended."""
 
     REACHED = 'reached'  # the stopping rule was met
-    BUDGET = 'budget'  # max_tests came first
-    UNRESOLVED = 'unresolved'  # ... and more than one cell may still hold r*
-    VOID = 'void'  # what was measured contradicts the rule's assumptions: no claim is left
+    BUDGET = 'budget'  # max_tests was reached first
+    UNRESOLVED = 'unresolved'  # ... and several cells may still hold r*
+    VOID = 'void'  # measurements contradict the rule's assumptions: nothing can be claimed
 
 
 class Validity(enum.Enum):
-    """Under which circumstances a rule's interval holds with probability 1 - c."""
+    """The conditions under which a rule's interval is valid with probability 1 - c."""
 
     ANY_N = 'any number of tests, adaptive proposals included'
     FIXED_N = 'a number of tests fixed beforehand, adaptive proposals included'
@@ -66,15 +66,15 @@ class Bounds:
         return self.upper - self.lower
 
     def clip(self, value: float) -> float:
-        """Return the value within the bounds that is nearest."""
+        """Return the nearest value within the bounds."""
         return min(max(value, self.lower), self.upper)
 
     def around(self, value: float) -> Bounds:
-        """Return the narrowest bounds that hold these and a value."""
+        """Return the bounds, widened to include a value."""
         return Bounds(min(value, self.lower), max(value, self.upper))
 
     def hold(self, z: float) -> bool:
-        """Tell whether z lies within, but for the rounding of exp(log p - log q)."""
+        """Tell whether z is within the bounds, up to the rounding of exp(log p - log q)."""
         allowance = 1e-12 * max(abs(self.lower), abs(self.upper))
         return self.lower - allowance <= z <= self.upper + allowance
 
@@ -83,10 +83,10 @@ class Bounds:
 class Question:
     """What a campaign asks of its stopping rule."""
 
-    gamma: float  # wanted half-width [unit of psi]
+    gamma: float  # requested half-width [unit of psi]
     c: float  # probability of a miss
     bounds: Bounds  # of every z
-    edges: tuple[float, ...] = ()  # of the partition, ends included; where a rule needs it
+    edges: tuple[float, ...] = ()  # of the partition, ends included; only some rules need it
     max_tests: int | None = None  # the campaign ends here at the latest
 
 
@@ -103,40 +103,40 @@ class Progress(Protocol):
 
     @property
     def reached(self) -> bool:
-        """True once the rule says stop; it stays true."""
+        """True once the rule is met; it stays true."""
 
     @property
     def void(self) -> bool:
-        """True once no further value can bring the end: the assumptions are broken."""
+        """True once the assumptions are violated, so that the rule can never be met."""
 
     @property
     def cells(self) -> tuple[int, int] | None:
-        """First and last cell that r* may lie in; None for a rule that aims at gamma."""
+        """First and last cell that may contain r*; None for a rule that aims at gamma."""
 
     @property
     def events(self) -> tuple[str, ...]:
-        """Whatever is against the rule's assumptions, one line each."""
+        """Violations of the rule's assumptions, one line each."""
 
     def add(
         self, total: Accumulator, z: float, bounds: Bounds, could: Bounds | None = None
     ) -> None:
-        """Take in one value.
+        """Add one value.
 
-        :param total: what has been counted, z included
+        :param total: all counted values, with z
         :param bounds: of this z, known before it was drawn
-        :param could: what the test could have given, where an attempt of it was lost, so that z
-            may have been chosen; None: nothing but z
+        :param could: range of z if an attempt of the test was lost, so that z may have been
+            chosen; None: no loss
         """
 
     def miss(self, total: Accumulator, could: Bounds) -> None:
-        """Take in a case that was drawn and gave no value.
+        """Add a case that was drawn but gave no value.
 
-        :param total: what has been counted
-        :param could: what the case could have given
+        :param total: all counted values
+        :param could: range of its z
         """
 
     def expected_n(self, total: Accumulator) -> int:
-        """Return n at the stop if mean and variance stay as they are; 0 where unknown."""
+        """Return n at the stop if mean and variance stay constant; 0: unknown."""
 
 
 class StoppingRule(Protocol):
@@ -148,15 +148,15 @@ class StoppingRule(Protocol):
 
     @property
     def validity(self) -> Validity:
-        """Under which circumstances its interval holds."""
+        """Conditions under which its interval is valid."""
 
     @property
     def statement(self) -> str:
-        """Say in one sentence what the rule guarantees, and under which assumption."""
+        """Return one sentence: what the rule guarantees, and under which assumption."""
 
     @property
     def sides(self) -> str:
-        """'' where c covers both ends of the interval, ' on each side' where each has its c."""
+        """'' if c covers both ends of the interval, ' on each side' if each end has its own c."""
 
     def begin(self, question: Question) -> Progress:
         """Return the state of the rule before the first test of a campaign."""

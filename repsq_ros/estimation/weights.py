@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Importance weights: their effective sample size, and the bounds that they give z = psi w."""
+"""Importance weights: effective sample size, and the resulting bounds of z = psi w."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Weights:
 
     @property
     def effective_sample_size(self) -> float:
-        """Return (sum w)^2 / sum w^2: how many equally weighted tests are worth as much."""
+        """Return (sum w)^2 / sum w^2: the equivalent number of equally weighted tests."""
         return self.total**2 / self.squares if self.squares > 0.0 else 0.0
 
 
@@ -56,7 +56,7 @@ def z_bounds(
     """
     if unweighted:
         return Bounds(lower, min(upper, truncation))
-    # A bound that is not known is none for 0 either: 0 * inf is not a number.
+    # Avoid 0 * inf with an unknown weight bound.
     high = upper * weight_bound if upper > 0.0 else 0.0
     low = lower * weight_bound if lower < 0.0 else 0.0
     return Bounds(low, min(high, truncation))
