@@ -66,7 +66,7 @@ class Partition:
 
     @staticmethod
     def anchored(lower: float, upper: float, anchor: float, half_width: float) -> Partition:
-        """Make cells 2 half_width wide, the anchor in the middle of one; end cells may be narrower.
+        """Make cells 2 half_width wide, with the anchor in the middle of one; end cells are cut.
 
         :param anchor: the initiator's estimate; clipped to the range
         :raises ValueError: range empty, half_width <= 0

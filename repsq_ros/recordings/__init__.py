@@ -12,4 +12,4 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Recordings read whole: what is in them as messages or as columns, and what is not."""
+"""Reading recordings completely, as messages or as columns, and reporting what is unreadable."""

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What the sensors in a recording are like, topic by topic, in one pass over it."""
+"""Properties of the sensors in a recording, topic by topic, in one pass."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ OF_CLOCKS = ('arrival after stamp', 'drift of the clocks', 'arrival jitter')
 class AuditOfBody:
     """One body of a topic."""
 
-    name: str  # '': its messages hold one, without a name
-    stamps: StreamAudit | None  # of its own; None: those of the messages
+    name: str  # '': the topic has one body, without a name
+    stamps: StreamAudit | None  # None: the same stamps as the messages
     poses: BodyAudit
 
     def lines(self) -> Lines:
-        """Return what people read, as pairs of name and value."""
+        """Return pairs of name and value for people."""
         lines = [] if self.stamps is None else self.stamps.lines()[:2]
         lines += self.poses.lines()
         return [(f'{self.name}: {key}' if self.name else key, value) for key, value in lines]
@@ -56,14 +56,14 @@ class AuditOfBody:
 
 @dataclass(frozen=True)
 class AuditOfTopic:
-    """A topic of a recording and the messages of one type on it."""
+    """A topic of a recording with the messages of one type."""
 
     topic: str
     type: str
     stream: StreamAudit | None  # None: no message
-    stamped: bool  # by headers; else times of arrival were taken
-    unknown: str  # why its messages cannot be read; empty: they can
-    damage: str  # why one of them could not, after which none was; empty: all were
+    stamped: bool  # by headers; False: the stamps are times of arrival
+    unknown: str  # why no message can be read; empty: they can
+    damage: str  # why reading stopped at one message; empty: all were read
     frames: tuple[str, ...]  # frame_id
     bodies: tuple[AuditOfBody, ...]
 
@@ -74,14 +74,14 @@ class AuditOfTopic:
 
     @property
     def clock(self) -> tuple[float, float] | None:
-        """Delay of arrival [s] and its drift [s/s]; None: no clock has set the stamps."""
+        """Delay of arrival [s] and its drift [s/s]; None: the stamps are from no clock."""
         found = self.stream
         if found is None or not self.stamped or found.count < 3 or found.all_zero:
             return None
         return found.delay, found.drift
 
     def lines(self) -> Lines:
-        """Return what people read, as pairs of name and value."""
+        """Return pairs of name and value for people."""
         if self.stream is None:
             return [('not read', self.damage)] if self.damage else [('no message', '')]
         lines = self.stream.lines()
@@ -100,7 +100,7 @@ class AuditOfTopic:
         return lines
 
     def verdicts(self) -> list[str]:
-        """Return what is wrong, in the words of the reasons why a test would be INVALID."""
+        """Return what is wrong, in the words of the reasons that make a test INVALID."""
         if self.stream is None:
             return []
         told = stream_verdicts(self.stream, self.stamped)
@@ -114,9 +114,9 @@ class AuditOfTopic:
 def audits_of(
     recording: Recording, topics: Iterable[str], rate: float = 0.0
 ) -> list[AuditOfTopic]:
-    """Describe some topics of a recording, stretch by stretch: no more of it is in memory.
+    """Describe topics of a recording, part by part: only one part is in memory.
 
-    :param rate: [Hz] nominal, of all; 0: from the median gap
+    :param rate: nominal rate of all topics [Hz]; 0: use the median gap
     :raises BagError: damage
     """
     wanted = set(topics)
@@ -130,23 +130,23 @@ def audits_of(
         if not stream.damage:
             try:
                 stream.take(table, rate)
-            except BagError as error:  # it concerns no other topic
+            except BagError as error:  # other topics are not affected
                 stream.damage = str(error)
     return [stream.result(topic) for (topic, _), stream in streams.items()]
 
 
 @dataclass
 class _AuditedBody:
-    """A body, as its poses come."""
+    """A body, updated as its poses come."""
 
     read: Reader
-    own: StreamAuditor | None  # of stamps that are not those of the messages
+    own: StreamAuditor | None  # for stamps that differ from those of the messages
     poses: BodyAuditor | None = None
 
 
 @dataclass
 class _AuditedStream:
-    """A topic, as its messages come."""
+    """A topic, updated as its messages come."""
 
     type: str
     auditor: StreamAuditor
@@ -158,7 +158,7 @@ class _AuditedStream:
     bodies: dict[str, _AuditedBody] = field(default_factory=dict)
 
     def take(self, table: Table, rate: float) -> None:
-        """Take in the messages of a stretch."""
+        """Add the messages of a part."""
         if not len(table):
             return
         if table.unknown is not None:
@@ -199,7 +199,7 @@ class _AuditedStream:
                 body.poses.add(found, numbers)
 
     def result(self, topic: str) -> AuditOfTopic:
-        """Return what is known of it."""
+        """Return the properties of the topic so far."""
         bodies = [
             AuditOfBody(
                 name,
@@ -232,14 +232,14 @@ def _poses_in(
 ) -> Iterator[tuple[Integers, Sequence[NDArray[np.float64]]]]:
     """Yield stamps (n,) and numbers, (n,) each: x, y, z, and x, y, z, w of a quaternion.
 
-    :param stamps: of the messages, which are read no second time
+    :param stamps: of the messages, to avoid reading them twice
     """
     if len(table.alike) == 1 and not len(table.others):
         message, log_ns = table.alike[0].message, table.log_ns
         try:
             sample = kind.read(message, stamps) if kind.read else read(message, log_ns)  # type: ignore[arg-type]
         except (TypeError, ValueError):
-            pass  # not to be said of all together
+            pass  # cannot be read as columns
         else:
             if sample is not None:
                 sample = sample.repeated(len(table))

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Writing recordings as rosbag2 does: mcap with whole definitions, metadata.yaml beside."""
+"""Writing recordings as rosbag2 does: mcap with full definitions, plus metadata.yaml."""
 
 from __future__ import annotations
 
@@ -47,18 +47,18 @@ class BagWriter:
         self.counts: dict[str, int] = {}
         try:
             self._writer.open()
-            # As rosbag2 names the first file: `ros2 bag reindex` takes no other for a recording's.
+            # The name that rosbag2 uses: `ros2 bag reindex` ignores other files.
             storage: Any = self._writer.storage
             storage.path = storage.path.rename(path / f'{path.name}_0.mcap')
         except OSError as error:
             raise OutputError.unwritable(path, error) from None
 
     def add(self, topic: str, kind: str, profiles: Iterable[Mapping[str, Any]] = ()) -> None:
-        """Begin with a topic.
+        """Start a topic.
 
         :param kind: its type, e.g. nav_msgs/msg/Odometry
-        :param profiles: the quality of service that each publisher offers, as `qos_of` takes it
-        :raises MissingError: nobody knows the definition of the type
+        :param profiles: quality of service of each publisher, in the form of `qos_of`
+        :raises MissingError: the definition of the type is not known
         """
         if (topic, kind) in self._connections:
             return
@@ -76,7 +76,7 @@ class BagWriter:
         self.counts.setdefault(topic, 0)
 
     def write(self, topic: str, kind: str, log_ns: int, data: bytes) -> None:
-        """Write one message of a topic that has begun.
+        """Write one message of a started topic.
 
         :raises OutputError: the disk is full
         """
@@ -87,7 +87,7 @@ class BagWriter:
         self.counts[topic] += 1
 
     def flush(self) -> None:
-        """Bring all to the disk: who is killed after that has lost nothing before it.
+        """Flush everything to the disk, so that a later kill cannot lose it.
 
         :raises OutputError: the disk is full
         """
@@ -111,9 +111,9 @@ class BagWriter:
             raise self._unwritable(error) from None
 
     def _name_distribution(self) -> None:
-        """Write whose messages these are where the library names itself."""
+        """Write the ROS distribution, where the library would write its own name."""
         metadata = self._path / METADATA
-        distribution = os.environ.get('ROS_DISTRO') or 'jazzy'  # from wheels it is not set
+        distribution = os.environ.get('ROS_DISTRO') or 'jazzy'  # not set in ROS from wheels
         text = metadata.read_text(encoding='utf-8')
         partial = metadata.with_suffix('.partial')
         partial.write_text(
@@ -130,7 +130,7 @@ class BagWriter:
 
 
 class InstalledDefinitions:
-    """Definitions of messages: as they are installed, else as Jazzy has them."""
+    """Definitions of messages: the installed ones, else those of Jazzy."""
 
     def __init__(self) -> None:
         from rosbags.typesys import Stores, get_typestore
@@ -139,9 +139,9 @@ class InstalledDefinitions:
         self._jazzy: Any = get_typestore(Stores.ROS2_JAZZY)
 
     def store_with(self, kind: str) -> Any:
-        """Return a store that knows a type and all types within it.
+        """Return a store with a type and all its nested types.
 
-        :raises MissingError: nobody knows it
+        :raises MissingError: the definition is not known
         """
         from rosbags.typesys import get_types_from_msg
 
@@ -167,9 +167,9 @@ class InstalledDefinitions:
         return self._store
 
     def text_of(self, kind: str) -> str | None:
-        """Return the definition with its comments, which tell units, as rosbag2 keeps it.
+        """Return the definition with its comments, which give units, as rosbag2 stores it.
 
-        None: one of its types is not installed. `store_with` has to know the type.
+        None: one of its types is not installed. `store_with` must know the type.
         """
         kinds, text = [kind], ''
         for name in kinds:
@@ -188,7 +188,7 @@ class InstalledDefinitions:
 
 
 def _definition_file(name: str) -> Path | None:
-    # ROS from wheels lies in the virtual environment itself.
+    # ROS from wheels is in the virtual environment itself.
     for prefix in (*os.environ.get('AMENT_PREFIX_PATH', '').split(os.pathsep), sys.prefix):
         file = Path(prefix) / 'share' / f'{name}.msg'
         if prefix and file.is_file():
@@ -212,7 +212,7 @@ def _types_in(definition: Any) -> list[str]:
 
 
 def qos_of(profile: Mapping[str, Any]) -> Any:
-    """Return a quality of service as a recording keeps it.
+    """Return a quality of service in the form that a recording stores.
 
     :param profile: names of history, reliability, durability and liveliness in lower case; depth;
         deadline, lifespan and lease of liveliness in ns, 2**63 - 1: no limit
@@ -227,7 +227,7 @@ def qos_of(profile: Mapping[str, Any]) -> Any:
     )
 
     def time(name: str) -> Any:
-        # No limit is RMW_DURATION_INFINITE so: anything else is one, which a player would offer.
+        # RMW_DURATION_INFINITE; any other value is a limit that a player would offer.
         return QosTime(*divmod(int(profile[name]), 1_000_000_000))
 
     return Qos(

@@ -12,11 +12,11 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Where the fields of a message lie, as one message of its kind shows it.
+"""The places of the fields in a message, derived from one example message.
 
-CDR has no fixed layout: strings and sequences take the room that they need. But as long as the
-lengths in it, the texts and the encapsulation stay what they are, so does the place of each
-number, and the numbers of many messages are columns that need not be read one by one.
+CDR has no fixed layout: strings and sequences have variable length. But among messages with the
+same lengths, texts and encapsulation, each number has the same place. The numbers of many such
+messages can be read as columns.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-HEAD = 4  # bytes of the encapsulation: what follows is aligned to its own beginning
-PADDING = 3  # bytes at most that a writer puts behind the last field
-ITEMS = 4096  # strings and parts in one message; more are read message by message
+HEAD = 4  # bytes of the encapsulation; alignment starts after it
+PADDING = 3  # most bytes of padding after the last field
+ITEMS = 4096  # largest number of strings and parts; messages with more are read one by one
 BIG, LITTLE = b'\x00\x00', b'\x00\x01'
 WIDTHS = {
     'bool': 'u1',
@@ -58,7 +58,7 @@ class Leaf(NamedTuple):
 
 
 class Elements(NamedTuple):
-    """Several numbers in a row."""
+    """Several consecutive numbers."""
 
     offset: int
     dtype: np.dtype[Any]
@@ -66,16 +66,16 @@ class Elements(NamedTuple):
     truth: bool = False
 
 
-# A part is a dict of its fields; a text is itself.
+# A part is a dict of its fields; a text is a str.
 Node = dict[str, Any] | list[Any] | Leaf | Elements | str
 
 
 class UnevenError(ValueError):
-    """A message of which no layout can be made."""
+    """A message without a usable layout."""
 
 
 class Layout:
-    """The layout of all messages that are like an example.
+    """The layout of all messages that match an example.
 
     :param raw: the example
     :param fields: definitions of all types, as rosbags has them
@@ -101,14 +101,14 @@ class Layout:
 
     @property
     def constants(self) -> list[tuple[int, int, bytes]]:
-        """Return what is the same in all messages that are like the example: begin, end, bytes."""
+        """Return the bytes that all matching messages share: begin, end, bytes."""
         return [(begin, end, self._raw[begin:end]) for begin, end in _runs(self._fixed)]
 
     def fits(self, count: int, words: Callable[[int, str], NDArray[Any]]) -> NDArray[np.bool_]:
-        """Tell which messages are like the example.
+        """Return which messages match the example.
 
-        :param count: of the messages, all of its size
-        :param words: returns what stands at an offset of each, (count,), as a dtype
+        :param count: number of messages, all of its size
+        :param words: returns the values at an offset of all messages, (count,), as a dtype
         """
         fits = np.ones(count, dtype=np.bool_)
         for at, dtype in self._words:
@@ -165,7 +165,7 @@ class Layout:
 
 
 def _runs(places: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Join stretches of bytes that touch."""
+    """Join adjacent byte ranges."""
     found = [places[0]]
     for begin, end in places[1:]:
         if begin == found[-1][1]:
@@ -176,7 +176,7 @@ def _runs(places: list[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def _words(begin: int, end: int) -> list[tuple[int, str]]:
-    """Cut a stretch of bytes into words, as few as may be: offset and dtype of each."""
+    """Split a byte range into as few words as possible: offset and dtype of each."""
     found = []
     while begin < end:
         width = next(each for each in (8, 4, 2, 1) if each <= end - begin)

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Which files make up a recording, and what its metadata.yaml says of them."""
+"""The files of a recording, and the contents of its metadata.yaml."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ import yaml
 from repsq_ros.errors import AbsentError, BagError
 
 SUFFIXES = ('.mcap', '.db3')
-PACKED = '.zstd'  # behind them: packed as a whole
+PACKED = '.zstd'  # suffix of files that are compressed as a whole
 METADATA = 'metadata.yaml'
-# Of a hundred topics with their profiles, libyaml reads in a tenth of the time.
+# With a hundred topics, libyaml takes a tenth of the time.
 LOADER = getattr(yaml, 'CSafeLoader', yaml.SafeLoader)
 POINTER = b'version https://git-lfs'
 
@@ -39,17 +39,17 @@ class RecordedFiles:
 
     path: Path
     files: list[Path]
-    counts: dict[str, int] = field(default_factory=dict)  # messages of each topic, as told
-    qos: dict[str, str] = field(default_factory=dict)  # of each topic, as told
-    packed_messages: bool = False  # each message is packed by itself
-    notes: list[str] = field(default_factory=list)  # what was found amiss, one line each
+    counts: dict[str, int] = field(default_factory=dict)  # messages of each topic, by the metadata
+    qos: dict[str, str] = field(default_factory=dict)  # of each topic, by the metadata
+    packed_messages: bool = False  # each message is compressed separately
+    notes: list[str] = field(default_factory=list)  # what is wrong, one line each
 
 
 def files_of(path: Path, recover: bool) -> RecordedFiles:
-    """Return the files of a folder with its metadata.yaml, or the one file that is given.
+    """Return the files of a folder with metadata.yaml, or the single file that is given.
 
-    :param recover: read what lies there, whatever the metadata says
-    :raises BagError: there is nothing, or not all that should be
+    :param recover: read all files in the folder, whatever the metadata lists
+    :raises BagError: no file, or files are missing
     """
     if not path.exists():
         raise AbsentError(f'{path}: does not exist, expected a folder or file of a recording')
@@ -76,9 +76,9 @@ def files_of(path: Path, recover: bool) -> RecordedFiles:
 
 
 def metadata_of(file: Path) -> Any:
-    """Return what a metadata.yaml tells of its recording; where it makes no sense, as yaml fails.
+    """Return the contents of a metadata.yaml.
 
-    :raises OSError, UnicodeDecodeError, yaml.YAMLError, KeyError, TypeError: it tells nothing
+    :raises OSError, UnicodeDecodeError, yaml.YAMLError, KeyError, TypeError: it cannot be used
     """
     told = yaml.load(file.read_text(encoding='utf-8'), LOADER)
     return told['rosbag2_bagfile_information']
@@ -127,9 +127,9 @@ def _listed(path: Path, metadata: Path, there: list[Path], recover: bool) -> Rec
 
 
 def _names(paths: Any) -> list[str]:
-    """Return the names of the files that are listed, each once.
+    """Return the names of the listed files, without duplicates.
 
-    :raises TypeError: they are no list of files
+    :raises TypeError: not a list of files
     """
     listed = isinstance(paths, list) and all(isinstance(path, str) for path in paths)
     names = [PurePath(path).name for path in paths] if listed else []
@@ -151,17 +151,17 @@ def _qos(topic: dict[str, Any]) -> str:
 
 
 def is_storage(file: Path) -> bool:
-    """Tell by its name whether a file is one of a recording."""
+    """Tell whether a file's name is that of a recording."""
     return file.suffix in SUFFIXES or (file.suffix == PACKED and file.stem.endswith(SUFFIXES))
 
 
 def _by_number(file: Path) -> list[str]:
-    """Sort bag_10 behind bag_9."""
+    """Sort key that puts bag_10 after bag_9."""
     return [part.zfill(12) for part in re.split(r'(\d+)', file.name)]
 
 
 def objection_to(file: Path) -> str:
-    """Return why a file cannot hold a recording at all, with the remedy; '': it may."""
+    """Return why a file cannot be a recording, with the remedy; '': it may be one."""
     size = file.stat().st_size
     if not size:
         return 'empty, expected a recording: was it copied while it was written?'

@@ -12,18 +12,18 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Bytes of a file by their places, whoever reads it at the same time."""
+"""Random access to the bytes of a file, safe for several readers."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
 
-KEPT = 16 << 10  # bytes that are read for a look at a few: small records share a read
+KEPT = 16 << 10  # bytes per read-ahead: neighbouring small records share a read
 
 
 class FileBytes:
-    """The bytes of a file, by their places."""
+    """The bytes of a file, by position."""
 
     def __init__(self, path: Path) -> None:
         self._file = path.open('rb', buffering=0)
@@ -31,12 +31,12 @@ class FileBytes:
         self._begin, self._kept = 0, b''
 
     def at(self, begin: int, length: int) -> bytes:
-        """Read so many bytes, fewer at the end of the file."""
+        """Read `length` bytes, fewer at the end of the file."""
         length = min(length, self.size - begin)
         return os.pread(self._file.fileno(), length, begin) if length > 0 else b''
 
     def near(self, begin: int, length: int) -> bytes:
-        """Read bytes that most often lie close behind those that were read before."""
+        """Read bytes that are probably close to those of the last call."""
         if length >= KEPT:
             return self.at(begin, length)
         at = begin - self._begin

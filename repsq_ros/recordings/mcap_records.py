@@ -14,7 +14,7 @@
 
 """The records of an mcap file. The format: https://mcap.dev/spec.
 
-A record is an opcode (1 byte), a length (8 bytes) and so many bytes. Those of a message are its
+A record is an opcode (1 byte), a length (8 bytes) and the content. The content of a message is its
 channel (2), sequence number (4), log and publish time (8 each), then its data.
 """
 
@@ -35,9 +35,9 @@ MAGIC = b'\x89MCAP0\r\n'
 HEADER, FOOTER, SCHEMA, CHANNEL, MESSAGE = 0x01, 0x02, 0x03, 0x04, 0x05
 CHUNK, INDEX, STATISTICS, DATA_END = 0x06, 0x07, 0x0B, 0x0F
 HEAD = struct.Struct('<BQ')
-IN_MESSAGE = 22  # bytes of a message record before its data
+IN_MESSAGE = 22  # bytes in a message record before its data
 FOOTER_SIZE = HEAD.size + 20 + len(MAGIC)
-LARGEST_CHUNK = 1 << 29  # bytes unpacked; a larger claim is not believed
+LARGEST_CHUNK = 1 << 29  # largest accepted size of an unpacked chunk [bytes]
 MESSAGE_HEAD = np.dtype(
     {
         'names': ['opcode', 'length', 'channel', 'log'],
@@ -49,33 +49,33 @@ MESSAGE_HEAD = np.dtype(
 
 
 class DamagedError(Exception):
-    """A part of a file is not what it should be; the message says what is wrong with it."""
+    """A part of a file is damaged; the message says how."""
 
 
 class ChunkHead(NamedTuple):
-    """The beginning of a chunk."""
+    """The header of a chunk."""
 
     start_ns: int
     end_ns: int
-    size: int  # of its records, unpacked
-    crc: int  # of its records; 0: none
+    size: int  # unpacked size of its records [bytes]
+    crc: int  # checksum of its records; 0: none
     compression: str
-    packed: int  # bytes of its records in the file
-    length: int  # of this beginning
+    packed: int  # size of its records in the file [bytes]
+    length: int  # size of this header [bytes]
 
 
 class Records(NamedTuple):
-    """The records of a stretch of bytes."""
+    """The records in a range of bytes."""
 
     messages: MessageBlock
     others: list[tuple[int, int, int]]  # opcode, begin and end of the content
-    end: int  # where no complete record follows
+    end: int  # end of the last complete record
 
 
 def chunk_head(data: bytes) -> ChunkHead:
-    """Read the beginning of a chunk.
+    """Read the header of a chunk.
 
-    :raises DamagedError: there is none
+    :raises DamagedError: not a chunk
     """
     try:
         start, end, size, crc, name = struct.unpack_from('<QQQII', data, 0)
@@ -110,7 +110,7 @@ def channel(data: bytes, schemas: dict[int, tuple[str, str, str]]) -> tuple[int,
         more[key], at = _text(data, at)
     name, syntax, text = schemas.get(of, ('', '', ''))
     if encoding == 'ros1' and name.count('/') == 1:
-        name = name.replace('/', '/msg/')  # ROS 1 has no folders of messages
+        name = name.replace('/', '/msg/')  # ROS 1 has no msg folder in type names
     qos = more.get('offered_qos_profiles', '')
     return number, Channel(topic, name, encoding, text, syntax, qos)
 
@@ -130,10 +130,10 @@ def _text(data: bytes, at: int) -> tuple[str, int]:
 
 
 def unpacked(head: ChunkHead, data: bytes, partly: bool = False) -> bytes:
-    """Return the records of a chunk. No more is unpacked than its head says.
+    """Unpack the records of a chunk, up to the size that its header gives.
 
-    :param partly: as many as can be had, where the chunk is cut
-    :raises DamagedError: they cannot be had, or are not those that were written
+    :param partly: unpack as much as possible of a cut chunk
+    :raises DamagedError: they cannot be unpacked, or their checksum is wrong
     """
     if head.compression not in _UNPACK:
         raise DamagedError(f'a chunk packed by {head.compression!r}, which is not understood')
@@ -143,7 +143,7 @@ def unpacked(head: ChunkHead, data: bytes, partly: bool = False) -> bytes:
         )
     try:
         records: bytes = _UNPACK[head.compression](data, head.size + 1)
-    except Exception as error:  # each library has errors of its own
+    except Exception as error:  # each library raises its own errors
         raise DamagedError(f'a chunk that cannot be unpacked ({error})') from None
     if len(records) > head.size:
         raise DamagedError(f'a chunk of more than the {head.size} bytes that its head says')
@@ -157,7 +157,7 @@ def unpacked(head: ChunkHead, data: bytes, partly: bool = False) -> bytes:
 
 
 def zstd_module() -> Any:
-    """Return zstd as Python 3.14 has it, or the same for an older one."""
+    """Return zstd of Python 3.14, or its backport."""
     if sys.version_info >= (3, 14):
         from compression import zstd
     else:
@@ -188,11 +188,11 @@ _UNPACK: dict[str, Callable[[bytes, int], Any]] = {
 def find_records(
     data: bytes, indexed: Integers | None = None, until: frozenset[int] = frozenset()
 ) -> Records:
-    """Find all records from the beginning on.
+    """Find all records from the start.
 
-    :param indexed: where messages begin, as an index says; believed where these records and those
-        between them fill the data
-    :param until: opcodes before which to stop
+    :param indexed: positions of messages by an index; used only if these records and those in
+        between fill the data
+    :param until: stop before these opcodes
     """
     found = None if indexed is None else _by_index(data, indexed)
     return _one_by_one(data, 0, len(data), until) if found is None else found
@@ -218,11 +218,11 @@ def _one_by_one(data: bytes, begin: int, end: int, until: frozenset[int]) -> Rec
 
 
 def _by_index(data: bytes, indexed: Integers) -> Records | None:
-    """Believe an index if the records between its messages fill the data; None: they do not."""
+    """Use an index if the records between its messages fill the data; None: they do not."""
     last = len(data) - HEAD.size - IN_MESSAGE
     if not len(indexed) or indexed.min() < 0 or indexed.max() > last:
         return None
-    starts = np.sort(indexed, kind='stable')  # each channel's are in order
+    starts = np.sort(indexed, kind='stable')  # sorted per channel already
     heads = _heads(data, starts)
     lengths = heads['length']
     if (
@@ -251,9 +251,9 @@ def _block_at(data: bytes, starts: Integers) -> MessageBlock:
 
 
 def _heads(data: bytes, starts: Integers) -> NDArray[Any]:
-    """Return what stands before the data of messages, (n,) of MESSAGE_HEAD."""
+    """Return the headers of messages, (n,) of MESSAGE_HEAD."""
     size = MESSAGE_HEAD.itemsize
-    # As mere bytes, since numpy copies a structure field by field.
+    # As plain bytes, since numpy copies a structure field by field.
     every: NDArray[Any] = np.ndarray((len(data) - size + 1,), f'V{size}', data, 0, (1,))
     return every[starts].view(MESSAGE_HEAD)
 

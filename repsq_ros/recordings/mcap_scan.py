@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The chunks of an mcap file, from its first record to its last, whether it is complete or cut."""
+"""Finding the chunks of an mcap file, also of an incomplete one."""
 
 from __future__ import annotations
 
@@ -29,46 +29,47 @@ from repsq_ros.recordings.file_bytes import FileBytes
 from repsq_ros.recordings.mcap_records import HEAD, ChunkHead, DamagedError, find_records
 from repsq_ros.recordings.message_block import Channel
 
-BARE = 4 << 20  # bytes of messages outside of chunks that are read at once
+BARE = 4 << 20  # bytes read at once of messages outside of chunks
 KNOWN = range(0x01, 0x10)
-PRIVATE = 0x80  # opcodes from here on are anybody's own
+PRIVATE = 0x80  # first opcode of private records
 ENDS = frozenset({records.CHUNK, records.DATA_END, records.FOOTER})
 
 
 @dataclass(slots=True)
 class McapPart:
-    """A chunk, or messages that lie in none."""
+    """A chunk, or messages outside of chunks."""
 
-    begin: int  # of its content in the file
+    begin: int  # position of its content in the file
     length: int
     start_ns: int
     end_ns: int
-    head: ChunkHead | None = None  # None: no chunk
-    index: list[tuple[int, int]] = field(default_factory=list)  # where its message indexes lie
-    complete: bool = True  # False: the file ends in it
+    head: ChunkHead | None = None  # None: messages outside of chunks
+    index: list[tuple[int, int]] = field(default_factory=list)  # positions of its message indexes
+    complete: bool = True  # False: the file ends inside it
 
     @property
     def size(self) -> int:
-        """Bytes in memory."""
+        """Size in memory [bytes]."""
         return self.length if self.head is None else self.head.size
 
 
 @dataclass
 class McapContents:
-    """What the scan found."""
+    """The result of the scan."""
 
     parts: list[McapPart] = field(default_factory=list)
     schemas: dict[int, tuple[str, str, str]] = field(default_factory=dict)
     channels: dict[int, Channel] = field(default_factory=dict)
-    counts: dict[int, int] | None = None  # messages of each channel, as the file's end says
-    damage: list[str] = field(default_factory=list)  # one line each
-    data_end: int = 0  # where the data end, and
-    data_crc: int = 0  # their checksum; 0: none
+    # messages of each channel, by the summary at the file's end
+    counts: dict[int, int] | None = None
+    damage: list[str] = field(default_factory=list)  # what is damaged, one line each
+    data_end: int = 0  # end of the data section, and
+    data_crc: int = 0  # its checksum; 0: none
 
     def note(self, opcode: int, data: bytes) -> None:
-        """Take in a schema, a channel or the statistics.
+        """Store a schema, a channel or the statistics.
 
-        :raises DamagedError: it is none
+        :raises DamagedError: it cannot be parsed
         """
         try:
             if opcode == records.SCHEMA:
@@ -84,9 +85,9 @@ class McapContents:
 
 
 def scan(file: FileBytes) -> McapContents:
-    """Find the parts of a file, and what its end says of them.
+    """Find the parts of a file, and read its summary.
 
-    :raises DamagedError: it is no mcap file
+    :raises DamagedError: not an mcap file
     """
     if file.at(0, 8) != records.MAGIC:
         raise DamagedError('does not begin as an mcap file does')
@@ -106,7 +107,7 @@ def scan(file: FileBytes) -> McapContents:
 
 
 def _read_end(file: FileBytes, found: McapContents) -> int:
-    """Read what stands behind the data; return where they end; -1: nothing tells."""
+    """Read the summary after the data; return the end of the data; -1: there is no summary."""
     footer = max(file.size - records.FOOTER_SIZE, 8)
     tail = file.at(footer, records.FOOTER_SIZE)
     opcode, length = HEAD.unpack_from(tail, 0) if len(tail) >= HEAD.size else (0, 0)
@@ -131,9 +132,9 @@ def _read_end(file: FileBytes, found: McapContents) -> int:
 
 
 def _step(file: FileBytes, at: int, found: McapContents) -> int:
-    """Take in what stands at a place; return where the next begins; -1: the data end here.
+    """Read the record at a position; return the next position; -1: end of the data.
 
-    :raises DamagedError: no record stands there
+    :raises DamagedError: there is no record
     """
     head = file.near(at, HEAD.size)
     if len(head) < HEAD.size:
@@ -171,7 +172,7 @@ def _step(file: FileBytes, at: int, found: McapContents) -> int:
 
 
 def _bare(file: FileBytes, at: int, after: int, found: McapContents) -> int:
-    """Take in messages that lie in no chunk; return where others follow."""
+    """Read messages outside of chunks; return the position after them."""
     block = file.at(at, max(BARE, after - at))
     seen = find_records(block, until=ENDS)
     if not len(seen.messages):
@@ -184,7 +185,7 @@ def _bare(file: FileBytes, at: int, after: int, found: McapContents) -> int:
 
 
 def _resume(file: FileBytes, at: int) -> int:
-    """Return where the next chunk begins behind damage; -1: there is none."""
+    """Return the position of the next chunk after damage; -1: none."""
     for begin in range(at, file.size, BARE):
         block = file.at(begin, BARE + 128)
         for place in _like_chunks(block):
@@ -201,7 +202,7 @@ def _resume(file: FileBytes, at: int) -> int:
 
 
 def _like_chunks(block: bytes) -> Iterator[int]:
-    """Yield where a chunk might begin: its opcode, and a length of less than 4 GB."""
+    """Yield positions where a chunk might begin: its opcode, and a length below 4 GB."""
     if len(block) < 128:
         return
     data: NDArray[np.uint8] = np.frombuffer(block, dtype=np.uint8)

@@ -38,15 +38,15 @@ from repsq_ros.recordings.message_block import (
 )
 
 INDEXED = np.dtype([('log', '<u8'), ('offset', '<u8')])
-CHANNELS = 1 << 16  # that a file can have
-TOGETHER = 256 << 10  # bytes: chunks that are small are read together
+CHANNELS = 1 << 16  # largest number of channels in a file
+TOGETHER = 256 << 10  # small chunks are read together, up to this size [bytes]
 
 
 class McapStorage:
-    """One file, opened.
+    """One open file.
 
-    :param recover: damage is noted and passed over
-    :raises DamagedError: it is no mcap file, or damaged and not to be recovered
+    :param recover: report and skip damage
+    :raises DamagedError: not an mcap file, or damaged and `recover` is false
     """
 
     def __init__(self, path: Path, recover: bool) -> None:
@@ -65,7 +65,7 @@ class McapStorage:
             raise
         self._parts = sorted(self._contents.parts, key=lambda each: each.start_ns)
         self.channels: dict[int, Channel] = self._contents.channels
-        self.counts = self._contents.counts  # None: the file's end does not say
+        self.counts = self._contents.counts  # None: the file has no summary
         self._known = _mask(self.channels)
 
     def _tell(self, damage: str) -> None:
@@ -75,7 +75,7 @@ class McapStorage:
             self.damage.append(damage)
 
     def _look_for_channels(self) -> None:
-        """Look into all chunks: the file's end does not tell what is in them."""
+        """Search all chunks for channels, since the file has no summary."""
         for part in self._contents.parts:
             data = self._unpacked(part)
             for opcode, begin, end in find_records(data).others:
@@ -89,7 +89,7 @@ class McapStorage:
         self._file.close()
 
     def blocks(self, wanted: set[int]) -> Iterator[LazyBlock]:
-        """Yield the parts in the order of their first messages; numbers are those of the file."""
+        """Yield the parts ordered by their first messages, with the file's channel numbers."""
         of_interest = _mask(wanted)
         group: list[McapPart] = []
         size = 0
@@ -103,7 +103,7 @@ class McapStorage:
             yield LazyBlock(group[0].start_ns, partial(self._load, group, of_interest))
 
     def _load(self, group: Sequence[McapPart], wanted: NDArray[np.bool_]) -> MessageBlock:
-        """Return the messages of some channels in parts that follow each other."""
+        """Return the messages of selected channels in consecutive parts."""
         chunks: list[bytes] = []
         starts: list[Integers] = []
         size, indexed = 0, True
@@ -124,7 +124,8 @@ class McapStorage:
             return EMPTY
         data = chunks[0] if len(chunks) == 1 else b''.join(chunks)
         found = find_records(data, np.concatenate(starts) if indexed else None)
-        if found.end != len(data) and len(chosen) > 1:  # each by itself: damage ends with its part
+        # read them separately: damage affects only its part
+        if found.end != len(data) and len(chosen) > 1:
             return joined([self._load([part], wanted) for part in chosen]).sorted()
         return self._checked(chosen, data, found, wanted)
 
@@ -135,7 +136,7 @@ class McapStorage:
         found: Records,
         wanted: NDArray[np.bool_],
     ) -> MessageBlock:
-        """Tell what is wrong with the records of parts; return the messages that are wanted."""
+        """Report what is wrong with the records of parts; return the selected messages."""
         at = f'at byte {parts[0].begin} of the file'
         left = len(data) - found.end
         if left and parts[0].complete:
@@ -156,7 +157,7 @@ class McapStorage:
         return (block if kept.all() else block.take(kept)).sorted()
 
     def _unpacked(self, part: McapPart) -> bytes:
-        """Return the records of a part, as many as can be had."""
+        """Return the records of a part, as many as can be read."""
         before = 0 if part.head is None else part.head.length
         data = self._file.near(part.begin + before, part.length - before)
         if part.head is None:
@@ -168,7 +169,7 @@ class McapStorage:
             return b''
 
     def _indexed(self, part: McapPart) -> dict[int, Integers]:
-        """Return where a part's indexes say that the messages of each channel begin."""
+        """Return where the messages of each channel begin, by a part's indexes."""
         found: dict[int, Integers] = {}
         if not (part.index and part.complete):
             return found
@@ -185,7 +186,7 @@ class McapStorage:
         return found
 
     def _check_data_crc(self) -> None:
-        """Hold the data against the checksum that some writers put behind them."""
+        """Compare the data with the checksum that some writers append."""
         crc = self._contents.data_crc
         if not crc:
             return
@@ -198,7 +199,7 @@ class McapStorage:
 
 
 def _mask(numbers: set[int] | dict[int, Channel]) -> NDArray[np.bool_]:
-    """Return which of all channels are meant, (CHANNELS,)."""
+    """Return the selection as a mask over all channels, (CHANNELS,)."""
     found = np.zeros(CHANNELS, dtype=np.bool_)
     found[list(numbers)] = True
     return found

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Raw messages of a stretch of a recording, laid side by side."""
+"""Raw messages of a part of a recording, in arrays."""
 
 from __future__ import annotations
 
@@ -28,31 +28,31 @@ Integers = NDArray[np.int64]
 
 
 class Channel(NamedTuple):
-    """One kind of message on one topic of a file."""
+    """A topic and type in a file."""
 
     topic: str
     type: str
     encoding: str = 'cdr'  # of the messages
-    definition: str = ''  # of the type, as the file holds it; empty: it holds none
-    syntax: str = ''  # of the definition: ros2msg, ros2idl
-    qos: str = ''  # what the publisher offered, as the file tells it
+    definition: str = ''  # definition of the type in the file; empty: none
+    syntax: str = ''  # syntax of the definition: ros2msg, ros2idl
+    qos: str = ''  # quality of service of the publisher, by the file
 
 
 @dataclass(frozen=True)
 class MessageBlock:
-    """So many messages: where each lies in a buffer, of which channel, when it was recorded."""
+    """Messages in a buffer: position, size, channel and time of recording of each."""
 
     buffer: bytes
-    starts: Integers  # (n,) of the messages in the buffer
+    starts: Integers  # (n,) position of each message in the buffer
     sizes: Integers  # (n,) bytes
-    channels: Integers  # (n,) numbers of the channels
+    channels: Integers  # (n,) channel number of each message
     log_ns: Integers  # (n,) when each was recorded
 
     def __len__(self) -> int:
         return len(self.log_ns)
 
     def of_channels(self, channels: Integers) -> MessageBlock:
-        """Return the same messages with other numbers of their channels."""
+        """Return the same messages with other channel numbers."""
         return replace(self, channels=channels)
 
     def take(self, rows: slice | Integers | NDArray[np.bool_]) -> MessageBlock:
@@ -66,12 +66,12 @@ class MessageBlock:
         )
 
     def between(self, first_ns: int, last_ns: int) -> MessageBlock:
-        """Return the messages that were recorded within two instants; they are in order."""
+        """Return the messages recorded between two instants; the block must be sorted."""
         begin, end = np.searchsorted(self.log_ns, (first_ns, last_ns + 1))
         return self.take(slice(int(begin), int(end)))
 
     def compact(self) -> MessageBlock:
-        """Return the same with no more in the buffer than the messages, where that is much."""
+        """Return the same messages in a smaller buffer, if that saves much."""
         if 2 * int(self.sizes.sum()) > len(self.buffer):
             return self
         sizes = self.sizes
@@ -79,13 +79,13 @@ class MessageBlock:
         return replace(self, buffer=raw, starts=np.cumsum(sizes) - sizes)
 
     def sorted(self) -> MessageBlock:
-        """Return them in the order of recording; those of one instant keep theirs."""
+        """Return them sorted by time of recording (stable)."""
         if (self.log_ns[1:] >= self.log_ns[:-1]).all():
             return self
         return self.take(np.argsort(self.log_ns, kind='stable'))
 
     def by_channel(self) -> Iterator[tuple[int, MessageBlock]]:
-        """Yield the messages of each channel that has some, by its number."""
+        """Yield the messages of each non-empty channel, with its number."""
         if not len(self):
             return
         if (self.channels == self.channels[0]).all():
@@ -106,7 +106,7 @@ EMPTY = MessageBlock(b'', NONE, NONE, NONE, NONE)
 
 
 def joined(blocks: Sequence[MessageBlock]) -> MessageBlock:
-    """Lay several blocks one behind the other."""
+    """Concatenate several blocks."""
     whole = [block for block in blocks if len(block)]
     if len(whole) < 2:
         return whole[0] if whole else EMPTY
@@ -121,14 +121,14 @@ def joined(blocks: Sequence[MessageBlock]) -> MessageBlock:
 
 
 def of_messages(messages: Sequence[tuple[int, int, bytes]]) -> MessageBlock:
-    """Lay messages side by side: (channel, log time [ns], bytes) of each."""
+    """Make a block from (channel, log time [ns], bytes) of each message."""
     return of_columns(*zip(*messages, strict=True)) if messages else EMPTY
 
 
 def of_columns(
     channels: int | Sequence[int], log_ns: Sequence[int], raw: Sequence[bytes]
 ) -> MessageBlock:
-    """Lay messages side by side: the channel of all or of each, their log times [ns], bytes."""
+    """Make a block from the channel of all or of each, their log times [ns], and bytes."""
     sizes = np.fromiter(map(len, raw), dtype=np.int64, count=len(raw))
     numbers: Integers = np.empty(len(raw), dtype=np.int64)
     numbers[:] = channels
@@ -137,21 +137,21 @@ def of_columns(
 
 
 class LazyBlock(NamedTuple):
-    """A part of a file that is read when its time has come."""
+    """A part of a file that is read only when needed."""
 
-    start_ns: int  # no message of it was recorded before
+    start_ns: int  # none of its messages was recorded earlier
     load: Callable[[], MessageBlock]
 
 
 def merged(sources: Sequence[Iterator[LazyBlock]]) -> Iterator[LazyBlock]:
-    """Yield the blocks of several files in the order of their starts."""
+    """Yield the blocks of several files sorted by their start."""
     return heapq.merge(*sources, key=lambda lazy: lazy.start_ns)
 
 
 def in_order(blocks: Iterator[LazyBlock]) -> Iterator[MessageBlock]:
-    """Yield the messages of blocks in the order of recording, with as few in memory as may be.
+    """Yield the messages sorted by time of recording, with as few blocks in memory as possible.
 
-    :param blocks: in the order of their starts; they may overlap
+    :param blocks: sorted by their start; they may overlap
     """
     held = EMPTY
     for lazy in blocks:

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""How many messages a recording says it holds, and how many were read."""
+"""Whether as many messages were read as the recording claims to have."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Stream = tuple[str, str]  # topic and type
 def told_counts(
     storages: Sequence[Storage], sources: Sequence[RecordedFiles]
 ) -> Counter[Stream] | None:
-    """Return how many messages there are, as the files or else the metadata say; None: neither."""
+    """Return the number of messages by the files, or else by the metadata; None: neither."""
     total: Counter[Stream] = Counter()
     for storage in storages:
         if storage.counts is None:
@@ -56,17 +56,17 @@ def _by_metadata(
 
 
 class CountCheck:
-    """Counts messages as they are read, to be held against what the recording says.
+    """Counts messages as they are read, and compares with what the recording claims.
 
     :param topics: of which all messages are read
     """
 
     def __init__(self, topics: set[str]) -> None:
         self._topics = topics
-        self._read: dict[int, Counter[int]] = {}  # by storage and channel
+        self._read: dict[int, Counter[int]] = {}  # by file and channel
 
     def count(self, storage: int, channels: Integers) -> None:
-        """Take in so many messages."""
+        """Count messages."""
         read = self._read.setdefault(storage, Counter())
         values, counts = _unique(channels)
         read.update(dict(zip(values, counts, strict=True)))
@@ -74,7 +74,7 @@ class CountCheck:
     def contradictions(
         self, storages: Sequence[Storage], sources: Sequence[RecordedFiles]
     ) -> Iterator[str]:
-        """Yield one line for each topic of which another number was read than is told."""
+        """Yield one line for each topic with a different number of messages than claimed."""
         by_topic: Counter[str] = Counter()
         for place, storage in enumerate(storages):
             read = self._read.get(place, Counter())

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""One file of a recording, opened by what it is."""
+"""Opening one file of a recording by its type."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ KINDS: dict[str, Any] = {'.mcap': McapStorage, '.db3': SqliteStorage, '.bag': Ro
 def opened(file: Path, recover: bool, packed_messages: bool) -> Storage:
     """Open a file.
 
-    :param packed_messages: each message in it is packed by zstd
+    :param packed_messages: each message in it is compressed by zstd
     :raises DamagedError: it cannot be read
     """
     try:
@@ -64,7 +64,7 @@ def damage_line(file: Path, damage: str, recover: bool) -> str:
 
 
 def with_beside(file: Path) -> list[Path]:
-    """Return a file and those that belong to it."""
+    """Return a file and the files that belong to it."""
     return [file, *(beside_of(file) if file.suffix == '.db3' else [])]
 
 
@@ -94,7 +94,7 @@ class _Wrapped:
 
 
 class _Unpacked(_Wrapped):
-    """A file that is packed as a whole, unpacked beside."""
+    """A compressed file, unpacked to a temporary one."""
 
     def __init__(self, path: Path, recover: bool) -> None:
         self._folder = tempfile.TemporaryDirectory()
@@ -115,9 +115,9 @@ class _Unpacked(_Wrapped):
 
 
 def _unpack_file(path: Path, plain: Path) -> None:
-    """Unpack a file, but never so much that half of the free space is gone.
+    """Unpack a file, using at most half of the free disk space.
 
-    :raises DamagedError: it is larger
+    :raises DamagedError: it would need more
     """
     left = shutil.disk_usage(plain.parent).free // 2
     with zstd_module().open(path, 'rb') as packed, plain.open('wb') as file:
@@ -131,7 +131,7 @@ def _unpack_file(path: Path, plain: Path) -> None:
 
 
 class _UnpackedMessages(_Wrapped):
-    """A file whose messages are packed one by one."""
+    """A file whose messages are compressed one by one."""
 
     def __init__(self, inner: Storage, recover: bool) -> None:
         super().__init__(inner, inner.path)
@@ -166,8 +166,8 @@ class _UnpackedMessages(_Wrapped):
 def _unpacked_message(packed: bytes, most: int) -> bytes:
     """Unpack one message.
 
-    :param most: bytes that it may have
-    :raises DamagedError: it is cut, or larger
+    :param most: largest accepted size [bytes]
+    :raises DamagedError: truncated, or larger
     """
     unpacking = zstd_module().ZstdDecompressor()
     message: bytes = unpacking.decompress(packed, max_length=most + 1)

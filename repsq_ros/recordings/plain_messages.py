@@ -12,12 +12,12 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Messages as plain values, each read at once by the layout of an earlier one like it.
+"""Messages as plain values, read quickly by the layout of an earlier similar message.
 
-What a campaign says of itself comes in the same few layouts all along. Numbers become int, float
-or bool, several of them a tuple, parts a named tuple with the fields of the message. A large part
-that is again what it was in the message before, as the case in each of its phases, is the same
-object.
+The package's own messages come in few layouts. Numbers become int, float or bool, several
+numbers a tuple, and parts a named tuple with the message's fields. If a large part has the same
+bytes as in the previous message, such as the case in all its phases, the same object is
+returned.
 """
 
 from __future__ import annotations
@@ -44,25 +44,25 @@ FORMATS = {
     'i8': 'q',
     'f8': 'd',
 }
-LARGE = 48  # bytes of numbers in a part that is worth a look at the message before
+LARGE = 48  # bytes from which a part is compared with the previous message
 Build = Callable[[tuple[Any, ...]], Any]
 
 
 class PlainReader:
-    """Reads messages of one layout, and says of others that they are none of its own.
+    """Reads messages of one layout, and rejects all others.
 
-    :param layout: of a message that is like those it reads
+    :param layout: of a message of this kind
     """
 
     def __init__(self, layout: Layout) -> None:
         self._size, self._same = layout.size, layout.constants
         self._format, self._at, self._count = [layout.order], 0, 0
-        self._raw = b''  # that is being read
+        self._raw = b''  # the message being read
         self._build = self._part(layout.root)
-        self._numbers = struct.Struct(''.join(self._format))  # all of them at once
+        self._numbers = struct.Struct(''.join(self._format))  # reads all numbers at once
 
     def read(self, raw: bytes) -> Any:
-        """Return one message; None: it is of another layout."""
+        """Return one message; None: it has another layout."""
         if len(raw) != self._size:
             return None
         for begin, end, expected in self._same:
@@ -97,7 +97,7 @@ class PlainReader:
         return lambda numbers: make([build(numbers) for build in builds])
 
     def _again(self, fields: dict[str, Any]) -> Build:
-        """Return what builds a part, if it is not that of the message before."""
+        """Return a builder that reuses the previous part if the bytes are equal."""
         build = self._part(fields)
         places = list(_places(fields))
         begin, end = min(places, default=(0, 0))[0], max((end for _, end in places), default=0)
@@ -116,9 +116,9 @@ class PlainReader:
         return part
 
     def _place(self, offset: int, dtype: Any, count: int, truth: bool) -> int:
-        """Take so many numbers from an offset on; return the place of the first among all."""
+        """Register `count` numbers at an offset; return the index of the first one."""
         code = '?' if truth else FORMATS[f'{dtype.kind}{dtype.itemsize}']
-        # Fields follow one another; what lies between two of them is passed over.
+        # Bytes between two fields are skipped.
         self._format.append(f'{offset - self._at}x{count}{code}')
         self._at = offset + count * dtype.itemsize
         self._count += count
@@ -126,7 +126,7 @@ class PlainReader:
 
 
 def _places(node: Node) -> Iterator[tuple[int, int]]:
-    """Yield begin and end of all numbers of a part."""
+    """Yield begin and end of all numbers in a part."""
     if isinstance(node, Leaf):
         yield node.offset, node.offset + node.dtype.itemsize
     elif isinstance(node, Elements):
@@ -138,9 +138,9 @@ def _places(node: Node) -> Iterator[tuple[int, int]]:
 
 @cache
 def _maker(names: tuple[str, ...]) -> Callable[[Any], Any]:
-    """Return what makes a part of the values of its fields."""
+    """Return a function that makes a part from its field values."""
     try:
         kind = namedtuple('Part', names)  # type: ignore[misc]
-    except ValueError:  # a name that Python keeps for itself
+    except ValueError:  # a field name is a Python keyword
         return lambda values: SimpleNamespace(**dict(zip(names, values, strict=True)))
-    return partial(tuple.__new__, kind)  # as its _make, which counts the values again
+    return partial(tuple.__new__, kind)  # like its _make, without counting the values

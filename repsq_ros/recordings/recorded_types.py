@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Types of messages, from the definitions that a recording holds, or from those of Jazzy."""
+"""Message types, by the definitions in a recording, or else by those of Jazzy."""
 
 from __future__ import annotations
 
@@ -41,15 +41,15 @@ class RecordedTypes:
 
     @cached_property
     def _usual(self) -> Any:
-        """Return the types of Jazzy, which take a tenth of a second to load."""
+        """Return the types of Jazzy, which take 0.1 s to load."""
         from rosbags.typesys import Stores, get_typestore
 
         return get_typestore(Stores.ROS2_JAZZY)
 
     def store_of(self, channel: Channel) -> Any:
-        """Return the type store that knows the type of a channel.
+        """Return the type store for a channel.
 
-        :raises BagError: the type is not known, or its definition not understood
+        :raises BagError: the type is not known, or its definition cannot be parsed
         """
         key = (channel.type, channel.definition)
         if key not in self._stores:
@@ -73,7 +73,7 @@ class RecordedTypes:
         try:
             store = _defined(channel.type, channel.definition, channel.syntax)
             unknown = _unknown(channel.type, store.fielddefs, {})
-        except Exception as error:  # parsers of definitions fail in many ways
+        except Exception as error:  # parsers may raise anything
             unknown = ' '.join(str(error).split())[:120] or type(error).__name__
         if unknown:
             raise BagError(
@@ -86,7 +86,7 @@ class RecordedTypes:
 def _unknown(name: str, fields: Any, seen: dict[str, bool]) -> str:
     """Return what is wrong with a definition; '': nothing.
 
-    :param seen: the types that were looked at, and whether that is over
+    :param seen: types already checked; False: still being checked
     """
     if name not in fields:
         return f'it has no {name}'
@@ -96,7 +96,7 @@ def _unknown(name: str, fields: Any, seen: dict[str, bool]) -> str:
     for _, (_, what) in fields[name][1]:
         inner = what
         while isinstance(inner, tuple) and isinstance(inner[0], tuple):
-            inner = inner[0][1]  # of an array: what it is an array of
+            inner = inner[0][1]  # element type of an array
         unknown = _unknown(inner, fields, seen) if isinstance(inner, str) else ''
         if unknown:
             return unknown
@@ -106,7 +106,7 @@ def _unknown(name: str, fields: Any, seen: dict[str, bool]) -> str:
 
 @lru_cache(maxsize=256)
 def _defined(name: str, definition: str, syntax: str) -> Any:
-    """Return the type store of a definition: one recording after the other has the same."""
+    """Return the type store of a definition; cached, since many recordings share it."""
     from rosbags.typesys import Stores, get_types_from_idl, get_types_from_msg, get_typestore
 
     store = get_typestore(Stores.EMPTY)

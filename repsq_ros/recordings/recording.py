@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""A recording, whatever it is made of: messages and columns out, and nothing lost in silence."""
+"""A recording of any format as messages or columns; everything unreadable is reported."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from repsq_ros.recordings.recorded_types import RecordedTypes
 from repsq_ros.recordings.storage import Storage
 from repsq_ros.recordings.table import Decoder, Table
 
-SINGLY = 3  # damaged messages of a topic that are told one by one
+SINGLY = 3  # damaged messages of a topic that are listed one by one
 
 
 class BagMessage(NamedTuple):
@@ -50,24 +50,24 @@ class BagMessage(NamedTuple):
 
     topic: str
     log_ns: int  # when it was recorded
-    message: Any  # or its bytes, where these were asked for
+    message: Any  # or its bytes, if requested
 
 
 class RecordedTopic(NamedTuple):
-    """A topic of a recording, with one type; a topic of two types is there twice."""
+    """A topic of a recording with one type; a topic with two types appears twice."""
 
     topic: str
     type: str
-    messages: int | None  # how many, as the recording itself says; None: it does not
-    qos: str  # what its publishers offered, as told; empty: not told
+    messages: int | None  # number of messages by the recording; None: not known
+    qos: str  # of its publishers, by the recording; empty: not known
 
 
 class Recording:
     """Recordings, opened for reading: folders with metadata.yaml, or .mcap, .db3, .bag files.
 
     :param path: one, or several that are read as one
-    :param recover: use everything that can be read of what is damaged; `losses` tell what could
-        not. Without it, damage is an error.
+    :param recover: read as much as possible of damaged files; `losses` lists the rest. Without
+        it, damage is an error.
     :raises BagError: not there, not a recording, damaged
     :raises MissingError: the reader is not installed
     """
@@ -79,12 +79,14 @@ class Recording:
         self.path = self.paths[0]
         self._recover = recover
         self._told: list[str] = []
-        self._spoiled_logs: dict[str, set[int]] = {}  # [ns] by topic, of damaged messages
+        # [ns] log times of damaged messages, by topic
+        self._spoiled_logs: dict[str, set[int]] = {}
         self._definitions = RecordedTypes()
-        self._numbered: dict[Channel, int] = {}  # those that differ, of all files
+        self._numbered: dict[Channel, int] = {}  # distinct channels of all files
         self._decoders: dict[int, Decoder] = {}
         self._channels: list[Channel] = []
-        self._numbers: list[dict[int, int]] = []  # of each file: its number to that above
+        # for each file, from its channel numbers to those above
+        self._numbers: list[dict[int, int]] = []
         self._storages: list[Storage] = []
         self._sources: list[RecordedFiles] = []
         try:
@@ -102,7 +104,7 @@ class Recording:
         self._told += source.notes
         read = {storage.path.resolve() for storage in self._storages}
         for file in source.files:
-            if file.resolve() in read:  # it was given twice
+            if file.resolve() in read:  # given twice
                 continue
             try:
                 storage = opened(file, self._recover, source.packed_messages)
@@ -119,7 +121,7 @@ class Recording:
         self._channels = list(self._numbered)
 
     def _lose(self, file: Path, error: DamagedError, others: bool) -> None:
-        """Go on without a file, if there are others and that is wanted."""
+        """Skip a file if there are others and `recover` is set."""
         if not (self._recover and others):
             raise BagError(damage_line(file, str(error), self._recover)) from None
         self._told.append(f'{file}: not read: {error}')
@@ -135,7 +137,7 @@ class Recording:
     ) -> None:
         losses = self.losses
         self.close()
-        # Where nothing was found in a damaged recording, the damage may be why.
+        # If nothing was found in a damaged recording, the damage may be the reason.
         if isinstance(error, BagError) and self._recover and losses:
             raise BagError(f'{error} ({losses[0]})') from None
 
@@ -144,15 +146,15 @@ class Recording:
         for storage in self._storages:
             storage.close()
 
-    # What is there ------------------------------------------------------------------------------
+    # Topics -------------------------------------------------------------------------------------
 
     def topics(self) -> dict[str, str]:
-        """Return the types of the topics in the bag; of a topic of several types, one."""
+        """Return the type of each topic; of a topic with several types, one of them."""
         return {channel.topic: channel.type for channel in self._channels}
 
     @property
     def streams(self) -> list[RecordedTopic]:
-        """Topics with their types, counts and qualities of service, by name."""
+        """Topics with their types, counts and quality of service, sorted by name."""
         counts = told_counts(self._storages, self._sources)
         found: dict[tuple[str, str], RecordedTopic] = {}
         for channel in self._channels:
@@ -166,7 +168,7 @@ class Recording:
         return [found[key] for key in sorted(found)]
 
     def require(self, topic: str, *types: str) -> None:
-        """Check that a topic is there, with one of the given types."""
+        """Check that a topic exists with one of the given types."""
         found = sorted({channel.type for channel in self._channels if channel.topic == topic})
         if not found:
             there = ', '.join(sorted(self.topics())) or 'nothing'
@@ -184,7 +186,7 @@ class Recording:
 
     @property
     def losses(self) -> list[str]:
-        """What could not be read so far, or does not fit together, one line each."""
+        """What could not be read so far, or is inconsistent, one line each."""
         damage = [f'{s.path}: {each}' for s in self._storages for each in s.damage]
         more = [
             f'{self.path}: {len(logs) - SINGLY} more messages on {topic} are damaged'
@@ -195,20 +197,20 @@ class Recording:
 
     @property
     def digests(self) -> dict[str, str]:
-        """SHA-256 of every file that was given, by its path."""
+        """SHA-256 of every given file, by its path."""
         files = [file for source in self._sources for file in source.files]
         return {str(file): digest_of(file) for each in files for file in with_beside(each)}
 
-    # What is in it ------------------------------------------------------------------------------
+    # Messages -----------------------------------------------------------------------------------
 
     def messages(
         self, *topics: str, raw: bool = False, plain: bool = False
     ) -> Iterator[BagMessage]:
         """Yield the messages of some topics in the order in which they were recorded.
 
-        :param raw: their bytes in place of the messages
-        :param plain: arrays of numbers may be tuples: many messages in few layouts come faster
-        :raises BagError: damage, or a type that is not known
+        :param raw: bytes instead of messages
+        :param plain: arrays of numbers may be tuples, which is faster with few layouts
+        :raises BagError: damage, or an unknown type
         """
         for block in self._blocks(topics):
             yield from self._singly(block, raw, plain)
@@ -225,7 +227,7 @@ class Recording:
                 message = decoder.plain(data) if plain else decoder.message(data)
             except BagError:
                 raise
-            except Exception as error:  # readers made from definitions fail in many ways
+            except Exception as error:  # readers made from definitions may raise anything
                 self._spoiled(topic, log_ns[row], error)
                 continue
             yield BagMessage(topic, log_ns[row], message)
@@ -233,20 +235,20 @@ class Recording:
     def arrays(self, *topics: str) -> Iterator[Table]:
         """Yield the messages of some topics as tables, in log order within a topic.
 
-        :raises BagError: damage, or a type that is not known
+        :raises BagError: damage, or an unknown type
         """
         return chain.from_iterable(self.stretches(*topics))
 
     def stretches(
         self, *topics: str, logs: tuple[int, int] | None = None
     ) -> Iterator[list[Table]]:
-        """Yield the messages of some topics, one stretch of the recording after the other.
+        """Yield the messages of some topics, part by part.
 
-        A stretch has one table for each topic and type; what follows it was recorded later than
-        all of them. No more of the recording is in memory than one.
+        A part has one table for each topic and type; the next part was recorded later than all of
+        them. Only one part of the recording is in memory.
 
-        :param logs: only messages that were recorded within these instants [ns]; None: all
-        :raises BagError: damage, or a type that is not known
+        :param logs: only messages recorded within these instants [ns]; None: all
+        :raises BagError: damage, or an unknown type
         """
         for block in self._blocks(topics):
             yield self._tables(block if logs is None else block.between(*logs))
@@ -254,9 +256,9 @@ class Recording:
     def both(
         self, singly: Collection[str], laid: Collection[str]
     ) -> Iterator[tuple[Iterator[BagMessage], list[Table]]]:
-        """Yield `messages(*singly, plain=True)` and `stretches(*laid)` of one and the same walk.
+        """Yield `messages(*singly, plain=True)` and `stretches(*laid)` in a single pass.
 
-        :returns: of one stretch after the other; its messages have to be taken before the next
+        :returns: of each part; its messages have to be read before the next part
         """
         wanted = [
             np.array([each.topic in topics for each in self._channels])
@@ -278,7 +280,7 @@ class Recording:
         return self._decoders[number]
 
     def _spoiled(self, topic: str, log_ns: int, error: Exception) -> None:
-        """Tell of a message that cannot be read."""
+        """Report a message that cannot be read."""
         why = ' '.join(str(error).split())[:120] or type(error).__name__
         line = f'{self.path}: a message on {topic}, recorded at {log_ns} ns, is damaged ({why})'
         if not self._recover:
@@ -296,7 +298,7 @@ class Recording:
         self._told += counts.contradictions(self._storages, self._sources)
 
     def _blocks_of(self, place: int, wanted: set[str], counts: CountCheck) -> Iterator[LazyBlock]:
-        """Yield a file's blocks, with the channels' numbers of all files."""
+        """Yield a file's blocks, with channel numbers that are common to all files."""
         storage, numbers = self._storages[place], self._numbers[place]
         own = {number for number, each in storage.channels.items() if each.topic in wanted}
         if not own:

@@ -23,14 +23,14 @@ from pathlib import Path
 from repsq_ros.recordings.mcap_records import DamagedError
 from repsq_ros.recordings.message_block import Channel, LazyBlock, of_messages
 
-ROWS = 1024  # messages that are read at once
+ROWS = 1024  # messages read at once
 
 
 class Ros1Storage:
-    """One file, opened.
+    """One open file.
 
-    :param recover: of no use here: what is damaged is not read
-    :raises DamagedError: it is no bag, or damaged
+    :param recover: ignored: damaged bags are not read
+    :raises DamagedError: not a bag, or damaged
     """
 
     def __init__(self, path: Path, recover: bool) -> None:
@@ -51,7 +51,7 @@ class Ros1Storage:
         self.counts: dict[int, int] | None = None
 
     def blocks(self, wanted: set[int]) -> Iterator[LazyBlock]:
-        """Yield the messages in the order of recording, so many at once."""
+        """Yield the messages in the order of recording."""
         numbers = {each.id: number for number, each in self._connections.items()}
         found: list[tuple[int, int, bytes]] = []
         chosen = [self._connections[number] for number in sorted(wanted)]

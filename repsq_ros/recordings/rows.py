@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Many messages of one layout, read as if they were one: each number is a column."""
+"""Many messages of one layout read together: each number is a column."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ from repsq_ros.recordings.message_block import MessageBlock
 
 
 class Rows:
-    """The bytes of messages of one size, at even distances in a buffer.
+    """The bytes of equally sized messages at equal distances in a buffer.
 
-    :param block: one message or more, all of one size
+    :param block: one or more messages of one size
     """
 
     def __init__(self, block: MessageBlock) -> None:
@@ -48,15 +48,15 @@ class Rows:
             self._buffer, self._first, self._stride = every[starts], 0, size
 
     def words(self, offset: int, dtype: np.dtype[Any] | str) -> NDArray[Any]:
-        """Return what stands at an offset of each message, (n,)."""
+        """Return the values at an offset of all messages, (n,)."""
         return np.ndarray(
             (self.count,), dtype, self._buffer, self._first + offset, (self._stride,)
         )
 
     def numbers(self, offset: int, dtype: np.dtype[Any], truth: bool) -> NumberColumn:
-        """Return the number at an offset of each message, (n,): int64, uint64, float64 or bool.
+        """Return the number at an offset of all messages, (n,): int64, uint64, float64 or bool.
 
-        Those of 64 bits with a point are looked at where they are, and not copied.
+        64-bit floats are a view into the buffer, not a copy.
         """
         if dtype == np.float64:
             where: NumberColumn = self.words(offset, dtype).view(NumberColumn)
@@ -72,7 +72,7 @@ class Rows:
 
 
 class Part:
-    """A message, or a part of one: its fields are columns, texts, or parts themselves."""
+    """A message or a part of one: its fields are columns, texts, or parts."""
 
     __slots__ = ('_fields', '_rows')
 
@@ -88,7 +88,7 @@ class Part:
 
 
 class RowElements:
-    """Several numbers in a row, of each message: one column for each."""
+    """Several consecutive numbers of each message: one column for each."""
 
     __slots__ = ('_node', '_rows')
 
@@ -122,5 +122,5 @@ def _seen(rows: Rows, node: Node) -> Any:
 
 
 def message_of(rows: Rows, layout: Layout) -> Part:
-    """Return messages of one layout as one message of columns."""
+    """Return messages of one layout as one message with columns as fields."""
     return Part(rows, layout.root)

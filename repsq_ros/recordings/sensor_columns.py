@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Samples of inputs from a recording, in columns, by the readers that the nodes use."""
+"""Samples of inputs from a recording as columns, by the readers of the nodes."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ Name = TypeVar('Name', bound=Hashable)
 
 
 class SensorColumns(Generic[Name]):
-    """Reads the samples of several inputs from the tables of a stretch.
+    """Reads the samples of several inputs from the tables of a part.
 
-    :param inputs: by any name: the topic and the input
+    :param inputs: topic and input, under any name
     :param offset_ns: added to all stamps
-    :raises BagError: a topic is missing, or not of the input's type
+    :raises BagError: a topic is missing, or does not have the input's type
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class SensorColumns(Generic[Name]):
         }
 
     def of(self, tables: Sequence[Table]) -> dict[Name, Samples]:
-        """Return the samples of each input, by the same names, where the stretch has some."""
+        """Return the samples of each input, by name, if the part has any."""
         found = {
             name: _in_log_order(
                 [columns_from(table, read) for table in tables if table.topic == topic]
@@ -69,7 +69,7 @@ class SensorColumns(Generic[Name]):
 
 
 def _in_log_order(found: Sequence[Samples | None]) -> Samples | None:
-    """Return the samples of one topic from the tables of its channels; None: there are none."""
+    """Merge the samples of one topic from several channels; None: there are none."""
     parts = [each for each in found if each is not None]
     if len(parts) < 2:
         return parts[0] if parts else None
@@ -84,13 +84,13 @@ def sample_columns(
     offset_ns: int = 0,
     logs: tuple[int, int] | None = None,
 ) -> Iterator[dict[str, Samples]]:
-    """Yield the samples of several inputs, one stretch of the recording after the other.
+    """Yield the samples of several inputs, part by part.
 
-    :param inputs: by any name: the topic and the input
+    :param inputs: topic and input, under any name
     :param offset_ns: added to all stamps
-    :param logs: only samples that were recorded within these instants [ns]; None: all
-    :returns: the samples of each, by the same names, where the stretch has some
-    :raises BagError: a topic is missing, or not of the input's type
+    :param logs: only samples recorded within these instants [ns]; None: all
+    :returns: the samples of each input, by name, if the part has any
+    :raises BagError: a topic is missing, or does not have the input's type
     """
     sensors = SensorColumns(recording, inputs, offset_ns)
     for tables in recording.stretches(*sensors.topics, logs=logs):
@@ -98,7 +98,7 @@ def sample_columns(
 
 
 def columns_from(table: Table, read: Reader) -> Samples | None:
-    """Return the samples of a table; None: it says nothing of the body."""
+    """Return the samples of a table; None: it has none of the body."""
     parts: list[Samples] = []
     places: list[int] = []
     singly = [table.others]
@@ -106,7 +106,7 @@ def columns_from(table: Table, read: Reader) -> Samples | None:
         try:
             sample: Any = read(message, table.log_ns[rows])  # type: ignore[arg-type]
         except (TypeError, ValueError):
-            singly.append(rows)  # not to be said of all together
+            singly.append(rows)  # cannot be read as columns
             continue
         if sample is not None:
             parts.append(replace(sample.repeated(len(rows)), logs=table.log_ns[rows]))

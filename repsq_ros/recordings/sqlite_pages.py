@@ -14,8 +14,8 @@
 
 """The rows of a damaged sqlite3 file, page by page: https://www.sqlite.org/fileformat2.html.
 
-Every page of the file is looked at once, whatever the trees of pages say. A row counts as a
-message, or as a topic, by the types of its columns.
+Every page of the file is read once, ignoring the trees of pages. The types of its columns decide
+whether a row is a message or a topic.
 """
 
 from __future__ import annotations
@@ -26,28 +26,29 @@ from typing import NamedTuple
 
 from repsq_ros.recordings.file_bytes import FileBytes
 
-LEAF = 0x0D  # first byte of a page that holds rows of a table
-FIRST_HEADER = 100  # bytes before the first page's own beginning
-AT_ONCE = 256  # pages that are read at once
+LEAF = 0x0D  # first byte of a page with rows of a table
+FIRST_HEADER = 100  # bytes before the first page's own header
+AT_ONCE = 256  # pages read at once
 ZERO = 8  # type of a column that is 0; the next one is 1
-INTEGERS = {1: 1, 2: 2, 3: 3, 4: 4, 5: 6, 6: 8, ZERO: 0, ZERO + 1: 0}  # bytes of each type
+# size of each integer type [bytes]
+INTEGERS = {1: 1, 2: 2, 3: 3, 4: 4, 5: 6, 6: 8, ZERO: 0, ZERO + 1: 0}
 
 
 class StoredRow(NamedTuple):
-    """A row as it lies in the file."""
+    """A row as stored in the file."""
 
     number: int  # its key in the table
-    types: tuple[int, ...]  # of its columns
-    data: bytes  # its columns, one behind the other, as far as they are on its page
-    begin: int  # of these in the file
-    size: int  # bytes of all of them
-    overflow: int  # page on which they go on; 0: none
+    types: tuple[int, ...]  # types of its columns
+    data: bytes  # consecutive columns, as far as they are on its page
+    begin: int  # position of the columns in the file
+    size: int  # size of all columns [bytes]
+    overflow: int  # page with the rest; 0: none
 
 
 class SqlitePages:
     """The pages of a file.
 
-    :ivar unreadable: pages of rows that make no sense, or ended in the middle of a row
+    :ivar unreadable: pages with invalid rows, or that ended inside a row
     """
 
     def __init__(self, file: FileBytes) -> None:
@@ -106,12 +107,12 @@ class SqlitePages:
         return local if local <= usable - 35 else least
 
     def content(self, begin: int, stored: int, size: int, overflow: int) -> bytes | None:
-        """Return the end of a row; None: a page of it is missing.
+        """Return the end of a row, also from overflow pages; None: a page is missing.
 
-        :param begin: where in the file
-        :param stored: bytes of it that lie there
-        :param size: bytes of it
-        :param overflow: page on which it goes on; 0: none
+        :param begin: position in the file
+        :param stored: bytes of it at that position
+        :param size: bytes in total
+        :param overflow: page with the rest; 0: none
         """
         parts, left, page = [self._file.at(begin, stored)], size - stored, overflow
         while left > 0:
@@ -125,9 +126,9 @@ class SqlitePages:
 
 
 def integers(types: Sequence[int], data: bytes) -> tuple[list[int], int]:
-    """Return columns of integers, and how many bytes they take.
+    """Return columns of integers, and their size in bytes.
 
-    :raises ValueError: one is none
+    :raises ValueError: a column is not an integer
     """
     found, at = [], 0
     for kind in types:
@@ -140,9 +141,9 @@ def integers(types: Sequence[int], data: bytes) -> tuple[list[int], int]:
 
 
 def texts(types: Sequence[int], data: bytes) -> list[str]:
-    """Return columns of texts.
+    """Return columns of text.
 
-    :raises ValueError: one is none
+    :raises ValueError: a column is not text
     """
     found, at = [], 0
     for kind in types:

@@ -43,9 +43,9 @@ from repsq_ros.recordings.message_block import (
 from repsq_ros.recordings.sqlite_pages import SqlitePages, integers, texts
 
 MAGIC = b'SQLite format 3\0'
-BESIDE = ('-wal', '-journal')  # what a database that was not closed leaves
-ROWS, BYTES = 8192, 4 << 20  # about so many that are read at once
-FIRST, AT_ONCE = 16, 256  # rows, before their size is known and after
+BESIDE = ('-wal', '-journal')  # files left by a database that was not closed
+ROWS, BYTES = 8192, 4 << 20  # approximate size of one read
+FIRST, AT_ONCE = 16, 256  # rows per fetch, before and after their size is known
 ONE = 'SELECT timestamp, data FROM messages WHERE topic_id = ? ORDER BY timestamp'
 SEVERAL = (
     'SELECT topic_id, timestamp, data FROM messages WHERE topic_id IN ({}) ORDER BY timestamp'
@@ -53,17 +53,17 @@ SEVERAL = (
 
 
 class SqliteStorage:
-    """One file, opened.
+    """One open file.
 
-    :param recover: what cannot be read is noted and passed over
-    :raises DamagedError: it is no database of rosbag2, or damaged and not to be recovered
+    :param recover: report and skip what cannot be read
+    :raises DamagedError: not a database of rosbag2, or damaged and `recover` is false
     """
 
     def __init__(self, path: Path, recover: bool) -> None:
         self.path, self._recover = path, recover
         self.damage: list[str] = []
         self.counts: dict[int, int] | None = None
-        self._read = path  # or a copy of it
+        self._read = path  # the file or a copy of it
         with path.open('rb') as file:
             head = file.read(100)
         if not head.startswith(MAGIC):
@@ -83,7 +83,7 @@ class SqliteStorage:
             self._give_up(str(error))
 
     def _open(self) -> sqlite3.Connection:
-        """Open the file without leaving a trace beside it."""
+        """Open the file without creating files beside it."""
         beside = [file for file in beside_of(self.path) if file.stat().st_size]
         options = 'mode=ro&immutable=1'
         if beside:
@@ -93,14 +93,14 @@ class SqliteStorage:
             self._read, options = folder / self.path.name, 'mode=rw'
         base = sqlite3.connect(f'{self._read.resolve().as_uri()}?{options}', uri=True)
         self._stack.callback(base.close)
-        if self._recover:  # or else a file that is cut is not looked into at all
+        if self._recover:  # without it, a truncated file is refused at once
             base.execute('PRAGMA writable_schema = ON')
         return base
 
     def _give_up(self, damage: str) -> None:
-        """Go on with what the pages tell of the topics, if that is wanted.
+        """Continue with the topics found in the pages, if `recover` is set.
 
-        :raises DamagedError: it is not, or they tell nothing
+        :raises DamagedError: it is not set, or no topic is found
         """
         self.channels = self._salvaged_channels() if self._recover else {}
         if not self.channels:
@@ -134,7 +134,7 @@ class SqliteStorage:
         self._stack.close()
 
     def blocks(self, wanted: set[int]) -> Iterator[LazyBlock]:
-        """Yield the messages in the order of recording, so many at once."""
+        """Yield the messages in the order of recording."""
         if self._recover:
             yield from self._salvaged(wanted)
             return
@@ -155,7 +155,7 @@ class SqliteStorage:
 
     @staticmethod
     def _some(fetch: Callable[[int], list[Any]], *wanted: int) -> list[MessageBlock]:
-        """Fetch rows of not too many bytes, few at a time: so they stay in the cache."""
+        """Fetch rows up to a size, few at a time, so that they stay in the cache."""
         blocks: list[MessageBlock] = []
         rows, size = 0, 0
         while rows < ROWS and size < BYTES and (some := fetch(AT_ONCE if size else FIRST)):
@@ -164,16 +164,16 @@ class SqliteStorage:
             rows, size = rows + len(some), size + len(blocks[-1].buffer)
         return blocks
 
-    # What can be read of a damaged file ----------------------------------------------------------
+    # Salvaging a damaged file --------------------------------------------------------------------
 
     def _pages(self) -> SqlitePages:
-        if self._read != self.path:  # what lies beside it belongs to it
+        if self._read != self.path:  # merge the write-ahead log beside the copy
             with suppress(sqlite3.DatabaseError):
                 self._base.execute('PRAGMA wal_checkpoint(TRUNCATE)').fetchall()
         return SqlitePages(self._stack.enter_context(closing(FileBytes(self._read))))
 
     def _salvaged_channels(self) -> dict[int, Channel]:
-        """Return the topics by rows that look like theirs."""
+        """Return the topics: rows with the columns of a topic."""
         topics: dict[int, list[str]] = {}
         definitions: dict[str, tuple[str, str]] = {}
         for row in self._pages().rows():
@@ -193,7 +193,7 @@ class SqliteStorage:
         }
 
     def _salvaged(self, wanted: set[int]) -> Iterator[LazyBlock]:
-        """Yield the messages by rows that look like theirs, in the order of recording."""
+        """Yield the messages, rows with the columns of a message, in the order of recording."""
         pages = self._pages()
         found, numbers = array('q'), array('q')
         for row in pages.rows():
@@ -214,7 +214,7 @@ class SqliteStorage:
             return
         self._tell_missing(np.frombuffer(numbers, dtype=np.int64), pages.unreadable)
         rows: Integers = np.frombuffer(found, dtype=np.int64).reshape(-1, 7)
-        rows = rows[np.unique(rows[:, 1], return_index=True)[1]]  # stale pages hold some again
+        rows = rows[np.unique(rows[:, 1], return_index=True)[1]]  # stale pages repeat some rows
         rows = rows[np.argsort(rows[:, 0], kind='stable')]
         place = np.cumsum(rows[:, 5]) // BYTES + np.arange(len(rows)) // ROWS
         for some in np.split(rows, np.flatnonzero(np.diff(place)) + 1):
@@ -244,7 +244,7 @@ class SqliteStorage:
                 self.damage.append(told)
 
     def _quick_check(self) -> str:
-        """Return the first thing that the library finds wrong; '': nothing."""
+        """Return the first error that the library finds; '': none."""
         try:
             (found,) = self._base.execute('PRAGMA quick_check(1)').fetchone()
         except sqlite3.DatabaseError as error:
@@ -254,9 +254,9 @@ class SqliteStorage:
 
 
 def _cut(head: bytes, path: Path) -> str:
-    """Tell whether a file is shorter than its own head says; '': it is not.
+    """Return how a file is shorter than its header says; '': it is not.
 
-    Of a database that was not closed, the head may be older than the file.
+    If the database was not closed, its header may be older than the file.
     """
     page, pages = int.from_bytes(head[16:18], 'big'), int.from_bytes(head[28:32], 'big')
     length, size = (65536 if page == 1 else page) * pages, path.stat().st_size

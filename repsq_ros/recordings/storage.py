@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What every kind of file of a recording is to those who read it."""
+"""The common interface of all file formats of recordings."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from repsq_ros.recordings.message_block import Channel, LazyBlock
 
 
 class Storage(Protocol):
-    """One file, opened."""
+    """One open file."""
 
     @property
     def path(self) -> Path:
@@ -36,16 +36,16 @@ class Storage(Protocol):
 
     @property
     def channels(self) -> dict[int, Channel]:
-        """What its channels are, by their numbers in this file."""
+        """Its channels, by their numbers in this file."""
 
     @property
     def counts(self) -> dict[int, int] | None:
-        """How many messages of each channel it holds, as it says itself; None: it does not."""
+        """Number of messages of each channel, by the file; None: it does not say."""
 
     def blocks(self, wanted: set[int]) -> Iterator[LazyBlock]:
         """Yield its messages of some channels, in the order of recording.
 
-        :raises DamagedError: it is damaged, and not to be recovered
+        :raises DamagedError: damaged, and `recover` is false
         """
 
     def close(self) -> None:

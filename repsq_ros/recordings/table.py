@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Messages of one topic as a table: columns where they are alike, and the others one by one."""
+"""Messages of one topic as a table: similar messages as columns, the others one by one."""
 
 from __future__ import annotations
 
@@ -31,20 +31,20 @@ from repsq_ros.recordings.recorded_types import RecordedTypes
 from repsq_ros.recordings.rows import Part, Rows, message_of
 from repsq_ros.timebase import from_time
 
-LAYOUTS = 16  # of one channel; messages of more kinds are read one by one
-FEW = 4  # messages that are alike; fewer are read one by one
-TRIES = 3  # examples of which no layout came, and then the rest is read one by one
+LAYOUTS = 16  # layouts per channel; messages of further layouts are read one by one
+FEW = 4  # smallest number of similar messages read as columns
+TRIES = 3  # examples without a layout, after which the rest is read one by one
 
 
 class UniformMessages(NamedTuple):
-    """Messages of one layout, as one message of columns."""
+    """Messages of one layout, as one message with columns as fields."""
 
-    rows: Integers  # their places in the table
+    rows: Integers  # row numbers in the table
     message: Part
 
 
 class Decoder:
-    """Turns the bytes of one channel into messages, or into columns."""
+    """Decodes the bytes of one channel to messages or columns."""
 
     def __init__(self, channel: Channel, definitions: RecordedTypes) -> None:
         self.channel = channel
@@ -61,7 +61,7 @@ class Decoder:
         """Return one message.
 
         :raises BagError: the type is not known
-        :raises rosbags.serde.SerdeError: it is damaged, or in no encapsulation that is known
+        :raises rosbags.serde.SerdeError: damaged, or an unknown encapsulation
         """
         if self.unknown is not None:
             raise self.unknown
@@ -70,7 +70,7 @@ class Decoder:
         return self._store.deserialize_cdr(raw, self.channel.type)
 
     def plain(self, raw: bytes) -> Any:
-        """Return one message of plain values, whoever reads it; fails as `message` does."""
+        """Return one message of plain values; raises the same errors as `message`."""
         for reader in self._plain:
             message = reader.read(raw)
             if message is not None:
@@ -86,7 +86,7 @@ class Decoder:
         return reader.read(raw)
 
     def alike(self, block: MessageBlock) -> tuple[list[UniformMessages], Integers]:
-        """Return the messages that are alike in groups, and the places of all others."""
+        """Return groups of similar messages, and the rows of all others."""
         groups: list[UniformMessages] = []
         left: Integers = np.arange(len(block))
         if self.channel.encoding != 'cdr' or self.unknown is not None:
@@ -95,7 +95,7 @@ class Decoder:
             left = self._sort_out(block, left, layout, groups)
         failed = 0
         while len(left) >= FEW and len(self._layouts) < LAYOUTS and failed < TRIES:
-            # The first of them may be the only one of its kind.
+            # The first of them may be the only one of its layout.
             example = block.raw(int(left[failed * (len(left) - 1) // max(TRIES - 1, 1)]))
             try:
                 layout = Layout(example, self.channel.type, self._store.fielddefs)
@@ -114,7 +114,7 @@ class Decoder:
     def _sort_out(
         block: MessageBlock, left: Integers, layout: Layout, groups: list[UniformMessages]
     ) -> Integers:
-        """Move the messages of a layout from those that are left to the groups."""
+        """Move the messages of a layout from `left` to the groups."""
         sizes = block.sizes[left]
         sized = left[sizes == layout.size] if len(left) else left
         if len(sized) < FEW:
@@ -135,9 +135,9 @@ class Decoder:
 
 
 class Table:
-    """The messages of one topic and type from a stretch of a recording, in log order.
+    """The messages of one topic and type in a part of a recording, in log order.
 
-    :param spoiled: told topic, log time [ns] and error of a message that cannot be read
+    :param spoiled: called with topic, log time [ns] and error of an unreadable message
     """
 
     def __init__(
@@ -149,14 +149,14 @@ class Table:
         self.topic, self.type = decoder.channel.topic, decoder.channel.type
         self._decoder, self._block, self._spoiled = decoder, block, spoiled
         self.alike, self.others = decoder.alike(block)
-        self._read: dict[int, Any] = {}  # messages that were read one by one
+        self._read: dict[int, Any] = {}  # messages already read one by one
 
     def __len__(self) -> int:
         return len(self._block)
 
     @property
     def unknown(self) -> BagError | None:
-        """Why messages of this type cannot be read at all; None: they can."""
+        """Why no message of this type can be read; None: they can."""
         return self._decoder.unknown
 
     @property
@@ -169,14 +169,14 @@ class Table:
         return self._block.raw(row)
 
     def message(self, row: int) -> Any:
-        """Return one message, read by itself; None where it cannot be, which was told."""
+        """Return one message, read alone; None: unreadable, and already reported."""
         if row in self._read:
             return self._read[row]
         try:
             message = self._decoder.message(self.raw(row))
         except BagError:
             raise
-        except Exception as error:  # a reader made from a definition fails in many ways
+        except Exception as error:  # a reader made from a definition may raise anything
             self._spoiled(self.topic, int(self.log_ns[row]), error)
             message = None
         self._read[row] = message
@@ -199,7 +199,7 @@ class Table:
         for rows, message in self.alike:
             values = read(message)
             if isinstance(values, np.ndarray):
-                values = np.ascontiguousarray(values)  # and no buffer is held for its sake
+                values = np.ascontiguousarray(values)  # a copy, so that the buffer can be freed
             if found is None:
                 if isinstance(values, np.ndarray) and len(rows) == len(self):
                     return values
@@ -216,7 +216,7 @@ class Table:
         return np.empty(0) if found is None else found
 
     def texts(self, path: str) -> set[str]:
-        """Return all that stands in a field of text, e.g. 'header.frame_id'."""
+        """Return the set of values of a text field, e.g. 'header.frame_id'."""
         read = _reader_of(path)
         found = {read(message) for _, message in self.alike}
         return found | {
@@ -224,7 +224,7 @@ class Table:
         }
 
     def stamps(self) -> Integers | None:
-        """Return the stamps of the headers, (n,) [ns]; None where the type has none."""
+        """Return the stamps of the headers, (n,) [ns]; None: the type has no header."""
         found: Integers = np.empty(len(self), dtype=np.int64)
         try:
             for rows, message in self.alike:
@@ -238,7 +238,7 @@ class Table:
 
 
 def _reader_of(path: str) -> Callable[[Any], Any]:
-    """Return what follows a path of names and [numbers]."""
+    """Return a reader for a path of names and [numbers]."""
     if '[' not in path:
         return attrgetter(path)
     steps = path.replace('[', '.').replace(']', '').split('.')

@@ -12,4 +12,4 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Recordings in, the same campaign out."""
+"""Recomputing campaigns from recordings."""

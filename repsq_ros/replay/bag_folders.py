@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Which recordings are meant by the folders and files of a command line."""
+"""The recordings that the folders and files of a command line stand for."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ from repsq_ros.recordings.contents import METADATA, is_storage
 
 
 def bags_in(paths: Sequence[Path]) -> list[Path]:
-    """Return the recordings: what is named itself, and those in folders that hold several.
+    """Return the recordings: those named directly, and those inside of named folders.
 
-    In the order of the paths, and by name within a folder; each once.
+    In the order of the paths, by name within a folder, without duplicates.
 
-    :raises BagError: a folder holds none
+    :raises BagError: a folder has none
     """
     found: list[Path] = []
     for path in paths:
         if not path.is_dir() or (path / METADATA).exists() or any(map(is_storage, path.iterdir())):
             found.append(path)
             continue
-        # One of ROS 1 is a file; a folder of them is no recording.
+        # Recordings of ROS 1 are files, so a folder of them is searched.
         below = sorted([*(each.parent for each in path.rglob(METADATA)), *path.rglob('*.bag')])
         if not below:
             raise BagError(

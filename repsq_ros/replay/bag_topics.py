@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Which topics a campaign needs in a recording, and under which names."""
+"""The topics of a campaign in a recording, with their names there."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class TopicNames:
     """Names of topics, in a bag or in a ROS graph.
 
     :ivar prefix: namespace, e.g. '' or '/lab'
-    :ivar rules: from the name that the nodes have for a topic
+    :ivar rules: from the name that the nodes use for a topic
     """
 
     prefix: str
@@ -58,12 +58,12 @@ class TopicNames:
         return found
 
     def __call__(self, name: str) -> str:
-        """Return the whole name of a topic that the nodes know by this name."""
+        """Return the full name of a topic from the name that the nodes use."""
         return self.rules.get(name, f'{self.prefix}/{name}')
 
 
 def needed_topics(specification: Specification, names: TopicNames) -> dict[str, str]:
-    """Return the topics that a campaign is computed from again, with their types."""
+    """Return the topics needed to recompute a campaign, with their types."""
     measure = specification.measure
     inputs = (measure.input, *measure.condition_inputs)
     return {
@@ -74,10 +74,10 @@ def needed_topics(specification: Specification, names: TopicNames) -> dict[str, 
 
 
 def recorded_topics(specification: Specification, names: TopicNames) -> dict[str, str]:
-    """Return the topics that are recorded of a campaign, with their types; '': whatever it is.
+    """Return the topics that are recorded of a campaign, with their types; '': any type.
 
-    What is needed, what was measured and concluded, what the robot was commanded, and by what
-    phases ended.
+    These are the needed topics, measurements and results, the robot's commands, and the inputs
+    that end phases.
     """
     found = needed_topics(specification, names)
     for name in (*topics.RECORDED, *topics.COMMANDS, topics.EMERGENCY_STOP, topics.INSTRUCTION):
@@ -89,11 +89,11 @@ def recorded_topics(specification: Specification, names: TopicNames) -> dict[str
 
 
 def require_topics(path: Path, needed: Mapping[str, str]) -> None:
-    """Refuse a recording without topics that are needed.
+    """Refuse a recording without the needed topics.
 
-    It reads metadata.yaml, as rosbag2 does, so that no reader has to be installed.
+    It reads metadata.yaml, as rosbag2 does, so no reader has to be installed.
 
-    :raises BagError: one is missing, empty, or of another type; what is there is told
+    :raises BagError: a topic is missing, empty, or of another type; existing topics are listed
     """
     there = _topics_of(path)
     for topic, kind in needed.items():
@@ -110,9 +110,9 @@ def require_topics(path: Path, needed: Mapping[str, str]) -> None:
 def require_replayable(bag: Path, specification: Path, rules: Mapping[str, str]) -> None:
     """Refuse a recording that cannot be played into measurement and estimator.
 
-    One file without its metadata is believed where no reader is installed: the player looks at it.
+    A single file without metadata is accepted if no reader is installed: the player checks it.
 
-    :param rules: names of topics in the bag, by the names that the nodes have for them
+    :param rules: names of topics in the bag, by the names that the nodes use
     :raises BagError: a topic is missing, empty, or of another type
     :raises SpecificationError: with file, key, what was found and what was expected
     """

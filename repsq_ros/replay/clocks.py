@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Which clocks a recording tells time by, and whether they agree."""
+"""The clocks of a recording, and whether they agree."""
 
 from __future__ import annotations
 
@@ -26,12 +26,13 @@ from repsq_ros.auditing.stream_audit import CLOCK_TOLERANCE
 from repsq_ros.errors import BagError
 from repsq_ros.timebase import NANOSECONDS, to_nanoseconds, to_seconds
 
-# A message is logged a little after its stamp: what is beyond this is no way through a network.
+# Messages are logged shortly after their stamp; a larger offset is not network delay.
 TOLERANCE_NS = to_nanoseconds(CLOCK_TOLERANCE)
-EARLIEST = 0.02  # share of the messages that were on their way for the shortest time
-OTHER_ERA_NS = 24 * 3600 * NANOSECONDS  # apart: one of them is simulated, or was never set
-BLOCK_NS = 10 * NANOSECONDS  # in which a clock is compared with another
-LEAST = 20  # messages in a block
+EARLIEST = 0.02  # quantile of the network delay that counts as the shortest
+# larger offset: one of the clocks is simulated, or was never set
+OTHER_ERA_NS = 24 * 3600 * NANOSECONDS
+BLOCK_NS = 10 * NANOSECONDS  # length of the blocks in which clocks are compared
+LEAST = 20  # fewest messages in a block
 Times = NDArray[np.int64]
 NO_TIMES: Times = np.empty(0, dtype=np.int64)
 
@@ -39,9 +40,9 @@ NO_TIMES: Times = np.empty(0, dtype=np.int64)
 class CommandClock(NamedTuple):
     """The times of commands.
 
-    :ivar stamps: (n,) [ns] by which they count; 0: nobody set one
-    :ivar logs: (n,) [ns] at which they were recorded
-    :ivar by_header: whether their stamps are from their header
+    :ivar stamps: (n,) [ns] the times that count; 0: not set
+    :ivar logs: (n,) [ns] times of recording
+    :ivar by_header: whether the stamps are from the header
     """
 
     topic: str
@@ -51,37 +52,38 @@ class CommandClock(NamedTuple):
 
     @property
     def set_ones(self) -> CommandClock:
-        """Return the commands that have a stamp."""
+        """Return the commands whose stamp is set."""
         has = self.stamps != 0
         return self._replace(stamps=self.stamps[has], logs=self.logs[has])
 
 
 class SensorClock:
-    """The clock of a sensor, as its samples come: no more than sums and bins are kept.
+    """The clock of a sensor, updated as samples come; memory does not grow.
 
-    Its stamps are held against the times at which they were recorded, and against the stamps of
-    commands at equal instants of the recording. Messages take some time: those that took the
-    shortest count. Beyond 16 384 samples, quantiles are those of `QuantileSketch`.
+    Its stamps are compared with the times of recording, and with the commands' stamps at equal
+    times of recording. To exclude network delay, only the fastest messages count. Beyond 16 384
+    samples, quantiles are those of `QuantileSketch`.
 
     :param by_header: whether the stamps are from the header of the messages
     """
 
     def __init__(self, topic: str, by_header: bool) -> None:
         self.topic, self.by_header = topic, by_header
-        self.count, self.unset = 0, 0  # samples, and how many of them have the stamp 0
+        self.count, self.unset = 0, 0  # samples, and those with stamp 0
         self.least_ns, self.newest_ns = 0, 0  # of the stamps that are set
         self._gaps, self._late = QuantileSketch(1.0), QuantileSketch(1.0)
         self._blocks = _BlockQuantiles(EARLIEST)
-        self._first = self._last = (0, 0)  # log and stamp of a sample
-        self._commands: list[tuple[Times, Times]] = []  # that no later sample has followed yet
-        self._behind: list[tuple[Times, Times]] = []  # logs of commands; the sensor behind them
+        self._first = self._last = (0, 0)  # log time and stamp of a sample
+        self._commands: list[tuple[Times, Times]] = []  # commands that are newer than all samples
+        # log times of commands, and the sensor's lag there
+        self._behind: list[tuple[Times, Times]] = []
 
     def add_commands(self, logs: Times, stamps: Times) -> None:
-        """Take in commands of a stretch, before its samples."""
+        """Add the commands of a part, before its samples."""
         self._commands.append((logs[stamps != 0], stamps[stamps != 0]))
 
     def add(self, stamps: Times, logs: Times) -> None:
-        """Take in the samples of a stretch, in the order of recording."""
+        """Add the samples of a part, in the order of recording."""
         known = stamps != 0
         self.count += len(stamps)
         self.unset += len(stamps) - int(np.sum(known))
@@ -106,7 +108,7 @@ class SensorClock:
         self._last = (int(logs[-1]), int(stamps[-1]))
 
     def _compare(self, logs: Times, stamps: Times) -> None:
-        """Compare the stamps of commands with those of the samples about them."""
+        """Compare the stamps of commands with those of the neighbouring samples."""
         if not self._commands:
             return
         at, told = (np.concatenate(each) for each in zip(*self._commands, strict=True))
@@ -114,7 +116,7 @@ class SensorClock:
         self._commands = [(at[~now], told[~now])]
         between = now & (at >= logs[0])
         begin_log, begin_stamp = self._first
-        # In float64 after a subtraction: absolute stamps have more digits than it.
+        # Subtract before converting to float64: absolute stamps have too many digits.
         since = np.interp(
             (at[between] - begin_log).astype(np.float64),
             (logs - begin_log).astype(np.float64),
@@ -124,17 +126,17 @@ class SensorClock:
 
     @property
     def end_ns(self) -> int:
-        """When the next sample would have come; 0: there is none."""
+        """Expected time of the next sample; 0: no sample."""
         gaps = self._gaps.bins()
         if not len(gaps.counts):
             return self.newest_ns
         return self.newest_ns + int(gaps.quantile(0.5))
 
     def apart(self, commands: CommandClock) -> tuple[int, int]:
-        """Return how far the stamps are behind the clock of the commands, and their drift.
+        """Return how far the stamps lag the clock of the commands, and the drift of the lag.
 
-        :param commands: whose stamps and log times were all taken in
-        :returns: [ns] behind, and [ns] by which that changes within the recording
+        :param commands: stamps and log times that were all added before
+        :returns: lag [ns], and its range within the recording [ns]
         """
         known = commands.set_ones
         if not (commands.by_header and len(known.stamps)):
@@ -143,26 +145,26 @@ class SensorClock:
             return behind, self._blocks.range
         if self._behind and any(len(at) for at, _ in self._behind):
             at, behinds = (np.concatenate(each) for each in zip(*self._behind, strict=True))
-        else:  # they do not meet in time: each is held against the nearest sample
+        else:  # no overlap in time: compare each with the nearest sample
             at = known.logs
             before = at < self._first[0]
             behinds = known.stamps - np.where(before, self._first[1], self._last[1])
-        # A late command makes the sensor look as if it were ahead.
+        # Network delay of a command makes the sensor look ahead.
         blocks = _BlockQuantiles(1.0 - EARLIEST)
         blocks.add(at - at[0], behinds)
         return _quantile(behinds, 1.0 - EARLIEST), blocks.range
 
 
 class _BlockQuantiles:
-    """A quantile of each block of time, as values come."""
+    """A quantile of each block of time, updated as values come."""
 
     def __init__(self, share: float) -> None:
         self._share = share
-        self._number, self._values = 0, NO_TIMES  # of the block that is not over
+        self._number, self._values = 0, NO_TIMES  # of the current block
         self._found: list[int] = []
 
     def add(self, since_ns: Times, values: Times) -> None:
-        """Take in values, each with its time since the first."""
+        """Add values, with their times since the first."""
         block = since_ns // BLOCK_NS
         for part in np.split(np.arange(len(block)), np.flatnonzero(np.diff(block)) + 1):
             if len(part) and block[part[0]] != self._number:
@@ -177,7 +179,7 @@ class _BlockQuantiles:
 
     @property
     def range(self) -> int:
-        """From the least quantile to the largest."""
+        """Difference between the largest and the smallest quantile."""
         found = [*self._found, *self._latest]
         return max(found, default=0) - min(found, default=0)
 
@@ -187,9 +189,9 @@ def _quantile(values: Times, share: float) -> int:
 
 
 def _unset(topic: str, unset: int, count: int, remedy: str, file: object) -> list[str]:
-    """Return a note on stamps that are not set.
+    """Return a note about stamps that are not set.
 
-    :raises BagError: none is
+    :raises BagError: none of them is set
     """
     if unset and unset == count:
         raise BagError(
@@ -204,11 +206,11 @@ def _unset(topic: str, unset: int, count: int, remedy: str, file: object) -> lis
 def compare_clocks(
     sensor: SensorClock, commands: CommandClock, offset_ns: int | None, file: object
 ) -> list[str]:
-    """Compare the clock of a sensor with the one that tells when commands were given.
+    """Compare the clock of a sensor with that of the commands.
 
-    :param offset_ns: what is added to the sensor's stamps; None: nobody has said
-    :returns: what is to be told
-    :raises BagError: they disagree, and nobody has said by how much
+    :param offset_ns: added to the sensor's stamps; None: not given
+    :returns: notes for the user
+    :raises BagError: the clocks disagree, and no offset is given
     """
     remedy = "say stamp: receive under the measure's input"
     notes = _unset(sensor.topic, sensor.unset, sensor.count, remedy, file)

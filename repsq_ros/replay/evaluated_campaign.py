@@ -43,16 +43,17 @@ from repsq_ros.replay.segments import Segment
 from repsq_ros.specification.model import Specification
 from repsq_ros.timebase import NANOSECONDS, to_nanoseconds, to_seconds
 
-ANOTHER_TIME_NS = 5 * NANOSECONDS  # between a phase and its recording: two clocks
+# offset between phases and their recording that proves two clocks
+ANOTHER_TIME_NS = 5 * NANOSECONDS
 
 
 @dataclass(frozen=True)
 class EvaluatedRecording:
-    """What the tests of a recording give.
+    """The evaluated tests of a recording.
 
-    :ivar campaign_id: empty: other people's recording
+    :ivar campaign_id: empty: a foreign recording
     :ivar evaluated: by the file of the measure; None: that of the specification
-    :ivar notes: what is to be told, one line each
+    :ivar notes: notes for the user, one line each
     """
 
     campaign_id: str
@@ -69,13 +70,13 @@ def evaluate_campaign(
     sensor_topic: str = '',
     clock_offset: float | None = None,
 ) -> EvaluatedRecording:
-    """Return psi of every test of a campaign, by the code that measures online.
+    """Return psi of every test of a campaign, by the same code as online.
 
     :param own: the specification of the campaign
     :param names: of all topics in the recording
-    :param campaign_id: which one; empty: the only one there is
-    :param measures: by their files; the specification's own, None, if nothing is given
-    :param sensor_topic: of the specification's own input, if it is not that of `names`
+    :param campaign_id: empty: the only one in the recording
+    :param measures: by their files; default: the specification's own, under None
+    :param sensor_topic: of the specification's own input, if it differs from `names`
     :param clock_offset: [s] added to the stamps of all sensors; None: clocks have to agree
     :raises BagError: damage, another campaign, a topic that is missing, or no test
     """
@@ -108,9 +109,9 @@ def recorded_measures(
     measures: Mapping[Path | None, Measure],
     sensor_topic: str = '',
 ) -> dict[Path | None, RecordedMeasure]:
-    """Return measures with the topics of their inputs in a recording.
+    """Return measures with the topics of their inputs in the recording.
 
-    :param own: the measure whose input is on `sensor_topic`, if that is given
+    :param own: the measure whose input is on `sensor_topic`, if given
     """
     found = {}
     for name, measure in measures.items():
@@ -125,7 +126,7 @@ def recorded_measures(
 def _own_clocks(
     recording: Recording, campaign: RecordedCampaign, measure: Measure, offset: float | None
 ) -> list[str]:
-    """Look whether sensors that are stamped when they arrive share a clock with the phases."""
+    """Check that sensors stamped at arrival share a clock with the phases."""
     apart_ns = campaign.stamp_lead_ns
     inputs = (measure.input, *measure.condition_inputs)
     arriving = [source.topic for source in inputs if source.stamp == Stamp.RECEIVE]
@@ -142,9 +143,9 @@ def _own_clocks(
 
 
 def _for_another_measure(segments: Sequence[Segment], other_sensor: bool) -> list[Segment]:
-    """Return segments without what was measured by the recorded measure.
+    """Return segments without the outcomes of the recorded measure.
 
-    :param other_sensor: two publishers on the topic of the recorded sensor are not its own
+    :param other_sensor: ignore that the recorded sensor's topic had two publishers
     """
     return [
         replace(

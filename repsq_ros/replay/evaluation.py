@@ -32,23 +32,23 @@ from repsq_ros.specification.model import Specification
 
 
 class EvaluatedSegment(NamedTuple):
-    """One segment of a recording with what it gave."""
+    """One segment of a recording with its outcome."""
 
     segment: Segment
     outcome: Evaluation
 
 
 def evaluated_by(outcomes: Mapping[Window, Evaluation], segment: Segment) -> EvaluatedSegment:
-    """Return what a segment gives.
+    """Return the outcome of a segment.
 
-    :param outcomes: of its window, if it is to be measured
+    :param outcomes: by window; not needed for segments that are not measured
     """
     known = without_samples(segment)
     return EvaluatedSegment(segment, outcomes[segment.window] if known is None else known)
 
 
 def without_samples(segment: Segment) -> Evaluation | None:
-    """Return what is known of a segment whatever the samples are; None: it is to be measured."""
+    """Return the outcome of a segment that needs no samples; None: it has to be measured."""
     if segment.ended is not None:
         word = 'skipped' if segment.ended.skipped else 'broken off'
         return Evaluation.invalid(f'{word}: {segment.ended.reason}')
@@ -59,9 +59,9 @@ def without_samples(segment: Segment) -> Evaluation | None:
 
 @dataclass(frozen=True)
 class FoldedCampaign:
-    """What a campaign makes of recorded tests."""
+    """The campaign that results from recorded tests."""
 
-    latest: EstimateRecord | None  # after the last test that was counted
+    latest: EstimateRecord | None  # after the last counted test
     result: Result | None
     unfinished: str = ''  # why there is no result
 
@@ -70,7 +70,7 @@ def records_of(evaluated: Sequence[EvaluatedSegment]) -> list[TestRecord]:
     """Return the records that a campaign counts, in their order.
 
     A case that was measured when it was recorded and cannot be measured now is not repeated: it
-    counts as skipped, and what it may hide widens the interval.
+    counts as skipped, and its possible values widen the interval.
     """
     records = []
     for place, (segment, outcome) in enumerate(evaluated):
@@ -87,7 +87,7 @@ def records_of(evaluated: Sequence[EvaluatedSegment]) -> list[TestRecord]:
 def _record_of(segment: Segment, outcome: Evaluation) -> TestRecord:
     record, live = record_of(segment.key, segment.draw, segment.window, outcome), segment.live
     if live is not None and not record.valid and (live.valid, live.code) == (False, record.code):
-        # Who was there may have said more, such as what had come by then.
+        # The live reason may have more detail, such as how many samples had arrived.
         return replace(record, reason=live.reason)
     return record
 
@@ -95,9 +95,9 @@ def _record_of(segment: Segment, outcome: Evaluation) -> TestRecord:
 def fold_records(
     specification: Specification, records: Sequence[TestRecord], campaign_id: str
 ) -> FoldedCampaign:
-    """Count recorded tests as a campaign does: until its rule is met, or they are used up."""
+    """Count recorded tests like a campaign, until its rule is met or no test is left."""
     campaign = Campaign(specification, forecasts=False)
-    awaited = 0  # index of the test that is due
+    awaited = 0  # index of the next test
     for record in records:
         if campaign.stopped:
             break
@@ -113,7 +113,7 @@ def fold_records(
 
 
 def against_commands(evaluated: Sequence[EvaluatedSegment], kind: CommandKind) -> tuple[str, ...]:
-    """Return what is wrong between commands and what was measured of them, a sentence each.
+    """Return inconsistencies between commands and measurements, one sentence each.
 
     :param kind: what is commanded: velocity or pose
     """
@@ -126,7 +126,7 @@ def against_commands(evaluated: Sequence[EvaluatedSegment], kind: CommandKind) -
 
 
 def differences(evaluated: Sequence[EvaluatedSegment]) -> str:
-    """Tell how what is measured now differs from what was when it was recorded; '': not at all."""
+    """Return how psi differs from the recorded values; '': not at all."""
     pairs = [
         (segment, outcome)
         for segment, outcome in evaluated

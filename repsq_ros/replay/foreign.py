@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Other people's recordings: where their tests are, by commands, labels or a table of times."""
+"""Foreign recordings: finding their tests by commands, labels or a table of times."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ from repsq_ros.specification.model import Specification
 from repsq_ros.timebase import to_nanoseconds, to_seconds
 
 TWISTS = ('geometry_msgs/msg/Twist', 'geometry_msgs/msg/TwistStamped')
-# As campaign_messages.command_of_twist: (v_x, v_y, yaw rate).
+# In the order of campaign_messages.command_of_twist: (v_x, v_y, yaw rate).
 OF_TWIST = ('linear.x', 'linear.y', 'angular.z')
 LABELS = tuple(
     f'std_msgs/msg/{kind}'
@@ -64,7 +64,7 @@ STAMPS_OF_COMMANDS = ('header', 'log')
 
 @dataclass(frozen=True)
 class Marks:
-    """What tells where tests are; see `repsq reevaluate --help`."""
+    """What marks the tests; see `repsq reevaluate --help`."""
 
     command_topic: str = ''
     command_stamp: str = 'header'
@@ -81,8 +81,8 @@ class Marks:
 class ForeignTests:
     """The tests of a recording without the package's topics, found while it is read.
 
-    :param inputs: all that are measured by; the first is that of the specification's own measure
-    :param clock_offset: [s] added to the stamps of all samples; None: clocks have to agree
+    :param inputs: inputs of all measures; the first is that of the specification's own measure
+    :param clock_offset: [s] added to the stamps of all samples; None: the clocks must agree
     :raises BagError: a topic is missing, or of another type
     :raises ParameterError: the marks do not fit the specification
     """
@@ -114,19 +114,19 @@ class ForeignTests:
         self._logs: list[Times] = [NO_TIMES]
         self._stamps: list[Times] = [NO_TIMES]
         self._values: list[Values] = [np.empty((0, 3))]
-        self._labels: list[tuple[int, str]] = []  # log time, and what was said
-        self._waiting: list[HeldCommand] = []  # tests whose command is not known yet
-        self._latest_ns = -1  # when the latest test began that was found so far
+        self._labels: list[tuple[int, str]] = []  # log time and label
+        self._waiting: list[HeldCommand] = []  # tests without a known command
+        self._latest_ns = -1  # start of the latest test so far
 
     @property
     def offset_ns(self) -> int:
-        """What is added to the stamps of all samples."""
+        """Offset added to the stamps of all samples."""
         return self._offset_ns or 0
 
     def take(
         self, messages: Iterable[BagMessage], tables: Sequence[Table], samples: InputSamples
     ) -> list[Window]:
-        """Take in a stretch of the recording; return the windows that are over for sure."""
+        """Read a part of the recording; return the windows that are certainly complete."""
         self._labels += [(item.log_ns, str(item.message.data)) for item in messages]
         before = len(self._logs)
         for table in tables:
@@ -139,7 +139,7 @@ class ForeignTests:
                 columns = samples[source]
                 logs = NO_TIMES if columns.logs is None else columns.logs
                 clock.add(columns.stamps - self.offset_ns, logs)
-        with suppress(RepsqError):  # what is wrong is told once all was read
+        with suppress(RepsqError):  # errors are reported once everything was read
             return self._windows_so_far()
         return []
 
@@ -153,7 +153,7 @@ class ForeignTests:
         self._values.append(np.column_stack(columns).astype(np.float64))
 
     def _windows_so_far(self) -> list[Window]:
-        """Return the windows whose command is known; all are looked at again in the end."""
+        """Return the windows with a known command; all are checked again at the end."""
         clock, commands = self._clocks[self._own], self._commands()
         if not clock.count:
             return []
@@ -186,9 +186,9 @@ class ForeignTests:
         )
 
     def segments(self) -> tuple[list[Segment], list[str]]:
-        """Return the tests, once all was read, and what is to be told.
+        """Return the tests after everything was read, and notes for the user.
 
-        :raises BagError: clocks disagree, there is no command, or no test
+        :raises BagError: clocks disagree, or there is no command, or no test
         :raises ParameterError: the marks do not fit the specification
         """
         marks, path = self._marks, self._recording.path
@@ -250,14 +250,14 @@ class ForeignTests:
 
 
 class Commands(NamedTuple):
-    """What was commanded when."""
+    """The commands with their times."""
 
     clock: CommandClock
-    times: Times  # rising, of those whose stamps are set
+    times: Times  # increasing; only stamps that are set
     values: Values
 
     def at_logs(self, logs: Times) -> Times:
-        """Return instants of the recording by the clock of the commands."""
+        """Convert log times to the clock of the commands."""
         known = self.clock.set_ones
         if not known.by_header or not len(known.logs):
             return logs
@@ -266,7 +266,7 @@ class Commands(NamedTuple):
 
 
 def _silences(marks: Marks, stretches: Sequence[HeldCommand], commands: Commands) -> list[str]:
-    """Tell where a stream of commands stopped, and was taken as going on."""
+    """Return notes about gaps in a stream of commands that was assumed to continue."""
     if marks.hold is not None or marks.segment_topic or marks.segment_table is not None:
         return []
     steps = np.diff(commands.times)

@@ -12,10 +12,10 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""From the times and values of commands to the stretches in which one was in force.
+"""From times and values of commands to the intervals in which each was in force.
 
-Plain arrays: whoever reads a recording, message by message or by chunks, feeds the same. Every
-function is linear in what it is given.
+All functions take plain arrays, so that every way of reading a recording can use them, and take
+linear time.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-Times = NDArray[np.int64]  # (n,) [ns], rising
+Times = NDArray[np.int64]  # (n,) [ns], increasing
 Values = NDArray[np.float64]  # (n, d)
 
 
 @dataclass(frozen=True)
 class HeldCommand:
-    """A stretch in which one command, or one label, was in force."""
+    """An interval in which one command, or one label, was in force."""
 
     start_ns: int
     end_ns: int
     command: tuple[float, ...] = ()
     label: str = ''
-    began_ns: int | None = None  # when its command took effect; None: with the stretch
-    cut: bool = False  # it ends because the recording does
+    began_ns: int | None = None  # when its command took effect; None: at the start
+    cut: bool = False  # it ends because the recording ends
 
 
 def held_commands(
@@ -51,22 +51,21 @@ def held_commands(
     rest: bool = False,
     splits: Times | None = None,
 ) -> list[HeldCommand]:
-    """Return the stretches of equal commands, each until the next one.
+    """Return the intervals of equal commands, each until the next one.
 
-    :param times: (n,) of the commands, rising
-    :param values: (n, d) what was commanded
+    :param times: (n,) of the commands, increasing
+    :param values: (n, d) the commands
     :param until_ns: the end of the recording
-    :param apart_ns: equal commands that are further apart are two: the second begins a test anew,
-        and does not keep the first alive
-    :param hold_ns: for how long a command counts after it was last sent, and no longer whatever
-        comes after it; None: until the next one
+    :param apart_ns: equal commands with a larger gap are two: the second one begins a new test
+        and does not prolong the first
+    :param hold_ns: validity of a command after it was last sent; None: until the next one
     :param rest: whether commands of zero are tests, too
-    :param splits: instants at which another test begins, even where the command is the same
+    :param splits: instants at which a new test begins, even with the same command
     """
     if not len(times):
         return []
     apart_ns = apart_ns if hold_ns is None else min(apart_ns, hold_ns)
-    # NaN is like NaN: a stream of them is one command that nobody can follow.
+    # NaN equals NaN here: a stream of NaN is one command, which cannot be followed.
     same = (values[1:] == values[:-1]) | (np.isnan(values[1:]) & np.isnan(values[:-1]))
     fresh = ~same.all(axis=1) | (np.diff(times) > apart_ns)
     if splits is not None and len(splits):
@@ -93,10 +92,10 @@ def held_commands(
 def held_labels(
     times: Times, labels: Sequence[str], until_ns: int, wanted: Sequence[str] = ()
 ) -> list[HeldCommand]:
-    """Return the stretches of equal labels, each until the next one.
+    """Return the intervals of equal labels, each until the next one.
 
-    :param labels: n of them; an empty one says that there is no test
-    :param wanted: those that are tests; empty: all but the empty one
+    :param labels: n of them; an empty one means no test
+    :param wanted: labels of tests; empty: all except the empty one
     """
     found: list[HeldCommand] = []
     begins = [at for at in range(len(labels)) if at == 0 or labels[at] != labels[at - 1]]
@@ -110,7 +109,7 @@ def held_labels(
 
 
 def label_at(times: Times, labels: Sequence[str], instants: Times) -> list[str]:
-    """Return the label in force at each instant; '' before the first one."""
+    """Return the label at each instant; '' before the first one."""
     at = np.searchsorted(times, instants, 'right') - 1
     return ['' if i < 0 else labels[i] for i in at.tolist()]
 
@@ -118,9 +117,9 @@ def label_at(times: Times, labels: Sequence[str], instants: Times) -> list[str]:
 def command_within(
     times: Times, values: Values, start_ns: int, end_ns: int
 ) -> tuple[tuple[float, ...], str]:
-    """Return the one command in force in [start, end).
+    """Return the only command in force in [start, end).
 
-    :returns: the command, and why there is not one
+    :returns: the command, and why it is not unique
     """
     at = int(np.searchsorted(times, start_ns, 'right')) - 1
     after = int(np.searchsorted(times, end_ns, 'left'))

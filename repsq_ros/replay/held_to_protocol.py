@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Stretches of other people's recordings, held against the protocol of the specification."""
+"""Intervals of foreign recordings as tests of the specification's protocol."""
 
 from __future__ import annotations
 
@@ -32,25 +32,25 @@ from repsq_ros.timebase import to_nanoseconds, to_seconds
 
 @dataclass(frozen=True)
 class Timing:
-    """What of a stretch is measured: [start + settle, start + settle + window)."""
+    """The measured part of an interval: [start + settle, start + settle + window)."""
 
     settle_ns: int
     window_ns: int
 
     @property
     def whole_ns(self) -> int:
-        """For how long a command has to be in force."""
+        """How long a command has to be in force."""
         return self.settle_ns + self.window_ns
 
 
 def timing_of(
     specification: Specification, settle: float | None = None, window: float | None = None
 ) -> tuple[Timing, tuple[str, ...]]:
-    """Return when a protocol measures, and what of it was replaced.
+    """Return the protocol's timing, and which parts of it were replaced.
 
-    :param settle: [s] from the command on that are not measured; None: as the protocol says
-    :param window: [s] that are measured after that; None: as the protocol says
-    :raises ParameterError: no such time
+    :param settle: [s] after the command that are not measured; None: as in the protocol
+    :param window: [s] that are measured after that; None: as in the protocol
+    :raises ParameterError: an invalid time
     """
     protocol = specification.protocol
     usual = Timing(
@@ -81,10 +81,10 @@ def hold_to_protocol(
     times: Times | None = None,
     values: Values | None = None,
 ) -> list[Segment]:
-    """Return one segment for each stretch; weights are 1: nobody says how its case was drawn.
+    """Return one segment per interval, with weight 1: how the cases were drawn is not known.
 
-    :param times: (n,) [ns] of the commands, where a stretch does not know its own
-    :param values: (n, d) what was commanded
+    :param times: (n,) [ns] of the commands, for intervals without a command of their own
+    :param values: (n, d) the commands
     """
     segments = []
     for index, held in enumerate(stretches):

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The campaigns in a recording with the package's own topics, each followed as it was live."""
+"""The campaigns in a recording with the package's own topics, followed as they ran."""
 
 from __future__ import annotations
 
@@ -38,29 +38,29 @@ from repsq_ros.replay.segments import Segment
 from repsq_ros.sampling.proposals import Draw
 from repsq_ros.timebase import NANOSECONDS
 
-# What only who was there could see: a sensor's topic with two publishers, two specifications.
+# Faults visible only live: two publishers on a sensor's topic, two specifications.
 SEEN_LIVE = {code.key: code for code in (Code.PUBLISHERS, Code.SPECIFICATIONS)}
-# Of phases of one instant, those that end an attempt are the last.
+# Of phases at one instant, those that end an attempt come last.
 RANKS = {
     **dict.fromkeys((Phase.IDLE, Phase.PAUSED), 1),
     **dict.fromkeys((Phase.SKIPPED, Phase.DONE, Phase.ABORTED), 2),
 }
 UNDECIDED = 'recording ends'
-BESIDE_NS = 2 * NANOSECONDS  # beside the messages of a session, in which its samples may lie
-SET_BACK_NS = NANOSECONDS  # more than stamps of one clock run back by
+BESIDE_NS = 2 * NANOSECONDS  # margin around a session's messages that may hold its samples
+SET_BACK_NS = NANOSECONDS  # stamps of one clock never run back by more
 
 
 class RecordedPhase(NamedTuple):
-    """One phase as it was recorded; their order is the one in which they were announced.
+    """One recorded phase; sorted by when it was announced.
 
-    Messages of equal log stamps (of a recording by a simulated clock, or one that was converted)
-    may have changed places. Attempts follow one another, whatever the clocks did.
+    Messages with equal log stamps (simulated clock, converted recording) may be out of order.
+    Attempts follow one another, regardless of the clocks.
     """
 
     key: Key
     log_ns: int
     start_ns: int
-    order: int  # of its phase within an instant
+    order: int  # rank of its phase within an instant
     span: Span
     test: Any
 
@@ -73,13 +73,13 @@ class RecordedCampaign:
     digest: str = ''
     segments: list[Segment] = field(default_factory=list)
     ending: str = UNDECIDED  # how it ended, in words
-    stamp_lead_ns: int = 0  # of the log's clock before that of the phases, about (median)
-    # The segments of each session whose stamps begin anew (a simulation that was resumed, a
-    # reboot), and within which instants of the log their samples lie [ns].
+    stamp_lead_ns: int = 0  # median lead of the log's clock over that of the phases
+    # The segments of each session whose stamps restart (a resumed simulation, a reboot), with the
+    # range of log times of their samples [ns].
     sessions: list[tuple[list[Segment], tuple[int, int]]] = field(default_factory=list)
 
     def __str__(self) -> str:
-        """Describe it for who has to choose."""
+        """Describe the campaign for a user who has to choose one."""
         tests = len({segment.index for segment in self.segments})
         return (
             f'{self.campaign_id!r} ({tests} tests, {len(self.segments)} attempts, {self.ending}, '
@@ -88,11 +88,11 @@ class RecordedCampaign:
 
 
 class CampaignTests:
-    """What a recording says of its campaigns, while it is read.
+    """The campaigns of a recording, updated while it is read.
 
     :param names: of the topics in it
-    :param wanted: name of the campaign whose windows are told while it is read, '' for any; and
-        the digest of its specification
+    :param wanted: name ('' for any) of the campaign whose windows are returned while reading,
+        and the digest of its specification
     :raises BagError: the topics are missing
     """
 
@@ -113,9 +113,9 @@ class CampaignTests:
     def take(
         self, messages: Iterable[BagMessage], tables: Sequence[Table] = (), samples: object = None
     ) -> list[Window]:
-        """Take in messages of the topics; return the windows that they tell of.
+        """Read messages of the topics; return the windows that they announce.
 
-        :raises BagError: a message makes no sense
+        :raises BagError: a message is invalid
         """
         windows = []
         for item in messages:
@@ -146,7 +146,7 @@ class CampaignTests:
         return name in ('', campaign_id) and digest == found
 
     def campaigns(self) -> list[RecordedCampaign]:
-        """Return the campaigns, in the order of their first phase, with all that was read."""
+        """Return the campaigns, in the order of their first phase, once everything was read."""
         return [
             _follow(name, phases, self._commands.get(name, {}), self._live.get(name, {}))
             for name, phases in self._phases.items()
@@ -156,7 +156,7 @@ class CampaignTests:
 def campaigns_in(recording: Recording, names: TopicNames | None = None) -> list[RecordedCampaign]:
     """Return the campaigns of a recording, in the order of their first phase.
 
-    :param names: of the topics in it; None: as they are
+    :param names: of the topics in it; None: the default names
     :raises BagError: the topics are missing
     """
     found = CampaignTests(recording, names or TopicNames.of('', ()))
@@ -165,10 +165,10 @@ def campaigns_in(recording: Recording, names: TopicNames | None = None) -> list[
 
 
 def choose(campaigns: list[RecordedCampaign], wanted: str, file: object) -> RecordedCampaign:
-    """Return the one that is wanted, or the only one.
+    """Return the requested campaign, or the only one.
 
-    :param wanted: its name; '' for the only one there is
-    :raises BagError: there are several, or none of that name; those there are listed
+    :param wanted: its name; '' for the only one
+    :raises BagError: several campaigns, or none of that name; they are listed
     """
     found = [each for each in campaigns if wanted in ('', each.campaign_id)]
     if len(found) == 1:
@@ -187,7 +187,7 @@ def choose(campaigns: list[RecordedCampaign], wanted: str, file: object) -> Reco
 def check_recorded_contract(recording: Recording, campaign: RecordedCampaign, digest: str) -> None:
     """Refuse a campaign of another specification.
 
-    :raises BagError: its digest is another one
+    :raises BagError: its digest differs
     """
     if campaign.digest != digest:
         raise BagError(
@@ -224,8 +224,8 @@ def _follow(
     if last.phase in (Phase.DONE, Phase.ABORTED):
         ending = f'{last.phase.name.lower()}{": " if last.reason else ""}{last.reason}'
     leads = sorted(each.log_ns - each.start_ns for each in phases)
-    # Each phase counts where it was recorded first: what follows was played. A clock may have been
-    # set back in between.
+    # Only the first recording of each phase counts; repetitions were played from a bag. A clock
+    # may have been set back in between.
     first = {(each.key, each.start_ns, each.order): each for each in reversed(phases)}
     campaign = RecordedCampaign(
         name,
@@ -239,7 +239,8 @@ def _follow(
         told = _test_of(each, commands)
         if told is None:
             continue
-        if told is not test or case is None:  # phases of one attempt tell of one test
+        # phases of one attempt share a message for their test
+        if told is not test or case is None:
             test, case = told, campaign_messages.case_of(told)
         campaign.digest = campaign.digest or _digest_of(each, commands)
         record = attempts.hear(case, each.span)
@@ -250,7 +251,7 @@ def _follow(
             attempt = attempts.close(key)
             if attempt is not None:
                 segments[key] = _measured(key, attempt.case.draw, attempt.window, live.get(key))
-    # Version 0.1.0 announced no phase of what was skipped; others may not be in the recording.
+    # Version 0.1.0 announced no phase for skipped tests; other phases may be missing.
     ended = [each for each in live.values() if each.skipped or each.broken_off]
     segments |= {(record.index, record.attempt): _ended(record) for record in ended}
     campaign.segments = [segments[key] for key in sorted(segments)]
@@ -264,12 +265,12 @@ def _follow(
 def _sessions(
     segments: Sequence[Segment], phases: Iterable[RecordedPhase], logs: tuple[int, int]
 ) -> list[tuple[list[Segment], tuple[int, int]]]:
-    """Return the sessions of a campaign, as `RecordedCampaign` has them.
+    """Return the sessions of a campaign, in the form of `RecordedCampaign`.
 
-    :param phases: each where it was recorded first, in the order of the log
-    :param logs: [ns] when the first of them was recorded, and the last
+    :param phases: first recording of each, in the order of the log
+    :param logs: [ns] when the first and the last of them were recorded
     """
-    of_key: dict[Key, int] = {}  # the session in which it was measured
+    of_key: dict[Key, int] = {}  # session in which it was measured
     starts, ends = [logs[0] - BESIDE_NS], [logs[1] + BESIDE_NS]
     before: tuple[int, Window] | None = None
     for each in phases:
@@ -291,8 +292,8 @@ def _sessions(
 
 
 def _test_of(phase: RecordedPhase, commands: Mapping[Key, Any]) -> Any:
-    """Return the test that a phase belongs to; None: nothing tells its case."""
-    whole = hasattr(phase.test, 'weight_bound')  # a phase of version 0.1.0 does not tell it
+    """Return the test of a phase; None: its case is not known."""
+    whole = hasattr(phase.test, 'weight_bound')  # not in a phase of version 0.1.0
     return phase.test if whole else commands.get(phase.key)
 
 

@@ -12,11 +12,11 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""From a recording to psi: the windows of its tests are measured while it is read.
+"""From a recording to psi: windows are measured while the recording is read.
 
-A test is announced before it is measured. So its window is known, nearly always, before its
-samples have gone by. What was announced too late is measured in a second walk. Which windows
-count is decided at the end, by all that the recording says: more may be measured here.
+Tests are announced before they are measured, so a window is nearly always known before its samples
+come. Windows that were announced too late are measured in a second pass. Which windows count is
+decided at the end, from the complete recording: some may be measured in vain.
 """
 
 from __future__ import annotations
@@ -40,16 +40,16 @@ from repsq_ros.replay.evaluation import EvaluatedSegment, evaluated_by, without_
 from repsq_ros.replay.segments import Segment
 from repsq_ros.timebase import NANOSECONDS
 
-SENSOR = ''  # name of the measure's own input beside those of its conditions
-LATE_NS = 60 * NANOSECONDS  # by which samples may be late
+SENSOR = ''  # name of the measure's own input among those of its conditions
+LATE_NS = 60 * NANOSECONDS  # largest delay of samples
 NEARLY_LATE_NS = LATE_NS - NANOSECONDS  # a sensor's own stamps may be out of order by 1 s
 Outcomes = dict[Window, Evaluation]
-RecordedInput = tuple[str, Input]  # its topic in the recording, and what it is
+RecordedInput = tuple[str, Input]  # its topic in the recording, and the input
 InputSamples = Mapping[RecordedInput, Samples]
 
 
 class RecordedMeasure(NamedTuple):
-    """A measure, and where the recording has its inputs: SENSOR and its conditions, by name."""
+    """A measure with its inputs in the recording: SENSOR, and its conditions by name."""
 
     measure: Measure
     inputs: Mapping[str, RecordedInput]
@@ -60,16 +60,16 @@ class TestFinder(Protocol):
 
     @property
     def messages(self) -> Collection[str]:
-        """Topics that it reads message by message."""
+        """Topics to read message by message."""
 
     @property
     def tables(self) -> Collection[str]:
-        """Topics that it reads as tables."""
+        """Topics to read as tables."""
 
     def take(
         self, messages: Iterator[BagMessage], tables: Sequence[Table], samples: InputSamples
     ) -> list[Window]:
-        """Take in a stretch of the recording; return the windows that it tells of."""
+        """Read a part of the recording; return the windows that it announces."""
 
 
 def measure_in_passing(
@@ -78,11 +78,11 @@ def measure_in_passing(
     measures: Sequence[RecordedMeasure],
     offset_ns: int = 0,
 ) -> list[Outcomes | None]:
-    """Read the tests of a recording, and measure those that are known in time.
+    """Read the tests of a recording, and measure those that are announced in time.
 
     :param offset_ns: added to all stamps of samples
-    :returns: of each measure, what its windows give; None: a clock was set back, or samples come
-        so late that it matters when they are measured
+    :returns: for each measure, the outcomes of its windows; None: a clock was set back, or
+        samples are so late that outcomes depend on when a window is measured
     :raises BagError: damage
     """
     # Measures that share an input share its samples.
@@ -90,7 +90,7 @@ def measure_in_passing(
     measuring = [WindowMeasurer(each.measure) for each in measures]
     try:
         sensors = SensorColumns(recording, inputs, offset_ns)
-    except BagError:  # it matters once a test was found
+    except BagError:  # it only matters if a test is found
         sensors = SensorColumns(recording, {}, offset_ns)
     for messages, tables in recording.both(tests.messages, {*tests.tables, *sensors.topics}):
         samples = sensors.of(tables)
@@ -109,14 +109,13 @@ def outcomes_of(
     offset_ns: int = 0,
     logs: tuple[int, int] | None = None,
 ) -> list[EvaluatedSegment]:
-    """Return what segments give: what was measured in passing, and what another walk measures.
+    """Return the outcomes of segments: already known ones, and the rest by another pass.
 
-    :param known: windows that were measured; None: samples were not in order
+    :param known: windows already measured; None: samples were not in order
     :param offset_ns: added to all stamps of samples
-    :param logs: [ns] of the recording, within which the samples of these segments lie; where
-        samples are not in order, those from before and after are another robot's, or another
-        day's. None: not known
-    :raises BagError: damage, a topic is missing, or not of the input's type
+    :param logs: [ns] range of log times of these segments' samples. If samples are not in order,
+        earlier and later ones may be of another robot or day. None: not known
+    :raises BagError: damage, a topic is missing or does not have the input's type
     """
     every = dict(known or {})
     windows = [each.window for each in segments if without_samples(each) is None]
@@ -135,13 +134,13 @@ def _named(measured: RecordedMeasure, samples: InputSamples) -> dict[str, Sample
 
 
 class WindowMeasurer:
-    """Measures windows while their samples go by.
+    """Measures windows while their samples are read.
 
-    A window is measured when the sensor's stamps have passed its end by `LATE_NS`: what comes
-    later still has not come in time for a node, either. No more samples are in memory than those
-    of the last LATE_NS and those of windows that are not measured yet.
+    A window is measured once the sensor's stamps are `LATE_NS` past its end: later samples would
+    be too late for a node, too. Only the samples of the last LATE_NS and of open windows are in
+    memory.
 
-    :param windows: all that there are, known before the samples come; None: they are announced
+    :param windows: all windows, if they are known beforehand; None: they are announced
     """
 
     def __init__(self, measure: Measure, windows: Iterable[Window] | None = None) -> None:
@@ -149,15 +148,16 @@ class WindowMeasurer:
         self._all_known = windows is not None
         self._pending = dict.fromkeys(windows or ())
         self._outcomes: Outcomes = {}
-        self._kept_since_ns = -(2**62)  # all samples from here on, and the last one before
-        self._in_order = True  # the samples so far; or else nothing that is announced is measured
+        self._kept_since_ns = -(2**62)  # all samples since then are kept, and one before
+        # of the samples so far; if false, announced windows are not measured
+        self._in_order = True
 
     def announce(self, windows: Iterable[Window]) -> None:
-        """Take in windows that are to be measured."""
+        """Add windows to be measured."""
         self._pending |= dict.fromkeys(windows)
 
     def add(self, samples: Mapping[str, Samples]) -> None:
-        """Take in the samples of a stretch, and measure what is over by LATE_NS."""
+        """Add the samples of a part, and measure the windows that are over by LATE_NS."""
         if not (self._in_order and samples):
             return
         recorder = self._recorder
@@ -175,10 +175,10 @@ class WindowMeasurer:
         recorder.forget(self._kept_since_ns)
 
     def _still_in_order(self, samples: Mapping[str, Samples], before_ns: int | None) -> bool:
-        """Return whether it makes no difference how late an announced window is measured.
+        """Return whether outcomes do not depend on how late an announced window is measured.
 
-        It does for samples that come later than LATE_NS after others of later stamps, and where a
-        clock was set back.
+        They do if samples come more than LATE_NS after others with later stamps, and if a clock
+        was set back.
         """
         buffers = (self._recorder.tail, *self._recorder.conditions.values())
         if any(buffer.from_long_ago for buffer in buffers):
@@ -196,7 +196,7 @@ class WindowMeasurer:
         return True
 
     def _measure(self, until_ns: int) -> None:
-        """Measure the windows that end by an instant, if all of their samples are there."""
+        """Measure the windows that end before an instant, if all their samples are there."""
         over = [each for each in self._pending if each.end_ns <= until_ns]
         for each in over:
             del self._pending[each]
@@ -208,9 +208,9 @@ class WindowMeasurer:
             self._outcomes |= zip(kept, self._recorder.measure_all(kept), strict=True)
 
     def finished(self) -> Outcomes | None:
-        """Measure what is left; return all that was measured.
+        """Measure the remaining windows; return all outcomes.
 
-        None: samples were not in order, so it would matter when announced windows are measured.
+        None: samples were not in order, so the outcomes depend on when windows are measured.
         """
         if not self._in_order:
             return None

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""One test in a recording, wherever its times are from."""
+"""One test in a recording, from any source of times."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ class Segment:
     label: str
     draw: Draw
     window: Window
-    ended: TestRecord | None = None  # it was skipped or broken off: there is nothing to measure
-    objection: Fault | None = None  # why it is INVALID, whatever its samples say
-    live: TestRecord | None = None  # what was measured when it was recorded
+    ended: TestRecord | None = None  # it was skipped or broken off, and is not measured
+    objection: Fault | None = None  # why it is INVALID, regardless of its samples
+    live: TestRecord | None = None  # the outcome at the time of recording
 
     @property
     def key(self) -> Key:

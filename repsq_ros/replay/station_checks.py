@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What a station's test before a campaign shows: three moves from rest, by what was recorded."""
+"""The results of a station's self-test: three moves from rest, judged by the recording."""
 
 from __future__ import annotations
 
@@ -38,28 +38,28 @@ from repsq_ros.timebase import to_nanoseconds
 
 Array = NDArray[np.float64]
 
-SETTLE = 2.0  # [s] after a move that are not yet rest
-BY_CHANCE = 0.15  # of a gain, for a window of a few strides: far below what a wrong axis makes
-CROSSED = 0.2  # [rad] between axes: extrinsics
-LATE = 0.06  # [s] of dead time: more is a late sensor, or a robot that waits
-LEVER = 0.05  # [m]
-OFF_SCALE = 0.02  # of a taped length
-OFF_RATE = 0.2  # of the declared rate
-NEAR = 0.005  # [m] from a pose that was commanded
-BEFORE = 2.0  # [s] of rest that the response is seen from
+SETTLE = 2.0  # [s] after a move that do not count as rest
+BY_CHANCE = 0.15  # random error of a gain over a few strides: far below the effect of a wrong axis
+CROSSED = 0.2  # [rad] angle between axes that points to wrong extrinsics
+LATE = 0.06  # [s] dead time above which the sensor is late, or the robot waits
+LEVER = 0.05  # [m] smallest lever arm that is reported
+OFF_SCALE = 0.02  # relative difference from a taped length
+OFF_RATE = 0.2  # relative difference from the declared rate
+NEAR = 0.005  # [m] from a commanded pose
+BEFORE = 2.0  # [s] of rest before a response
 STEP = 0.01  # [s] between two instants of a response
-STRIDES = range(30, 130, 2)  # steps that a stride may last
-STEADY = 0.4  # of a move, after which the walk is steady
-# [s]; below 0: an estimator over a span sees a step before it comes.
+STRIDES = range(30, 130, 2)  # possible durations of a stride, in steps of STEP
+STEADY = 0.4  # share of a move after which the walk is steady
+# [s]; negative values: a centred estimator responds before the step.
 DEAD_TIMES = np.arange(-0.1, 0.6, 0.005)
 TIME_CONSTANTS = np.array([0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.6, 0.8])  # [s]
 
 
 @dataclass(frozen=True)
 class StationCheck:
-    """One thing that was looked at; green where nothing is wrong.
+    """One check; green if nothing is wrong.
 
-    :ivar fault: what is wrong and what to do; '': nothing is
+    :ivar fault: what is wrong and what to do; '': nothing
     """
 
     name: str
@@ -69,11 +69,11 @@ class StationCheck:
 
 @dataclass(frozen=True)
 class SelfTestRecord:
-    """What was commanded, and what was heard.
+    """Commands and samples of a self-test.
 
-    :ivar samples: of each input in the order of arrival, with the times of it (`logs`)
+    :ivar samples: of each input in the order of arrival, with the times of arrival (`logs`)
     :ivar spans: phases in their order
-    :ivar reasons: why a move was INVALID, a line each
+    :ivar reasons: why a move was INVALID, one line each
     """
 
     samples: Mapping[Input, Samples]
@@ -82,7 +82,7 @@ class SelfTestRecord:
 
     @property
     def moves(self) -> list[Span]:
-        """Return the phases in which a velocity is commanded."""
+        """Return the phases with a commanded velocity."""
         return [span for span in self.spans if span.phase is Phase.COMMAND]
 
     @property
@@ -92,7 +92,7 @@ class SelfTestRecord:
         return [each for each in self.spans if each.phase in kinds and len(each.command) == 6]
 
     def rests(self) -> list[tuple[int, int]]:
-        """Return when the robot was at rest, (start, end) [ns]."""
+        """Return the intervals at rest, (start, end) [ns]."""
         found = []
         for span in self.spans:
             start_ns = span.start_ns + to_nanoseconds(SETTLE)
@@ -104,9 +104,9 @@ class SelfTestRecord:
 def judge(
     specification: Specification, record: SelfTestRecord, taped: float | None = None
 ) -> list[StationCheck]:
-    """Return what a self-test shows.
+    """Return the checks of a self-test.
 
-    :param taped: length of the first move, from rest to rest, by a tape [m]; None: not measured
+    :param taped: tape-measured length of the first move, from rest to rest [m]; None: not given
     """
     measure, kind = specification.measure, specification.protocol.kind
     found = [StationCheck('moves', f'{len({span.index for span in record.spans})}')]
@@ -138,9 +138,9 @@ def _between(samples: Samples, start_ns: int, end_ns: int) -> Samples:
 
 
 def _of_stream(source: Input, raw: Samples, seen: Samples, walks: bool) -> list[StationCheck]:
-    """Return rate, clock, noise, tilt and frozen parts.
+    """Return the checks of rate, clock, noise, tilt and frozen parts.
 
-    :param walks: it stands upright at rest, and never still to the last bit
+    :param walks: a walking robot: upright at rest, but never exactly still
     """
     stream, topic = audit(raw.stamps, raw.logs, source.rate), source.topic
     rate = f'{1.0 / stream.period:.1f} Hz' if stream.period > 0 else 'not known'
@@ -187,7 +187,7 @@ def _velocity(source: Input, samples: Samples, start_ns: int, end_ns: int) -> tu
 
 
 def _of_velocities(source: Input, samples: Samples, record: SelfTestRecord) -> list[StationCheck]:
-    """Return axes, sign, scale, lever arm and latency of the velocities."""
+    """Return the checks of axes, sign, scale, lever arm and latency of the velocities."""
     gain, delays, varied = np.zeros((3, 3)), [], []
     try:
         still = [_velocity(source, samples, *rest)[1].mean(axis=0) for rest in record.rests()]
@@ -222,12 +222,12 @@ def _of_velocities(source: Input, samples: Samples, record: SelfTestRecord) -> l
 
 
 def _misfit(times: Array, response: Array) -> Array:
-    """Return how badly each dead time explains a response to a step, (len(DEAD_TIMES),).
+    """Return the misfit of each dead time for the response to a step, (len(DEAD_TIMES),).
 
-    The response is correlated with that of a first-order lag behind a dead time; of all time
-    constants the best counts. Both are averaged over the stride that leaves the least of a steady
-    walk: a gait sways by more than a tenth of a second of delay changes. Sum of squared residuals
-    over that of the best dead time.
+    The response is correlated with a first-order lag with dead time, for the best time constant.
+    Both are averaged over one stride, the duration that leaves the smallest variation of a steady
+    walk: sway would change the delay by more than 0.1 s. The result is the sum of squared
+    residuals divided by that of the best dead time.
     """
     grid = np.arange(times[0], times[-1], STEP)
     seen = np.interp(grid, times, response)[:, None]
@@ -245,7 +245,7 @@ def _misfit(times: Array, response: Array) -> Array:
 
 
 def _averaged(rows: Array, count: int) -> Array:
-    """Return the means of so many successive rows each, (n - count + 1, k)."""
+    """Return moving averages over `count` rows, (n - count + 1, k)."""
     summed = np.vstack([np.zeros((1, rows.shape[1])), np.cumsum(rows, axis=0)])
     mean: Array = (summed[count:] - summed[:-count]) / count
     return mean
@@ -265,7 +265,7 @@ def _of_latency(misfits: Sequence[Array]) -> StationCheck:
 
 
 def _of_tape(samples: Samples, record: SelfTestRecord, taped: float | None) -> StationCheck:
-    """Return the scale: the way of the first move over its taped length."""
+    """Return the check of scale: measured length of the first move over its taped length."""
     if taped is None or samples.position is None or not record.moves:
         return StationCheck('scale', 'not measured: --taped LENGTH')
     move = record.moves[0]
@@ -284,7 +284,7 @@ def _of_tape(samples: Samples, record: SelfTestRecord, taped: float | None) -> S
 
 
 def _of_places(source: Input, samples: Samples, record: SelfTestRecord) -> list[StationCheck]:
-    """Return how far from each commanded pose the body came to rest."""
+    """Return the check of distances between commanded poses and poses at rest."""
     away = []
     for rest in record.places:
         if rest.end_ns is None:

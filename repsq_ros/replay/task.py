@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""One recording, evaluated again: a task of plain values, which any process can do."""
+"""The re-evaluation of one recording: a task of plain values, for any process."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ from repsq_ros.specification.model import Specification
 
 @dataclass(frozen=True)
 class Task:
-    """What is to be done with one recording; see `repsq reevaluate --help`."""
+    """What to do with one recording; see `repsq reevaluate --help`."""
 
     bag: Path
     specification: Path
@@ -54,16 +54,16 @@ class Task:
     remap: tuple[str, ...] = ()
     sensor_topic: str = ''
     campaign: str = ''
-    marks: Marks | None = None  # where tests are in other people's recordings
+    marks: Marks | None = None  # where the tests of a foreign recording are
     clock_offset: float | None = None
     gammas: tuple[float, ...] = ()
     rules: tuple[str, ...] = ()
     measures: tuple[Path, ...] = ()
-    recover: bool = False  # use what can be read of a damaged recording
-    more: tuple[Path, ...] = ()  # recordings that are read with it as one
+    recover: bool = False  # read as much as possible of a damaged recording
+    more: tuple[Path, ...] = ()  # recordings that are read together with it
 
     def anywhere(self) -> Task:
-        """Return the same for a process that works in another folder."""
+        """Return the task with absolute paths, for a process in another folder."""
         marks = self.marks
         if marks is not None and marks.segment_table is not None:
             marks = replace(marks, segment_table=marks.segment_table.resolve())
@@ -80,31 +80,31 @@ class Task:
 
 @dataclass(frozen=True)
 class VariantOutcome:
-    """What one variant made of a recording."""
+    """The result of one variant for a recording."""
 
     variant: Variant
     evaluated: Sequence[EvaluatedSegment]
-    folded: FoldedCampaign | None  # None: nobody said how the cases were drawn
+    folded: FoldedCampaign | None  # None: how the cases were drawn is not known
 
 
 @dataclass(frozen=True)
 class Reevaluation:
-    """One recording, evaluated again."""
+    """The result for one recording."""
 
     bag: Path
-    campaign_id: str = ''  # empty: other people's recording
+    campaign_id: str = ''  # empty: a foreign recording
     rows: tuple[VariantOutcome, ...] = ()
     notes: tuple[str, ...] = ()
-    losses: tuple[str, ...] = ()  # what could not be read, or does not fit together
-    digests: tuple[tuple[str, str], ...] = ()  # each file and its SHA-256
-    error: str = ''  # why it could not be done, and
-    exit_code: int = 0  # ... of what kind that is
+    losses: tuple[str, ...] = ()  # what could not be read, or is inconsistent
+    digests: tuple[tuple[str, str], ...] = ()  # each file with its SHA-256
+    error: str = ''  # why it failed, and
+    exit_code: int = 0  # ... its exit code
 
 
 def reevaluate(task: Task) -> Reevaluation:
-    """Evaluate a recording again: psi once for each measure, then every rule over it.
+    """Re-evaluate a recording: psi once per measure, then every rule on it.
 
-    :raises RepsqError: it cannot be done; one line says why
+    :raises RepsqError: it failed; one line says why
     """
     chosen = variants(task.specification, task.tester, task.gammas, task.rules, task.measures)
     own = (
@@ -113,7 +113,7 @@ def reevaluate(task: Task) -> Reevaluation:
         else variants(task.specification, task.tester)[0].specification
     )
     names = TopicNames.of(task.namespace, task.remap)
-    # What psi_error may be is a share of the contract's gamma, whatever else is tried.
+    # The limit of psi_error is a share of the contract's gamma, also under other settings.
     gamma = own.measure.gamma
     measures = {each.measure: replace(each.specification.measure, gamma=gamma) for each in chosen}
     with Recording([task.bag, *task.more], task.recover) as recording:
@@ -169,7 +169,7 @@ def _foreign(
 
 
 def reevaluate_or_tell(task: Task) -> Reevaluation:
-    """Evaluate a recording again; what goes wrong with it concerns no other one."""
+    """Re-evaluate a recording; an error is returned, so that other recordings are not affected."""
     try:
         return reevaluate(task)
     except RepsqError as error:

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Where tests are, from a CSV table that somebody wrote by hand or by a program."""
+"""The tests of a recording from a CSV table, written by hand or by a program."""
 
 from __future__ import annotations
 
@@ -25,23 +25,23 @@ from repsq_ros.errors import BagError
 from repsq_ros.replay.held_commands import HeldCommand
 from repsq_ros.timebase import NANOSECONDS
 
-# Ends of the names of columns: in s from the beginning of the recording, or in ns of its stamps.
+# Suffixes of column names: s from the start of the recording, or ns in its stamps.
 FORMS = ('', '_ns')
 
 
 def read_time_table(
     file: Path, names: tuple[str, ...], zero_ns: int, until_ns: int
 ) -> list[HeldCommand]:
-    """Return the stretches of a table with a header line.
+    """Return the intervals of a table with a header line.
 
     Columns: `start` and `end` [s from the beginning of the recording], or `start_ns` and `end_ns`
     [ns, as the sensor's stamps]; optional `command_start` (or `command_start_ns`), `label`, and
     the components of the command, all or none.
 
     :param names: of the components of a command
-    :param zero_ns: the beginning of the recording
-    :param until_ns: its end
-    :raises BagError: no such file, or a row that cannot be read
+    :param zero_ns: start of the recording
+    :param until_ns: end of the recording
+    :raises BagError: no such file, or an unreadable row
     """
     expected = f'a table with columns start, end (or start_ns, end_ns), {", ".join(names)}, label'
     try:
@@ -81,11 +81,11 @@ def read_time_table(
 
 
 def _instant(row: Mapping[str, str | None], name: str, zero_ns: int) -> int | None:
-    """Return an instant [ns]; None where the table has none."""
+    """Return an instant [ns]; None if the table has none."""
     seconds, nanoseconds = (row.get(f'{name}{form}') for form in FORMS)
     if nanoseconds:
         return int(nanoseconds)
     if not seconds:
         return None
-    # Decimal: a stamp in s has more digits than a float.
+    # Decimal: stamps in s have more digits than a float.
     return zero_ns + int((Decimal(seconds) * NANOSECONDS).to_integral_value())

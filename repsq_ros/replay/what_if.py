@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What if: the same recorded tests under another accuracy, rule or measure."""
+"""What-if: the same recorded tests with another accuracy, rule or measure."""
 
 from __future__ import annotations
 
@@ -39,7 +39,8 @@ SEEN = (
 class Variant:
     """One way to evaluate a recording.
 
-    :ivar measure: file of the measure in place of the recorded one; None: that itself
+    :ivar measure: file of another measure; None: the recorded one
+    :ivar changed: differences from the specification, one line each
     :ivar changed: what is not as in the specification, a line each
     """
 
@@ -48,7 +49,7 @@ class Variant:
     changed: tuple[str, ...] = ()
 
     def mark(self, result: Result) -> Result:
-        """Return a result that says what was changed against the recording."""
+        """Return a result with its differences from the recording."""
         if not self.changed:
             return result
         return replace(
@@ -65,7 +66,7 @@ def variants(
     rules: Sequence[str] = (),
     measures: Sequence[Path] = (),
 ) -> list[Variant]:
-    """Return the specification as it is, or every combination of what is asked for.
+    """Return the specification as it is, or every combination of the requested changes.
 
     :param rules: names of stopping rules, each with its keys: `fixed:tests=200`
     :raises ParameterError: not a rule, not a number
@@ -90,7 +91,7 @@ def variants(
 
 
 def _change_gamma(base: Specification, gamma: float, altered: dict[str, dict[str, object]]) -> str:
-    """Aim at another accuracy: a finer one is the tester's own, and leaves the contract alone."""
+    """Set another accuracy: a finer one is the tester's own, and keeps the contract."""
     text = f'gamma {gamma:g} in place of {base.gamma:g}'
     if gamma <= base.accuracy.gamma:
         altered['tester']['gamma'] = gamma
@@ -101,7 +102,7 @@ def _change_gamma(base: Specification, gamma: float, altered: dict[str, dict[str
 
 
 def _rule(text: str) -> dict[str, object]:
-    """Return the section of a rule, from NAME or NAME:KEY=VALUE:..."""
+    """Return the section of a rule from NAME or NAME:KEY=VALUE:..."""
     name, *pairs = text.split(':')
     if name not in RULES:
         raise ParameterError('rule', f'{name!r}', f'one of {", ".join(RULES)}')
