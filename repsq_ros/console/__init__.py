@@ -12,4 +12,4 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What the repsq command does: one file for each of its words."""
+"""The verbs of the repsq command, one file each."""

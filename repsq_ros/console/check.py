@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""repsq check: whether a test specification is sound, and what it promises."""
+"""repsq check: whether a test specification is valid, and what it promises."""
 
 from __future__ import annotations
 
@@ -33,8 +33,9 @@ from repsq_ros.specification.reach import require_within_reach
 from repsq_ros.studies.expected_promise import FIXED, foretell
 from repsq_ros.timebase import to_seconds
 
-PLACES = 20  # of psi in its range that are tried
-USUAL = 0.125  # standard deviation of psi, of its range, that a budget should be enough for
+PLACES = 20  # number of psi values tried over its range
+# assumed standard deviation of psi, as a share of its range, for the check of the budget
+USUAL = 0.125
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -49,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print what the specification says, or one line about what is wrong with it."""
+    """Print the contents of the specification, or one line about what is wrong with it."""
     file: Path = arguments.specification
     if not arguments.allow_code:
         _refuse_code(file)
@@ -63,7 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _refuse_code(file: Path) -> None:
-    """Refuse classes of the specification's own: reading them runs them.
+    """Refuse a specification with classes of its own: reading would run them.
 
     :raises SpecificationError: the specification names one
     """
@@ -78,7 +79,7 @@ def _refuse_code(file: Path) -> None:
 
 
 def report(specification: Specification) -> str:
-    """Return what a specification says, promises and lacks."""
+    """Return contents, promise and missing parts of a specification as text."""
     accuracy, tester = specification.accuracy, specification.tester
     proposal, foretold = specification.make_proposal(), foretell(specification)
     origin = 'computed from p and q' if proposal.proven else 'declared, not proven'
@@ -113,7 +114,7 @@ def report(specification: Specification) -> str:
 
 
 def answer(specification: Specification) -> dict[str, object]:
-    """Return what a specification says, promises and lacks, for programs."""
+    """Return contents, promise and missing parts of a specification for programs."""
     accuracy, proposal = specification.accuracy, specification.make_proposal()
     foretold, counts = foretell(specification), tests_of_equal_psi(specification)
     return {
@@ -144,9 +145,9 @@ def answer(specification: Specification) -> dict[str, object]:
 
 
 def budget_warning(specification: Specification) -> str:
-    """Warn of a budget that a psi of a usual spread ends at; '' where it does not.
+    """Warn of a budget that is too small for a usual spread of psi; '' if it is enough.
 
-    A uniform law has .289 of its range.
+    For comparison: a uniform distribution has a standard deviation of .289 of its range.
     """
     measure, question = specification.measure, Campaign(specification).question
     tester, width = specification.tester, measure.upper - measure.lower
@@ -159,7 +160,7 @@ def budget_warning(specification: Specification) -> str:
 
     high = USUAL * width
     if not within(0.0) or within(high):
-        return ''  # of a budget that none meets another warning tells
+        return ''  # another warning covers a budget that is always too small
     low = 0.0
     for _ in range(10):
         middle = (low + high) / 2.0
@@ -179,9 +180,9 @@ def _warnings(specification: Specification, counts: list[int]) -> list[str]:
 
 
 def tests_of_equal_psi(specification: Specification) -> list[int]:
-    """Return how many tests it takes where all psi are equal, for values all over the range.
+    """Return the number of tests if all psi are equal, for values over the whole range.
 
-    Empty where that is not known for each of them.
+    Empty if it is not known for one of them.
     """
     measure, question = specification.measure, Campaign(specification).question
     rule = specification.tester.stopping

@@ -31,7 +31,7 @@ METAVARS = {Path: 'PATH', float: 'NUMBER', int: 'N', str: 'TEXT', None: 'TEXT'}
 
 
 class HelpFormatter(argparse.RawDescriptionHelpFormatter):
-    """Names the value of an option by its type, where the option names none."""
+    """Uses the type of an option as the name of its value, if the option has none."""
 
     def _get_default_metavar_for_optional(self, action: argparse.Action) -> str:
         kind: Any = action.type
@@ -58,7 +58,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def suggestion(word: str, known: Iterable[str]) -> str:
-    """Return '; did you mean ...?' for a mistyped word, or nothing if no known word is near."""
+    """Return '; did you mean ...?' for a mistyped word; '' if no known word is similar."""
     near = difflib.get_close_matches(word, list(known), n=1)
     return f'; did you mean {near[0]}?' if near else ''
 
@@ -70,7 +70,7 @@ def make_parser(chosen: Iterable[str] = VERBS) -> Parser:
         prog='repsq',
         description='Repeatable measures of robot performance by statistical query.',
         usage='%(prog)s [-h] [--version] COMMAND ...',
-        allow_abbrev=False,  # else an option of a verb may be taken for one of these
+        allow_abbrev=False,  # else an option of a verb could match one of these
         epilog=_all_verbs(),
     )
     parser.add_argument('--version', action='version', version=f'repsq_ros {__version__}')
@@ -122,12 +122,12 @@ def add_executor_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def offer(action: argparse.Action, words: Sequence[str]) -> None:
-    """Let a shell complete an option's value by these words; others are taken, too."""
+    """Offer these words to shell completion for an option; other values are accepted, too."""
     vars(action)['completer'] = lambda **_: list(words)
 
 
 def complete(line: str) -> None:
-    """Answer a shell that asks how `line` may go on (argcomplete); returns if it is not there."""
+    """Answer a shell's request to complete `line` (argcomplete); return if there is none."""
     try:
         import argcomplete
     except ImportError:

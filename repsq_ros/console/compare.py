@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""repsq compare: whether campaigns returned the same value, and what that was promised to be."""
+"""repsq compare: whether campaigns returned the same value, and whether that was promised."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ from repsq_ros.estimation.probabilities import (
 from repsq_ros.json_answer import add_json, print_json
 
 DIFFERENT = 8  # exit code
-NOT_INDEPENDENT = 12  # exit code: the same value, from one seed
+NOT_INDEPENDENT = 12  # exit code: the same value, but from the same seed
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -101,7 +101,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _agree(labs: Sequence[LabResult]) -> bool:
     values = [lab.result['value'] for lab in labs]
-    # An earlier version rounded the middle of a cell twice.
+    # Earlier versions rounded the middle of a cell twice.
     return math.isclose(min(values), max(values), rel_tol=1e-15)
 
 
@@ -113,7 +113,7 @@ def _show(labs: Sequence[LabResult], table: bool) -> None:
         if price:
             print(f'{"":{width}}  lost: {price}')
     if len({lab.digest for lab in labs}) > 1:
-        # The same was measured, on partitions of their own: values cannot be held together.
+        # Different partitions of the same measure: compare means, not values.
         _tell_means(labs)
         _require_one_contract(labs)
     values = {lab.result['value'] for lab in labs}
@@ -134,7 +134,7 @@ def _show(labs: Sequence[LabResult], table: bool) -> None:
 
 
 def _answer(labs: Sequence[LabResult]) -> dict[str, object]:
-    """Return what is printed as an object for programs."""
+    """Return the printed results as an object for programs."""
     drift = drift_between_labs(labs)
     return {
         'same': _agree(labs),
@@ -160,7 +160,7 @@ def _answer(labs: Sequence[LabResult]) -> dict[str, object]:
 
 
 def _require_different_campaigns(labs: Sequence[LabResult]) -> None:
-    """Refuse a campaign beside itself, or beside its own published copy."""
+    """Refuse to compare a campaign with itself, or with its published copy."""
     seen: dict[str, LabResult] = {}
     for lab in labs:
         other = seen.setdefault(lab.journal_head, lab)
@@ -174,7 +174,7 @@ def _require_different_campaigns(labs: Sequence[LabResult]) -> None:
 
 
 def _labs_of_one_seed(labs: Sequence[LabResult]) -> str:
-    """Name the labs that drew their cases from one seed; '' where each has its own."""
+    """Return the names of labs with the same seed; '' if all differ."""
     of_seed: dict[int, list[str]] = {}
     for lab in labs:
         of_seed.setdefault(lab.seed, []).append(str(lab.path))
@@ -252,7 +252,7 @@ def _kind(names: Sequence[str]) -> str:
 
 
 def _difference(a: LabResult, b: LabResult) -> str:
-    """Say where the difference of two means lies: by one bet, of certificates by the intervals."""
+    """Describe the difference of two means: by a bet, or for certificates by the intervals."""
     if a.campaign is not None and b.campaign is not None:
         one, other = a.campaign, b.campaign
         c = one.specification.accuracy.c
@@ -274,7 +274,7 @@ def _difference(a: LabResult, b: LabResult) -> str:
 
 
 def _paper(labs: Sequence[LabResult]) -> str:
-    """Say how many tests the paper's rule takes on the same data."""
+    """Describe how many tests the paper's rule takes on the same data."""
     taken = ' + '.join(str(lab.result['n']) for lab in labs)
     counts = [paper_count(lab.campaign) for lab in labs if lab.campaign is not None]
     if len(counts) < len(labs):

@@ -62,7 +62,7 @@ def add_subject_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def asks_for_subjects(arguments: argparse.Namespace) -> bool:
-    """Tell whether two subjects are to be compared: asked for, or one seed and two robots."""
+    """Tell whether to compare two subjects: requested, or one seed and two robots."""
     if arguments.subjects or arguments.margin is not None or arguments.better is not None:
         return True
     files = [path / SPECIFICATION for path in arguments.campaigns]
@@ -114,7 +114,7 @@ def compare_subjects(arguments: argparse.Namespace) -> int:
 
 
 def _tests(folder: Path, names: tuple[str, ...]) -> Sequence[TestRecord]:
-    """Return a campaign's tests: of its journal, which says who lost one, or of tests.csv."""
+    """Return a campaign's tests, from its journal (with causes of losses) or from tests.csv."""
     journal = folder / JOURNAL
     contents = read_contents(journal) if journal.is_file() else None
     return read_tests(folder, names) if contents is None else contents.tests

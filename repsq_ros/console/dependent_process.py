@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Processes that end with this one, however it ends: a robot may move on their word."""
+"""Child processes that always end with this one, since they may move a robot."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ INTERRUPTED = 130  # exit code after Ctrl-C, as of a shell's commands
 
 
 def run_to_its_end(command: Sequence[object]) -> int:
-    """Run a command; whatever asks this process to end ends the command first, by SIGINT.
+    """Run a command; if this process is asked to end, interrupt the command by SIGINT first.
 
     :returns: its exit code
     """
@@ -48,7 +48,7 @@ def run_to_its_end(command: Sequence[object]) -> int:
 
 
 def start_dependent(command: Sequence[object], **options: Any) -> subprocess.Popen[bytes]:
-    """Start a command that the kernel interrupts when this process dies, however it dies.
+    """Start a command that the kernel interrupts when this process dies for any reason.
 
     :param options: of subprocess.Popen
     """
@@ -61,7 +61,7 @@ def start_dependent(command: Sequence[object], **options: Any) -> subprocess.Pop
 
 def end(process: subprocess.Popen[bytes], patience: float) -> None:
     """Interrupt a process and wait for it; kill it after `patience` [s]."""
-    process.send_signal(signal.SIGINT)  # none is sent to one that has ended
+    process.send_signal(signal.SIGINT)  # not sent to a process that has ended
     try:
         process.wait(patience)
     except subprocess.TimeoutExpired:
@@ -70,7 +70,7 @@ def end(process: subprocess.Popen[bytes], patience: float) -> None:
 
 
 def _end_with_parent() -> None:
-    """Have the kernel interrupt this process when repsq dies, however it dies (Linux)."""
+    """Have the kernel interrupt this process when repsq dies for any reason (Linux)."""
     try:
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGINT)
     except (OSError, AttributeError):

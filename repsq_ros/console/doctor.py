@@ -13,7 +13,7 @@
 # limitations under the License.
 
 
-"""repsq doctor: the computer and the topics of a robot, looked at before a campaign."""
+"""repsq doctor: checks of the computer and of a robot's topics before a campaign."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ from repsq_ros.views.examination import (
 from repsq_ros.views.health import Level
 
 NOT_READY = 3
-# The usual topics of commands, by what a protocol commands; a push has none.
+# The usual command topics by kind of command; pushes have none.
 COMMANDS = {
     CommandKind.VELOCITY: (topics.COMMAND_VELOCITY,),
     CommandKind.POSE: (topics.SCRIPT_COMMAND,),
@@ -79,7 +79,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Say what is ready and what is not; 3 where a campaign should not begin."""
+    """Print what is ready and what is not; return 3 if a campaign should not begin."""
     seconds: float = arguments.seconds
     if not (math.isfinite(seconds) and seconds > 0):
         raise ParameterError('seconds', f'{seconds:g}', 'a finite number > 0')
@@ -105,9 +105,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def machine_state(folder: Path) -> Machine:
-    """Return what this computer says of itself.
+    """Return the state of this computer.
 
-    :param folder: where campaigns are kept, there or not
+    :param folder: of campaigns; it need not exist
     """
     there = next(each for each in (folder.absolute(), *folder.absolute().parents) if each.exists())
     governors = (_first_line(each) for each in sorted(CPUS.glob('cpu*/cpufreq/scaling_governor')))
@@ -139,7 +139,7 @@ def _middleware() -> Middleware:
 
 
 def _first_line(file: Path) -> str:
-    """Return the first line of a file of the kernel; '' where there is none."""
+    """Return the first line of a kernel file; '' if it does not exist."""
     try:
         return file.read_text().strip()
     except OSError:
@@ -167,7 +167,7 @@ def _listen(specification: Specification, names: TopicNames, seconds: float) -> 
 
     code = run_node('repsq doctor', make, ends_process=False)
     if code:
-        raise SystemExit(code)  # the node has said why
+        raise SystemExit(code)  # the node has printed why
     if not made[0].finished:
         raise KeyboardInterrupt
     missing = [Diagnosis('messages', Level.ERROR, each) for each in made[0].missing]

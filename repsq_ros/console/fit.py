@@ -53,7 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print a proposal, ready for tester.proposal, and what it may save: the better of two."""
+    """Print the better of two fitted proposals for tester.proposal, and its expected saving."""
     share = arguments.share_of_target
     if not 0.0 < share < 1.0:
         raise ParameterError('share-of-target', f'{share}', 'a number in (0, 1)')
@@ -134,7 +134,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _described(density: Product) -> dict[str, object]:
-    """Return a product of densities as a specification has it."""
+    """Return a product of densities in the form of a specification."""
     kinds = {str(marginal.describe()['type']) for marginal in density.marginals}
     if kinds == {'uniform'}:
         return {'type': 'uniform'}

@@ -29,7 +29,7 @@ from repsq_ros.measurement.inputs import LENGTHS
 from repsq_ros.specification.load import load
 from repsq_ros.specification.reader import SCHEMA
 
-# What a robot does, by the sensor that looks on.
+# What the robot does, by the sensor that measures it.
 SENSORS = {
     'odometry': 'it follows velocities; its own odometry measures them',
     'mocap': 'it follows velocities; motion capture measures its poses',
@@ -140,7 +140,7 @@ measure:                      # psi = distance from the pose before the move, in
 
 @dataclass(frozen=True)
 class TestRequest:
-    """What somebody wants to test."""
+    """The answers about the wanted test."""
 
     robot: str
     sensor: str  # one of SENSORS
@@ -164,7 +164,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Ask what no flag answers, write the specification, check it and print the test."""
+    """Ask for missing answers, write the specification, check it and print the test."""
     file: Path = arguments.file
     if file.exists():
         raise ParameterError('file', f'{file}, which exists', 'a new file')
@@ -181,7 +181,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _name(file: Path) -> str:
-    """Return a name for results, from that of the file."""
+    """Return a name for results, derived from the file's name."""
     return re.sub(r'\W+', '_', file.stem).strip('_') or 'test'
 
 
@@ -208,9 +208,9 @@ def _answers(arguments: argparse.Namespace) -> TestRequest:
 
 
 def _ask(flag: str, question: str, usual: str, choices: tuple[str, ...] = ()) -> str:
-    """Return an answer; an empty one is the usual one.
+    """Return an answer; an empty one means the default.
 
-    :raises ParameterError: nobody is there to ask, or the answer is none of the choices
+    :raises ParameterError: no terminal, or the answer is none of the choices
     """
     if not sys.stdin.isatty():
         raise ParameterError(flag, 'nothing', f'{question.lower()}: nobody is there to ask')
@@ -256,5 +256,5 @@ def specification_text(answers: TestRequest, name: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    """Return text in quotes of YAML, on one line."""
+    """Return text quoted for YAML, on one line."""
     return "'" + ' '.join(text.split()).replace("'", "''") + "'"

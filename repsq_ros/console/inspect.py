@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""repsq inspect: what an engineer wants to know of the sensors in a recording, per topic."""
+"""repsq inspect: the properties of the sensors in a recording, by topic."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def _show(audits: list[AuditOfTopic]) -> None:
 
 
 def _show_clocks(audits: list[AuditOfTopic]) -> None:
-    """Tell how the clocks of the sensors stand to each other, by their delays of arrival."""
+    """Print the offsets between the sensors' clocks, derived from their delays of arrival."""
     told = {each.topic: each.clock for each in reversed(audits) if each.clock is not None}
     if len(told) < 2:
         return

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Keys that somebody presses on the terminal: whole lines, or one at a time."""
+"""Keys pressed on the terminal: whole lines, or one at a time."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ from repsq_ros.console.live import LiveLine
 from repsq_ros.measurement.manual_outcome import ManualOutcome
 from repsq_ros.specification.model import Specification
 
-BY_KEY = 'std_msgs/msg/Float64'  # input that keys are published on
+BY_KEY = 'std_msgs/msg/Float64'  # message type of the input that carries keys
 
 
 class Keyboard:
-    """Reads what was typed, without waiting; '' where there is no terminal.
+    """Reads typed text without waiting; '' if there is no terminal.
 
-    :param single: each key counts at once, not with the line that Enter ends
+    :param single: return each key at once, without waiting for Enter
     """
 
     def __init__(self, single: bool) -> None:
@@ -51,7 +51,7 @@ class Keyboard:
         return os.read(sys.stdin.fileno(), 1024).decode(errors='ignore')
 
     def close(self) -> None:
-        """Leave the terminal as it was."""
+        """Restore the terminal."""
         if self._before is not None:
             termios.tcsetattr(sys.stdin, termios.TCSADRAIN, self._before)
             self._before = None
@@ -60,7 +60,7 @@ class Keyboard:
 def log_sheet_of(
     specification: Specification, folder: Path, line: LiveLine
 ) -> tuple[LogSheet | None, Keyboard]:
-    """Return the log sheet of a campaign that somebody scores, and the keyboard."""
+    """Return log sheet and keyboard of a campaign that a person scores."""
     quantity, source = specification.measure.quantity, specification.measure.input
     if not isinstance(quantity, ManualOutcome) or source.type != BY_KEY:
         return None, Keyboard(single=False)

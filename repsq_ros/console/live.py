@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Text on a terminal: the live line of a campaign, and lines that are folded."""
+"""Text on a terminal: the live line of a campaign, and folded lines."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ from repsq_ros.campaign.records import EstimateRecord
 from repsq_ros.protocols.phases import Span
 
 COLUMNS = 80  # of a terminal
-INDENT = 12  # columns that the name of a line takes
+INDENT = 12  # width of a line's name
 
 
 def folded(line: str) -> str:
-    """Return a line that begins with its name in the lines of a terminal."""
+    """Fold a line that begins with its name to the width of a terminal."""
     return textwrap.fill(line, COLUMNS, subsequent_indent=' ' * INDENT, break_long_words=False)
 
 
 class LiveLine:
-    """Rewrites one line on a terminal; elsewhere, prints a line now and then."""
+    """Rewrites one line on a terminal; elsewhere, prints a line from time to time."""
 
     def __init__(self, out: TextIO, interval: float = 10.0) -> None:
         self._out = out
@@ -45,7 +45,7 @@ class LiveLine:
         self._used = False
 
     def show(self, estimate: EstimateRecord) -> None:
-        """Show an estimate, unless one was shown a moment ago."""
+        """Show an estimate, unless one was just shown."""
         now = time.monotonic()
         if now - self._shown < self._interval and not estimate.stopped:
             return
@@ -58,18 +58,18 @@ class LiveLine:
         self._out.flush()
 
     def say(self, text: str) -> None:
-        """Say something on a line of its own."""
+        """Print text on a line of its own."""
         start = '\r\x1b[K' if self._terminal else ''
         self._out.write(f'{start}{text}\n')
         self._out.flush()
 
     def say_paused(self, span: Span) -> None:
-        """Say that the campaign is held, and how it goes on."""
+        """Print that the campaign is paused, and what makes it resume."""
         how = 'To go on: Enter, or ros2 service call /scheduler/resume std_srvs/srv/Trigger'
         self.say(pause_text(span, how))
 
     def end(self) -> None:
-        """Leave the line."""
+        """End the line."""
         if self._terminal and self._used:
             self._out.write('\n')
             self._out.flush()

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Files that a command was asked to write: never over one that somebody else wrote."""
+"""Output files of commands; files of other origin are never overwritten."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from repsq_ros.campaign.folder import REPLICATION, RESULT, SPECIFICATION, TESTS
 from repsq_ros.campaign.journal import JOURNAL, LEDGER
 from repsq_ros.errors import OutputError
 
-NEVER = (JOURNAL, LEDGER, SPECIFICATION, TESTS, RESULT, REPLICATION)  # whatever they hold
+NEVER = (JOURNAL, LEDGER, SPECIFICATION, TESTS, RESULT, REPLICATION)  # never overwritten
 
 
 def add_force(parser: argparse._ActionsContainer) -> None:
@@ -36,16 +36,16 @@ def add_force(parser: argparse._ActionsContainer) -> None:
 
 
 def refuse_others_file(file: Path | None, mark: str, force: bool = False) -> None:
-    """Refuse to write over a file that this command did not write before.
+    """Refuse to overwrite a file that this command did not write.
 
-    :param file: None: nothing is written
-    :param mark: what every file holds that the command writes
-    :param force: write over it outside of a campaign's folder
+    :param file: None: no output
+    :param mark: text in every file that the command writes
+    :param force: overwrite it anyway, except in a campaign's folder
     :raises OutputError: there is such a file, or a folder
     """
     if file is None or not file.exists():
         return
-    # Most verbs need it for nothing else.
+    # Imported here: most verbs need it for nothing else.
     from repsq_ros.certificate.document import CERTIFICATE
 
     evidence = any((file.parent / name).exists() for name in (JOURNAL, CERTIFICATE, LEDGER))
@@ -68,9 +68,9 @@ def refuse_others_file(file: Path | None, mark: str, force: bool = False) -> Non
 
 
 def new_folder(folder: Path) -> Path:
-    """Make a folder that nobody has written into.
+    """Make an empty folder.
 
-    :raises OutputError: something is in it, or it cannot be made
+    :raises OutputError: it is not empty, or it cannot be made
     """
     try:
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):

@@ -57,7 +57,7 @@ from repsq_ros.studies.spread import (
     starting_bounds,
 )
 
-SHORTER = {  # partitions, in the table
+SHORTER = {  # names of partitions in the table
     'anchored, each lab within': 'third',
     'random offset, iid': 'iid',
     'random offset, distinct': 'distinct',
@@ -68,21 +68,21 @@ SHORTER = {  # partitions, in the table
 
 @dataclass(frozen=True)
 class GammaOfRule:
-    """The half-width that most campaigns reach with a number of tests."""
+    """The half-width that most campaigns reach with a given number of tests."""
 
     gamma: float  # [unit of psi]; infinite: none
-    proven: bool  # whether the rule promises it
+    proven: bool  # the rule guarantees it
     rule: str
 
 
 @dataclass(frozen=True)
 class TestsOfVerdict:
-    """How many tests the verdict of `accept` takes for one mean; 0: no end within reach."""
+    """Number of tests until the verdict of `accept` for one mean; 0: not reached."""
 
     mean: float  # [unit of psi]
     verdict: AcceptanceVerdict
     tests: int  # expected
-    most: int  # 95 % of campaigns take at most so many
+    most: int  # 95 % of campaigns take at most this many
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -115,7 +115,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print what each way costs, and the cheapest that promises what was asked for."""
+    """Print the cost of each option, and the cheapest one that gives the requested promise."""
     specification = load(arguments.specification)
     _check(arguments)
     budget = budget_of(specification, arguments.battery_minutes, arguments.change_minutes)
@@ -144,7 +144,7 @@ def run(arguments: argparse.Namespace) -> int:
     verdicts, best = _verdicts(specification, controlled or known), cheapest(found)
     twin = None
     if arguments.twin is not None:
-        # Simulated campaigns take modules that a plan without them does not wait for.
+        # Imported here: only this option needs simulated campaigns.
         from repsq_ros.console.plan_twin import plan_twin, recommend_twin, show_twin
 
         twin = plan_twin(arguments, specification, known, controlled, best)
@@ -172,13 +172,13 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _say(notes: list[str], json: bool) -> None:
-    """Print what the numbers rest on; beside JSON on standard error."""
+    """Print the assumptions; with JSON, on standard error."""
     for each in notes:
         print(folded(each), file=sys.stderr if json else sys.stdout)
 
 
 def _row(offer: Offer, budget: Budget) -> dict[str, object]:
-    """Return an offer for programs; of no known number of tests, no hours."""
+    """Return an offer for programs; hours are missing if its number of tests is unknown."""
     hours = budget.hours(offer.tests) if offer.tests else None
     return {
         **{each.name: getattr(offer, each.name) for each in fields(offer)},
@@ -188,7 +188,7 @@ def _row(offer: Offer, budget: Budget) -> dict[str, object]:
 
 
 def _show(specification: Specification, found: list[Offer], known: Known, budget: Budget) -> None:
-    """Print what each way costs."""
+    """Print the cost of each option."""
     accuracy, (spread, bounds) = specification.accuracy, known
     print(
         folded(
@@ -220,7 +220,7 @@ def _show(specification: Specification, found: list[Offer], known: Known, budget
 
 
 def _recommend(specification: Specification, best: Offer | None, budget: Budget) -> None:
-    """Print the cheapest way that promises what is asked for, and whether it is affordable."""
+    """Print the cheapest option with the requested promise, and whether it is affordable."""
     if best is None:
         print('advice      No rule promises all that was asked for with this proposal.\n')
         return
@@ -247,7 +247,7 @@ def _recommend(specification: Specification, best: Offer | None, budget: Budget)
 
 
 def _verdicts(specification: Specification, known: Known) -> list[TestsOfVerdict]:
-    """Return the tests to a verdict, for the mean that is expected and for those at the margin."""
+    """Return the tests until a verdict, for the expected mean and for means at the margin."""
     accept, margin = specification.accept, specification.accept_margin
     if accept is None:
         return []
@@ -324,7 +324,7 @@ def _spread(
             'mean', f'{mean:g}', f'within the range of psi, {measure.lower:g} to {measure.upper:g}'
         )
     largest = largest_sd(mean, bounds)
-    if arguments.sd > largest * 1.01:  # who rounds may be a little over it
+    if arguments.sd > largest * 1.01:  # tolerate a rounded value slightly above it
         raise ParameterError(
             'sd',
             f'{arguments.sd:g}',
@@ -348,7 +348,7 @@ def _of_pilot(
     count = len(pilot.tests)
     if count < 2:
         raise BagError(f'{folder}: found {count} valid tests, expected at least 2')
-    # An adaptive proposal is another one the longer it learns.
+    # An adaptive proposal depends on how long it learns.
     tests, c = specification.tester.max_tests, specification.accuracy.c
     for _ in range(4 if specification.tester.proposal.kind == ProposalType.ADAPTIVE else 1):
         spread, bounds, size = pilot.planned(tests)
@@ -379,7 +379,7 @@ def _of_pilot(
 def _gammas(
     specification: Specification, known: Known, controlled: Known | None, tests: int
 ) -> list[GammaOfRule]:
-    """Return which gamma a number of tests is good for, by rule."""
+    """Return by rule the gamma that a number of tests is enough for."""
     found = []
     for rule in reversed(rules_of(specification, known[0])):
         if isinstance(rule, Binomial):

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""repsq plan --twin: how many simulated tests leave how many of the robot."""
+"""repsq plan --twin: how many robot tests are left for a number of simulated tests."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ from repsq_ros.studies.twin_costs import (
 
 @dataclass(frozen=True)
 class TwinPlan:
-    """What a twin saves."""
+    """The savings from a twin."""
 
-    rho: float  # correlation of psi with what case and simulator foretell
+    rho: float  # correlation of psi with its prediction from case and simulator
     gamma: float  # [unit of psi]
     c: float
-    floor: int  # tests below which no twin gets
+    floor: int  # smallest number of robot tests with any twin
     without: Count
     offers: list[TwinOffer]
     best: TwinOffer | None  # None: a twin saves nothing
@@ -86,7 +86,7 @@ def plan_twin(
 
 
 def recommend_twin(plan: TwinPlan, budget: Budget) -> None:
-    """Print what a twin is good for."""
+    """Print what a twin saves."""
     without = f'about {plan.without.mean}' if plan.without.mean else 'more than 10^6'
     if plan.best is None:
         said = f'saves no tests to speak of at gamma {plan.gamma:.4g}: {without} tests without one'
@@ -101,7 +101,7 @@ def recommend_twin(plan: TwinPlan, budget: Budget) -> None:
 
 
 def show_twin(plan: TwinPlan) -> None:
-    """Print the tests of the robot for each number of simulated ones."""
+    """Print the number of robot tests for each number of simulated ones."""
     print(f'\nsimulated   tests   95 %   (gamma {plan.gamma:.4g}, c {plan.c:.4g})')
     for offer in plan.offers:
         n = offer.count

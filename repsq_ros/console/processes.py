@@ -41,10 +41,10 @@ class ProcessGroup:
     def start(
         self, node: NodeDescription, remappings: Iterable[str] = (), file: Path | None = None
     ) -> None:
-        """Start one node; the parameters it is given are kept in <folder>/nodes/<name>.yaml.
+        """Start one node; its parameters are stored in <folder>/nodes/<name>.yaml.
 
         :param remappings: rules `from:=to`
-        :param file: of parameters, which count for more than those of the description
+        :param file: parameters that override those of the description
         """
         nodes = self.folder / 'nodes'
         nodes.mkdir(parents=True, exist_ok=True)
@@ -54,13 +54,13 @@ class ProcessGroup:
         more = [] if file is None else ['--params-file', str(file)]
         arguments = ['--ros-args', '--params-file', str(parameters), *more, *remappings]
         arguments += enclave_of(node.name)
-        with (nodes / f'{node.name}.log').open('ab') as log:  # a resumed campaign goes on in it
+        with (nodes / f'{node.name}.log').open('ab') as log:  # appended to by a resumed campaign
             self.running[node.name] = self._run(f'repsq_ros.nodes.{node.name}', arguments, log)
 
     def _run(self, module: str, arguments: list[str], log: BinaryIO) -> subprocess.Popen[bytes]:
-        """Run a module in a process of its own.
+        """Run a module in its own process and session.
 
-        In a session of its own, too: Ctrl-C reaches repsq alone, which stops the nodes in order.
+        Because of the session, Ctrl-C reaches only repsq, which stops the nodes in order.
         """
         return start_dependent(
             [sys.executable, '-m', module, *arguments],
@@ -79,16 +79,16 @@ class ProcessGroup:
         return ended
 
     def seconds_since_end(self, name: str) -> float:
-        """Return how long ago `ended` has first told of a node."""
+        """Return the time since `ended` first reported a node."""
         return time.monotonic() - self._ended_at[name]
 
     def last_words(self, name: str) -> str:
-        """Return the last line that a node printed of its own, for the user."""
+        """Return the last line that the node itself printed."""
         lines = (self.folder / 'nodes' / f'{name}.log').read_text(errors='replace').splitlines()
         spoken = [line for line in lines if line.strip()]
         return spoken[-1].strip() if spoken else f'{name} said nothing'
 
     def stop(self) -> None:
-        """Interrupt the nodes and wait for each, the last one started (the scheduler) first."""
+        """Interrupt the nodes and wait for each, starting with the last one (the scheduler)."""
         for process in reversed(self.running.values()):
             end(process, STOP_TIMEOUT)

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""repsq record: a campaign and its sensors into a recording, where rosbag2 is not installed."""
+"""repsq record: record a campaign and its sensors without rosbag2."""
 
 from __future__ import annotations
 

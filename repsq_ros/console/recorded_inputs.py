@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What every word that reads recordings says of them: digests, and what could not be read."""
+"""Messages of all verbs that read recordings: digests, and what could not be read."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from collections.abc import Iterable
 
 
 def add_recover(parser: argparse.ArgumentParser) -> None:
-    """Describe the option that takes damaged recordings."""
+    """Describe the option for damaged recordings."""
     parser.add_argument(
         '--recover',
         action='store_true',

@@ -42,13 +42,13 @@ LINES = 'lines announced in the recording'
 CASES, STOPS = 'cases in the recording', 'skips, pauses and the end'
 ATTEMPTS, PSI = 'attempts in the recording', 'psi from the recording'
 EVENTS = {Phase.PAUSED: PAUSE, Phase.SKIPPED: SKIP, Phase.ABORTED: ABORT}
-LATEST = 5.0  # [s] after the command by which its case's line is recorded, at a busy start
+LATEST = 5.0  # [s] largest delay between a command and its case's line, at a busy start
 LATE = 'is in the recording, not in the journal'
 
 
 @dataclass(frozen=True)
 class RecordedTopics:
-    """Where recordings have the topics of a campaign."""
+    """The names of a campaign's topics in recordings."""
 
     namespace: str = ''
     remap: tuple[str, ...] = ()
@@ -56,14 +56,14 @@ class RecordedTopics:
 
     @staticmethod
     def of(content: dict[str, Any]) -> RecordedTopics:
-        """Return what a certificate says."""
+        """Return the names that a certificate gives."""
         return RecordedTopics(
             content['namespace'], tuple(content['remap']), content['sensor_topic']
         )
 
 
 def add_topics(parser: argparse.ArgumentParser) -> None:
-    """Describe where recordings have the topics of a campaign."""
+    """Describe the options for the names of a campaign's topics in recordings."""
     parser.add_argument(
         '--namespace', default='', help="of the package's own topics in the recording"
     )
@@ -80,12 +80,12 @@ def add_topics(parser: argparse.ArgumentParser) -> None:
 
 
 def topics_of(arguments: argparse.Namespace) -> RecordedTopics:
-    """Return what the command line says."""
+    """Return the names that the command line gives."""
     return RecordedTopics(arguments.namespace, tuple(arguments.remap), arguments.sensor_topic)
 
 
 class _Stop(NamedTuple):
-    """What stopped the robot, or ended an attempt after its command had begun."""
+    """An event that stopped the robot, or ended a commanded attempt."""
 
     event: str
     key: Key
@@ -95,18 +95,19 @@ class _Stop(NamedTuple):
 
 @dataclass
 class _Announced:
-    """What the scheduler published of one campaign."""
+    """The messages of the scheduler about one campaign."""
 
     cases: dict[Key, list[Any]] = field(default_factory=dict)  # TestCommand
     stops: set[_Stop] = field(default_factory=set)
     ended: set[tuple[Key, str, int]] = field(default_factory=set)  # with reason and start [ns]
     done: bool = False
-    heads: dict[str, int] = field(default_factory=dict)  # digest, and when it was recorded [ns]
+    # digest of a line, and when it was recorded [ns]
+    heads: dict[str, int] = field(default_factory=dict)
     phases: list[tuple[Key, int, int]] = field(default_factory=list)  # start and log [ns]
     commanded: dict[Key, int] = field(default_factory=dict)  # when its command was recorded [ns]
 
     def hear_phase(self, span: Span, log_ns: int) -> None:
-        """Take in a phase."""
+        """Record a phase."""
         key = (span.index, span.attempt)
         self.phases.append((key, span.start_ns, log_ns))
         if span.phase is Phase.COMMAND:
@@ -119,9 +120,9 @@ class _Announced:
 
     @property
     def out_of_order(self) -> str:
-        """Say that a clock was set back during the campaign; '' where none was.
+        """Return the message that a clock was set back during the campaign; '' if none was.
 
-        Messages of sensors are then read in another order than they came in.
+        Then sensor messages cannot be read in the order in which they came.
         """
         logs = {(key, start): log_ns for key, start, log_ns in reversed(self.phases)}
         told = [(start, log_ns) for (_, start), log_ns in sorted(logs.items())]
@@ -142,8 +143,8 @@ def compare_with_recordings(
 ) -> list[CheckResult]:
     """Compare every line of a journal with recordings, which are read as one.
 
-    :param incomplete: why attempts may be missing in these recordings; '': none may
-    :param recover: use what can be read of damaged recordings
+    :param incomplete: why attempts may be missing in these recordings; '': they are complete
+    :param recover: read as much as possible of damaged recordings
     :raises BagError: a recording cannot be read, or holds another campaign
     :raises MissingError: the reader of recordings is not installed
     """
@@ -200,7 +201,7 @@ def _compare_lines(
 ) -> CheckResult:
     """Compare the digests of the journal's lines with those announced during the campaign.
 
-    The line of a case depends on all before it, and is announced before its command.
+    The digest of a case's line depends on all earlier lines, and is announced before its command.
     """
     if not announced.heads:
         return CheckResult(
@@ -216,7 +217,7 @@ def _compare_lines(
             f'{len(unknown)} of {len(announced.heads)} lines are not in the journal: it was '
             f'written again behind line {max(known, default=0)}'
         )
-    told: set[Key] = set()  # a scheduler that was killed in an attempt writes its case once more
+    told: set[Key] = set()  # a scheduler killed during an attempt writes its case again
     for entry in recomputed.entries:
         key = (entry.content.get('index', -1), entry.content.get('attempt', -1))
         if entry.event != CASE or unknown or key in told:
@@ -338,7 +339,7 @@ def _compare_stops(
         if entry.event in EVENTS.values() and 'index' in entry.content
     }
     problems = [f'{_stop_name(each)} {LATE}' for each in sorted(announced.stops - said)]
-    # The last words of a scheduler that is stopped may reach no recorder.
+    # The last messages of a stopped scheduler may not be recorded.
     missing = [
         f'{_stop_name(each)} is in the journal, not in the recording'
         for each in sorted(said - announced.stops)
@@ -363,7 +364,7 @@ def _compare_psi(
 ) -> CheckResult:
     """Compare psi, or the verdict INVALID, of every measured attempt.
 
-    :param samples_missing: why samples of a window may be missing; '': they may not
+    :param samples_missing: why samples of a window may be missing; '': none are
     """
     problems, missing, equal = list[str](), list[str](), 0
     for test in recomputed.contents.tests:
@@ -392,7 +393,7 @@ def _compare_psi(
 def _checked(
     what: str, problems: list[str], missing: list[str], found: str, incomplete: str
 ) -> CheckResult:
-    """Return the outcome of a check; what is missing is a problem where nothing excuses it."""
+    """Return the outcome of a check; missing lines are a problem unless `incomplete` says why."""
     if not incomplete:
         problems = problems + missing
     told = f'{len(missing)} not found, {missing[0]}; {incomplete}' if missing else ''

@@ -176,7 +176,7 @@ def _numbers(text: str) -> tuple[float, ...]:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print psi of each test, and the result where a bag holds a whole campaign."""
+    """Print psi of each test, and the result of each recorded campaign."""
     tasks = _tasks(arguments)
     first = tasks[0]
     for file, mark in (
@@ -189,7 +189,7 @@ def run(arguments: argparse.Namespace) -> int:
         done = [reevaluate(first)]
         show(done[0])
     else:
-        # What is wrong with what was asked for is told once, not of each recording.
+        # Check the options once, so that an error is not repeated for each recording.
         variants(first.specification, first.tester, first.gammas, first.rules, first.measures)
         done = list(_do_all(arguments, tasks))
         show_all(done)
@@ -262,7 +262,7 @@ def _tasks(arguments: argparse.Namespace) -> list[Task]:
 
 
 def _do_all(arguments: argparse.Namespace, tasks: Sequence[Task]) -> Sequence[Reevaluation]:
-    """Do many tasks side by side; their order, and every number, is as one after the other."""
+    """Do many tasks in parallel; order and numbers are as in sequence."""
     done = []
     if arguments.scheduler:
         tasks = [task.anywhere() for task in tasks]

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Files of a re-evaluation: the table of results, psi of all tests, everything."""
+"""Output files of a re-evaluation: results, psi of all tests, and JSON with everything."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from repsq_ros.json_answer import plain
 from repsq_ros.replay.evaluation import EvaluatedSegment
 from repsq_ros.replay.task import Reevaluation, VariantOutcome
 
-# Of the table of results, from the estimate after the last test and from the result.
+# Columns of the table of results, from the last estimate and from the result.
 OF_ESTIMATE = ('n', 'invalid', 'skipped', 'broken_off', 'mean', 'half_width', 'lower', 'upper')
 OF_TESTS = ('attempts', 'valid', 'mean_psi', 'sd_psi')
 OF_TEST = (
@@ -124,7 +124,7 @@ def _digests_of(done: Reevaluation) -> str:
 
 
 def _cell(value: object) -> object:
-    """Return a value as a cell holds it: vectors as numbers with spaces between."""
+    """Return a value for a CSV cell: vectors as numbers separated by spaces."""
     if isinstance(value, tuple):
         return ' '.join(map(repr, value))
     return int(value) if isinstance(value, bool) else value
@@ -156,7 +156,7 @@ def _tests_of(row: VariantOutcome) -> Iterator[tuple[object, ...]]:
 
 
 def write_json(file: Path, done: Sequence[Reevaluation]) -> None:
-    """Write every test and every result, each with what was changed against the recording.
+    """Write every test and every result, with its differences from the recording.
 
     :raises OutputError: it cannot be written
     """

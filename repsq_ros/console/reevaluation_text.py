@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What people read of a re-evaluation."""
+"""The printed text of a re-evaluation."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ HEADER = 'rule                  gamma     tests  estimate   half-width  value   
 
 
 def show(done: Reevaluation) -> None:
-    """Print one recording: every test, and what was made of them.
+    """Print one recording: every test, and the results.
 
     :raises BagError: there is no valid test
     """
@@ -64,7 +64,7 @@ def show(done: Reevaluation) -> None:
 
 
 def spread_of(evaluated: Sequence[EvaluatedSegment]) -> Accumulator:
-    """Return mean and spread of psi over the valid tests, whatever their weights."""
+    """Return mean and spread of psi over the valid tests, unweighted."""
     total = Accumulator()
     for _, outcome in evaluated:
         if outcome.valid:
@@ -126,7 +126,7 @@ def _show_table(rows: Sequence[VariantOutcome]) -> None:
 
 
 def show_all(done: Sequence[Reevaluation]) -> None:
-    """Print the rows of many recordings; what could not be read is told in its place."""
+    """Print the rows of many recordings; errors take the place of unreadable ones."""
     print(HEADER)
     for each in done:
         print(f'{each.bag}{f", campaign {each.campaign_id}" if each.campaign_id else ""}')

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""repsq register: what a campaign will run, signed into the lab's ledger before its first test."""
+"""repsq register: signs a campaign's plan into the lab's ledger before its first test."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Append a registration, or the end of one, to the ledger."""
+    """Append a registration or its withdrawal to the ledger."""
     if (arguments.specification is None) == (arguments.abandon is None):
         raise ParameterError('specification', 'none or two', 'a file, or --abandon NUMBER')
     said = _abandon(arguments) if arguments.specification is None else _register(arguments)

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Options of verbs that have to do with registered campaigns."""
+"""Options for registered campaigns."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from pathlib import Path
 from repsq_ros.errors import ParameterError
 from repsq_ros.specification.model import Specification
 
-LARGEST_SEED = 2**31  # of those that are drawn
+LARGEST_SEED = 2**31  # largest seed that is drawn
 
 
 def chosen_seed(asked: int | None, specification: Specification) -> int:
-    """Return the seed that was asked for, that of the specification, or a new one."""
+    """Return the requested seed, else that of the specification, else a new one."""
     if asked is not None and asked < 0:
         raise ParameterError('seed', f'{asked}', 'a whole number >= 0')
     seed = specification.tester.seed if asked is None else asked

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""repsq report: a page that shows campaigns, for people."""
+"""repsq report: a page about campaigns, for people."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ from repsq_ros.report.campaign_data import AuditedTopic, gather
 from repsq_ros.report.page import render
 
 NAME = 'report.html'
-GENERATOR = 'content="repsq report"'  # of every page
-PRINTED = 'Skia/PDF'  # by the browser that prints the page
+GENERATOR = 'content="repsq report"'  # in every page
+PRINTED = 'Skia/PDF'  # in every PDF that the browser prints
 OWN = ('repsq_ros/', 'rcl_interfaces/', 'rosgraph_msgs/')  # types of no sensor
 
 
@@ -69,12 +69,12 @@ def run(arguments: argparse.Namespace) -> int:
     refuse_others_file(file, GENERATOR, arguments.force)
     if arguments.pdf:
         refuse_others_file(file.with_suffix('.pdf'), PRINTED, arguments.force)
-        find_browser()  # what is missing is said before the work
+        find_browser()  # report a missing browser before the work
         if file.suffix == '.pdf':
             raise ParameterError('output', f'{file}', 'the name of the page; the PDF is beside it')
     campaigns = [gather(folder) for folder in folders]
     names = [campaign.name for campaign in campaigns]
-    if len(set(names)) < len(names):  # lab1/campaign, lab2/campaign
+    if len(set(names)) < len(names):  # such as lab1/campaign, lab2/campaign
         campaigns = [
             replace(campaign, name='/'.join(folder.resolve().parts[-2:]))
             for campaign, folder in zip(campaigns, folders, strict=True)
@@ -114,7 +114,7 @@ def audited_topics(bag: Path) -> tuple[AuditedTopic, ...]:
     :raises BagError: it cannot be read
     :raises MissingError: the reader of bags is not installed
     """
-    # Imported here: a report of campaigns alone starts without it.
+    # Imported here: reports without recordings start faster.
     from repsq_ros.console.recorded_inputs import tell_losses
     from repsq_ros.recordings.audits import audits_of
     from repsq_ros.recordings.recording import Recording

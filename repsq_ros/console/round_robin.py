@@ -33,28 +33,28 @@ from repsq_ros.estimation.precision import (
 )
 from repsq_ros.specification.proposal_section import ProposalType
 
-LEVEL = 0.05  # of h and k
-QUESTIONABLE = 2.0  # of zeta; 3 is a signal
+LEVEL = 0.05  # significance level of h and k
+QUESTIONABLE = 2.0  # of zeta; 3 is an action signal
 
 
 @dataclass(frozen=True)
 class RoundRobin:
-    """What many labs' results come to."""
+    """The statistics of several labs' results."""
 
     labs: tuple[LabSummary, ...]
-    same: tuple[bool, ...]  # whether each returned the value that most did
+    same: tuple[bool, ...]  # whether each returned the most frequent value
     h: tuple[float, ...]
-    k: tuple[float, ...]  # empty: spreads are not comparable
+    k: tuple[float, ...]  # empty: spreads cannot be compared
     zeta: tuple[float, ...]
     spread: Precision | None  # None with `k`
-    letters: tuple[str, ...] = ()  # labs that share one were not told apart
+    letters: tuple[str, ...] = ()  # labs that share a letter were not told apart
 
 
 def compare_labs(labs: Sequence[LabResult]) -> RoundRobin | None:
-    """Return the statistics of a round robin; None where a lab has less than two tests.
+    """Return the statistics of a round robin; None if a lab has fewer than two tests.
 
-    Mandel's k, repeatability and reproducibility speak of single tests. They are given where all
-    labs drew their cases alike: under another proposal the spread cannot be compared.
+    Mandel's k, repeatability and reproducibility describe single tests. They are only given if
+    all labs used the same proposal: otherwise the spreads cannot be compared.
     """
     summaries = tuple(lab.summary for lab in labs)
     if any(each.n < 2 for each in summaries):
@@ -74,7 +74,7 @@ def compare_labs(labs: Sequence[LabResult]) -> RoundRobin | None:
 
 
 def round_robin(labs: Sequence[LabResult]) -> str:
-    """Return the table, and below it what its columns are."""
+    """Return the table, and an explanation of its columns."""
     found = compare_labs(labs)
     if found is None:
         return 'labs      no table: a lab has less than two tests'
@@ -111,7 +111,7 @@ def _row(lab: LabResult, place: int, found: RoundRobin) -> list[str]:
 
 
 def notes(found: RoundRobin) -> list[str]:
-    """Say what the columns are, and what all labs come to."""
+    """Explain the columns, and give the values over all labs."""
     limit = critical_h(len(found.labs), LEVEL)
     shown = 'none for two labs' if math.isinf(limit) else f'{limit:.2f}'
     lines = [

@@ -71,7 +71,7 @@ RESULT_TIMEOUT = 5.0  # [s] after the scheduler's end for the result to arrive
 EXIT_OF_VERDICT = {
     AcceptanceVerdict.FAIL.value: 13,
     AcceptanceVerdict.UNDECIDED.value: 14,
-}  # of `accept`
+}  # exit codes of `accept`
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -153,7 +153,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run a campaign.
 
-    :returns: 0 with a result, 13 or 14 where `accept` does not pass, else what went wrong
+    :returns: 0 with a result, 13 or 14 if `accept` does not pass, else the code of the error
     """
     if (arguments.specification is None) == (arguments.resume is None):
         raise ParameterError('specification', 'none or two', 'a file, or --resume FOLDER')
@@ -185,7 +185,7 @@ def run(arguments: argparse.Namespace) -> int:
             return _run_in_process(arguments, specification)
         raise MissingError.of_ros('repsq run', error, 'repsq run --simulate') from None
     if arguments.simulate:
-        # A simulated robot is nobody else's business on the network.
+        # A simulated robot needs no other computer on the network.
         os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
     campaign_id = _campaign_id(specification)
     if arguments.resume is not None:
@@ -199,7 +199,7 @@ def run(arguments: argparse.Namespace) -> int:
     sheet, keyboard = log_sheet_of(specification, folder, line)
 
     class Watch(Observer):
-        """Ends when the scheduler does, or when another node ends before it; Enter goes on."""
+        """Ends after the scheduler, or if another node ends first; Enter resumes the campaign."""
 
         def work(self, executor: Any) -> None:
             super().work(executor)
@@ -212,7 +212,7 @@ def run(arguments: argparse.Namespace) -> int:
             if sheet and sheet.told is not None:
                 self.publish_number(float(sheet.told))
             for name, code in group.ended().items():
-                # A scheduler that ends with 0 has heard the end: the result is on its way.
+                # A scheduler that ends with 0 has received the end: the result will follow.
                 on_its_way = name == 'scheduler' and code == 0
                 if on_its_way and self.result is not None:
                     self.finished = True
@@ -235,14 +235,14 @@ def run(arguments: argparse.Namespace) -> int:
         if sheet:
             node.offer_number(specification.measure.input.topic)
         for described in _nodes(arguments, specification, campaign_id, folder):
-            robot = described.name == 'simulated_robot'  # its parameters are all given here
+            robot = described.name == 'simulated_robot'  # all its parameters are given here
             group.start(described, arguments.remap, None if robot else arguments.parameters)
         return node
 
     def conclude(code: int) -> int:
         if results:
             result = results[0]
-            if specification.accept is not None:  # no message has the verdict
+            if specification.accept is not None:  # the verdict is in no message
                 result = recompute(folder).finished()
             return code or _say_result(arguments, result, folder, specification)
         if arguments.registration is not None:
@@ -277,7 +277,7 @@ def _folder_for(arguments: argparse.Namespace, campaign_id: str) -> Path:
 
 
 def _look_at_registration(arguments: argparse.Namespace, specification: Specification) -> None:
-    """Take the seed of a registered campaign, or refuse one that is another."""
+    """Use the seed of a registered campaign, or refuse a different one."""
     if arguments.registration is None and arguments.seed_value:
         raise ParameterError('seed-value', arguments.seed_value, 'a --registration beside it')
     if arguments.resume is not None:
@@ -339,7 +339,7 @@ def _run_in_process(arguments: argparse.Namespace, specification: Specification)
 
 
 def _as_before(arguments: argparse.Namespace) -> str:
-    """Return the options with which a campaign goes on as it was begun."""
+    """Return the options with which the campaign was started, for resuming it."""
     options = ''
     if arguments.registration is not None:
         options += f' --registration {shlex.quote(str(arguments.registration))}'
@@ -353,7 +353,7 @@ def _as_before(arguments: argparse.Namespace) -> str:
 
 
 def _journal_of(folder: Path) -> tuple[str, int]:
-    """Return name and seed of the campaign that a folder's journal tells of."""
+    """Return name and seed of a campaign from its journal."""
     file = folder / JOURNAL
     contents = read_contents(file)
     if contents is None:
@@ -362,7 +362,7 @@ def _journal_of(folder: Path) -> tuple[str, int]:
 
 
 def _seed(arguments: argparse.Namespace, specification: Specification) -> int:
-    """Return the seed that was asked for, that of the specification, or a new one."""
+    """Return the requested seed, else that of the specification, else a new one."""
     seed = chosen_seed(arguments.seed, specification)
     if arguments.seed is None and specification.tester.seed is None:
         _say(f'seed      {seed}, drawn now: the specification gives none', arguments)

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""repsq selftest: the station's test before a campaign, green or with what to do."""
+"""repsq selftest: tests the station before a campaign, and prints what to do."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ from repsq_ros.specification.self_test import write_self_test
 from repsq_ros.timebase import date_now
 
 CAMPAIGN, RECORDING = 'campaign', 'recording'
-LONGEST = 30.0  # [s] for a recorder to begin, and to end
+LONGEST = 30.0  # [s] for a recorder to start, and to end
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -87,7 +87,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Test the station; returns 0 where all is green, 3 where something is to be done."""
+    """Test the station; return 0 if all is green, 3 if something has to be done."""
     if arguments.taped is not None and not arguments.taped > 0:
         raise ParameterError('taped', f'{arguments.taped}', 'a length above 0 m')
     if arguments.moves is not None and not arguments.moves.is_file():
@@ -142,9 +142,9 @@ def simulated(
     subject: Subject,
     disturb: Callable[[Samples], Samples] | None = None,
 ) -> SelfTestRecord:
-    """Return what a self-test of a simulated robot hears.
+    """Return the record of a simulated robot's self-test.
 
-    :param disturb: what is done to the samples of the measured input
+    :param disturb: changes the samples of the measured input
     """
     heard: dict[Input, list[Samples]] = {}
     spans: list[Span] = []
@@ -178,7 +178,7 @@ def simulated(
 def _on_the_robot(
     arguments: argparse.Namespace, file: Path, folder: Path, specification: Specification
 ) -> SelfTestRecord:
-    """Run the self-test as a campaign, record it, and return what was heard."""
+    """Run the self-test as a campaign, record it, and return the record."""
     options = [each for rule in arguments.remap for each in ('--remap', rule)]
     repsq = [sys.executable, '-m', 'repsq_ros.cli']
     recording = folder / RECORDING
@@ -211,7 +211,7 @@ def _wait_for(recording: Path, recorder: subprocess.Popen[bytes]) -> None:
 def recorded(
     bag: Path, specification: Specification, remap: Sequence[str], reasons: Sequence[str]
 ) -> SelfTestRecord:
-    """Return what the recording of a self-test heard."""
+    """Return the record of a self-test from its recording."""
     names = TopicNames.of('', remap)
     inputs = {
         source.topic: (names(source.topic), source)

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Shared memory that Fast DDS left where processes were killed: nobody holds its locks."""
+"""Shared memory left by killed Fast DDS processes: segments whose lock nobody holds."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LOCKS = ('_el', '_sl')  # exclusive and shared
 
 
 def left_over(folder: Path = SHARED_MEMORY) -> list[str]:
-    """Return the names of the segments and ports that no process holds any more."""
+    """Return the names of segments and ports that no process uses any more."""
     if not folder.is_dir():
         return []
     names = {each.name for each in folder.iterdir() if each.name.startswith(NAME)}
@@ -34,7 +34,7 @@ def left_over(folder: Path = SHARED_MEMORY) -> list[str]:
 
 
 def clear(folder: Path = SHARED_MEMORY) -> int:
-    """Remove what is left over; return how many segments and ports that were."""
+    """Remove what is left over; return the number of segments and ports."""
     found = left_over(folder)
     for name in found:
         for each in (name, *(f'{name}{lock}' for lock in LOCKS), f'sem.{name}_mutex'):
@@ -43,13 +43,13 @@ def clear(folder: Path = SHARED_MEMORY) -> int:
 
 
 def _held(folder: Path, name: str) -> bool:
-    """Tell whether somebody holds a lock; what has no lock file is left alone, too."""
+    """Tell whether a process holds the lock; segments without a lock file count as held."""
     files = [folder / f'{name}{lock}' for lock in LOCKS]
     locks = [each for each in files if each.exists()]
     for each in locks:
         try:
             with each.open('rb+') as opened:
                 fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:  # held, or another user's
+        except OSError:  # locked, or of another user
             return True
     return not locks

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""repsq simulate: whole campaigns of two labs, again and again, on a law of psi or a subject."""
+"""repsq simulate: repeated campaigns of two labs, on a distribution of psi or a subject."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def _check(
 def _check_twin(
     arguments: argparse.Namespace, initiator: Specification, replicator: Specification
 ) -> None:
-    """Refuse a twin that nothing answers for, and one that no rule asks."""
+    """Refuse a twin without a simulator, and one that no stopping rule uses."""
     given = [each.twin.simulators for each in (initiator, replicator) if each.twin]
     if arguments.twin is not None:
         require_twin(arguments.twin, arguments.twin_tests, (initiator, replicator))

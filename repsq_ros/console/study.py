@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""repsq study: the studies of the paper and of this package's own claims, one command each."""
+"""repsq study: the paper's studies and those of this package's claims, one command each."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print tables in Markdown and findings; write CSV and PNG."""
+    """Print tables (Markdown) and findings; write CSV and PNG."""
     if arguments.all == bool(arguments.name):
         raise ParameterError('name', 'both' if arguments.all else 'none', 'a NAME, or --all')
     if arguments.seed is not None and arguments.seed < 0:
@@ -108,8 +108,8 @@ def _setting(study: Study, arguments: argparse.Namespace) -> Any:
 
 
 def _run(study: Study, arguments: argparse.Namespace) -> dict[str, object]:
-    """Run one study, print and write what it gives; returns the same for programs."""
-    # Imported here, with the study: `repsq study --help` starts without the simulated robots.
+    """Run one study, print and write its output; return it for programs."""
+    # Imported here, with the study: `repsq study --help` needs no simulated robots.
     from repsq_ros.paper.drawing import draw_study
     from repsq_ros.studies.figures import FIGURE_BY
 

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""repsq twin: what a simulator answers on the cases of a campaign, and on many more."""
+"""repsq twin: a simulator's answers to the cases of a campaign, and to many more."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ from repsq_ros.specification.twin_section import ANSWERS, LEAST, OF_ROBOT
 from repsq_ros.studies.executor import in_order, open_executor
 from repsq_ros.studies.simulated_twins import Case, answers_of
 
-MOST_CASES = 1000  # of the robot, where the specification does not say fewer
-TOGETHER = 20  # cases in one piece of work
+MOST_CASES = 1000  # largest number of robot cases, unless the specification has fewer tests
+TOGETHER = 20  # cases in one task
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -85,7 +85,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Write the file, or compare it with what is simulated again."""
+    """Write the file, or compare it with a new simulation."""
     specification = load(arguments.specification)
     file: Path = arguments.output
     seed = specification.tester.seed if arguments.seed is None else arguments.seed
@@ -151,7 +151,7 @@ def _cases_of_robot(specification: Specification, seed: int, count: int) -> list
 def _ask(
     arguments: argparse.Namespace, specification: Specification, robot: str, cases: Sequence[Case]
 ) -> list[str]:
-    """Return a simulated robot's psi of each case; the middle of the range where it has none."""
+    """Return a simulated robot's psi of each case; without psi, the middle of the range."""
     require_fit(make_subject(robot, arguments.model), specification)
     work = partial(_answer, specification.file, robot, arguments.model)
     pieces = [cases[begin : begin + TOGETHER] for begin in range(0, len(cases), TOGETHER)]
@@ -168,7 +168,7 @@ def _ask(
 def _ask_topic(
     arguments: argparse.Namespace, specification: Specification, topic: str, cases: Sequence[Case]
 ) -> list[str]:
-    """Return what another simulator says of each case, the middle of the range where nothing."""
+    """Return another simulator's answer to each case; without one, the middle of the range."""
     try:
         from repsq_ros.nodes.twin_questions import ask_on_topic
     except ImportError as error:

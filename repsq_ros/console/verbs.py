@@ -14,7 +14,7 @@
 
 """The verbs of repsq: module, group, summary, examples and exit codes of each.
 
-Nothing of a verb is imported here, so that `repsq --version` and each verb start quickly.
+No verb's module is imported here, so that `repsq --version` and each verb start quickly.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from typing import Protocol, cast
 
 
 class Group(Enum):
-    """When a test engineer needs a verb; the order is that of `repsq --help`."""
+    """The task that a verb belongs to; the order is that of `repsq --help`."""
 
     BEFORE = 'before a campaign'
     DURING = 'during a campaign'
@@ -42,7 +42,7 @@ class Command(Protocol):
         """Add the verb's options to its parser."""
 
     def run(self, arguments: argparse.Namespace) -> int:
-        """Carry the verb out; returns the exit code."""
+        """Run the verb; return the exit code."""
 
 
 @dataclass(frozen=True)
@@ -51,16 +51,16 @@ class Verb:
 
     group: Group
     summary: str
-    examples: tuple[str, ...]  # whole command lines
-    exit_codes: tuple[int, ...] = ()  # beside 0 and 2, which each verb has; see errors.EXIT_CODES
-    module: str = ''  # in repsq_ros, where it is not console/VERB
+    examples: tuple[str, ...]  # complete command lines
+    exit_codes: tuple[int, ...] = ()  # besides 0 and 2, which each verb has; see errors.EXIT_CODES
+    module: str = ''  # in repsq_ros, if not console/VERB
 
     def path(self, name: str) -> str:
-        """Return the dotted name of the module of this verb, called `name`."""
+        """Return the module of the verb called `name`."""
         return f'repsq_ros.{self.module or "console." + name.replace("-", "_")}'
 
     def load(self, name: str) -> Command:
-        """Import the module of this verb, called `name`."""
+        """Import the module of the verb called `name`."""
         return cast(Command, import_module(self.path(name)))
 
 
@@ -221,7 +221,7 @@ VERBS = {
     ),
 }
 
-# Words of earlier versions, and what they mean now.
+# Verbs of earlier versions, with their replacements.
 FORMER = {
     'keygen': ('certify', '--keygen'),
     'publish': ('certify', '--publish'),

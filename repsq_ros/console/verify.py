@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""repsq verify: everything a campaign or its certificate says, computed again and compared."""
+"""repsq verify: recomputes a campaign or certificate, and compares."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ from repsq_ros.console.recorded_journal import (
 from repsq_ros.console.registered_run import add_ledger
 from repsq_ros.json_answer import add_json, print_json
 
-CHANGED = 9  # exit code: as of CertificateError
-NOT_SIGNED_SO = 10  # exit code: only the signature does not fit
-NOT_ALL_CHECKED = 11  # exit code with --strict: nothing fails, but something was not checked
+CHANGED = 9  # exit code, as of CertificateError
+NOT_SIGNED_SO = 10  # exit code: only the signature is wrong
+NOT_ALL_CHECKED = 11  # exit code with --strict: no check failed, but some could not be made
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -80,7 +80,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print every check; see the exit codes at the top."""
+    """Print every check; the exit codes are listed above."""
     key = None if arguments.key is None else read_public(arguments.key)
     authorities = [] if arguments.tsa is None else read_authorities(arguments.tsa)
     checks = verify(arguments.target, arguments.bag, key, arguments.ledger, authorities)
@@ -88,7 +88,7 @@ def run(arguments: argparse.Namespace) -> int:
     show(checks)
     folder: Path = arguments.target if arguments.target.is_dir() else arguments.target.parent
     if (folder / JOURNAL).exists() and not any(check.problems for check in checks):
-        # Where something was changed, the recordings are not read.
+        # If the journal was changed, the recordings are not read.
         of_bags = _of_recordings(folder, arguments)
         show(of_bags)
         checks += of_bags
@@ -109,11 +109,11 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _stay_silent(checks: Sequence[CheckResult]) -> None:
-    """Print nothing: the answer is JSON."""
+    """Print nothing, since the output is JSON."""
 
 
 def _of_recordings(folder: Path, arguments: argparse.Namespace) -> list[CheckResult]:
-    """Compare the journal with the recordings, and say which of them are not at hand."""
+    """Compare the journal with the recordings, and list missing ones."""
     bags: list[Path] = arguments.bag
     if not bags:
         return [
@@ -143,7 +143,7 @@ def _of_recordings(folder: Path, arguments: argparse.Namespace) -> list[CheckRes
 
 
 def show_checks(checks: Sequence[CheckResult]) -> None:
-    """Print a line for each check, and for each difference where one fails."""
+    """Print a line for each check, and for each difference of a failed one."""
     for check in checks:
         for problem in check.problems:
             print(f'-  {check.what:34s} FAILS: {problem}')

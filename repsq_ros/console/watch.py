@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""repsq watch: a running campaign, or a folder, on a terminal."""
+"""repsq watch: shows a running campaign, or a folder, on a terminal."""
 
 from __future__ import annotations
 
@@ -36,12 +36,13 @@ from repsq_ros.views.watch_board import TestLine, WatchBoard, watch_board
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
-Changes = Callable[[int, float], int]  # of the battery, for tests that take so many s each
+# number of battery changes, for a number of tests of so many seconds each
+Changes = Callable[[int, float], int]
 
-BY_RICH = 'rich-terminal'  # a class in each picture
-PERIOD = 1.0  # [s] between two looks
+BY_RICH = 'rich-terminal'  # a CSS class in each picture
+PERIOD = 1.0  # [s] between two updates
 COLOURS = {Level.OK: 'green', Level.WARN: 'yellow', Level.ERROR: 'red', Level.STALE: 'magenta'}
-NARROW = 50  # columns that names, frames and scales take beside a line of blocks
+NARROW = 50  # columns for names, frames and scales beside a line of blocks
 BORDER = 2  # lines of the frame
 
 
@@ -91,7 +92,7 @@ def run(arguments: argparse.Namespace) -> int:
         else:
             _follow(console, board)
     if arguments.svg is not None:
-        # Without rich's fonts: a picture loads nothing from elsewhere.
+        # Remove rich's fonts: a picture must load nothing from elsewhere.
         picture = re.sub(
             r'@font-face \{.*?\}\s*', '', console.export_svg(title='repsq watch'), flags=re.DOTALL
         )
@@ -100,7 +101,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _changes(battery_minutes: float | None) -> Changes | None:
-    """Return what tells how often a battery has to be changed, as `repsq plan` counts it."""
+    """Return a function for the number of battery changes, as in `repsq plan`."""
     if battery_minutes is None:
         return None
     return lambda tests, seconds: Budget(seconds, battery_minutes).battery_changes(tests)
@@ -115,7 +116,7 @@ def _console(record: bool) -> Console:
 
 
 def _follow(console: Console, board: Callable[[], WatchBoard]) -> None:
-    """Show it again and again on the whole terminal; elsewhere, when something has changed."""
+    """Update it on the whole terminal; without a terminal, print changes."""
     from rich.live import Live
 
     shown = board()
@@ -134,7 +135,7 @@ def _follow(console: Console, board: Callable[[], WatchBoard]) -> None:
                 time.sleep(PERIOD)
                 shown = board()
     except KeyboardInterrupt:
-        # The last look stays on the terminal.
+        # Leave the last state on the terminal.
         console.print(render(shown, console))
 
 
@@ -147,7 +148,7 @@ def _wait(board: Callable[[], WatchBoard], seconds: float) -> None:
 
 @contextmanager
 def _source(folder: Path | None) -> Iterator[Callable[[Changes | None, int], WatchBoard]]:
-    """Give the function that looks and returns the board, for a battery and a width."""
+    """Yield the function that returns the current board, for a battery and a width."""
     if folder is not None:
         told = FolderState(folder)
 
@@ -184,9 +185,9 @@ def _source(folder: Path | None) -> Iterator[Callable[[Changes | None, int], Wat
 
 
 def render(board: WatchBoard, console: Console, height: int | None = None) -> RenderableType:
-    """Return a board as rich draws it: result, phase and nodes first, tests in what is left.
+    """Draw a board with rich: result, phase and nodes first, tests in the remaining lines.
 
-    :param height: lines of the terminal; None: as many as it takes
+    :param height: lines of the terminal; None: unlimited
     """
     from rich.console import Group
     from rich.panel import Panel

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""A browser that is installed anyway prints the page: so PDF and screen show the same."""
+"""Printing the page by an installed browser, so that PDF and screen are the same."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def browse(page: Path, target: Path, *options: str) -> None:
             page.resolve().as_uri(),
         ]
         if os.geteuid() == 0:
-            command.insert(1, '--no-sandbox')  # which has no meaning for root
+            command.insert(1, '--no-sandbox')  # root cannot use the sandbox
         try:
             done = subprocess.run(
                 command, capture_output=True, text=True, check=False, timeout=PATIENCE

@@ -56,15 +56,15 @@ class AuditedTopic:
 class CampaignData:
     """One campaign."""
 
-    name: str  # a short one: of the folder
+    name: str  # short name: that of the folder
     recomputed: RecomputedCampaign
-    audits: tuple[AuditedTopic, ...] = ()  # of recordings, where given
-    poses: tuple[tuple[str, str], ...] = ()  # quantities of ISO 9283, where poses were given
-    page_error: float = math.nan  # largest of a page: its values have one number of digits
+    audits: tuple[AuditedTopic, ...] = ()  # of recordings, if given
+    poses: tuple[tuple[str, str], ...] = ()  # quantities of ISO 9283, if poses were given
+    page_error: float = math.nan  # largest error on the page, which sets the number of digits
 
     @property
     def specification(self) -> Specification:
-        """Return what was run."""
+        """Return the specification of the campaign."""
         return self.recomputed.specification
 
     @property
@@ -74,7 +74,7 @@ class CampaignData:
 
     @cached_property
     def registration(self) -> CheckResult:
-        """What was registered before the first test, by the ledger in the folder."""
+        """The registration before the first test, by the ledger in the folder."""
         ledger = self.recomputed.folder / LEDGER
         return check_registration(None, self.recomputed, ledger if ledger.exists() else None)
 
@@ -109,7 +109,7 @@ class CampaignData:
 
     @property
     def error(self) -> float:
-        """Return how far the true mean may be from the value [unit of psi]; NaN: not known."""
+        """Return the largest error of the value [unit of psi]; NaN: not known."""
         result, latest = self.result, self.latest
         if result is not None:
             return max(result.upper - result.value, result.value - result.lower)
@@ -137,12 +137,12 @@ class CampaignData:
 
     @cached_property
     def sessions(self) -> tuple[SessionRecord, ...]:
-        """The sessions in which something was tested."""
+        """The sessions with at least one test."""
         return tuple(each for each in self.recomputed.sessions if each.tests)
 
     @cached_property
     def of_sessions(self) -> list[MeanInterval]:
-        """Where the mean of each session lies; all hold together with 1 - c."""
+        """The interval of each session's mean; jointly valid with 1 - c."""
         return intervals_of_sessions(self.specification, [s.tests for s in self.sessions])
 
     @property
@@ -151,12 +151,12 @@ class CampaignData:
         return drift_of_sessions(self.specification, [each.tests for each in self.sessions])
 
     def reasons(self) -> list[tuple[str, str, int]]:
-        """Return what was lost and why, the most frequent first: (kind, reason, attempts)."""
+        """Return the causes of losses, most frequent first: (kind, reason, attempts)."""
         counts = Counter((kind_of(test), _plain(test)) for test in self.lost)
         return [(kind, reason, n) for (kind, reason), n in counts.most_common()]
 
     def stops(self) -> list[tuple[str, str]]:
-        """Return what held the campaign: (when, what and why)."""
+        """Return what paused the campaign: (when, what and why)."""
         found, before = [], 0
         for entry in self.recomputed.entries:
             before += entry.event == TEST
@@ -167,7 +167,7 @@ class CampaignData:
         return found
 
     def samples(self) -> str:
-        """Return how many samples the windows held."""
+        """Return the number of samples in the windows."""
         counts = [test.samples for test in self.counted]
         if not counts or not any(counts):
             return 'not recorded'
@@ -184,12 +184,12 @@ def kind_of(test: TestRecord) -> str:
 
 
 def _plain(test: TestRecord) -> str:
-    """Return a reason without its numbers, so that one kind of failure is one line."""
+    """Return a reason without its numbers, to group equal kinds of failure."""
     return test.code or test.reason or 'no reason given'
 
 
 def _cases(tests: tuple[TestRecord, ...], dimensions: int) -> Array:
-    # A record of another program may lack its case: its place stays empty.
+    # A record of another program may lack its case; its row is then NaN.
     rows = [test.x if len(test.x) == dimensions else (math.nan,) * dimensions for test in tests]
     return np.array(rows, dtype=np.float64).reshape(len(rows), dimensions)
 

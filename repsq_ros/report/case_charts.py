@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The cases of a campaign in their space, and what psi was there."""
+"""Figures of a campaign's cases, with psi at each."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ import numpy as np
 from repsq_ros.report.campaign_data import Array, CampaignData
 from repsq_ros.report.figure_style import BLACK, GREY, RED, SHADES, figure
 
-SMALLEST, LARGEST = 6.0, 42.0  # [points^2] of a mark: it grows with psi as its shade does
-MANY = 1500  # marks from which on they are pixels, not lines
+SMALLEST, LARGEST = 6.0, 42.0  # [points^2] area of a mark, which grows with psi
+MANY = 1500  # number of marks above which they are drawn as pixels
 SMALL, BAR = (2.9, 3.3), (0.9, 3.3)  # [inches] height and width: stacked on a phone
 AXIS_WORDS = {
     'linear_x': 'forward velocity',
@@ -36,7 +36,7 @@ AXIS_WORDS = {
 
 
 def charts_of_cases(campaign: CampaignData) -> list[str]:
-    """Draw psi over the one dimension; of more, the cases in each pair, and what shades mean."""
+    """Draw psi over a single dimension; with more, the cases of each pair, and the scale."""
     dimensions = campaign.specification.box.dimensions
     labels = [f'{AXIS_WORDS.get(d.name, d.name)} [{d.unit}]' for d in dimensions]
     if len(dimensions) == 1:
@@ -76,7 +76,7 @@ def _one(made: Any, campaign: CampaignData, label: str) -> None:
 def _pair(made: Any, campaign: CampaignData, labels: list[str], pair: tuple[int, int]) -> None:
     axes, psi = made.subplots(), campaign.psi
     if psi.size:
-        order = np.argsort(psi, kind='stable')  # large values lie on top
+        order = np.argsort(psi, kind='stable')  # large values are drawn on top
         low, high = _span(psi)
         axes.scatter(
             campaign.x[order, pair[0]],

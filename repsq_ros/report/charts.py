@@ -28,11 +28,11 @@ from repsq_ros.report.facts import mean_text
 from repsq_ros.report.figure_style import BLACK, BLUE, GREEN, GREY, ORANGE, PALE, RED, figure
 
 MOST_BINS = 40
-CELLS_BESIDE = 2.5  # cells that are shown on either side of the result
+CELLS_BESIDE = 2.5  # cells shown on either side of the result
 
 
 def _limits(values: Array, least: float) -> tuple[float, float]:
-    """Return the ends of an axis that shows values, at least so long."""
+    """Return the ends of an axis for these values, with a minimum length."""
     finite = values[np.isfinite(values)]
     low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
     room = max(0.05 * (high - low), (least - (high - low)) / 2, 1e-9 * max(abs(high), 1.0))
@@ -91,7 +91,7 @@ def chart_of_estimate(campaign: CampaignData, beside: Sequence[CampaignData] = (
 
 
 def _span_of_estimates(campaigns: Sequence[CampaignData]) -> tuple[float, float]:
-    """Return the ends of an axis for estimates; early intervals are as wide as the range."""
+    """Return the ends of an axis for estimates, ignoring the wide early intervals."""
     shown: list[float] = []
     for each in campaigns:
         kept = [one for one in each.estimates if one.n]
@@ -104,7 +104,7 @@ def _span_of_estimates(campaigns: Sequence[CampaignData]) -> tuple[float, float]
 
 
 def beside_the_data(axes: Any, columns: int) -> None:
-    """Put the legend above the axes, where it covers no data."""
+    """Put the legend above the axes, outside of the data."""
     axes.legend(loc='lower left', bbox_to_anchor=(0.0, 1.0), ncols=columns, columnspacing=1.2)
 
 
@@ -114,7 +114,7 @@ def whole_numbers(axis: Any) -> None:
 
 
 def _highest(campaign: CampaignData) -> float:
-    """Return the highest mean that there can be."""
+    """Return the largest possible mean."""
     highest = campaign.specification.measure.upper
     return highest if math.isfinite(highest) else np.inf
 
@@ -149,7 +149,7 @@ def _bins(values: Array) -> Array:
         room = 0.05 * abs(low) or 0.5
         return np.array([low - 3 * room, low - room, low + room, low + 3 * room])
     found = np.unique(values)
-    if found.size == 2:  # an indicator: two bars in their places
+    if found.size == 2:  # an indicator: one bar for each of two values
         width = (high - low) / 4
         return np.array([low - width, low + width, high - width, high + width])
     count = min(max(int(math.sqrt(values.size)), 5), MOST_BINS)

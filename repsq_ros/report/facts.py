@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What a report says of a campaign in words and numbers, as rows of two or more cells."""
+"""The contents of a report in words and numbers, as rows of two or more cells."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from repsq_ros.estimation.probabilities import confidence_text, plug_in_text
 from repsq_ros.report.campaign_data import CampaignData
 
 Row = tuple[str, ...]
-ROUNDED_UP = 1.1  # an error keeps one digit where rounding it up adds no more than this factor
+ROUNDED_UP = 1.1  # an error gets one digit if rounding it up to that adds at most this factor
 
 
 def number(value: float, digits: int = 6) -> str:
@@ -60,9 +60,9 @@ def _fixed(value: float, decimals: int) -> str:
 
 
 def mean_text(campaign: CampaignData, value: float, more: int = 0) -> str:
-    """Return a mean as all means of the page: with the digits that its largest error warrants.
+    """Return a mean with the digits that the page's largest error warrants.
 
-    :param more: decimal places beyond these
+    :param more: additional decimal places
     """
     error = campaign.page_error if math.isfinite(campaign.page_error) else campaign.error
     if not (math.isfinite(error) and error > 0.0 and math.isfinite(value)):
@@ -71,7 +71,7 @@ def mean_text(campaign: CampaignData, value: float, more: int = 0) -> str:
 
 
 def end_text(campaign: CampaignData, value: float) -> str:
-    """Return the end of an interval or a cell: with one digit more than a mean."""
+    """Return the end of an interval or a cell, with one digit more than a mean."""
     return mean_text(campaign, value, 1)
 
 
@@ -86,7 +86,7 @@ def plus_minus(campaign: CampaignData, value: float, error: float) -> str:
 
 
 def _up(error: float, decimals: int) -> float:
-    """Return an error rounded up, but for the last bit of a computed one."""
+    """Return an error rounded up, ignoring floating point noise."""
     scale = 10.0**decimals
     return math.ceil(error * scale - 1e-9) / scale
 
@@ -98,7 +98,7 @@ def unit_text(campaign: CampaignData) -> str:
 
 
 def headline(campaign: CampaignData) -> tuple[str, str]:
-    """Return the value, large, and one line below it."""
+    """Return the value, and the line below it."""
     result, latest = campaign.result, campaign.latest
     unit = unit_text(campaign)
     if result is not None:
@@ -115,7 +115,7 @@ def headline(campaign: CampaignData) -> tuple[str, str]:
 
 
 def promise(campaign: CampaignData) -> list[str]:
-    """Return what is promised, a sentence each."""
+    """Return the promises, one sentence each."""
     result = campaign.result
     if result is None:
         return ['Nothing is promised: the campaign has not come to its end.']
@@ -175,7 +175,7 @@ def counts(campaign: CampaignData) -> list[Row]:
 
 
 def registration(campaign: CampaignData) -> str:
-    """Return what was registered before the first test, and what the ledger tells of others."""
+    """Return the registration before the first test, and other campaigns of the ledger."""
     found = campaign.registration
     if found.problems:
         return f'DOES NOT FIT: {"; ".join(found.problems)}'
@@ -183,7 +183,7 @@ def registration(campaign: CampaignData) -> str:
 
 
 def acceptance(campaign: CampaignData) -> str:
-    """Return what is accepted, the verdict, and when it fell."""
+    """Return the limit, the verdict, and when it fell."""
     accept, result = campaign.specification.accept, campaign.result
     if accept is None or result is None:
         return ''
@@ -192,7 +192,7 @@ def acceptance(campaign: CampaignData) -> str:
 
 
 def weights(campaign: CampaignData) -> list[Row]:
-    """Return what is to be said of the weights."""
+    """Return the facts about the weights."""
     latest = campaign.latest
     if latest is None or not latest.n:
         return []
@@ -229,7 +229,7 @@ def sessions(campaign: CampaignData) -> list[Row]:
 
 
 def events(campaign: CampaignData) -> Sequence[str]:
-    """Return everything out of the ordinary that stands on the result."""
+    """Return everything unusual that the result lists."""
     return campaign.result.events if campaign.result is not None else ()
 
 

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The look of all figures: colours that the colour-blind tell apart, and nothing by colour alone.
+"""The style of all figures: colours for the colour-blind, and no information by colour alone.
 
 Colours are those of Okabe and Ito, shades those of viridis, which rise in lightness.
 """
@@ -31,15 +31,15 @@ GREY, PALE = '#666666', '#d9d9d9'
 SHADES = 'viridis'
 WIDTH = 4.8  # [inches]: text of 10 points stays readable on a phone
 STYLE = {
-    'svg.fonttype': 'path',  # looks the same where other fonts are installed
-    'svg.hashsalt': 'repsq_ros',  # the same figure has the same bytes
+    'svg.fonttype': 'path',  # independent of installed fonts
+    'svg.hashsalt': 'repsq_ros',  # makes figures reproducible, byte by byte
     'font.size': 10.0,
     'axes.spines.top': False,
     'axes.spines.right': False,
     'axes.titlesize': 10.0,
     'legend.fontsize': 9.0,
     'legend.frameon': False,
-    'savefig.facecolor': 'none',  # the page is white or dark
+    'savefig.facecolor': 'none',  # transparent, for light and dark pages
     'axes.facecolor': 'none',
 }
 
@@ -47,7 +47,7 @@ STYLE = {
 def figure(draw: Callable[[Any], None], height: float = 3.2, width: float = WIDTH) -> str:
     """Return a figure as the data URI of an SVG.
 
-    :param draw: gets the figure of matplotlib
+    :param draw: draws into matplotlib's figure
     :param height: [inches]
     :raises MissingError: matplotlib is not installed
     """

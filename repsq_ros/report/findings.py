@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What a campaign found, in sentences: the first one of the page, captions, blind spots."""
+"""The findings of a campaign, in sentences: summary, captions, blind spots."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ ARTICLES = ('the ', 'a ', 'an ', 'my ', 'our ')
 
 
 def subject(campaign: CampaignData) -> str:
-    """Return what was measured of which robot, in which range, and which end is better."""
+    """Return what was measured of which robot, its range, and which end is better."""
     specification, about = campaign.specification, campaign.specification.about
     what = about.measure or specification.name
     if about.robot:
@@ -59,7 +59,7 @@ def summary(campaign: CampaignData) -> str:
 
 
 def accuracy(campaign: CampaignData) -> str:
-    """Return whether the accuracy that was asked for is promised."""
+    """Return whether the requested accuracy is promised."""
     accurate = campaign.result is not None and campaign.result.accurate
     return f'accuracy {"" if accurate else "NOT "}promised{_verdict(campaign)}'
 
@@ -70,7 +70,7 @@ def _verdict(campaign: CampaignData) -> str:
 
 
 def summary_of_all(campaigns: Sequence[CampaignData]) -> str:
-    """Return what several campaigns of one contract found, in one sentence; '' of others."""
+    """Return the summary of several campaigns of one contract; '' if contracts differ."""
     results = [each.result for each in campaigns]
     if any(result is None for result in results) or len(set(map(contract, campaigns))) > 1:
         return ''
@@ -141,7 +141,7 @@ def badge(campaign: CampaignData) -> str:
     return f'accuracy promised: {within}{_verdict(campaign)}'
 
 
-# Steady faults that no check of a single campaign can find.
+# Constant faults that no check within a single campaign can find.
 UNSEEN = (
     'a sensor whose scale is off by a few per cent, or a clock that runs a few per cent fast',
     'a low pass in the sensor (0.15 s), a wheel or foot that slips evenly',
@@ -151,7 +151,7 @@ UNSEEN = (
 
 
 def unseen(campaign: CampaignData) -> list[str]:
-    """Return what this campaign could not see, the particular things first."""
+    """Return what this campaign could not detect, specific things first."""
     result = campaign.result
     found = [] if result is None else [f'assumed: {each}' for each in result.provisos]
     lost = len(campaign.lost)
@@ -172,7 +172,7 @@ def unseen(campaign: CampaignData) -> list[str]:
 
 
 def of_estimate(campaign: CampaignData) -> str:
-    """Return how the estimate stands and how much it still moved."""
+    """Return the estimate, and how much it changed at the end."""
     kept = [each for each in campaign.estimates if each.n]
     if not kept:
         return 'No test has been counted.'
@@ -261,7 +261,7 @@ def of_cases(campaign: CampaignData) -> str:
 
 
 def of_weights(campaign: CampaignData) -> str:
-    """Return what the weights cost."""
+    """Return how much the weights reduce the information."""
     weight = campaign.weight
     if not weight.size or not weight.any():
         return ''
@@ -276,7 +276,7 @@ def of_weights(campaign: CampaignData) -> str:
 def of_all(
     campaigns: Sequence[CampaignData], intervals: Sequence[MeanInterval], found: DriftFinding
 ) -> str:
-    """Return whether means differ; from the first to the last where versions are compared."""
+    """Return whether means differ; for software versions, from the first to the last."""
     level = f'tested at level {found.level:.3g}'
     apart = ', '.join(f'{campaigns[i].name} and {campaigns[j].name}' for i, j in found.apart)
     told = (
@@ -296,7 +296,7 @@ def of_all(
 
 
 def change(first: MeanInterval, other: MeanInterval) -> str:
-    """Return the difference of two means with the ends that both intervals allow."""
+    """Return the difference of two means, with the ends that both intervals allow."""
     difference = other.mean - first.mean
     low, high = other.lower - first.upper, other.upper - first.lower
     if not (math.isfinite(low) and math.isfinite(high)):

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Several campaigns in one figure: each estimate with its interval, over the cells."""
+"""Several campaigns in one figure: estimates with intervals, and the cells."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from repsq_ros.report.figure_style import (
     figure,
 )
 
-# Told apart in grey, too.
+# Distinguishable in grey, too.
 LINES = ((BLUE, '-'), (RED, '--'), (GREEN, '-.'), (ORANGE, ':'), (GREY, '-'))
 
 
@@ -43,9 +43,9 @@ def chart_of_campaigns(
 ) -> str:
     """Draw the campaigns one below the other.
 
-    :param intervals: where the mean of each campaign lies
+    :param intervals: of the mean of each campaign
     """
-    trend = len({each.specification.about.robot for each in campaigns}) > 1  # of versions
+    trend = len({each.specification.about.robot for each in campaigns}) > 1  # several versions
 
     def draw(made: Any) -> None:
         axes = made.subplots()
@@ -131,7 +131,7 @@ def chart_of_running_estimates(campaigns: Sequence[CampaignData]) -> str:
                 result.value - reach,
                 result.value + reach,
                 facecolor=PALE,
-                edgecolor=GREY,  # the band is hardly seen in dark mode
+                edgecolor=GREY,  # the band alone is hardly visible in dark mode
                 alpha=0.5,
                 label='\u00b1 (gamma + alpha/2)',
             )
@@ -154,7 +154,7 @@ def _label(campaign: CampaignData, with_robot: bool) -> str:
 
 
 def _edges(campaign: CampaignData) -> tuple[float, ...]:
-    """Return the edges that a campaign's result was held against."""
+    """Return the edges of the partition of a campaign's result."""
     result, specification = campaign.result, campaign.specification
     published = specification if result is None else result.published(specification)
     return () if published.partition is None else published.partition.edges

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The page: one HTML file that holds everything, figures included."""
+"""The page: one self-contained HTML file, with the figures."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from repsq_ros.report.charts import (
 from repsq_ros.report.forest import chart_of_campaigns, chart_of_running_estimates
 
 TEMPLATE = Path(__file__).with_name('report.html')
-SHOWN = 200  # lines of a list
+SHOWN = 200  # largest number of lines in a list
 
 
 def render(campaigns: Sequence[CampaignData]) -> str:
@@ -115,7 +115,7 @@ def _card(campaign: CampaignData, beside: Sequence[CampaignData]) -> dict[str, o
 
 
 def _side_by_side(campaigns: Sequence[CampaignData]) -> dict[str, object]:
-    """Return what several campaigns say together."""
+    """Return the comparison of several campaigns."""
     intervals = [
         mean_interval(
             each.specification,
@@ -154,7 +154,7 @@ def _verdict(campaigns: Sequence[CampaignData], digests: set[str]) -> str:
 def _rows(
     campaigns: Sequence[CampaignData], intervals: Sequence[MeanInterval]
 ) -> list[tuple[str, list[str]]]:
-    """Return the table's rows: a name, and a cell for each campaign."""
+    """Return the table's rows: a name, and one cell per campaign."""
     results, first = [each.result for each in campaigns], campaigns[0]
     return [
         (

@@ -12,4 +12,4 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What people look at: the state of a campaign as plain text and shapes, without ROS or screen."""
+"""The state of a campaign for people, as text and shapes, without ROS or a screen."""

@@ -46,9 +46,9 @@ BAR_LEFT, BAR_RIGHT = RIGHT_COLUMN + 150.0, RIGHT_END - 40.0
 
 
 class Board:
-    """Builds the shapes of one axes.
+    """Builds the shapes of one campaign's axes.
 
-    :param proposal: in force; None: not known. It is asked for its density, and told nothing.
+    :param proposal: the current one; None: not known. Only its density is used.
     """
 
     def __init__(self, axes: BoardAxes, proposal: Proposal | None) -> None:
@@ -56,18 +56,18 @@ class Board:
         self.show_psi(*axes.psi)
 
     def show_psi(self, low: float, high: float) -> None:
-        """Set the ends of the axis of psi, which stands beside a single dimension."""
+        """Set the ends of the axis of psi, which is drawn with a single dimension."""
         self._psi = (low, high)
         self.panels = pair_panels(self.axes.ranges, self._psi)
 
     def dots(self, low: float, high: float) -> CaseDots:
-        """Return the empty dots of the cases, their colours from low to high psi."""
+        """Return empty dots for the cases, coloured from low to high psi."""
         return CaseDots(self.panels, self.axes.weighted, low, high)
 
-    # What stands still ---------------------------------------------------------------------------
+    # Static parts --------------------------------------------------------------------------------
 
     def still(self, low: float, high: float) -> Iterator[Shape]:
-        """Give what changes with the axes and the colours alone."""
+        """Yield the parts that depend only on the axes and the colours."""
         frames = [
             place
             for each in self.panels
@@ -81,7 +81,7 @@ class Board:
         yield from self._legend(low, high)
 
     def _labels(self) -> Iterator[tuple[str, float, float, str]]:
-        """Give text, place and alignment of the names and numbers of the axes."""
+        """Yield text, place and alignment of the axes' names and numbers."""
         last = max(each.row for each in self.panels)
         for each in self.panels:
             panel = each.panel
@@ -91,7 +91,7 @@ class Board:
                 yield from self._labels_beside(panel, each.row)
 
     def _axis(self, number_of_it: int) -> tuple[str, str, float, float]:
-        """Return name, unit and range of a dimension; beyond the last one: of psi."""
+        """Return name, unit and range of a dimension; after the last one: of psi."""
         axes = self.axes
         if number_of_it == len(axes.dimensions):
             return ('psi', '' if axes.unit == '1' else axes.unit, *self._psi)
@@ -162,10 +162,10 @@ class Board:
             yield Dots(('legend', 110 + k), size, 0.2, False, [(x, y)], [SHADES * 2 // 3])
             yield Text(('legend', 51 + k), name, x + 13.0, y, SMALL, GREY)
 
-    # What changes --------------------------------------------------------------------------------
+    # Changing parts ------------------------------------------------------------------------------
 
     def densities(self) -> Iterator[Shape]:
-        """Give the densities of target and proposal along each axis, where they are not flat."""
+        """Yield the densities of target and proposal along each axis, if they are not flat."""
         of_q = getattr(self._proposal, 'distribution', None)
         of_p = getattr(self._proposal, 'target', None)
         for dimension in range(len(self.axes.dimensions)):
@@ -200,7 +200,7 @@ class Board:
             )
 
     def _is_upright(self, dimension: int) -> bool:
-        """Tell whether a dimension's axis goes to the right in some panel."""
+        """Tell whether a dimension is the horizontal axis of some panel."""
         return dimension == 0 or dimension < len(self.axes.dimensions) - 1
 
     def _strip(self, dimension: int) -> Panel:

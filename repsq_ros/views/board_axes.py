@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What a campaign is shown on: names, units and ranges of its cases, range and cells of psi."""
+"""The axes of a campaign's display: names, units and ranges of cases and psi, and cells."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ from repsq_ros.views.ticks import around
 
 @dataclass(frozen=True)
 class BoardAxes:
-    """Of a specification; without one, of what was heard so far."""
+    """Axes of a specification; without one, of the messages so far."""
 
     title: str
     dimensions: tuple[Dimension, ...]
     psi: tuple[float, float]  # range [unit of psi]
     unit: str
-    edges: tuple[float, ...]  # of the cells; none where they are not known
+    edges: tuple[float, ...]  # of the cells; empty: not known
     weighted: bool  # whether importance weights differ from 1
-    digest: str = ''  # of the specification; '': there is none
-    remark: str = ''  # what is not known, in a short line
+    digest: str = ''  # of the specification; '': none
+    remark: str = ''  # what is not known, as a short line
 
     @property
     def ranges(self) -> tuple[tuple[float, float], ...]:
@@ -61,7 +61,7 @@ def axes_of(specification: Specification) -> BoardAxes:
 
 
 def axes_heard(state: CampaignState) -> BoardAxes | None:
-    """Return the axes that what was heard makes, None before a test was heard of."""
+    """Return axes derived from the messages; None before the first test."""
     points = [c.record.x for c in state.counted]
     if state.case is not None:
         points.append(state.case.x)
@@ -91,7 +91,7 @@ def axes_heard(state: CampaignState) -> BoardAxes | None:
 
 
 def _reach(psi: Sequence[float], state: CampaignState) -> tuple[float, float]:
-    """Return a range that holds all psi, and the result with its cell."""
+    """Return a range that contains all psi, and the result with its cell."""
     values = list(psi)
     if state.result is not None:
         values += [state.result.cell_lower, state.result.cell_upper]

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Updates of the board as a campaign goes on."""
+"""Updates of the board during a campaign."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ class BoardUpdate:
 class BoardUpdater:
     """Turns the state of a campaign into updates of the board.
 
-    A campaign that begins clears the board.
+    A new campaign clears the board.
 
-    :param specification: None: show what the messages tell
+    :param specification: None: show what the messages contain
     """
 
     def __init__(self, specification: Specification | None) -> None:
@@ -70,8 +70,8 @@ class BoardUpdater:
         self._board = None if self._axes is None else Board(self._axes, self._proposal)
         self._densities: list[Shape] | None = None
         self._dots: CaseDots | None = None
-        self._shown = 0  # attempts of the state that are in the dots
-        self._told = 0  # attempts that the proposal has heard of
+        self._shown = 0  # attempts of the state already drawn
+        self._told = 0  # attempts already given to the proposal
         self._psi = (math.inf, -math.inf)  # of all valid tests
 
     def change(
@@ -80,7 +80,7 @@ class BoardUpdater:
         trail: RecordedPath | None = None,
         remarks: list[str] | None = None,
     ) -> BoardUpdate:
-        """Return what has changed since the last call, and what moves.
+        """Return the changes since the last call, and the moving parts.
 
         :param remarks: what cannot be shown, and why
         """
@@ -107,7 +107,7 @@ class BoardUpdater:
         return change
 
     def _learn(self, state: CampaignState) -> None:
-        """Let the proposal learn as the scheduler's does; one that missed tests is not shown."""
+        """Let the proposal learn like the scheduler's; after missed tests, it is not shown."""
         if self._proposal is None or self._told == len(state.counted):
             return
         before = getattr(self._proposal, 'distribution', None)
@@ -131,7 +131,7 @@ class BoardUpdater:
             keys = dict.fromkeys(self._dots.add(record) for record in fits)
             change.grown += [self._dots.shape(key) for key in keys if key is not None]
             return
-        # Other colours: everything is drawn redraw.
+        # The colours change, so everything is redrawn.
         change.redraw = True
         self._board.show_psi(low, high)
         self._dots = self._board.dots(low, high)

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What has been heard of one campaign, whoever told it: nodes, a bag or a journal."""
+"""The state of one campaign, from messages of nodes, a bag or a journal."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from repsq_ros.protocols.phases import Span
 
 @dataclass(frozen=True)
 class CaseHeard:
-    """The case that a phase belongs to, with what its numbers mean."""
+    """The case of a phase, with names and units."""
 
     index: int = 0
     attempt: int = 0
@@ -34,22 +34,22 @@ class CaseHeard:
     units: tuple[str, ...] = ()
     x: tuple[float, ...] = ()
     weight: float = 1.0
-    digest: str = ''  # of the specification in force
+    digest: str = ''  # of the current specification
 
 
 @dataclass
 class CampaignState:
-    """Takes in what is told, in any order between topics; another campaign begins a new state."""
+    """Collects messages, in any order between topics; a new campaign resets it."""
 
     campaign_id: str = ''
     names: tuple[str, ...] = ()  # of the dimensions of a case
     units: tuple[str, ...] = ()
-    digest: str = ''  # of the specification in force
+    digest: str = ''  # of the current specification
     counted: list[CountedAttempt] = field(default_factory=list)  # in the order of the attempts
     case: CaseHeard | None = None
     span: Span | None = None
     result: Result | None = None
-    campaigns_seen: int = 0  # how many campaigns have been heard of
+    campaigns_seen: int = 0  # number of campaigns heard of
     _keys: set[Key] = field(default_factory=set)
 
     def _enter(self, campaign_id: str) -> None:
@@ -63,7 +63,7 @@ class CampaignState:
         self.case = self.span = self.result = None
 
     def hear_phase(self, campaign_id: str, case: CaseHeard, span: Span) -> None:
-        """Take in a phase and its case."""
+        """Add a phase and its case."""
         self._enter(campaign_id)
         self.case, self.span = case, span
         self._hear_names(case.names, case.units, case.digest)
@@ -80,10 +80,10 @@ class CampaignState:
         units: tuple[str, ...] = (),
         digest: str = '',
     ) -> None:
-        """Take in an attempt that was counted; what was heard before changes nothing.
+        """Add a counted attempt; repetitions are ignored.
 
         :param names: of the dimensions of its case
-        :param digest: of the specification in force
+        :param digest: of the current specification
         """
         self._enter(campaign_id)
         self._hear_names(names, units, digest)
@@ -94,18 +94,18 @@ class CampaignState:
         self.counted.append(counted)
 
     def hear_result(self, campaign_id: str, result: Result) -> None:
-        """Take in the result."""
+        """Add the result."""
         self._enter(campaign_id)
         self.result = result
 
     @property
     def latest(self) -> EstimateRecord | None:
-        """The estimate after the attempt counted last."""
+        """The estimate after the last counted attempt."""
         return self.counted[-1].estimate if self.counted else None
 
     @property
     def unheard(self) -> int:
-        """How many of the attempts that were counted were not heard of."""
+        """Number of counted attempts whose messages were missed."""
         if self.latest is None:
             return 0
         e = self.latest
@@ -113,6 +113,6 @@ class CampaignState:
 
     @property
     def under_test(self) -> CaseHeard | None:
-        """The case that the robot is at, or goes to; None before the first and after the last."""
+        """The case that the robot is at, or moves to; None before the first and after the last."""
         over = self.span is None or self.span.phase.name in ('DONE', 'ABORTED')
         return None if over or self.case is None or not self.case.x else self.case

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""All attempts of a campaign as dots in the panels, few objects however many there are."""
+"""All attempts of a campaign as dots in the panels, in few objects."""
 
 from __future__ import annotations
 
@@ -24,29 +24,29 @@ from repsq_ros.campaign.records import TestRecord
 from repsq_ros.views.panels import PairPanel
 from repsq_ros.views.shapes import DIM, GREY, ORANGE, Colour, Dots, Key, Lines, Place, shade_of
 
-SIZES = (4.0, 5.5, 8.0, 11.0, 15.0)  # pixels: of weights below 0.5, 1, 2, 4, and from there on
-WEIGHTS = (0.5, 1.0, 2.0, 4.0)  # where sizes change
-USUAL = 2  # size where all weights are 1
-FULL = 512  # places that make a group full: the next test begins another one
+SIZES = (4.0, 5.5, 8.0, 11.0, 15.0)  # pixels, for weights below 0.5, 1, 2, 4, and above
+WEIGHTS = (0.5, 1.0, 2.0, 4.0)  # weights at which the size changes
+USUAL = 2  # size class if all weights are 1
+FULL = 512  # dots in a full group, after which a new one is started
 LOST = ('INVALID', 'broken off', 'skipped')
 LOST_COLOURS: tuple[Colour, ...] = (ORANGE, GREY, DIM)
-HOLLOW = 5.0  # pixels from the middle of a hollow mark to its corner
+HOLLOW = 5.0  # pixels from the centre of a hollow mark to its corner
 
 
 def size_class(weight: float, weighted: bool) -> int:
-    """Return the number of the size of a weight."""
+    """Return the size class of a weight."""
     if not weighted:
         return USUAL
     return bisect_right(WEIGHTS, weight)
 
 
 def lost_kind(record: TestRecord) -> int:
-    """Return which of LOST an attempt is that is not valid."""
+    """Return the index in LOST of an attempt that is not valid."""
     return 2 if record.skipped else 1 if record.broken_off else 0
 
 
 def hollow_mark(kind: int, x: float, y: float) -> tuple[Place, ...]:
-    """Return the lines of a hollow mark: a square, a diamond, a cross."""
+    """Return the lines of a hollow mark: square, diamond or cross."""
     r = HOLLOW
     if kind == 0:
         corners = ((x - r, y - r), (x + r, y - r), (x + r, y + r), (x - r, y + r))
@@ -58,7 +58,7 @@ def hollow_mark(kind: int, x: float, y: float) -> tuple[Place, ...]:
 
 
 class CaseDots:
-    """Groups of dots by size, and of hollow marks by kind; only the last group of each grows.
+    """Groups of dots by size, and of hollow marks by kind; only the last group of each changes.
 
     :param low, high: values of psi at the ends of the colours
     """
@@ -72,7 +72,7 @@ class CaseDots:
         self._lost: dict[int, list[list[Place]]] = {}
 
     def add(self, record: TestRecord) -> Key | None:
-        """Take in an attempt; returns the key of the group that it is in, None for no place."""
+        """Add an attempt; return the key of its group, None if it has no place."""
         if not all(map(math.isfinite, record.x)):
             return None
         places = self._places(record.x, record.psi)
@@ -99,14 +99,14 @@ class CaseDots:
     def _group(self, size: int) -> Dots:
         groups = self._dots.setdefault(size, [])
         if not groups or len(groups[-1].places) >= FULL:
-            # Numbers of all sizes are their own: size, then how many groups were before.
+            # Keys are unique over sizes: size class, plus number of earlier groups.
             key = ('cases', len(groups) * len(SIZES) + size)
-            # Small ones above: they are not to be hidden.
+            # Small dots are drawn above large ones, so that they stay visible.
             groups.append(Dots(key, SIZES[size], 0.26 - 0.01 * size))
         return groups[-1]
 
     def shapes(self) -> Iterator[Dots | Lines]:
-        """Give all groups."""
+        """Yield all groups."""
         for groups in self._dots.values():
             yield from groups
         for kind, lists in self._lost.items():

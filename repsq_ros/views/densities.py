@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The density of cases along each axis: of the target, and of the proposal in force."""
+"""The density of cases along each axis, for the target and the current proposal."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ from repsq_ros.sampling.marginals import log_density
 Array = NDArray[np.float64]
 
 BINS = 40  # along an axis
-DRAWN = 4000  # cases, where a density along an axis is only known by drawing
-CHANCE = 72.1  # of chi square with BINS - 1 degrees of freedom: exceeded once in 1000
-FLAT = 0.02  # relative difference within which a density is uniform
+DRAWN = 4000  # cases drawn for a histogram
+CHANCE = 72.1  # of chi square with BINS - 1 degrees of freedom: exceeded with probability 1/1000
+FLAT = 0.02  # relative difference up to which a density counts as uniform
 
 
 def along(distribution: Distribution, dimension: int) -> Array:
     """Return the mean density in each of BINS equal parts of a dimension's range, 1 on average.
 
-    Exact at the middle of each part for products and their mixtures; of tables of cases and of
-    users' own classes as a histogram of cases drawn with a fixed seed, 1 throughout where that may
-    be chance.
+    Exact at the middle of each part for products and their mixtures. For tables of cases and
+    users' own classes, it is a histogram of cases drawn with a fixed seed; it is 1 everywhere if
+    the differences may be random.
     """
     if isinstance(distribution, Product):
         marginal = distribution.marginals[dimension]
@@ -58,5 +58,5 @@ def along(distribution: Distribution, dimension: int) -> Array:
 
 
 def is_flat(density: Array) -> bool:
-    """Tell whether a density is uniform to the eye."""
+    """Tell whether a density looks uniform."""
     return bool(density.max() - density.min() <= FLAT * density.mean())

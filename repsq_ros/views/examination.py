@@ -13,7 +13,7 @@
 # limitations under the License.
 
 
-"""What has to be right before a campaign begins: the machine, and the topics of the robot."""
+"""Checks before a campaign: the machine, and the robot's topics."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ from repsq_ros.views.health import Level
 
 LEAST_FREE = 2e9  # [bytes] on the disk of the campaigns; a recording of an hour takes about 1 GB
 LEAST_BUFFER = 2_097_152  # [bytes] net.core.rmem_max; less loses bursts of large messages
-LATE = 0.05  # [s] between a stamp and the arrival of its message, beyond which clocks differ
-BUSY = 0.7  # of the cores, by the load of the last minute
-SLOW = 0.5  # of the declared rate
-LEAST_SHARED = 64e6  # [bytes] of shared memory, by which DDS sends within a computer
+LATE = 0.05  # [s] from stamp to arrival; a larger delay means different clocks
+BUSY = 0.7  # share of the cores, by the load of the last minute
+SLOW = 0.5  # share of the declared rate
+LEAST_SHARED = 64e6  # [bytes] of shared memory, which DDS uses within a computer
 MOST_LEFT_OVER = 500  # segments and ports of dead processes
 
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """One thing that was looked at."""
+    """The result of one check."""
 
     name: str
     level: Level
@@ -44,54 +44,54 @@ class Diagnosis:
 
 @dataclass(frozen=True)
 class Middleware:
-    """How DDS sends, by the variables that are set; '': the default."""
+    """How DDS communicates, by environment variables; '': the default."""
 
     implementation: str  # RMW_IMPLEMENTATION
     transports: str  # FASTDDS_BUILTIN_TRANSPORTS
-    this_computer_alone: bool  # discovery reaches no other
+    this_computer_alone: bool  # discovery is limited to this computer
     shared_memory: int | None  # [bytes] free in /dev/shm
     left_over: int = 0  # segments and ports of dead processes there
 
 
 @dataclass(frozen=True)
 class Machine:
-    """What is known of this computer; None: it does not say."""
+    """The state of this computer; None: not known."""
 
     free_bytes: int | None  # on the disk of the campaigns
     load: float | None  # mean number of running processes in the last minute
     cores: int
-    receive_buffer: int | None  # [bytes] the largest that a socket may ask for
-    governors: tuple[str, ...]  # of the cores; none where the kernel does not say
+    receive_buffer: int | None  # [bytes] largest size that a socket may request
+    governors: tuple[str, ...]  # of the cores; empty: not known
     synchronized: bool | None  # whether the kernel calls its clock synchronized
     middleware: Middleware | None = None
 
 
 @dataclass(frozen=True)
 class TopicSurvey:
-    """What was seen of a topic that a campaign subscribes to."""
+    """Observations of a topic that a campaign subscribes to."""
 
     topic: str
-    type: str  # that is expected
-    publishers: tuple[tuple[str, str], ...]  # full name of the node, and the type it publishes
+    type: str  # the expected type
+    publishers: tuple[tuple[str, str], ...]  # full name of the node, and its message type
     messages: int
-    seconds: float  # for which it was listened to
+    seconds: float  # duration of the observation
     delays: tuple[float, ...] = ()  # arrival less header stamp [s]; none without a header
-    rate: float = 0.0  # [Hz] that the specification declares; 0: none
-    must_speak: bool = True  # False: it may be silent for long, as an event-driven gauge
+    rate: float = 0.0  # [Hz] declared in the specification; 0: none
+    must_speak: bool = True  # False: long silence is normal, as for an event-driven gauge
     offered: tuple[str, ...] = ()  # quality of service of each publisher, in words
 
 
 @dataclass(frozen=True)
 class CommandSurvey:
-    """Who is at a topic of commands before a campaign."""
+    """The nodes at a command topic before a campaign."""
 
     topic: str
     publishers: tuple[str, ...]  # full names of nodes
-    takers: tuple[tuple[str, str], ...]  # full name of the node, and the type it takes
+    takers: tuple[tuple[str, str], ...]  # full name of the node, and its message type
 
 
 def examine_machine(machine: Machine) -> list[Diagnosis]:
-    """Return what speaks for and against a computer."""
+    """Return the checks of a computer."""
     found = []
     if machine.free_bytes is not None:
         text = f'{machine.free_bytes / 1e9:.1f} GB free'
@@ -147,7 +147,7 @@ def _examine_middleware(middleware: Middleware) -> Diagnosis:
 
 
 def examine_command(survey: CommandSurvey) -> Diagnosis:
-    """Return what speaks for or against a topic of commands: only one program may command."""
+    """Return the check of a command topic: only one program may command."""
     name = survey.topic
     if survey.publishers:
         text = f'{", ".join(survey.publishers)} publishes commands, too'
@@ -160,7 +160,7 @@ def examine_command(survey: CommandSurvey) -> Diagnosis:
 
 
 def examine_topic(survey: TopicSurvey) -> Diagnosis:
-    """Return what speaks for or against a topic: the first thing that is wrong."""
+    """Return the check of a topic: the first thing that is wrong."""
     name = survey.topic
     if not survey.publishers:
         remedy = 'start the driver, or give the name that it uses: --remap FROM:=TO'

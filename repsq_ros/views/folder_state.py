@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""A campaign as its folder tells it, while it goes on or long after."""
+"""The state of a campaign from its folder, during the campaign or later."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ STANDINGS = {
 
 
 class FolderState:
-    """Reads the journal of a folder again and again; only what is new is counted.
+    """Reads the journal of a folder repeatedly; only new lines are counted.
 
     :raises SpecificationError, JournalError: the folder holds no campaign, or a damaged one
     """
@@ -52,12 +52,12 @@ class FolderState:
         self._specification = load(folder / SPECIFICATION)
         self.state = CampaignState()
         self._campaign = Campaign(self._specification)
-        self._size = self._read = 0  # bytes seen, lines taken in
+        self._size = self._read = 0  # bytes seen, lines read
         self._last: Entry | None = None
         self.look()
 
     def look(self) -> bool:
-        """Take in what is new; false where nothing is.
+        """Read new lines; return false if there are none.
 
         :raises JournalError: the journal is damaged
         """
@@ -93,7 +93,7 @@ class FolderState:
 
     @property
     def standing(self) -> Health:
-        """Where the campaign is, by the last line of its journal and by who holds it."""
+        """Whether the campaign runs, by the last line of its journal and by its lock."""
         if self._last is None:
             return Health('campaign', Level.WARN, 'nothing written yet')
         event, content = self._last.event, self._last.content
@@ -114,10 +114,10 @@ class FolderState:
 
 
 def is_held(file: Path) -> bool:
-    """Tell whether a process holds a file's lock (Linux); nothing is locked to find out."""
+    """Tell whether a process holds a file's lock (Linux), without locking it."""
     try:
         held = Path('/proc/locks').read_text(encoding='ascii')
     except OSError:
-        return True  # nobody knows
+        return True  # not known
     inode = file.stat().st_ino
     return any(line.split()[-3].endswith(f':{inode}') for line in held.splitlines() if line)

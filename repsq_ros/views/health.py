@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""How well something is: what a level means is the same for every node, sensor and peer."""
+"""Health levels, with the same meaning for every node, sensor and peer."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ from repsq_ros.protocols.phases import Phase, Span
 class Level(enum.IntEnum):
     """As in diagnostic_msgs/DiagnosticStatus."""
 
-    OK = 0  # does its part
-    WARN = 1  # something is out of the ordinary; it goes on by itself
-    ERROR = 2  # somebody has to do something, or a result is in doubt
-    STALE = 3  # nothing is heard of it
+    OK = 0  # works
+    WARN = 1  # unusual, but continues by itself
+    ERROR = 2  # a person has to act, or a result is in doubt
+    STALE = 3  # no message
 
 
 @dataclass(frozen=True)
 class Health:
-    """One line about something."""
+    """One status line."""
 
     name: str
     level: Level
@@ -45,9 +45,9 @@ class Health:
 def scheduler_health(
     span: Span | None, blockers: Callable[[], Sequence[str]]
 ) -> tuple[Level, str]:
-    """Return how a scheduler is.
+    """Return the health of a scheduler.
 
-    :param blockers: tells what keeps it from beginning; asked where it has not begun
+    :param blockers: returns what keeps it from starting; called only before the start
     """
     if span is None:
         waits = '; '.join(blockers())
@@ -64,7 +64,7 @@ def scheduler_health(
 
 
 def estimator_health(latest: EstimateRecord | None, refused: int) -> tuple[Level, str]:
-    """Return how an estimator is.
+    """Return the health of an estimator.
 
     :param refused: measurements that it did not count
     """
@@ -78,9 +78,9 @@ def estimator_health(latest: EstimateRecord | None, refused: int) -> tuple[Level
 
 
 def guard_health(watching: bool, stopping: bool, interventions: int) -> tuple[Level, str]:
-    """Return how a guard is.
+    """Return the health of a guard.
 
-    :param watching: the scheduler gives signs of life
+    :param watching: the scheduler's heartbeat is alive
     :param stopping: stop commands are being sent
     """
     if stopping:

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The robot in the test under way: its path, and what is measured against what is commanded."""
+"""The robot in the current test: its path, and measured against commanded values."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ TOP, BOTTOM = -4.0, -168.0
 CURVES = Panel(RIGHT_COLUMN + 62.0, BOTTOM, 318.0, TOP)
 PATH = Panel(372.0, BOTTOM, RIGHT_END, TOP)
 ROW_GAP = 24.0
-NARROWEST = 0.1  # [m] of the path's panel
+NARROWEST = 0.1  # [m] smallest width of the path's panel
 
 
 def motion_still() -> Iterator[Shape]:
-    """Give what is there whatever the robot does."""
+    """Yield the static parts."""
     frame = outline(PATH.left, PATH.bottom, PATH.right, PATH.top)
     yield Lines(('motion', 0), frame, 1.5, DIM, 0.02)
     yield Text(
@@ -58,7 +58,7 @@ def motion_still() -> Iterator[Shape]:
 
 
 def motion_panel(trail: RecordedPath | None, space: CommandSpace) -> Iterator[Shape]:
-    """Give the curves and the path.
+    """Yield the curves and the path.
 
     :param space: what the protocol commands
     """
@@ -99,9 +99,9 @@ def _velocities(trail: RecordedPath | None, space: CommandSpace) -> Iterator[Sha
 
 
 def _reach(measured: Array | None, largest: float) -> float:
-    """Return the end of an axis of velocities: a round number above the commands.
+    """Return the end of a velocity axis: a round number above the commands.
 
-    What is measured beyond them makes it longer: a curve that is cut off looks like a square wave.
+    Larger measured values extend it: a clipped curve would look like a square wave.
     """
     if measured is not None and np.isfinite(measured).any():
         largest = max(largest, float(np.nanmax(np.abs(measured))))
@@ -109,10 +109,9 @@ def _reach(measured: Array | None, largest: float) -> float:
 
 
 def _largest_command(space: CommandSpace, unit: str) -> float:
-    """Return the largest velocity commanded in a unit.
+    """Return the largest commanded velocity in a unit.
 
-    Components of one unit share a scale, so that the noise of one that is never commanded stays
-    small.
+    Components with one unit share a scale, so that the noise of an uncommanded one looks small.
     """
     ranges = [
         bounds
@@ -126,7 +125,7 @@ def _largest_command(space: CommandSpace, unit: str) -> float:
 def _positions(trail: RecordedPath | None, space: CommandSpace) -> Iterator[Shape]:
     names, units = COMPONENTS[CommandKind.POSE], UNITS[CommandKind.POSE]
     for k, row in enumerate(_rows(3)):
-        # A robot that is pushed stays within a metre of where it stood, or has fallen.
+        # A pushed robot stays within a metre, or has fallen.
         lower, upper = space.ranges[k] if space.kind == CommandKind.POSE else (-1.0, 1.0)
         commanded = measured = None
         if trail is not None:
@@ -157,7 +156,7 @@ def _curve(
     commanded: Sequence[float] | None,
     measured: Array | None,
 ) -> Iterator[Shape]:
-    """Give one component over the time since the test began."""
+    """Yield one component over the time since the test began."""
     seconds = 1.0 if trail is None else max(float(trail.seconds[-1]), 1.0)
     plot = Panel(row.left, row.bottom, row.right, row.top, (0.0, seconds), limits)
     frame = outline(plot.left, plot.bottom, plot.right, plot.top)
@@ -194,13 +193,13 @@ def _curve(
 
 
 def _path(trail: RecordedPath, target: Command | None) -> Iterator[Shape]:
-    """Give the path seen from above, equal in both directions, and the target of a pose."""
+    """Yield the path from above, with equal scales, and the target of a pose."""
     assert trail.path is not None
     path = trail.path[:, :2]
     points = path if target is None else np.vstack([path, np.array([target[:2]])])
     low, high = points.min(axis=0), points.max(axis=0)
     wide, tall = PATH.right - PATH.left, PATH.top - PATH.bottom
-    metre = min(wide, tall) * 0.84 / max(float((high - low).max()), NARROWEST)  # pixels of 1 m
+    metre = min(wide, tall) * 0.84 / max(float((high - low).max()), NARROWEST)  # pixels per metre
     middle = (low + high) / 2.0
 
     def at(point: Sequence[float]) -> Place:
@@ -219,6 +218,6 @@ def _path(trail: RecordedPath, target: Command | None) -> Iterator[Shape]:
     length = around(0.0, 0.25 * min(wide, tall) / metre, 1)[1]
     if length * metre > wide * 0.6:
         length /= 2.0
-    x, y = PATH.left, PATH.bottom - 11.0  # below, where no path runs
+    x, y = PATH.left, PATH.bottom - 11.0  # below the path
     yield Lines(('motion', 73), ((x, y), (x + length * metre, y)), 2.0, GREY, 0.1)
     yield Text(('motion', 74), f'{number(length)} m', x + length * metre + 8.0, y, SMALL, GREY)

@@ -12,11 +12,10 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Where things are on the board, in pixels of an RViz window of 1280 x 720.
+"""The layout of the board, in pixels of an RViz window of 1280 x 720.
 
-The view of config/repsq.rviz scales with the height of the window: 628 pixels of the board are as
-high as what RViz's own bars leave free. No text is lower than 15 pixels, as a minus sign vanishes
-at 12.
+The view of config/repsq.rviz scales with the height of the window: 628 pixels of the board fit
+between RViz's own bars. Text is at least 15 pixels high: at 12 a minus sign vanishes.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from dataclasses import dataclass
 
 from repsq_ros.views.shapes import Place
 
-LEFT, TOP = -586.0, 262.0  # of the case panels; the title is above
+LEFT, TOP = -586.0, 262.0  # of the case panels, below the title
 RIGHT_COLUMN, RIGHT_END = 26.0, 586.0
 AXIS_LEFT, AXIS_RIGHT, AXIS_Y = -566.0, 566.0, -264.0  # of psi
 SMALL = 15.0  # height of the smallest text
@@ -47,7 +46,7 @@ class Panel:
     y_range: tuple[float, float] = (0.0, 1.0)
 
     def place(self, x: float, y: float) -> Place:
-        """Return where a pair of values is; one out of range is at the rim."""
+        """Return the place of a pair of values, clipped to the panel."""
         return (
             self.left + _share(x, self.x_range) * (self.right - self.left),
             self.bottom + _share(y, self.y_range) * (self.top - self.bottom),
@@ -62,20 +61,20 @@ def _share(value: float, limits: tuple[float, float]) -> float:
 
 @dataclass(frozen=True)
 class PairPanel:
-    """The panel of two dimensions of the cases; with one dimension alone, of it and psi."""
+    """The panel of two dimensions; with a single dimension, of it and psi."""
 
     panel: Panel
-    column: int  # dimension to the right
-    row: int  # dimension upwards; beyond the last one: psi
+    column: int  # horizontal dimension
+    row: int  # vertical dimension; one past the last: psi
 
 
 def pair_panels(
     ranges: tuple[tuple[float, float], ...], psi: tuple[float, float]
 ) -> list[PairPanel]:
-    """Return the panels of all pairs, as the lower half of a table: columns first.
+    """Return the panels of all pairs, as the lower triangle of a table, column by column.
 
     :param ranges: (lower, upper) of each dimension
-    :param psi: range shown upwards where there is one dimension alone
+    :param psi: vertical range if there is only one dimension
     """
     shown = (*ranges, psi) if len(ranges) == 1 else ranges
     count = len(shown) - 1

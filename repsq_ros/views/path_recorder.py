@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The robot in the test under way: where it went, and how fast against what was commanded."""
+"""The robot in the current test: its path, and its speed against the command."""
 
 from __future__ import annotations
 
@@ -31,23 +31,23 @@ from repsq_ros.protocols.command_space import Command
 
 Array = NDArray[np.float64]
 
-MOST = 120  # samples that are kept: every other one is given up where they are more
+MOST = 120  # largest number of samples; above it, every other one is dropped
 
 
 @dataclass(frozen=True)
 class RecordedPath:
-    """What was seen of the robot in one test; nothing where a sensor tells none of it."""
+    """The robot's motion in one test, as far as the sensor measures it."""
 
     seconds: Array  # (n,) [s] since the first sample
-    commanded: tuple[Command, ...]  # in force at each; empty: to stay
+    commanded: tuple[Command, ...]  # command at each sample; empty: to stay
     path: Array | None  # (n, 3) [m], z up
     velocity: Array | None  # (n, 3) forward, leftward [m/s], turn rate [rad/s]; NaN: not known
 
 
 class PathRecorder:
-    """Keeps what is seen now and then of the robot, of one test at a time.
+    """Keeps polled samples of the robot, for one test at a time.
 
-    :param source: the input that tells of the body
+    :param source: the input with the body's pose
     """
 
     def __init__(self, source: Input) -> None:
@@ -56,12 +56,12 @@ class PathRecorder:
         self._seen: list[tuple[Samples, Command]] = []
 
     def begin(self, key: Key) -> None:
-        """Begin a test redraw, unless it is the one that was begun last."""
+        """Begin a new test, unless it is the current one."""
         if key != self._key:
             self._key, self._seen = key, []
 
     def add(self, sample: Samples, command: Command) -> None:
-        """Take in a sample: the newest sample, and the command in force."""
+        """Add the newest sample and the current command."""
         if self._seen and sample.stamp_ns <= self._seen[-1][0].stamp_ns:
             if sample.stamp_ns == self._seen[-1][0].stamp_ns:
                 return
@@ -71,7 +71,7 @@ class PathRecorder:
             del self._seen[1:-1:2]
 
     def trail(self) -> RecordedPath | None:
-        """Return what was seen, in SI units; None for less than two samples, or no sense."""
+        """Return the motion in SI units; None if there are too few samples, or invalid ones."""
         if len(self._seen) < 2:
             return None
         track = joined([sample for sample, _ in self._seen])

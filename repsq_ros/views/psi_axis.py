@@ -25,17 +25,17 @@ from repsq_ros.views.panels import AXIS_LEFT, AXIS_RIGHT, AXIS_Y, LEFT, SMALL
 from repsq_ros.views.shapes import DIM, GREY, ORANGE, WHITE, Lines, Plate, Shape, Text
 from repsq_ros.views.ticks import number, ticks
 
-NARROWEST = 20.0  # pixels of a cell, or of the interval: else a part of the axis is shown
-CELLS_SHOWN = 20  # of a part, about
+NARROWEST = 20.0  # pixels of a cell or the interval, below which the axis is zoomed
+CELLS_SHOWN = 20  # approximate number of cells in a zoomed axis
 TITLE_Y = AXIS_Y + 50.0
 
 
 def part_shown(
     axes: BoardAxes, estimate: EstimateRecord | None, result: Result | None
 ) -> tuple[float, float]:
-    """Return the part of the range of psi that is shown: all of it, unless cells were too narrow.
+    """Return the shown part of psi's range: all of it, unless cells would be too narrow.
 
-    It holds the interval, and moves only by steps: an axis that slides cannot be read.
+    It contains the interval, and moves only in steps: a sliding axis cannot be read.
     """
     lower, upper = axes.psi
     if estimate is None or estimate.n == 0:
@@ -45,7 +45,7 @@ def part_shown(
     if cell / (upper - lower) * (AXIS_RIGHT - AXIS_LEFT) >= NARROWEST:
         return lower, upper
     width = max(CELLS_SHOWN * cell, 1.5 * (high - low))
-    # Wide intervals shrink with every test: widths are powers of two of the narrowest.
+    # Intervals shrink with every test, so widths are the narrowest one times powers of two.
     shown = CELLS_SHOWN * cell
     while shown < width:
         shown *= 2.0
@@ -68,7 +68,7 @@ def _cell_width(axes: BoardAxes, estimate: EstimateRecord, result: Result | None
 def psi_axis(
     axes: BoardAxes, estimate: EstimateRecord | None, result: Result | None
 ) -> Iterator[Shape]:
-    """Give the shapes of the axis."""
+    """Yield the shapes of the axis."""
     left, right = part_shown(axes, estimate, result)
 
     def at(psi: float) -> float:

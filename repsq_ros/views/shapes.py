@@ -12,10 +12,10 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What is drawn on the flat board of the monitor, before anybody knows of markers.
+"""The shapes on the monitor's board, independent of RViz markers.
 
 All places are in pixels of a window at the scale of config/repsq.rviz, from the middle of the
-board, x to the right, y up. `z` only says what lies above what.
+board, x to the right, y up. `z` is only the drawing order.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from dataclasses import dataclass, field
 
 from repsq_ros.views.text_width import width_of
 
-Key = tuple[str, int]  # namespace and number: what is drawn again under a key replaces it
+Key = tuple[str, int]  # namespace and number; a new shape with the same key replaces the old one
 Colour = tuple[float, float, float, float]  # red, green, blue, alpha; 0 to 1
 Place = tuple[float, float]
 
-# From low to high psi: dark blue, teal, yellow; told apart by brightness alone, too.
+# From low to high psi: dark blue, teal, yellow, with increasing brightness.
 SCALE = ((0.30, 0.22, 0.56), (0.13, 0.57, 0.55), (0.99, 0.91, 0.14))
 SHADES = 32
 GREY: Colour = (0.55, 0.57, 0.60, 1.0)
@@ -40,7 +40,7 @@ RED: Colour = (1.0, 0.35, 0.30, 1.0)
 
 
 def shade_of(fraction: float) -> int:
-    """Return the number of the shade of a value between 0 and 1; others take the nearer end."""
+    """Return the shade of a value, clipped to 0..1."""
     return min(int(min(max(0.0, fraction), 1.0) * SHADES), SHADES - 1)
 
 
@@ -64,7 +64,7 @@ class Text:
 
     key: Key
     text: str
-    x: float  # of its beginning, middle or end
+    x: float  # of its start, middle or end, by `align`
     y: float  # of its middle
     height: float = 15.0
     colour: Colour = WHITE
@@ -73,7 +73,7 @@ class Text:
 
     @property
     def middle(self) -> float:
-        """Return where its middle is: RViz centres."""
+        """Return the place of its middle, since RViz centres text."""
         half = width_of(self.text, self.height) / 2.0
         return self.x + {'left': half, 'middle': 0.0, 'right': -half}[self.align]
 
@@ -91,7 +91,7 @@ class Text:
 
 @dataclass(frozen=True)
 class Lines:
-    """Separate lines: each two places are one; as a strip, each place is joined to the next."""
+    """Separate lines, two places each; as a strip, each place is joined to the next."""
 
     key: Key
     places: tuple[Place, ...]
@@ -116,7 +116,7 @@ class Plate:
 
 @dataclass
 class Dots:
-    """Discs or squares of one size, each of its own shade; more may be added."""
+    """Discs or squares of one size, each with its own shade; more can be added."""
 
     key: Key
     size: float

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Numbers as a line of blocks."""
+"""Numbers as a line of block characters."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ BLOCKS = '▁▂▃▄▅▆▇█'
 def sparkline(
     values: Sequence[float], width: int, limits: tuple[float, float] | None = None
 ) -> str:
-    """Return a line of at most so many blocks, the last value at its end.
+    """Return at most `width` blocks, with the last value at the end.
 
-    Each block is the last value of an equal share of the values. What is not finite is a blank.
+    Each block shows the last value of its share of the values; a blank means not finite.
 
-    :param limits: of the lowest and the highest block; None: of the values shown
+    :param limits: values of the lowest and the highest block; None: of the shown values
     """
     count = min(len(values), width)
     if count <= 0:

@@ -30,13 +30,14 @@ from repsq_ros.views.time_left import time_left_text
 
 HEIGHT, PITCH = 17.0, 23.0
 LINES = 7
-RESULT_HEIGHT = 34.0  # the largest text there is
-PROMISE_HEIGHTS = ((21.0, 4), (19.0, 4), (18.0, 5))  # the next, and lines at most
+RESULT_HEIGHT = 34.0  # the largest text
+# height and largest number of lines, in order of preference
+PROMISE_HEIGHTS = ((21.0, 4), (19.0, 4), (18.0, 5))
 Line = tuple[str, Colour]
 
 
 def title(axes: BoardAxes | None, state: CampaignState) -> Iterator[Shape]:
-    """Give the line above everything: what is tested, and the name of the campaign."""
+    """Yield the title: what is tested, and the name of the campaign."""
     names = [axes.title] if axes is not None else []
     names += [state.campaign_id or 'no campaign heard of yet']
     text = plain('  -  '.join(dict.fromkeys(names)))
@@ -46,7 +47,7 @@ def title(axes: BoardAxes | None, state: CampaignState) -> Iterator[Shape]:
 def text_panel(
     axes: BoardAxes | None, state: CampaignState, remarks: list[str]
 ) -> Iterator[Shape]:
-    """Give the lines of the panel.
+    """Yield the lines of the panel.
 
     :param remarks: what the monitor itself cannot show, and why
     """
@@ -66,7 +67,7 @@ def text_panel(
 
 
 def _result(result: Result, axes: BoardAxes | None) -> Iterator[Shape]:
-    """Give the result and what it promises, in place of the running campaign's lines."""
+    """Yield the result with its promise, which replaces the lines of the running campaign."""
     room, y = RIGHT_END - RIGHT_COLUMN, TOP - 8.0
     unit = '' if axes is None or axes.unit in ('', '1') else f' {axes.unit}'
     colour = WHITE if result.accurate else ORANGE

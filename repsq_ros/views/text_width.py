@@ -14,17 +14,17 @@
 
 """Widths of texts as RViz 2 draws them.
 
-RViz centres every text, so a text that begins at a given place has to be moved by half its width.
-RViz 2 draws TEXT_VIEW_FACING in Liberation Sans, whose advance widths are those of Helvetica, from
-a texture of 24 pixels an em in which each advance is a whole number of pixels. A line of the
-texture is 27 pixels high. The marker says how wide a blank is; without that, a blank is as wide as
-an "A" of 1 m, whatever the height of the text.
+RViz centres every text, so a left-aligned text has to be moved by half its width. RViz 2 draws
+TEXT_VIEW_FACING in Liberation Sans, whose advance widths are those of Helvetica, from a texture
+with 24 pixels per em, in which each advance is a whole number of pixels. A line of the texture is
+27 pixels high. The marker sets the width of a blank; by default, it is that of an "A" of 1 m,
+regardless of the text's height.
 """
 
 from __future__ import annotations
 
 EM = 24  # pixels of an em in RViz's texture
-LINE = 27  # pixels of a line of it, which is drawn as high as a marker asks for
+LINE = 27  # pixels of a line of the texture, scaled to the marker's height
 BLANK = 278  # thousandths of an em
 
 # Advance widths of ASCII 33 to 126 [1/1000 em].
@@ -39,7 +39,7 @@ _FIRST, _LAST = 33, 126
 
 
 def _advance(letter: str) -> int:
-    """Return the width of a letter [pixels of the texture]; of one outside ASCII: of an A."""
+    """Return the width of a letter [pixels of the texture]; outside ASCII, that of an A."""
     code = ord(letter)
     if letter == ' ':
         width = BLANK
@@ -54,7 +54,7 @@ def width_of(text: str, height: float) -> float:
 
 
 def blank_scale(height: float) -> float:
-    """Return `scale.x` of a text marker, in the unit of its height: RViz draws half of it."""
+    """Return `scale.x` of a text marker, in units of its height: twice the width of a blank."""
     return 2.0 * width_of(' ', height)
 
 
@@ -64,7 +64,7 @@ def plain(text: str) -> str:
 
 
 def fitted(text: str, height: float, room: float) -> str:
-    """Return a text that fits into a width; what is too long ends in two dots."""
+    """Return a text cut to a width; a cut text ends in two dots."""
     if width_of(text, height) <= room:
         return text
     while text and width_of(text + '..', height) > room:
@@ -73,7 +73,7 @@ def fitted(text: str, height: float, room: float) -> str:
 
 
 def wrapped(text: str, height: float, room: float, most: int) -> list[str]:
-    """Return a text in so many lines at most; the last one is cut where it has to be."""
+    """Return a text wrapped to `most` lines; the last one is cut if needed."""
     lines: list[str] = []
     words = text.split()
     while words and len(lines) < most:

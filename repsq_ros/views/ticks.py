@@ -20,7 +20,7 @@ import math
 
 
 def step_of(lower: float, upper: float, most: int) -> float:
-    """Return the smallest of 1, 2, 5 times a power of ten that makes at most so many steps.
+    """Return the smallest of 1, 2, 5 times a power of ten that gives at most `most` steps.
 
     :raises ValueError: an empty range, or ends that are not finite
     """
@@ -33,7 +33,7 @@ def step_of(lower: float, upper: float, most: int) -> float:
 
 
 def ticks(lower: float, upper: float, most: int) -> list[float]:
-    """Return the round numbers within a range, at most so many steps apart."""
+    """Return the round numbers within a range, with at most `most` steps between them."""
     step = step_of(lower, upper, most)
     first = math.ceil(lower / step - 1e-9)
     last = math.floor(upper / step + 1e-9)
@@ -41,7 +41,7 @@ def ticks(lower: float, upper: float, most: int) -> list[float]:
 
 
 def around(lower: float, upper: float, most: int = 4) -> tuple[float, float]:
-    """Return the nearest round numbers that hold a range; for one value, a range around it."""
+    """Return the nearest round numbers around a range; for a single value, a range around it."""
     if not upper > lower:
         half = max(abs(lower) * 0.1, 0.05)
         lower, upper = lower - half, lower + half
@@ -53,5 +53,5 @@ def around(lower: float, upper: float, most: int = 4) -> tuple[float, float]:
 
 
 def number(value: float) -> str:
-    """Return a number as an axis shows it."""
+    """Return a number in the form of an axis label."""
     return f'{value:.4g}'

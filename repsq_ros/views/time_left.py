@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""How fast a campaign goes on, and how long it will: in the robot's own time."""
+"""The speed of a campaign and its remaining time, by the robot's clock."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ LOOKED_AT = 50  # attempts
 
 
 def seconds_per_test(counted: Sequence[CountedAttempt]) -> float:
-    """Return how long a test takes [s], attempts that gave nothing included; NaN while unknown.
+    """Return the duration of a test with its lost attempts [s]; NaN: not known.
 
-    The median distance of the ends of the last windows: breaks of an hour do not count, and who
-    joins late knows it at once. Attempts without a window (broken off) have no time.
+    The median distance between the ends of recent windows ignores breaks, and a late listener
+    has it at once. Attempts without a window (broken off) have no time.
     """
     ends = [c.record.window_end_ns for c in counted[-LOOKED_AT:] if c.record.window_end_ns > 0]
     steps = [later - sooner for sooner, later in itertools.pairwise(ends)]
@@ -43,7 +43,7 @@ def seconds_per_test(counted: Sequence[CountedAttempt]) -> float:
 
 
 def tests_left(counted: Sequence[CountedAttempt]) -> int | None:
-    """Return how many tests are to be expected yet; None while unknown."""
+    """Return the expected number of remaining tests; None: not known."""
     if not counted:
         return None
     e = counted[-1].estimate
@@ -53,7 +53,7 @@ def tests_left(counted: Sequence[CountedAttempt]) -> int | None:
 
 
 def seconds_left(counted: Sequence[CountedAttempt]) -> float:
-    """Return how long it takes yet [s]; NaN while unknown."""
+    """Return the remaining time [s]; NaN: not known."""
     tests = tests_left(counted)
     if tests is None:
         return math.nan
@@ -71,6 +71,6 @@ def duration_text(seconds: float) -> str:
 
 
 def time_left_text(counted: Sequence[CountedAttempt]) -> str:
-    """Return in words how long it takes yet."""
+    """Return the remaining time in words."""
     seconds = seconds_left(counted)
     return 'time left unknown' if math.isnan(seconds) else f'about {duration_text(seconds)} left'

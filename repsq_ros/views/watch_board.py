@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What `repsq watch` shows, as lines of text: the same from nodes and from a folder."""
+"""The text of `repsq watch`, the same from nodes and from a folder."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class TestLine:
 
     __test__ = False  # not a test class, whatever its name says to pytest
 
-    number: str  # index, and the attempt where it is not the first
+    number: str  # index, and the attempt if it is not the first
     case: str
     outcome: str
     level: Level
@@ -43,21 +43,21 @@ class TestLine:
 
 @dataclass(frozen=True)
 class WatchBoard:
-    """Everything that is shown."""
+    """Everything that is displayed."""
 
     title: str
-    standing: Health  # where the campaign is
+    standing: Health  # state of the campaign
     case: str
-    numbers: tuple[tuple[str, str], ...]  # what, and its value
-    estimate_line: str  # estimates so far, as blocks
+    numbers: tuple[tuple[str, str], ...]  # name and value
+    estimate_line: str  # estimates so far, as block characters
     half_width_line: str
     estimate_scale: str  # values of the lowest and the highest block
     half_width_scale: str
-    tests: tuple[TestLine, ...]  # the newest first
+    tests: tuple[TestLine, ...]  # newest first
     peers: tuple[Health, ...]
     sensors: tuple[Health, ...]
     left: tuple[tuple[str, str], ...]
-    result: tuple[str, ...]  # lines; none before the end
+    result: tuple[str, ...]  # lines; empty before the end
     remarks: tuple[str, ...]
 
 
@@ -71,11 +71,11 @@ def watch_board(
     remarks: Sequence[str] = (),
     width: int = 60,
 ) -> WatchBoard:
-    """Return what is to be shown of a state.
+    """Return the board for a state.
 
-    :param standing: where the campaign is, if not as the phase heard last says
-    :param battery_changes: of so many tests that take so many s each; None: nobody asks
-    :param width: blocks of a line
+    :param standing: state of the campaign; default: by the last phase
+    :param battery_changes: for a number of tests of so many seconds each; None: not shown
+    :param width: number of blocks in a line
     """
     if standing is None:
         standing = Health('campaign', *_standing(state))
@@ -105,7 +105,7 @@ def watch_board(
 
 
 def _later(values: Sequence[float]) -> tuple[float, float] | None:
-    """Return the limits of all but the first quarter: first values are far off, and say little."""
+    """Return the limits without the first quarter, since the first values are far off."""
     finite = [value for value in values[len(values) // 4 :] if math.isfinite(value)]
     return (min(finite), max(finite)) if finite else None
 
