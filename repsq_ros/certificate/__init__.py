@@ -12,4 +12,4 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What a stranger can hold a lab to: the certificate of a campaign, and its check."""
+"""The certificate of a campaign, by which others can check a lab's result."""

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""One form for each content, so that digests and signatures are of the content and no accident."""
+"""One byte form for each content, so that digests and signatures depend only on content."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from repsq_ros.campaign.journal import encode
 from repsq_ros.digests import digest_of
 from repsq_ros.errors import BagError
 
-SAFE = 2**53  # whole numbers below this are the same in every language's JSON
+SAFE = 2**53  # integers below this are exact in every language's JSON
 
 
 def plain(value: object) -> object:
-    """Return a value as JSON holds it: numbers that are not finite, or huge, become words."""
+    """Return a value for JSON: numbers that are infinite, NaN or huge become text."""
     found = encode(value)
     if isinstance(found, dict):
         return {key: plain(each) for key, each in found.items()}
@@ -42,15 +42,15 @@ def plain(value: object) -> object:
 
 
 def plain_object(value: Mapping[str, object]) -> dict[str, Any]:
-    """Return an object as `plain` gives it."""
+    """Return an object converted by `plain`."""
     return {key: plain(each) for key, each in value.items()}
 
 
 def canonical(document: object) -> bytes:
-    """Return the bytes that digests and signatures are made of.
+    """Return the bytes for digests and signatures.
 
     ASCII, keys sorted, no spaces, numbers in the shortest decimal form that reads back as the
-    same double: the form that the digest of a specification is made of, too.
+    same double. The digest of a specification uses the same form.
     """
     return json.dumps(document, sort_keys=True, separators=(',', ':'), allow_nan=False).encode(
         'ascii'
@@ -58,13 +58,13 @@ def canonical(document: object) -> bytes:
 
 
 def content_digest(document: dict[str, Any]) -> str:
-    """Return the SHA-256 (hex) of a document's content: all but digest and signature."""
+    """Return the SHA-256 (hex) of a document without its digest and signature."""
     content = {key: value for key, value in document.items() if key not in ('digest', 'signature')}
     return hashlib.sha256(canonical(content)).hexdigest()
 
 
 def written_form(document: object) -> bytes:
-    """Return the bytes of the file that holds a document, for people to read."""
+    """Return the bytes of a document's file, readable for people."""
     return (json.dumps(document, indent=2, allow_nan=False) + '\n').encode('ascii')
 
 

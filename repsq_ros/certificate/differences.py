@@ -12,14 +12,14 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The outcome of a check, and where two contents differ."""
+"""The outcome of a check, and the differences of two contents."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
 
-ROUNDING = 1e-9  # relative: logarithms of another machine may differ in their last digits
+ROUNDING = 1e-9  # relative: logarithms of another machine may differ in the last digits
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class CheckResult:
     what: str
     problems: tuple[str, ...] = ()  # empty: the check passed
     note: str = ''  # what was found
-    not_checked: str = ''  # what could not be checked, and what it would take
+    not_checked: str = ''  # what could not be checked, and what is needed for it
 
 
 def close(found: float, expected: float) -> bool:
@@ -39,16 +39,16 @@ def close(found: float, expected: float) -> bool:
 
 
 def name_of(index: int, attempt: int) -> str:
-    """Return how every line names an attempt."""
+    """Return the name of an attempt in all messages."""
     return f'test {index}, attempt {attempt}'
 
 
 def differences(
     found: object, expected: object, where: str = '', by: str = 'the journal gives'
 ) -> list[str]:
-    """Return where two contents differ, numbers by more than another machine's rounding.
+    """Return where two contents differ by more than another machine's rounding.
 
-    :param by: what says what is expected
+    :param by: source of the expected content
     """
     if isinstance(found, dict) and isinstance(expected, dict):
         places = []

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The content of a certificate: everything a stranger needs to hold a lab to its result."""
+"""The content of a certificate: everything that is needed to check a lab's result."""
 
 from __future__ import annotations
 
@@ -39,12 +39,14 @@ from repsq_ros.specification.copies import companions
 from repsq_ros.timebase import date_now
 
 CERTIFICATE = 'certificate.json'
-FORMAT = 1  # of the certificate
+FORMAT = 1  # version of the certificate's format
 TYPE = 'repsq_ros campaign certificate'
 PROMISE = ('accurate', 'guarantee', 'agreement', 'objection', 'provisos', 'p_same')
-IDENTITY = ('campaign_id', 'specification_digest', 'replication_digest')  # said elsewhere
-PRICE = ('bench', 'extra_tests', 'lost_time')  # what losses cost: no part of the promise
-ISSUED = ('issued', 'software', 'bags', 'topics', 'lab', 'registration')  # what no journal says
+# fields that are elsewhere in the certificate
+IDENTITY = ('campaign_id', 'specification_digest', 'replication_digest')
+PRICE = ('bench', 'extra_tests', 'lost_time')  # cost of losses: not part of the promise
+# fields that are not in the journal
+ISSUED = ('issued', 'software', 'bags', 'topics', 'lab', 'registration')
 
 
 def make_document(
@@ -56,8 +58,8 @@ def make_document(
     """Return the content of a campaign's certificate, without digest and signature.
 
     :param bags: as `bag_entry` describes them
-    :param lab: who issues it
-    :param topics: where the recordings have the topics; None: where the specification says
+    :param lab: name of the lab that issues it
+    :param topics: names of the topics in the recordings; None: those of the specification
     :raises JournalError: the campaign has no result
     :raises CertificateError: the ledger that it was registered in was changed
     """
@@ -85,7 +87,7 @@ def make_document(
 
 
 def counted_anew(recomputed: RecomputedCampaign) -> dict[str, Any]:
-    """Return what a certificate has to say, whoever issues it and when.
+    """Return the recomputable part of a certificate, which depends on no issuer and no time.
 
     :raises JournalError: the campaign has no result
     """
@@ -93,7 +95,7 @@ def counted_anew(recomputed: RecomputedCampaign) -> dict[str, Any]:
 
 
 def counted_content(recomputed: RecomputedCampaign) -> dict[str, object]:
-    """Return what follows from specification and journal alone.
+    """Return the content that follows from specification and journal.
 
     :raises JournalError: the campaign has no result
     """
@@ -153,7 +155,7 @@ def counted_content(recomputed: RecomputedCampaign) -> dict[str, object]:
 
 
 def _session(content: dict[str, Any]) -> dict[str, object]:
-    """Return what is kept of a session's line; a version that did not write it leaves it empty."""
+    """Return the certified part of a session's line; fields of later versions are empty."""
     return {
         'date': str(content.get('date', '')),
         'note': str(content.get('note', '')),
@@ -165,7 +167,7 @@ def _session(content: dict[str, Any]) -> dict[str, object]:
 
 
 def certified_files(folder: Path) -> list[str]:
-    """Return the names of the files that a certificate vouches for, as far as they are there."""
+    """Return the names of the existing files that a certificate lists with checksums."""
     named = [
         SPECIFICATION, JOURNAL, TESTS, RESULT, REPLICATION, LEDGER, TIMESTAMP, SELF_TEST,
     ]  # fmt: skip
@@ -174,13 +176,13 @@ def certified_files(folder: Path) -> list[str]:
 
 
 def file_digests(recomputed: RecomputedCampaign) -> dict[str, str]:
-    """Return the SHA-256 of each file that a certificate vouches for."""
+    """Return the SHA-256 of each file that a certificate lists."""
     folder = recomputed.folder
     return {name: sha256_of(folder / name) for name in certified_files(folder)}
 
 
 def bag_entry(bag: Path) -> dict[str, object]:
-    """Return what a certificate says of a recording: each of its files.
+    """Return a certificate's entry for a recording, with each of its files.
 
     :param bag: the folder of a rosbag2 recording, or one file
     :raises ParameterError: not there

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The file of a certificate: written, read, and held against its schema."""
+"""Writing and reading the file of a certificate, and checking its schema."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def issue(document: dict[str, Any], folder: Path, key: Ed25519PrivateKey | None = None) -> Path:
-    """Write a certificate into a folder, with its digest, and signed where a key is given.
+    """Write a certificate into a folder, with its digest, and a signature if a key is given.
 
     :raises OutputError: it cannot be written
     """
@@ -50,7 +50,7 @@ def issue(document: dict[str, Any], folder: Path, key: Ed25519PrivateKey | None 
 def read_certificate(file: Path) -> tuple[dict[str, Any], bytes]:
     """Return the content of a certificate, and the bytes of its file.
 
-    :raises CertificateError: it cannot be read, or is none
+    :raises CertificateError: it cannot be read, or is not a certificate
     """
     try:
         data = file.read_bytes()

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What one lab returned, from its campaign's folder or from its certificate alike."""
+"""One lab's result, from its campaign's folder or from its certificate."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from repsq_ros.certificate.registration import check_registration, statement_pro
 from repsq_ros.errors import CertificateError
 from repsq_ros.estimation.precision import LabSummary
 
-MEASURED = ('target', 'protocol', 'measure')  # of the contract: what a mean speaks about
+MEASURED = ('target', 'protocol', 'measure')  # parts of the contract that define the mean
 
 
 @dataclass(frozen=True)
@@ -48,10 +48,10 @@ class LabResult:
     """One lab's campaign."""
 
     path: Path
-    content: dict[str, Any]  # of the certificate that it has, or would have
-    campaign: FinishedCampaign | None  # None: of a certificate, which holds no tests
+    content: dict[str, Any]  # its certificate's content, existing or not yet written
+    campaign: FinishedCampaign | None  # None: read from a certificate, which has no tests
     registration: CheckResult
-    ledger: Path | None  # that it was registered in; None: not at hand, or not registered
+    ledger: Path | None  # in which it was registered; None: not available, or not registered
 
     @property
     def result(self) -> dict[str, Any]:
@@ -60,33 +60,33 @@ class LabResult:
 
     @property
     def digest(self) -> str:
-        """Digest of what all who share its partition run."""
+        """Digest of the specification that all labs with its partition share."""
         return str(self.content['specification']['replication_digest'])
 
     @property
     def seed(self) -> int:
-        """Return the seed of its cases; one that is huge is text in a certificate."""
+        """Return the seed of its cases; a huge seed is text in a certificate."""
         return int(self.content['campaign']['seed'])
 
     @property
     def journal_head(self) -> str:
-        """Digest of its journal's last line: no two campaigns share it."""
+        """Digest of its journal's last line, which is unique to the campaign."""
         return str(self.content['journal']['head'])
 
     @property
     def measured(self) -> list[object]:
-        """Return what its mean speaks about."""
+        """Return the parts of the contract that define its mean."""
         shared = self.content['specification']['shared']
         return [shared[part] for part in MEASURED]
 
     @property
     def mean(self) -> MeanInterval:
-        """Where the mean of its tests lies."""
+        """The interval of its mean."""
         return _interval(self.content['mean'])
 
     @property
     def sessions(self) -> list[MeanInterval]:
-        """Where the mean of each session with a test lies."""
+        """The interval of each session's mean."""
         found = [_interval(each['mean']) for each in self.content['sessions']]
         return [each for each in found if each.n]
 
@@ -105,10 +105,10 @@ class LabResult:
 
 
 def read_lab(path: Path, ledgers: Sequence[Ledger] = ()) -> LabResult:
-    """Return what a lab returned.
+    """Return a lab's result.
 
-    :param path: folder of a campaign, or one that was published, or a certificate
-    :param ledgers: of labs; beside them the copy in the folder counts
+    :param path: folder of a campaign, a published folder, or a certificate
+    :param ledgers: of labs; the copy in the folder is used as well
     :raises SpecificationError: the specification of a campaign cannot be read
     :raises JournalError: its journal is damaged, of another contract, or without a result
     :raises CertificateError: the certificate cannot be read, or was edited
@@ -139,9 +139,9 @@ def _registration(
     ledgers: Sequence[Ledger],
     folder: Path,
 ) -> tuple[CheckResult, Path | None]:
-    """Check a registration with the ledger that holds it; returns that ledger, too.
+    """Check a registration with the ledger that has it; return that ledger, too.
 
-    :raises CertificateError: it is another campaign than the one that was registered
+    :raises CertificateError: a different campaign was registered
     """
     line = recomputed.contents.ledger if recomputed is not None else ''
     if certificate is not None and 'registration' in certificate:
@@ -156,9 +156,9 @@ def _registration(
 
 
 def require_one_ledger(labs: Sequence[LabResult]) -> None:
-    """Refuse two ledgers signed with one key, neither of which goes on with the other.
+    """Refuse two ledgers signed with one key if neither continues the other.
 
-    :raises CertificateError: a lab keeps two
+    :raises CertificateError: a lab has two ledgers
     """
     of_key: dict[str, Ledger] = {}
     for path in dict.fromkeys(lab.ledger for lab in labs):
@@ -177,7 +177,7 @@ def require_one_ledger(labs: Sequence[LabResult]) -> None:
 
 
 def _interval(content: dict[str, Any]) -> MeanInterval:
-    """Return an interval as it was before it became JSON: with numbers for words."""
+    """Return an interval from its JSON form, in which infinite numbers are text."""
     return MeanInterval(
         int(content['n']),
         *(float(content[name]) for name in ('mean', 'standard_deviation', 'lower', 'upper', 'c')),
@@ -185,7 +185,7 @@ def _interval(content: dict[str, Any]) -> MeanInterval:
 
 
 def drift_between_labs(labs: Sequence[LabResult]) -> DriftFinding:
-    """Tell whether labs measured different means: at c, or, of certificates, at k c."""
+    """Return whether labs measured different means: at c, or for k certificates at k c."""
     campaigns = [lab.campaign for lab in labs if lab.campaign is not None]
     if len(campaigns) < len(labs):
         return drift_between([lab.mean for lab in labs])

@@ -12,10 +12,10 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""A lab's ledger: what it registered before the first test, and what became of each campaign.
+"""A lab's ledger: what it registered before the first test, and how each campaign ended.
 
-A file in the form of a journal, so no line can be changed, removed or put in later without another
-digest of the last line.
+It has the format of a journal: changing, removing or inserting a line changes the digest of the
+last line.
 """
 
 from __future__ import annotations
@@ -39,24 +39,25 @@ SEED_DIGITS = 12  # hexadecimal digits of a derived seed: 48 bits, exact in ever
 
 
 class LedgerEvent(Enum):
-    """What a line of the ledger says."""
+    """The kinds of lines in a ledger."""
 
     REGISTERED = 'registered'
     BEGUN = 'begun'
     RESULT = 'result'
     ABANDONED = 'abandoned'
-    RELEASED = 'released'  # no test was commanded: the registration may be used again
+    RELEASED = 'released'  # no test was commanded: the registration can be used again
 
 
 @dataclass
 class RegisteredCampaign:
-    """What a ledger says of one registration."""
+    """The history of one registration."""
 
     statement: dict[str, Any]
-    begun: dict[str, Any] | None = None  # content of its line, and the line's digest as `line`
+    begun: dict[str, Any] | None = None  # content of its line, with the line's digest as `line`
     result: dict[str, Any] | None = None  # content of its line
     abandoned: str | None = None  # the reason
-    released: list[dict[str, Any]] = field(default_factory=list)  # as `begun`: without a test
+    # like `begun`, but without a test
+    released: list[dict[str, Any]] = field(default_factory=list)
 
     @property
     def number(self) -> int:
@@ -65,7 +66,7 @@ class RegisteredCampaign:
 
     @property
     def seed(self) -> int | None:
-        """Seed of its cases; None: it follows from a value that is not there yet."""
+        """Seed of its cases; None: it follows from a public value that is not known yet."""
         seed = self.statement['seed']
         if 'value' in seed:
             return int(seed['value'])
@@ -75,7 +76,7 @@ class RegisteredCampaign:
 
     @property
     def fate(self) -> str:
-        """What became of it, for people."""
+        """How it ended, in words."""
         if self.result is not None:
             return f'value {self.result["value"]!r} from {self.result["tests"]} tests'
         if self.abandoned is not None:
@@ -84,13 +85,13 @@ class RegisteredCampaign:
 
     @property
     def tries(self) -> str:
-        """Say how often it began without a test, by the lab's word; '': never."""
+        """Return how often it was started without a test, in the lab's words; '': never."""
         return f', begun {len(self.released)} times before without a test' * bool(self.released)
 
     def require_new(self, seed_value: str) -> None:
-        """Refuse a registration that was used.
+        """Refuse a registration that was already used.
 
-        :param seed_value: the public value with which its campaign shall begin
+        :param seed_value: the public value for the seed of its campaign
         :raises ParameterError: its campaign began, or was abandoned, or has another value
         """
         if self.released and self.released[0]['seed_value'] != seed_value:
@@ -108,7 +109,7 @@ class RegisteredCampaign:
 
 @dataclass
 class Ledger:
-    """A ledger as it was read."""
+    """The contents of a ledger."""
 
     file: Path
     heads: list[str] = field(default_factory=list)  # digest of each line
@@ -116,18 +117,18 @@ class Ledger:
 
     @property
     def state(self) -> dict[str, object]:
-        """Number of lines and digest of the last one, as certificates and statements name it."""
+        """Number of lines and digest of the last one, as in certificates and statements."""
         return self._state_after(len(self.heads))
 
     def begun_by(self, line: str) -> RegisteredCampaign | None:
-        """Return the campaign of the line with this digest, which says that it began."""
+        """Return the campaign whose start has the line with this digest."""
         for each in self.campaigns:
             if each.begun is not None and each.begun['line'] == line:
                 return each
         return None
 
     def was_released(self, line: str) -> bool:
-        """Tell whether the campaign of this line ended before its first test, by the ledger."""
+        """Tell whether the campaign of this line ended before its first test."""
         return any(line == each['line'] for one in self.campaigns for each in one.released)
 
     def numbered(self, number: int) -> RegisteredCampaign:
@@ -144,7 +145,7 @@ class Ledger:
         return self.campaigns[number - 1]
 
     def hear(self, entry: Entry) -> None:
-        """Take in the next line.
+        """Process the next line.
 
         :raises ValueError: with what is wrong
         """
@@ -192,12 +193,12 @@ def _require_none(found: object, what: str) -> None:
 
 
 def ledger_file(path: Path) -> Path:
-    """Return the file of a ledger that is named by it or by its folder."""
+    """Return the file of a ledger, given the file or its folder."""
     return path / LEDGER if path.is_dir() else path
 
 
 def read_ledger(path: Path) -> Ledger:
-    """Return what a ledger says.
+    """Read a ledger.
 
     :param path: its file, or the folder that it is in
     :raises CertificateError: it cannot be read, or was changed
@@ -231,9 +232,9 @@ def _require_there(file: Path) -> None:
 
 @contextmanager
 def appending(file: Path, new: bool = False) -> Iterator[tuple[Journal, Ledger]]:
-    """Hold a ledger, so that nobody else appends, and return what it says.
+    """Lock a ledger for appending, and return its contents.
 
-    :param new: begin one, where there is none
+    :param new: create it if there is none
     :raises ParameterError: there is none
     :raises CertificateError: it was changed
     :raises OutputError: it cannot be written, or another process writes it
@@ -243,7 +244,7 @@ def appending(file: Path, new: bool = False) -> Iterator[tuple[Journal, Ledger]]
     try:
         journal = Journal(file)
     except JournalError:
-        read_ledger(file)  # says what is wrong with it
+        read_ledger(file)  # raises an error that says what is wrong
         raise OutputError(f'{file}: another process writes it, expected it to be free') from None
     try:
         yield journal, read_ledger(file)
@@ -252,7 +253,7 @@ def appending(file: Path, new: bool = False) -> Iterator[tuple[Journal, Ledger]]
 
 
 def begin(file: Path, number: int, campaign_id: str, seed_value: str) -> None:
-    """Say that a registered campaign begins.
+    """Write that a registered campaign begins.
 
     :raises ParameterError: it began before, or was abandoned
     """
@@ -266,7 +267,7 @@ def begin(file: Path, number: int, campaign_id: str, seed_value: str) -> None:
 
 
 def abandon(file: Path, number: int, reason: str) -> None:
-    """Say that a registered campaign will have no result.
+    """Write that a registered campaign will have no result.
 
     :raises ParameterError: it has one
     """
@@ -280,9 +281,9 @@ def abandon(file: Path, number: int, reason: str) -> None:
 
 
 def release(file: Path, line: str) -> None:
-    """Say that a campaign ended before its first test: its registration may be used again.
+    """Write that a campaign ended before its first test, so its registration can be used again.
 
-    :param line: digest of the line by which it began
+    :param line: digest of the line of its start
     :raises CertificateError: the ledger has no such line
     """
     with appending(file) as (journal, ledger):
@@ -293,7 +294,7 @@ def release(file: Path, line: str) -> None:
 
 
 def finish(file: Path, recomputed: RecomputedCampaign) -> int:
-    """Say what a registered campaign returned; once said, it stays. Returns its number.
+    """Write the result of a registered campaign, which is then final; return its number.
 
     :raises CertificateError: the ledger holds no such campaign, or another result of it
     :raises JournalError: the campaign has no result
@@ -324,9 +325,9 @@ def _append(journal: Journal, event: LedgerEvent, **content: object) -> None:
 
 
 def derived_seed(digest: str, value: str) -> int:
-    """Return the seed that a public value gives: the head of SHA-256("digest:value").
+    """Return the seed from a public value: the first digits of SHA-256("digest:value").
 
-    :param digest: of the registration, so that a lab gets another seed from each
+    :param digest: of the registration, so that each gets another seed
     :param value: of a public beacon, or another lab's nonce
     """
     text = f'{digest}:{value.strip()}'

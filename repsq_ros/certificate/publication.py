@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The folder that a replicator needs, and a stranger may check."""
+"""The folder for replicators, which others may check."""
 
 from __future__ import annotations
 
@@ -53,17 +53,17 @@ see docs/specification.md of repsq_ros):
 def publish(
     campaign: Path, target: Path, certificate: dict[str, object], evidence: bool = False
 ) -> list[str]:
-    """Lay what a replicator needs into a new folder; returns the names of the files.
+    """Copy everything that a replicator needs to a new folder; return the file names.
 
     :param campaign: the folder of a campaign, with its certificate
     :param certificate: its content
-    :param evidence: journal, tests and result as well, so that everything can be counted anew
+    :param evidence: include journal, tests and result, so that everything can be recomputed
     :raises OutputError: the folder is there already, or cannot be written
     """
     if target.exists():
         raise OutputError(f'output {target}: found it there, expected a new folder')
     source = campaign / REPLICATION
-    if not source.exists():  # the partition was given beforehand: all testers share one file
+    if not source.exists():  # a given partition: all testers share one file
         source = campaign / SPECIFICATION
     try:
         target.mkdir(parents=True)
@@ -106,7 +106,7 @@ def _text(certificate: dict[str, object], evidence: bool) -> str:
 
 
 def pack(folder: Path) -> Path:
-    """Make a zip of a folder beside it; returns the file.
+    """Zip a folder; return the zip file, which is beside it.
 
     :raises OutputError: it cannot be written
     """

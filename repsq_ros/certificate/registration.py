@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""A registration: specification, choices and seed of a campaign, signed before its first test."""
+"""A registration: a campaign's specification, choices and seed, signed before its first test."""
 
 from __future__ import annotations
 
@@ -53,15 +53,16 @@ if TYPE_CHECKING:
 
 TYPE = 'repsq_ros registration'
 FORMAT = 1
-REGISTRATION = 'registration'  # name of that check
-DECLARED = ('specification', 'tester', 'files')  # of a statement: what the campaign has to run
+REGISTRATION = 'registration'  # name of the check
+# parts of a statement that the campaign has to follow
+DECLARED = ('specification', 'tester', 'files')
 UNREGISTERED = (
     'not registered: nobody can tell whether it is the best of several campaigns (repsq register)'
 )
 
 
 def declare(file: Path, tester_file: Path | None = None) -> dict[str, object]:
-    """Return what a campaign with this specification runs, as a statement holds it.
+    """Return what a campaign with this specification will run, in the form of a statement.
 
     :raises SpecificationError: the specification cannot be used
     """
@@ -75,7 +76,7 @@ def declare(file: Path, tester_file: Path | None = None) -> dict[str, object]:
 
 
 def declared_by(file: Path) -> dict[str, object]:
-    """Return the same of the specification in a campaign's folder."""
+    """Return the same for the specification in a campaign's folder."""
     specification = load(file)
     tester = read(file).content()['tester']
     assert isinstance(tester, dict)
@@ -91,11 +92,11 @@ def declared_by(file: Path) -> dict[str, object]:
 def register(
     folder: Path, declared: dict[str, object], lab: str, seed: int | str, key: Ed25519PrivateKey
 ) -> Path:
-    """Append a signed statement to a lab's ledger, and write it to a file beside it.
+    """Append a signed statement to a lab's ledger, and write it to a file beside the ledger.
 
-    :param folder: of the ledger; it is made
-    :param declared: as `declare` gives it
-    :param seed: of the cases; text: where the public value comes from that will give it
+    :param folder: of the ledger; created if missing
+    :param declared: result of `declare`
+    :param seed: of the cases; as text: the source of the public value that will give it
     :raises CertificateError: the ledger was changed
     :raises OutputError: it cannot be written
     """
@@ -164,12 +165,12 @@ def read_registration(file: Path) -> tuple[dict[str, Any], Ledger]:
 def require_registered(
     statement: dict[str, Any], declared: dict[str, object], seed_value: str, seed: int | None
 ) -> int:
-    """Return the seed of a campaign, if it is the registered one.
+    """Return the seed of a campaign, if it matches its registration.
 
     :param declared: what it will run
-    :param seed_value: the public value from which its seed follows; '': none
-    :param seed: the one that it was asked to have; None: the registered one
-    :raises ParameterError: where it differs
+    :param seed_value: the public value that gives its seed; '': none
+    :param seed: the requested one; None: the registered one
+    :raises ParameterError: what differs
     """
     registered = {name: statement[name] for name in DECLARED}
     found = differences(declared, registered, by='the registration has')
@@ -197,7 +198,7 @@ def require_registered(
 
 
 def keep_ledger(ledger: Path, folder: Path) -> None:
-    """Copy a ledger as it stands into a campaign's folder.
+    """Copy the current ledger to a campaign's folder.
 
     :raises OutputError: it cannot be written
     """
@@ -205,7 +206,7 @@ def keep_ledger(ledger: Path, folder: Path) -> None:
 
 
 def end_registered(ledger: Path, folder: Path) -> None:
-    """Say in the ledger what a campaign returned, and keep the ledger in its folder."""
+    """Write a campaign's result to the ledger, and copy the ledger to its folder."""
     file = ledger_file(ledger)
     number = finish(file, recompute(folder))
     keep_ledger(file, folder)
@@ -215,7 +216,7 @@ def end_registered(ledger: Path, folder: Path) -> None:
 
 
 def certified_registration(recomputed: RecomputedCampaign) -> dict[str, object] | None:
-    """Return what a certificate says of a campaign's registration; None: it has none.
+    """Return a certificate's entry about a campaign's registration; None: not registered.
 
     :raises CertificateError: the ledger in the folder was changed, or is another one
     """
@@ -237,7 +238,7 @@ def certified_registration(recomputed: RecomputedCampaign) -> dict[str, object] 
 
 
 def statement_problem(statement: dict[str, Any], key: Ed25519PublicKey | None) -> str:
-    """Say what is wrong with the digest or the signature of a statement; '': nothing."""
+    """Return what is wrong with the digest or the signature of a statement; '': nothing."""
     if content_digest(statement) != statement['digest']:
         return 'its content is not that of its digest: it was edited'
     unsigned = {name: value for name, value in statement.items() if name != 'signature'}
@@ -251,11 +252,11 @@ def check_registration(
     ledger_path: Path | None,
     key: Ed25519PublicKey | None = None,
 ) -> CheckResult:
-    """Check that a campaign is the one that was registered, and count its like in the ledger.
+    """Check that a campaign is the registered one, and count similar ones in the ledger.
 
-    :param certificate: None: there is none, but a journal
-    :param recomputed: None: there is no journal, but a certificate
-    :param ledger_path: the ledger, as it is today or was then; None: not at hand
+    :param certificate: None: only a journal
+    :param recomputed: None: only a certificate
+    :param ledger_path: the ledger, current or as of then; None: not available
     :param key: the lab's public key
     """
     certified = (certificate or {}).get('registration')
@@ -305,7 +306,7 @@ def check_registration(
 def _ledger_problems(
     ledger: Ledger, certified: dict[str, Any], campaign: RegisteredCampaign
 ) -> list[str]:
-    """Return where a ledger is not the one that a certificate names, or a later state of it."""
+    """Return how a ledger differs from the certified one; later lines are allowed."""
     problems = []
     lines = int(certified['ledger']['lines'])
     if ledger.heads[lines - 1 : lines] != [certified['ledger']['head']]:
@@ -323,7 +324,7 @@ def _campaign_problems(
     certificate: dict[str, Any] | None,
     recomputed: RecomputedCampaign | None,
 ) -> list[str]:
-    """Return where a campaign is not the registered one."""
+    """Return how a campaign differs from the registered one."""
     if recomputed is not None:
         seed, campaign_id = recomputed.contents.seed, recomputed.contents.campaign_id
         declared = declared_by(recomputed.folder / SPECIFICATION)
@@ -364,7 +365,7 @@ def _registered_text(campaign: RegisteredCampaign) -> str:
 
 
 def _others(ledger: Ledger, campaign: RegisteredCampaign) -> str:
-    """Say how many campaigns of its specification the ledger holds, and what became of them."""
+    """Return the number of campaigns with its specification in the ledger, and their ends."""
     digest = campaign.statement['specification']['digest']
     alike = [
         each for each in ledger.campaigns if each.statement['specification']['digest'] == digest

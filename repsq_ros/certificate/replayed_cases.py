@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The cases of a journal, drawn again from its seed: x, weight and bound of every attempt."""
+"""Drawing the cases of a journal again from its seed: x, weight and bound of every attempt."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ ORDER = 'order of cases and tests'
 
 
 def replay_cases(recomputed: RecomputedCampaign) -> list[CheckResult]:
-    """Draw every case again and compare it with the journal's; check the order of its lines.
+    """Draw every case again and compare; check the order of the journal's lines.
 
     An adaptive proposal learns again from the journal's tests, so each case is compared with the
-    proposal that was in force.
+    proposal of its time.
     """
     specification, contents = recomputed.specification, recomputed.contents
     proposal = specification.make_proposal()
@@ -63,7 +63,7 @@ def replay_cases(recomputed: RecomputedCampaign) -> list[CheckResult]:
 
 
 def _after_the_end(recomputed: RecomputedCampaign) -> Iterator[str]:
-    """Yield the attempts that no estimate counts: out of turn, or after the rule was met."""
+    """Yield attempts that no estimate counts: out of turn, or after the rule was met."""
     counted = {(each.record.index, each.record.attempt) for each in recomputed.counted}
     for test in recomputed.contents.tests:
         if (test.index, test.attempt) not in counted:
@@ -71,20 +71,20 @@ def _after_the_end(recomputed: RecomputedCampaign) -> Iterator[str]:
 
 
 class _Replay:
-    """Follows a journal line by line, with a proposal that learns as it did."""
+    """Follows a journal line by line, with a proposal that learns from it."""
 
     def __init__(self, specification: Specification, proposal: Proposal, seed: int) -> None:
         self._specification, self._proposal = specification, proposal
         self._source = CaseSource(specification, proposal, seed)
-        self._draw: tuple[int, Draw] | None = None  # of the index under test
-        self._issued: tuple[int, int] | None = None  # (index, attempt) of the case written last
-        self._due: tuple[int, int] = (0, 0)  # (index, attempt) that follows the last test
+        self._draw: tuple[int, Draw] | None = None  # index and draw of the current case
+        self._issued: tuple[int, int] | None = None  # (index, attempt) of the last written case
+        self._due: tuple[int, int] = (0, 0)  # (index, attempt) after the last test
         self.tests = self.drawn = 0
         self.from_seed = proposal.ready(0)
         self.out_of_order: list[str] = []
 
     def compare_case(self, content: dict[str, object]) -> list[str]:
-        """Return where a line of a case differs from the case as it is drawn again."""
+        """Return how a case's line differs from the case drawn again."""
         index, attempt = int(str(content['index'])), int(str(content['attempt']))
         name = name_of(index, attempt)
         if index != self._due[0] or attempt < self._due[1]:
@@ -97,7 +97,7 @@ class _Replay:
         given = {
             key: float(str(content[key]))
             for key in NUMBERS
-            if key in content  # version 0.1.0 wrote fewer
+            if key in content  # version 0.1.0 wrote fewer keys
         }
         try:
             draw = self._draw_again(index, x, given)
@@ -105,7 +105,7 @@ class _Replay:
             return [f'{name}: {error}']
         problems = _compare(name, 'the case', x, draw)
         for key, found in given.items():
-            expected = getattr(draw, key, None)  # no twin, no answer
+            expected = getattr(draw, key, None)  # without a twin, there is no answer
             expected = math.nan if expected is None else expected
             problems += _number(name, f"the case's {key}", found, expected)
         return problems
@@ -123,7 +123,7 @@ class _Replay:
         return self._draw[1]
 
     def compare_test(self, test: TestRecord) -> list[str]:
-        """Return where a line of a test differs from its case."""
+        """Return how a test's line differs from its case."""
         key, name = (test.index, test.attempt), name_of(test.index, test.attempt)
         self.tests += 1
         if key[0] != self._due[0] or key[1] < self._due[1]:
@@ -135,7 +135,7 @@ class _Replay:
             draw = self._draw[1]
             problems = _compare(name, 'the test', test.x, draw)
             problems += _number(name, 'weight', test.weight, draw.weight)
-            if math.isfinite(test.weight_bound):  # version 0.1.0 may not give one
+            if math.isfinite(test.weight_bound):  # version 0.1.0 may not have one
                 problems += _number(name, 'weight_bound', test.weight_bound, draw.weight_bound)
         self._source.learn(test)
         self._due = test.follower
@@ -145,9 +145,9 @@ class _Replay:
 def _weighted(
     specification: Specification, x: tuple[float, ...], given: dict[str, float], bound: float
 ) -> Draw:
-    """Return a case of another program with its weight computed from its densities.
+    """Return a case of another program, with its weight recomputed from the densities.
 
-    :raises ValueError: it lies outside the target
+    :raises ValueError: outside of the target
     """
     if len(x) != len(specification.box.dimensions):
         raise ValueError(f'x has {len(x)} numbers, expected {len(specification.box.dimensions)}')
@@ -155,7 +155,7 @@ def _weighted(
     if not (specification.box.contains(x) and math.isfinite(log_p)):
         raise ValueError(f'x = {x} lies outside the target')
     draw = Draw(x, log_p, given.get('log_q', log_p), bound)
-    # The weight may have been given without its density, and the density computed from it.
+    # Perhaps the weight was given without a density, and the density was computed from it.
     weight = given.get('weight', draw.weight)
     near = abs(weight - draw.weight) <= MISMATCH * draw.weight
     return Draw(x, log_p, draw.log_q, bound, weight) if near else draw

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""A lab's signature under its certificates: Ed25519 (RFC 8032), keys as PEM files."""
+"""A lab's signature of its certificates: Ed25519 (RFC 8032), keys as PEM files."""
 
 from __future__ import annotations
 
@@ -44,10 +44,10 @@ def _need_cryptography() -> None:
 
 
 def make_keys(file: Path) -> Path:
-    """Write a new private key, readable by its owner alone, and beside it the public one.
+    """Write a new private key, readable only by its owner, and the public key beside it.
 
     :returns: the file of the public key
-    :raises OutputError: there is something already, or it cannot be written
+    :raises OutputError: a file already exists, or cannot be written
     :raises MissingError: cryptography is not installed
     """
     _need_cryptography()
@@ -82,7 +82,7 @@ def make_keys(file: Path) -> Path:
 def read_private(file: Path) -> Ed25519PrivateKey:
     """Return the private key of a PEM file.
 
-    :raises ParameterError: it holds none
+    :raises ParameterError: there is none
     """
     _need_cryptography()
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -102,7 +102,7 @@ def read_private(file: Path) -> Ed25519PrivateKey:
 def read_public(file: Path) -> Ed25519PublicKey:
     """Return the public key of a PEM file.
 
-    :raises ParameterError: it holds none
+    :raises ParameterError: there is none
     """
     _need_cryptography()
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
@@ -125,7 +125,7 @@ def _content(file: Path) -> bytes:
 
 
 def sign(document: dict[str, Any], key: Ed25519PrivateKey) -> dict[str, str]:
-    """Return the signature of a document that carries none."""
+    """Return the signature of a document that has none."""
     return {
         'algorithm': ALGORITHM,
         'public_key': _text(key.public_key().public_bytes_raw()),
@@ -136,10 +136,10 @@ def sign(document: dict[str, Any], key: Ed25519PrivateKey) -> dict[str, str]:
 def signature_problem(
     document: dict[str, Any], signature: dict[str, str], key: Ed25519PublicKey | None
 ) -> str:
-    """Say what is wrong with a signature; '' where it is that of this document.
+    """Return what is wrong with a signature; '' if it is valid for this document.
 
-    :param document: without it
-    :param key: whose it has to be; None: that of the key which the signature names
+    :param document: without the signature
+    :param key: required signer; None: the key in the signature
     :raises MissingError: cryptography is not installed
     """
     _need_cryptography()
@@ -164,14 +164,14 @@ def signature_problem(
 
 
 def has_small_order(key: bytes) -> bool:
-    """Return whether eight times a public key is the neutral element (RFC 8032, 5.1).
+    """Tell whether eight times a public key is the neutral element (RFC 8032, 5.1).
 
-    A signature under such a key fits many contents, and needs no private key.
+    A signature with such a key fits many contents, and needs no private key.
 
     :param key: the 32 bytes of a point: y, little-endian, and the sign of x in the highest bit
     """
     y = int.from_bytes(key, 'little') % 2**255 % FIELD
-    # The formulas of doubling need x only squared: -x^2 + y^2 = 1 + d x^2 y^2.
+    # Doubling needs only x squared: -x^2 + y^2 = 1 + d x^2 y^2.
     x_squared = (y * y - 1) * pow(CURVE_D * y * y + 1, -1, FIELD) % FIELD
     for _ in range(3):
         product = CURVE_D * x_squared * y * y

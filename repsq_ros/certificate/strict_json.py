@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What a stranger wrote as JSON: read so that every reader reads alike, and held to its schema."""
+"""Strict parsing of other people's JSON: only what all parsers read alike, checked by schema."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ SCHEMA = Path(__file__).with_name('certificate.schema.json')
 
 
 def parse(data: bytes) -> Any:
-    """Return what JSON holds that every reader reads alike.
+    """Parse JSON that all parsers read alike.
 
-    :raises ValueError: no JSON, a key twice, a number that is no double or beyond 2**53
-    :raises RecursionError: too deep
+    :raises ValueError: not JSON, a duplicate key, a number that is no double or beyond 2**53
+    :raises RecursionError: nested too deep
     """
     return json.loads(
         data,
@@ -70,9 +70,9 @@ def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 
 def schema_problem(document: object, part: str = '') -> str:
-    """Say where a document is no certificate, and what was expected; '' where it is one.
+    """Return where a document violates the schema, and what was expected; '' if it is valid.
 
-    :param part: it is no whole certificate, but this definition of the schema
+    :param part: use this definition of the schema instead of the whole certificate
     :raises MissingError: jsonschema is not installed
     """
     try:

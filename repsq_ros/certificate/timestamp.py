@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Time stamps of registrations by an authority (RFC 3161): when one was there, whoever asks."""
+"""Time stamps of registrations by an authority (RFC 3161): they prove when one existed."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ if TYPE_CHECKING:
     from cryptography.x509 import Certificate
 
 TIMESTAMP = 'registration.tsr'  # in a campaign's folder
-REPLY = '.tsr'  # suffix of the authority's answer beside a registration
+REPLY = '.tsr'  # suffix of the authority's reply beside a registration
 CHECK = 'time stamp'
 LIBRARY = ('a time stamp', 'rfc3161-client')
-TIMEOUT = 30.0  # [s] for the answer
+TIMEOUT = 30.0  # [s] to wait for the reply
 
 
 def fetch_timestamp(registration: Path, url: str) -> Path:
-    """Ask an authority to stamp a registration, and write its answer beside it.
+    """Let an authority stamp a registration, and write its reply beside it.
 
     :raises MissingError: rfc3161-client is not installed
     :raises ParameterError: the authority gives no time stamp
-    :raises OutputError: the answer cannot be written
+    :raises OutputError: the reply cannot be written
     """
     try:
         from rfc3161_client import HashAlgorithm, TimestampRequestBuilder
@@ -77,7 +77,7 @@ def fetch_timestamp(registration: Path, url: str) -> Path:
 def read_authorities(file: Path) -> list[Certificate]:
     """Return the certificates of a PEM file.
 
-    :raises ParameterError: it holds none
+    :raises ParameterError: there is none
     """
     try:
         from cryptography.x509 import load_pem_x509_certificates
@@ -98,11 +98,11 @@ def check_timestamp(
 ) -> list[CheckResult]:
     """Check when a campaign's registration was stamped, and by whom.
 
-    :param folder: of the campaign; where it holds no time stamp, nothing is checked
-    :param certificate: None: there is none, but a journal
-    :param recomputed: None: there is no journal, but a certificate
-    :param ledger_path: None: not at hand
-    :param authorities: certificates that are trusted; empty: nobody's
+    :param folder: of the campaign; without a time stamp in it, nothing is checked
+    :param certificate: None: only a journal
+    :param recomputed: None: only a certificate
+    :param ledger_path: None: not available
+    :param authorities: trusted certificates; empty: none
     """
     file = folder / TIMESTAMP
     if not file.exists():
@@ -125,7 +125,7 @@ def check_timestamp(
     try:
         verifier = VerifierBuilder(roots=list(authorities)).build()
         verifier.verify_message(decode_timestamp_response(reply), written_form(campaign.statement))
-    except Exception as error:  # a stranger's bytes: the libraries raise many kinds
+    except Exception as error:  # the libraries raise many errors for invalid bytes
         return [CheckResult(CHECK, (f'of {told}: {error}',))]
     begun = (campaign.begun or {}).get('date', '')
     try:
@@ -143,7 +143,7 @@ def _registered(
     recomputed: RecomputedCampaign | None,
     ledger_path: Path | None,
 ) -> RegisteredCampaign | None:
-    """Return what a campaign was registered as; None: not at all, or its ledger is damaged."""
+    """Return the registration of a campaign; None: not registered, or a damaged ledger."""
     certified = (certificate or {}).get('registration') or {}
     line = certified.get('begun', '') if recomputed is None else recomputed.contents.ledger
     try:
@@ -155,7 +155,7 @@ def _registered(
 
 
 def _info(reply: bytes) -> Any:
-    """Return what an answer stamps; None: it is no time stamp."""
+    """Return the content of a reply; None: it is not a time stamp."""
     from rfc3161_client import PKIStatus, decode_timestamp_response
 
     try:

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Everything that a certificate or a campaign's folder says, computed anew and held against it."""
+"""Recomputing everything in a certificate or a campaign's folder, and comparing it."""
 
 from __future__ import annotations
 
@@ -67,8 +67,8 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
     from cryptography.x509 import Certificate
 
-SIGNATURE = 'signature'  # name of that check
-ABSENT = 'is not there'  # a certificate misses it, where there is one
+SIGNATURE = 'signature'  # name of the check
+ABSENT = 'is not there'  # a file is missing
 COUNTED = 'counted anew from the journal'
 ERROR = 'psi_error'  # column of tests.csv
 COMPUTED = {'mean', 'half_width'}  # columns of tests.csv that the journal does not hold
@@ -83,11 +83,11 @@ def verify(
 ) -> list[CheckResult]:
     """Check a campaign's folder, a published one, or a certificate.
 
-    :param bags: recordings that the certificate names
-    :param key: the lab's public key, with which the certificate has to be signed; None: a
-        signature is checked, but nothing says whose it is
+    :param bags: recordings that the certificate lists
+    :param key: the lab's public key, which has to match the signature; None: the signature is
+        checked, but not its owner
     :param ledger: of the lab; None: the copy beside the campaign
-    :param authorities: whose time stamps are trusted
+    :param authorities: trusted for time stamps
     :raises MissingError: what is needed to read a certificate is not installed
     :raises ParameterError: there is neither a campaign nor a certificate
     """
@@ -131,7 +131,7 @@ def verify(
 def _of_certificate(
     file: Path, certificate: dict[str, Any], data: bytes, key: Ed25519PublicKey | None
 ) -> list[CheckResult]:
-    """Check what a certificate says of itself."""
+    """Check a certificate by itself."""
     checks = []
     problems: tuple[str, ...] = ()
     if content_digest(certificate) != certificate['digest']:
@@ -168,8 +168,8 @@ def _of_signature(certificate: dict[str, Any], key: Ed25519PublicKey | None) -> 
 
 
 def _of_files(folder: Path, certificate: dict[str, Any]) -> Iterator[CheckResult]:
-    """Check the files beside a certificate that it vouches for."""
-    # What was published without evidence has none of these, and is not expected to.
+    """Check the files that a certificate lists."""
+    # A published folder without evidence lacks these files.
     is_campaign = any((folder / name).exists() for name in (JOURNAL, TESTS, RESULT))
     for name, digest in certificate['files'].items():
         path = folder / name
@@ -187,7 +187,7 @@ def _of_files(folder: Path, certificate: dict[str, Any]) -> Iterator[CheckResult
     try:
         there = certified_files(folder) if is_campaign else []
     except SpecificationError:
-        return  # said where the campaign is counted
+        return  # reported when the campaign is counted
     for name in there:
         if name not in certificate['files'] and name != REPLICATION:
             yield CheckResult(
@@ -198,7 +198,7 @@ def _of_files(folder: Path, certificate: dict[str, Any]) -> Iterator[CheckResult
 def _of_campaign(
     recomputed: RecomputedCampaign, certificate: dict[str, Any] | None
 ) -> list[CheckResult]:
-    """Check what follows from a journal."""
+    """Check everything that follows from a journal."""
     folder = recomputed.folder
     torn: tuple[str, ...] = ()
     if recomputed.torn:
@@ -228,7 +228,7 @@ def _of_campaign(
 
 
 def _held_against(certificate: dict[str, Any], recomputed: RecomputedCampaign) -> CheckResult:
-    """Hold every number and word of a certificate against what the journal gives."""
+    """Compare every number and word of a certificate with the journal."""
     again = counted_anew(recomputed)
     left_out = (*ISSUED, 'files', 'digest', 'signature')
     said = {key: value for key, value in certificate.items() if key not in left_out}
@@ -236,7 +236,7 @@ def _held_against(certificate: dict[str, Any], recomputed: RecomputedCampaign) -
 
 
 def _of_tests(file: Path, recomputed: RecomputedCampaign) -> CheckResult:
-    """Hold the table of the tests against the journal."""
+    """Compare the table of the tests with the journal."""
     try:
         found = list(csv.reader(io.StringIO(file.read_text(encoding='utf-8'))))
     except FileNotFoundError:
@@ -250,7 +250,7 @@ def _of_tests(file: Path, recomputed: RecomputedCampaign) -> CheckResult:
     ]
     expected = list(csv.reader(lines))
     for name in expected[0]:
-        later = name == ERROR or name.startswith(MEASURED)  # 0.2.0 did not write these
+        later = name == ERROR or name.startswith(MEASURED)  # version 0.2.0 did not write these
         if later and found and name not in found[0]:
             expected = _without(expected, name)
     problems = []
@@ -270,7 +270,7 @@ def _of_tests(file: Path, recomputed: RecomputedCampaign) -> CheckResult:
 
 
 def _without(rows: list[list[str]], name: str) -> list[list[str]]:
-    """Return a table with its header, without one column."""
+    """Return a table with its header, but without one column."""
     place = rows[0].index(name)
     return [row[:place] + row[place + 1 :] for row in rows]
 
@@ -283,14 +283,14 @@ def _near(one: str, two: str) -> bool:
 
 
 def _of_yaml(file: Path, again: str, left_out: tuple[str, ...] = ()) -> CheckResult:
-    """Hold a file against its content as it is computed anew.
+    """Compare a file with its recomputed content.
 
-    :param left_out: keys that the version of the software is in
+    :param left_out: keys that depend on the software version
     """
     what = f'{file.name}, computed anew'
     try:
         text = file.read_text(encoding='utf-8')
-        read(file)  # refuses a key that appears twice
+        read(file)  # refuses duplicate keys
         found = yaml.safe_load(text)
     except FileNotFoundError:
         return CheckResult(what, note=ABSENT)
@@ -305,7 +305,7 @@ def _of_yaml(file: Path, again: str, left_out: tuple[str, ...] = ()) -> CheckRes
 
 
 def _of_replication(folder: Path, certificate: dict[str, Any]) -> list[CheckResult]:
-    """Check that a published specification is the one whose digest the certificate names."""
+    """Check that a published specification has the certified digest."""
     file = folder / REPLICATION
     if not file.exists():
         return []
@@ -326,7 +326,7 @@ def _of_bag(bag: Path, certificate: dict[str, Any]) -> CheckResult:
     named = {each['name']: each for each in certificate['bags']}
     if not named:
         return CheckResult(what, ('the certificate names no recording',))
-    # A recording may lie in a folder of another name by now, where there is only one.
+    # A single recording may be in a renamed folder.
     entry = named.get(bag.name) or (next(iter(named.values())) if len(named) == 1 else None)
     if entry is None:
         return CheckResult(what, (f'the certificate names {", ".join(named)}',))

@@ -38,35 +38,36 @@ Array = NDArray[np.float64]
 
 AXES = ['xyz', 'xzy', 'yxz', 'yzx', 'zxy', 'zyx', 'xyx', 'xzx', 'yxy', 'yzy', 'zxz', 'zyz']
 ORDERS = tuple(frame + axes for frame in 'sr' for axes in AXES)
-SHOWN = 20  # dropped rows that are listed
-NEAR = 0.01  # [m] from the origin: no tracker stands so near
-FAR = 100.0  # [m]
-ARM = 0.001  # [m] of a reflector beside the tool's point
-FITS = np.radians(5.0)  # [rad] no arm misses a rotation by more: the order is another one
+SHOWN = 20  # largest number of dropped rows that are listed
+NEAR = 0.01  # [m] a tracker is never so near to a pose
+FAR = 100.0  # [m] a tracker is never so far from a pose
+ARM = 0.001  # [m] smallest reported distance between reflector and tool centre point
+FITS = np.radians(5.0)  # [rad] a larger misfit of rotations means a wrong order of angles
 
 
 @dataclass(frozen=True)
 class TurnFit:
-    """By what attained rotations miss the commanded ones, after the best rigid fit."""
+    """Errors of attained rotations after the best rigid fit."""
 
     rms_deg: float
     largest_deg: float
     largest_row: int
     order: str  # of the attained angles
-    better_order: str = ''  # one that fits where this one does not
-    better_deg: float = math.nan  # by what it misses at most
+    better_order: str = ''  # an order with a small error, if this one has a large error
+    better_deg: float = math.nan  # its largest error
 
 
 @dataclass(frozen=True)
 class GoalFit:
-    """By what attained poses miss their goals, after the best rigid fit."""
+    """Errors of attained poses after the best rigid fit."""
 
     rms_mm: float
     largest_mm: float
     largest_row: int
     turns: TurnFit | None  # None: no rotations on both sides
-    arm_mm: tuple[float, ...] = ()  # of the reflector on the tool, x, y, z; empty: none seen
-    left_mm: float = math.nan  # root mean square that is left with it
+    # reflector on the tool, x, y, z; empty: at the tool centre point
+    arm_mm: tuple[float, ...] = ()
+    left_mm: float = math.nan  # root mean square error with it
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -256,7 +257,7 @@ def _fit(table: PoseTable, arguments: argparse.Namespace) -> GoalFit | None:
 
 
 def _by_name(columns: Sequence[str]) -> tuple[str, ...]:
-    """Return columns of a quaternion in the order x, y, z, w, where their names tell it."""
+    """Return the columns of a quaternion in the order x, y, z, w, if their names tell it."""
     last = [name.strip().lower()[-1:] for name in columns]
     return (
         tuple(columns[last.index(each)] for each in 'xyzw')
@@ -266,7 +267,7 @@ def _by_name(columns: Sequence[str]) -> tuple[str, ...]:
 
 
 def _unit_hints(table: PoseTable, arguments: argparse.Namespace) -> list[str]:
-    """Return what numbers of an unlikely size suggest, a line each."""
+    """Return hints about units if numbers are unlikely, one line each."""
     hints = []
     for what, poses, unit, option in (
         ('attained', table.attained, arguments.unit, '--unit'),
@@ -293,7 +294,7 @@ def _unit_hints(table: PoseTable, arguments: argparse.Namespace) -> list[str]:
 
 
 def _turns(table: PoseTable, base: Array, order: str) -> TurnFit:
-    """Compare the attained rotations with the commanded ones; looks for an order that fits."""
+    """Compare attained with commanded rotations; search for an order of angles that fits."""
     goals = [matrix_of(pose[3:]) for pose in table.goals]
     off = turns_left(base, goals, [matrix_of(pose[3:]) for pose in table.attained])
     found = TurnFit(

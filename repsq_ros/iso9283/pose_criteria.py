@@ -44,9 +44,9 @@ from repsq_ros.json_answer import add_json, print_json
 Array = NDArray[np.float64]
 
 NAMES = ('x', 'y', 'z', 'qx', 'qy', 'qz', 'qw')
-TOGETHER = 1e-6  # [m, and of a quaternion's numbers] commanded poses nearer than this are one
+TOGETHER = 1e-6  # [m, and quaternion components] tolerance for equal commanded poses
 MM = 1000.0
-ANOTHER_FRAME = 50.0  # [mm] that no arm misses a pose by
+ANOTHER_FRAME = 50.0  # [mm] a larger error means another frame
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -95,7 +95,7 @@ class Cycles:
 
 @dataclass(frozen=True)
 class Quantities:
-    """What the standard says of one pose, in mm and rad; None where it cannot be told."""
+    """The quantities of the standard for one pose, in mm and rad; None: not known."""
 
     cycles: int
     accuracy: Accuracy | None
@@ -146,9 +146,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def read_imported(file: Path) -> PoseTable:
-    """Read a table that repsq import-poses has written.
+    """Read a table written by repsq import-poses.
 
-    :raises BagError: it is none
+    :raises BagError: it is not such a table
     """
     attained = Columns(NAMES[:3], quaternion=NAMES[3:])
     names = tuple(f'goal_{name}' for name in NAMES)
@@ -163,7 +163,7 @@ def read_imported(file: Path) -> PoseTable:
 
 
 def grouped(table: PoseTable, commanded: list[float] | None) -> list[Cycles]:
-    """Return the cycles of each commanded pose; all are of one where none is told."""
+    """Return the cycles of each commanded pose; without commanded poses, of a single one."""
     if not table.goals:
         one = Cycles(None if commanded is None else np.array(commanded))
         one.rows, one.attained = list(table.rows), list(table.attained)
@@ -186,7 +186,7 @@ def angles_of(pose: tuple[float, ...]) -> tuple[float, float, float]:
 
 
 def quantities(cycles: Cycles, arguments: argparse.Namespace) -> Quantities:
-    """Return what can be told of one pose."""
+    """Return the known quantities of one pose."""
     positions, turns, count = cycles.positions, cycles.turns, len(cycles.attained)
     goal = None if cycles.commanded is None else cycles.commanded * MM
     measured = any(pose[3:] != UNTURNED for pose in cycles.attained)
@@ -208,7 +208,7 @@ def quantities(cycles: Cycles, arguments: argparse.Namespace) -> Quantities:
 
 
 def _lay_over(poses: list[Cycles], arguments: argparse.Namespace) -> float:
-    """Move the goals into the frame of the attained positions; returns what is left [mm] (rms).
+    """Transform the goals to the frame of the attained positions; return the rms error [mm].
 
     :raises BagError: no three poses are commanded
     """
@@ -240,7 +240,7 @@ def _show(table: PoseTable, found: list[Quantities], left: float) -> None:
 
 
 def lines_of(found: list[Quantities]) -> list[tuple[str, str]]:
-    """Return each quantity of the standard with what all poses come to."""
+    """Return each quantity of the standard over all poses."""
     lines = []
     for name, values, unit in (
         ('AP  accuracy', [q.accuracy.position for q in found if q.accuracy], 'mm'),
@@ -268,10 +268,10 @@ def lines_of(found: list[Quantities]) -> list[tuple[str, str]]:
 
 
 def lines_of_table(file: Path, series: int = 10) -> list[tuple[str, str]]:
-    """Return what a table of poses comes to, as `repsq iso9283` prints it.
+    """Return the quantities of a table of poses, as `repsq iso9283` prints them.
 
-    :param series: cycles of one series, for the drift
-    :raises BagError: it is no table of poses
+    :param series: cycles per series, for the drift
+    :raises BagError: it is not a table of poses
     """
     table = read_imported(file)
     asked = argparse.Namespace(series=series, directions=1, fit=False)

@@ -27,14 +27,15 @@ from transforms3d.euler import euler2quat
 from repsq_ros.errors import BagError
 from repsq_ros.iso9283.table_text import DECIMALS, decimal_of, number_of, read_cells
 
-DAMAGED = re.compile(r'^[-+]?\d[.,]?\d*[eE][-+]?\d+$')  # a long number that a spreadsheet cut
-NORM = 0.05  # by which the norm of a quaternion may differ from 1
+# a long number that a spreadsheet has shortened
+DAMAGED = re.compile(r'^[-+]?\d[.,]?\d*[eE][-+]?\d+$')
+NORM = 0.05  # largest deviation of a quaternion's norm from 1
 UNTURNED = (0.0, 0.0, 0.0, 1.0)
 
 
 @dataclass(frozen=True)
 class Columns:
-    """Which columns hold what, and in which units."""
+    """Names and units of the columns."""
 
     position: tuple[str, ...]  # x, y, z
     angles: tuple[str, ...] = ()  # three; empty: none
@@ -45,19 +46,21 @@ class Columns:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """All of them."""
+        """All column names."""
         return (*self.position, *self.angles, *self.quaternion)
 
 
 @dataclass
 class PoseTable:
-    """What a file gave, and what was dropped of it."""
+    """The poses of a file, and the dropped rows."""
 
-    rows: list[int] = field(default_factory=list)  # numbers in the file, the first one below it: 1
+    # row numbers in the file; the first row below the header is 1
+    rows: list[int] = field(default_factory=list)
     attained: list[tuple[float, ...]] = field(default_factory=list)  # x, y, z [m], x, y, z, w
     goals: list[tuple[float, ...]] = field(default_factory=list)  # the same; empty: not in it
     angles: list[tuple[float, ...]] = field(default_factory=list)  # attained [rad]; empty: none
-    times: list[str] = field(default_factory=list)  # as they stand there; empty: none, or damaged
+    # as text from the file; empty: none, or damaged
+    times: list[str] = field(default_factory=list)
     dropped: list[str] = field(default_factory=list)  # one line each
     notes: list[str] = field(default_factory=list)
 
@@ -67,10 +70,10 @@ def read_pose_table(
 ) -> PoseTable:
     """Read a table of attained poses, and of commanded ones where it has them.
 
-    :param time: column of the time stamps, which are kept where they are whole
-    :param decimal: point or comma; empty: what the numbers of the table tell
-    :raises BagError: no such file, not a table, a column that is missing or there twice, numbers
-        of two kinds, no row that is whole
+    :param time: column of the time stamps, which are kept if undamaged
+    :param decimal: point or comma; empty: detect it from the table
+    :raises BagError: no such file, not a table, a missing or duplicate column, numbers of two
+        kinds, no complete row
     """
     header, lines, _ = read_cells(file)
     wanted = attained.names + (() if goal is None else goal.names)

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""How two frames lie to each other, from positions and rotations that were seen in both."""
+"""The rotation and translation between two frames, from poses measured in both."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 
 FEWEST = 6  # poses
-TURNED = 0.1  # spread of the goals' rotations (Frobenius norm), about 4 degrees
+TURNED = 0.1  # smallest spread of the goals' rotations (Frobenius norm), about 4 degrees
 ROUNDS = 30
 
 
 def rigid_fit(source: Array, target: Array) -> tuple[Array, Array, Array]:
-    """Return the rotation R and translation t that take source nearest to target.
+    """Return the rotation R and translation t that map source closest to target.
 
     Least squares over all points by the singular value decomposition of their covariance (Kabsch);
     a reflection is excluded.
 
     :param source: (n, 3), n >= 3, not on one line
     :param target: (n, 3)
-    :returns: R (3, 3), t (3,), and the distances (n,) that are left
+    :returns: R (3, 3), t (3,), and the remaining distances (n,)
     """
     from_centre, to_centre = source.mean(axis=0), target.mean(axis=0)
     rotation = nearest_rotation(((source - from_centre).T @ (target - to_centre)).T)
@@ -46,10 +46,10 @@ def rigid_fit(source: Array, target: Array) -> tuple[Array, Array, Array]:
 
 
 def lever_arm(goals: Array, turns: Sequence[Array], attained: Array) -> tuple[Array, Array] | None:
-    """Return where on the tool the attained point sits, and the distances (n,) left with it.
+    """Return the place of the attained point on the tool, and the remaining distances (n,).
 
     Least squares of p_i = t + R (g_i + G_i a) in t, R and a, by turns: R as in `rigid_fit`, then
-    t and a, in which it is linear. None: the goals are turned too little to tell a from t.
+    t and a, which are linear. None: the goals' rotations differ too little to separate a from t.
 
     :param goals: (n, 3) g_i
     :param turns: n rotations (3, 3), G_i
@@ -76,10 +76,10 @@ def nearest_rotation(matrix: Array) -> Array:
 
 
 def turns_left(base: Array, goals: Sequence[Array], attained: Sequence[Array]) -> Array:
-    """Return by which angles [rad] attained rotations miss commanded ones, (n,).
+    """Return the angles [rad] between attained and commanded rotations, (n,).
 
-    Between the two lie the base's rotation, which is given, and that of the target on the tool,
-    which is the same for all: A_i = R G_i T. T is the mean of all (R G_i)^-1 A_i.
+    They are related by the known rotation R of the base and the common rotation T of the target
+    on the tool: A_i = R G_i T. T is the mean of all (R G_i)^-1 A_i.
 
     :param base: (3, 3), R
     :param goals: n matrices (3, 3)

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The cells of a table as text, whatever a spreadsheet did to it, and the numbers in them."""
+"""The cells of a table as text, and their numbers, despite what spreadsheets do to them."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from repsq_ros.errors import AbsentError, BagError
 
 DELIMITERS = ';\t,'
 DECIMALS = {'point': '.', 'comma': ','}
-# A number whose only mark may be a decimal one or one of thousands: 1.000 or -12,345.
+# A number whose only mark may be decimal or for thousands: 1.000 or -12,345.
 EITHER = re.compile(r'^[-+]?[1-9]\d{0,2}[.,]\d{3}$')
 ONE_MARK = re.compile(r'^[-+]?\d*([.,])\d+([eE][-+]?\d+)?$')
-# What a spreadsheet writes in a cell without a value: no comment, though it begins with #.
+# Spreadsheet errors: cells that begin with # without being comments.
 NO_VALUE = re.compile(r'^#(N/A|REF!|VALUE!|DIV/0!|NUM!|NAME\?|NULL!)')
-# Marks of thousands beside point and comma: apostrophes, spaces that do not break, narrow ones.
+# Thousands separators besides point and comma: apostrophes and narrow or non-breaking spaces.
 GROUPS = re.compile("(?<=\\d)['\u2019 \u00a0\u2009\u202f](?=\\d{3}(?:\\D|$))")
 THOUSANDS = re.compile(r'^[-+]?\d{1,3}(\.\d{3})+$|^[-+]?\d{1,3}(,\d{3})+$')
 
@@ -80,7 +80,7 @@ def _is_comment(cell: str) -> bool:
 
 
 def _plain(text: str) -> str:
-    """Return a number without typographic marks: minus sign, marks of thousands."""
+    """Return a number without typographic marks: minus sign, thousands separators."""
     return GROUPS.sub('', text.strip().replace('\u2212', '-'))
 
 
@@ -89,10 +89,10 @@ def _says_something(line: str) -> bool:
 
 
 def decimal_of(file: Path, cells: Iterable[str]) -> str:
-    """Return the decimal mark of a table: one for all of its numbers.
+    """Return the decimal mark of a table, which is the same for all its numbers.
 
-    Most numbers can be read in one way only. 1.000 and 1,000 cannot: they are what the others make
-    of them, and where no other tells, a number as it is written in the file's only mark.
+    Most numbers can be read in one way only. Ambiguous ones, such as 1.000 and 1,000, are read
+    like the others; if all are ambiguous, the file's only mark is the decimal mark.
 
     :raises BagError: numbers of both kinds
     """
@@ -119,9 +119,9 @@ def decimal_of(file: Path, cells: Iterable[str]) -> str:
 def number_of(text: str, decimal: str = '') -> float:
     """Return a number with a decimal point or a decimal comma.
 
-    :param decimal: the mark; empty: where both occur, the last one (1.234,5 and 1,234.5 are the
-        same), else the one there is
-    :raises ValueError: no number, not finite, or marks that do not fit
+    :param decimal: the mark; empty: if both occur, the last one (1.234,5 and 1,234.5 are the
+        same), else the one that occurs
+    :raises ValueError: not a number, not finite, or inconsistent marks
     """
     plain = _plain(text)
     if not decimal and ',' in plain and '.' in plain:

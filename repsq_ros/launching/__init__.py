@@ -12,4 +12,4 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Which nodes make up a campaign, as plain data; and the same as actions of `ros2 launch`."""
+"""The nodes of a campaign as plain data, and as actions of `ros2 launch`."""

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Plain descriptions as actions of `ros2 launch`: the one file that imports launch."""
+"""Plain descriptions as launch actions: the only file that imports launch."""
 
 from __future__ import annotations
 
@@ -48,12 +48,12 @@ PACKAGE = 'repsq_ros'
 
 
 def given(argument: LaunchArgument) -> Any:
-    """Return what stands for an argument where launch wants text, such as a path or a topic."""
+    """Return the substitution for an argument, for use as text such as a path or a topic."""
     return LaunchConfiguration(argument.name)
 
 
 def shared(file: PackageFile) -> Any:
-    """Return the path of a file that is installed with the package."""
+    """Return the path of a file installed with the package."""
     return PathJoinSubstitution([FindPackageShare(PACKAGE), *file.path.split('/')])
 
 
@@ -75,14 +75,14 @@ def declare(*arguments: LaunchArgument) -> list[Any]:
 
 
 def remap(names: Mapping[str, LaunchArgument]) -> list[Any]:
-    """Give topics, by the names that the nodes have for them, the names that arguments tell."""
+    """Remap topics, by the names that the nodes use, to the names given by arguments."""
     return [SetRemap(topic, given(argument)) for topic, argument in names.items()]
 
 
 def require(look: Callable[..., None], **arguments: LaunchArgument) -> OpaqueFunction:
-    """Look at arguments before what stands after it is started; an error ends it, in one line.
+    """Check arguments before the following actions start; an error ends the launch in one line.
 
-    :param look: called with their values, as text
+    :param look: called with the values, as text
     """
 
     def perform(context: Any) -> list[Any]:
@@ -93,7 +93,7 @@ def require(look: Callable[..., None], **arguments: LaunchArgument) -> OpaqueFun
 
 
 def look_before(*arguments: LaunchArgument) -> OpaqueFunction:
-    """Look once at all arguments of a campaign before its nodes are started."""
+    """Check all arguments of a campaign once, before its nodes start."""
 
     def perform(context: Any) -> list[Any]:
         values = {each.name: given(each).perform(context) for each in arguments}
@@ -104,7 +104,7 @@ def look_before(*arguments: LaunchArgument) -> OpaqueFunction:
 
 
 def _close(output: LaunchArgument | None) -> Callable[[Any, Any], Any]:
-    """Say how the campaign has ended, and end the launch as it did."""
+    """Print how the campaign ended, and end the launch with the same exit code."""
 
     def ended(event: Any, context: Any) -> Any:
         folder = '' if output is None else given(output).perform(context)
@@ -115,7 +115,7 @@ def _close(output: LaunchArgument | None) -> Callable[[Any, Any], Any]:
             Path(registration) if registration else None,
         )
         print(told, flush=True)
-        if not context.is_shutdown:  # else somebody has ended it
+        if not context.is_shutdown:  # else a user has ended it
             check_ending(event.returncode)
         return Shutdown(reason='the campaign has ended')
 
@@ -129,11 +129,11 @@ def node(
     file: LaunchArgument | None = None,
     remappings: Mapping[str, LaunchArgument] | None = None,
 ) -> Node:
-    """Start a node; the launch ends when the scheduler has ended.
+    """Start a node; the launch ends when the scheduler ends.
 
     :param output: folder of the campaign
-    :param file: of parameters; those of the description count for more
-    :param remappings: of this node alone; `remap` is for all
+    :param file: of parameters; the description overrides it
+    :param remappings: of this node only; `remap` is for all nodes
     """
     return Node(
         package=PACKAGE,
@@ -148,20 +148,20 @@ def node(
 
 
 def _parameters(description: NodeDescription, file: LaunchArgument | None) -> list[Any]:
-    """List the sources of a node's parameters: what comes later counts for more."""
+    """List the sources of a node's parameters; later ones override earlier ones."""
     own = {name: _value(value) for name, value in description.parameters.items()}
     return [*([] if file is None else [given(file)]), *([own] if own else [])]
 
 
 def _value(value: object) -> object:
-    """Return the value of a parameter, of the type that its argument says."""
+    """Return the value of a parameter, converted to the argument's type."""
     if isinstance(value, LaunchArgument):
         return ParameterValue(given(value), value_type=value.kind)
     return value
 
 
 def include_monitor(on: LaunchArgument, **arguments: LaunchArgument | str) -> Any:
-    """Start what monitor.launch.py starts, where an argument is true."""
+    """Include monitor.launch.py if an argument is true."""
     return IncludeLaunchDescription(
         PythonLaunchDescriptionSource(shared(PackageFile('launch/monitor.launch.py'))),
         launch_arguments={
@@ -173,7 +173,7 @@ def include_monitor(on: LaunchArgument, **arguments: LaunchArgument | str) -> An
 
 
 def recorder(on: LaunchArgument) -> Any:
-    """Return the name of the node that records, where an argument is true; else ''."""
+    """Return the name of the recorder node if an argument is true; else ''."""
     name = PythonExpression(["'rosbag2_recorder' if '", given(on), "' == 'true' else ''"])
     return ParameterValue(name, value_type=str)
 
@@ -181,9 +181,9 @@ def recorder(on: LaunchArgument) -> Any:
 def record(
     on: LaunchArgument, folder: LaunchArgument, sensors: Iterable[LaunchArgument]
 ) -> ExecuteProcess:
-    """Record what the package says, and more topics, into a new bag, where an argument is true.
+    """Record the package's topics and further ones to a new bag if an argument is true.
 
-    :param sensors: arguments that tell the names of topics
+    :param sensors: arguments with the names of topics
     """
     pattern: list[Any] = [f'({"|".join(topics.RECORDED)}']
     for argument in sensors:

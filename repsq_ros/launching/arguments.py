@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Arguments of launch files, as plain data: what declares one also stands for its value."""
+"""Arguments of launch files as plain data, which also stand for their values."""
 
 from __future__ import annotations
 
@@ -32,10 +32,9 @@ class PackageFile:
 class LaunchArgument:
     """An argument of a launch file.
 
-    :ivar default: None: it has to be given
-    :ivar choices: all that it may be; empty: anything
-    :ivar kind: the type of the parameter it becomes, whatever the argument looks like: `50` is
-        also a double
+    :ivar default: None: required
+    :ivar choices: allowed values; empty: any
+    :ivar kind: type of the parameter, since the text alone is ambiguous: `50` may be a double
     """
 
     name: str
@@ -51,7 +50,7 @@ def switch(name: str, description: str, default: str = 'false') -> LaunchArgumen
 
 
 def specification(file: str, description: str = 'Test specification (YAML)') -> LaunchArgument:
-    """Describe the argument of this name; by default a file of the package's `config/`."""
+    """Describe the argument `specification`; its default is a file in the package's `config/`."""
     return LaunchArgument('specification', description, PackageFile(f'config/{file}'))
 
 
@@ -71,7 +70,7 @@ SELF_TEST = LaunchArgument(
 MONITOR = switch('monitor', 'Start the monitor as well')
 RVIZ = switch('rviz', 'With monitor:=true, start RViz too')
 
-# Of a campaign on a real robot.
+# For campaigns on a real robot.
 OUTPUT = LaunchArgument('output', 'Folder of the campaign: journal, tests.csv, result.yaml')
 SEED = LaunchArgument(
     'seed', "Seed of the cases; -1: the registered one, or the specification's", '-1', kind=int
@@ -80,7 +79,7 @@ SESSION_NOTE = LaunchArgument('session_note', 'Kept with this session', '')
 NAMESPACE = LaunchArgument('namespace', 'Of the nodes', '')
 AUTOSTART = switch('autostart', 'Begin without a call of the service ~/start')
 RECORD = switch('record', 'Record sensors and topics of the package into the folder')
-# The lab's switch is where it is, whatever the namespace of the nodes.
+# Absolute: the lab's switch does not depend on the namespace of the nodes.
 EMERGENCY_STOP = LaunchArgument(
     'emergency_stop_topic', 'The switch of the lab (std_msgs/Bool)', '/emergency_stop'
 )

@@ -14,8 +14,8 @@
 
 """The one list of nodes of a campaign: launch files and `repsq run` build theirs from it.
 
-Plain data, no ROS. A setting may be a value, or something that its user resolves later, such as
-an argument of a launch file.
+Plain data, no ROS. A setting is a value, or a placeholder that is resolved later, such as an
+argument of a launch file.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ from repsq_ros.simulation.simulated_sensors import SENSORS
 
 Settings = Mapping[str, object]
 
-# [s] before a node that does not end is killed: the alarm of a stop has other ways to try.
+# [s] before a hanging node is killed; a stop's alarm does not depend on it.
 STOP_TIMEOUT = 15.0
 
-# In the order of their start: who commands the robot comes last.
+# Order of starting: the node that commands the robot is last.
 ORDER = ('simulated_robot', 'measurement', 'estimator', 'guard', 'scheduler')
 
-# The settings that each node takes where they are given; it has further parameters of its own.
+# Settings that are passed to each node if given; nodes have further parameters.
 TAKES = {
     'monitor': ('specification',),
     'simulated_robot': ('subject', 'model', 'seed', 'speed'),
@@ -56,19 +56,19 @@ TAKES = {
     ),
 }
 
-# Parameters of nodes in simulation: no sample may be lost, however fast it runs.
+# Parameters of nodes in simulation: no sample may be lost at any speed.
 RELIABLE: dict[str, object] = {
     f'qos_overrides./{sensor.topic}.subscription.reliability': 'reliable'
     for sensor in SENSORS.values()
 }
-# Of a measurement node besides: a packet that was lost is sent again, and simulated time waits.
+# Also for a measurement node: wait for lost packets to be sent again, as simulated time does.
 LOSSLESS: dict[str, object] = {**RELIABLE, 'arrival_grace': 600.0}
-# Of a scheduler besides: nodes may take minutes to start on a busy machine.
+# Also for a scheduler: nodes may take minutes to start on a busy machine.
 LOCKSTEP: dict[str, object] = {**RELIABLE, 'lockstep': True, 'peer_timeout': 300.0}
 
 SIMULATED_TIME: dict[str, object] = {'use_sim_time': True}
-# Nobody sits beside a simulated robot: what would hold the campaign ends it. Stops are not
-# verified: faster than real time, seconds of a watchdog are not those of the robot.
+# Nobody attends a simulated robot, so the campaign ends where it would pause. Stops are not
+# verified, since a watchdog counts real seconds and the robot may run faster.
 SIMULATION: dict[str, dict[str, object]] = {
     'measurement': SIMULATED_TIME | LOSSLESS,
     'estimator': SIMULATED_TIME,
@@ -86,12 +86,12 @@ class NodeDescription:
 
 
 def new_launch_id() -> str:
-    """Draw the ID by which nodes of one launch know each other."""
+    """Draw the ID by which nodes of one launch recognize each other."""
     return f'launch-{secrets.token_hex(8)}'
 
 
 def enclave_of(name: str) -> list[str]:
-    """Return the ROS arguments by which a node finds its keys, where SROS 2 is switched on.
+    """Return the ROS arguments for a node's keys, if SROS 2 is enabled.
 
     The enclaves are those of `config/security/policy.xml`.
     """
@@ -102,8 +102,8 @@ def enclave_of(name: str) -> list[str]:
 def campaign_node(name: str, settings: Settings, *, simulated: bool = False) -> NodeDescription:
     """Describe one node of a campaign.
 
-    :param settings: by the names of the nodes' parameters; each node takes those it knows
-    :param simulated: with a simulated robot, which sends the time
+    :param settings: by parameter name; each node takes those it knows
+    :param simulated: with a simulated robot, which publishes the time
     """
     more = dict(SIMULATION.get(name, {})) if simulated else {}
     if simulated and name == 'scheduler' and 'speed' in settings:
@@ -120,9 +120,9 @@ def campaign_nodes(settings: Settings, *, simulated: bool = False) -> list[NodeD
 
 
 def replay_node(name: str, settings: Settings) -> NodeDescription:
-    """Describe a node that listens to a bag that is played, and to its time.
+    """Describe a node that listens to a bag being played, with the bag's time.
 
-    It gets no `launch_id`: nobody in a bag has it.
+    It gets no `launch_id`, since no node in a bag has it.
 
     :param name: measurement or estimator
     """
@@ -137,16 +137,16 @@ def monitor_node(
     """Describe the node that draws a campaign for RViz.
 
     :param simulated: whether its time comes from /clock
-    :param asked: the durability it asks for; None: the usual
+    :param asked: requested durability; None: the default
     """
     more = {} if asked is None else durability(asked)
     return _node('monitor', settings, {'use_sim_time': simulated, **more})
 
 
 def durability(asked: object) -> dict[str, object]:
-    """Return the parameters with which a node asks for a durability of what a campaign announces.
+    """Return the parameters for a requested durability of the campaign's topics.
 
-    A bag may say nothing of its topics' durability: volatile takes any.
+    A bag may not know its topics' durability: volatile accepts all.
     """
     return {
         f'qos_overrides./{topic}.subscription.durability': asked

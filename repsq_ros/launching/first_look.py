@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""One look before a launch starts its nodes, and what is said when its campaign has ended."""
+"""Checks before a launch starts its nodes, and the text at the end of its campaign."""
 
 from __future__ import annotations
 
@@ -46,10 +46,10 @@ NUMBERS = {int: 'a whole number', float: 'a number'}
 
 
 def look_first(arguments: Sequence[LaunchArgument], values: Mapping[str, str]) -> dict[str, str]:
-    """Refuse what could only fail after the nodes have started, and begin what was registered.
+    """Refuse arguments that would make nodes fail later, and begin a registered campaign.
 
     :param values: of the arguments, by name
-    :returns: values in place of those: seed and name of a registered campaign
+    :returns: values to replace: seed and name of a registered campaign
     :raises RepsqError: which argument, what was found, what was expected
     """
     for argument in arguments:
@@ -83,7 +83,7 @@ def _begin_registered(
 ) -> dict[str, str]:
     """Begin a registered campaign; see `look_first`.
 
-    :param any_seed: none was asked for
+    :param any_seed: no seed was requested
     """
     given, seed_value = values.get('registration', ''), values.get('seed_value', '')
     registration = Path(given) if given else None
@@ -121,11 +121,11 @@ def _look_at(folder: Path, resume: bool) -> None:
 
 
 def closing_text(folder: Path | None, code: int, registration: Path | None = None) -> str:
-    """Return what is said when the scheduler of a launch has ended.
+    """Return the text at the end of a launch's scheduler.
 
-    :param folder: of the campaign; None: it kept nothing
+    :param folder: of the campaign; None: no folder
     :param code: exit code of the scheduler
-    :param registration: by which the campaign began; None: not registered
+    :param registration: of the campaign; None: not registered
     """
     ended = 'ended' if code == 0 else f'was broken off (exit code {code})'
     if folder is None:
@@ -155,7 +155,7 @@ def closing_text(folder: Path | None, code: int, registration: Path | None = Non
 
 
 def check_ending(code: int) -> None:
-    """Refuse to end well after a campaign that did not.
+    """Raise an error if the campaign failed, so that the launch fails, too.
 
     :raises CampaignError: the scheduler ended with another exit code than 0
     """
@@ -164,11 +164,11 @@ def check_ending(code: int) -> None:
 
 
 def certify(folder: Path) -> str:
-    """Write the certificate, not signed; returns its name, or why there is none."""
+    """Write an unsigned certificate; return its name, or why there is none."""
     file = folder / CERTIFICATE
     try:
         if file.exists() and b'"signature"' in file.read_bytes():
             return f'{file} (signed before: left as it is)'
         return str(issue(make_document(recompute(folder)), folder))
     except (RepsqError, OSError) as error:
-        return f'no certificate ({error})'  # the result stands all the same
+        return f'no certificate ({error})'  # the result is valid anyway

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""A registered campaign on its way: its seed, its beginning and its end in the ledger."""
+"""Running a registered campaign: its seed, and its start and end in the ledger."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ def registered_seed(
 
     :param registration: a file of `repsq register`, with the ledger beside it
     :param file: the specification
-    :param asked: a seed that was asked for; None: the registered one
-    :param seed_value: the public value that a registered seed follows from; '': none
+    :param asked: requested seed; None: the registered one
+    :param seed_value: the public value that gives a registered seed; '': none
     :raises ParameterError: it is not the registered campaign, or that began before
     :raises CertificateError: the registration or the ledger was changed
     """
@@ -51,7 +51,7 @@ def registered_seed(
 
 
 def begin_registered(registration: Path, folder: Path, campaign_id: str, seed_value: str) -> None:
-    """Say in the ledger that a campaign begins, and keep the ledger in its folder."""
+    """Write the start of a campaign to the ledger, and copy the ledger to its folder."""
     statement, ledger = read_registration(registration)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -62,7 +62,7 @@ def begin_registered(registration: Path, folder: Path, campaign_id: str, seed_va
 
 
 def require_same_registration(registration: Path | None, folder: Path) -> None:
-    """Refuse to go on with a campaign by another registration than the one it began with.
+    """Refuse to continue a campaign with another registration than at its start.
 
     :param registration: None: none was given
     :param folder: of the campaign
@@ -82,9 +82,9 @@ def require_same_registration(registration: Path | None, folder: Path) -> None:
 
 
 def close_registered(registration: Path, folder: Path) -> str:
-    """Say in the ledger how a campaign ended that has run, and keep the ledger in its folder.
+    """Write the end of a campaign to the ledger, and copy the ledger to its folder.
 
-    :returns: a line for people where it ended before its first test; else ''
+    :returns: a message if it ended before its first test; else ''
     """
     if (folder / RESULT).exists():
         end_registered(registration.parent, folder)
