@@ -12,4 +12,4 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Messages, of rclpy or of a bag reader, to plain values of the core."""
+"""Conversion of messages, from rclpy or a bag reader, to plain values of the core."""

@@ -14,8 +14,9 @@
 
 """Messages to plain values of the core.
 
-The messages may be rclpy's or a bag reader's: only their fields count. So online and replay share
-every line of this, and no ROS is needed to read a bag. Sensors' messages: sensor_messages.py.
+The messages may be rclpy's or a bag reader's, since only their fields are used. So online nodes
+and replay share this code, and no ROS is needed to read a bag. For sensor messages, see
+sensor_messages.py.
 """
 
 from __future__ import annotations
@@ -40,9 +41,9 @@ def command_of_twist(twist: Any) -> tuple[float, float, float]:
 
 
 def span_of(message: Any) -> Span:
-    """Turn the record of a phase back into the phase.
+    """Convert a TestPhase message to the phase.
 
-    :raises ValueError: with what is wrong: the message was not made by this package
+    :raises ValueError: with what is wrong: another program made the message
     """
     phase = PHASES.get(message.phase)
     if phase is None:
@@ -51,10 +52,10 @@ def span_of(message: Any) -> Span:
     window_end_ns = from_time(message.window_end)
     window = (from_time(message.window_start), window_end_ns) if window_end_ns else None
     end_ns, command_ns = (from_time(each) or None for each in (message.end, message.command_start))
-    if not hasattr(message, 'cause'):  # of an earlier version: what it lacks is as usual
+    if not hasattr(message, 'cause'):  # of an earlier version: missing fields get their defaults
         given = {'phase': phase, 'index': test.index, 'attempt': test.attempt, 'end_ns': end_ns}
         return Span(**_values(Span, message, **given, window=window, command_ns=command_ns))
-    return Span(  # field by field: there are many phases
+    return Span(  # field by field for speed: there are many phases
         phase,
         test.index,
         test.attempt,
@@ -73,22 +74,22 @@ def span_of(message: Any) -> Span:
 
 
 def test_of(phase: Any) -> Any:
-    """Return the TestCommand that a TestPhase belongs to.
+    """Return the TestCommand of a TestPhase.
 
-    Recordings of version 0.1.0 have only its campaign_id, index and attempt, on the phase itself.
+    Recordings of version 0.1.0 have only its campaign_id, index and attempt, in the phase itself.
     """
     return getattr(phase, 'test', phase)
 
 
 def case_of(message: Any) -> Case:
-    """Turn a TestCommand back into the case."""
+    """Convert a TestCommand to the case."""
     return Case(message.index, message.attempt, draw_of(message))
 
 
 def test_record_of(message: Any) -> TestRecord:
-    """Turn the record of an outcome back into the outcome.
+    """Convert a TestMeasurement to the outcome.
 
-    A number that is none makes no valid test, whoever says so: all listeners agree on that.
+    A psi that is not finite is never valid, whatever the message says, for all listeners alike.
     """
     values = _values(TestRecord, message)
     values['weight_bound'] = values['weight_bound'] or math.inf  # 0: not given
@@ -105,39 +106,39 @@ def test_record_of(message: Any) -> TestRecord:
 
 
 def draw_of(message: Any) -> Draw:
-    """Turn the record of a case back into the case; its weight is the one that was drawn."""
+    """Convert a TestCommand to the draw, with the weight as it was drawn."""
     values = _values(Draw, message)
     values['weight_bound'] = values['weight_bound'] or math.inf  # 0: not given
     return Draw(**values)
 
 
 def estimate_record_of(message: Any) -> EstimateRecord:
-    """Turn the message of an estimate back into the estimate."""
+    """Convert an Estimate message to the estimate."""
     return EstimateRecord(**_values(EstimateRecord, message))
 
 
 def counted_of(message: Any) -> CountedAttempt:
-    """Turn the message of an attempt that was counted back into it."""
+    """Convert the message of a counted attempt."""
     return CountedAttempt(
         test_record_of(message.measurement), estimate_record_of(message.estimate)
     )
 
 
 def result_of(message: Any) -> Result:
-    """Turn the message of a result back into it; of `accept` its guarantee tells."""
+    """Convert the message of a result; the verdict of `accept` is only in its guarantee."""
     return Result(**_values(Result, message, verdict='', decided_at=0))
 
 
 def _values(kind: type[Any], message: Any, **given: Any) -> dict[str, Any]:
-    """Return the fields of a record (a dataclass) from those of the same names of its message.
+    """Return the fields of a record (a dataclass) from message fields with the same names.
 
-    `NAME_ns` is the time stamp NAME. A field that recordings of an earlier version lack keeps its
-    default.
+    `NAME_ns` is the time stamp NAME. Fields that are missing in recordings of earlier versions
+    keep their default.
 
-    :param given: fields that are not as their message has them
+    :param given: fields that do not come from the message
     :raises AttributeError: a message of this version lacks a field
     """
-    recorded = not hasattr(message, 'get_fields_and_field_types')  # as a bag's reader makes them
+    recorded = not hasattr(message, 'get_fields_and_field_types')  # made by a bag reader
     values = given
     for name in kind.__dataclass_fields__.keys() - given.keys():
         stamp = name.removesuffix('_ns')

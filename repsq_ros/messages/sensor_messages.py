@@ -12,11 +12,11 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Sensor messages to samples, as an input says: which stamp, which body, which field.
+"""Conversion of sensor messages to samples: the stamp, body and field that an input names.
 
-How a message of each type is read stands in measurement/catalogue.py. A message may also be many
-at once, whose numbers are columns: the sample is one of columns, then. What cannot be said of all
-of them together raises TypeError or ValueError.
+How each message type is read is defined in measurement/catalogue.py. A message may also stand for
+many, with columns as numbers; then the sample has columns, too. TypeError or ValueError means that
+the messages cannot be read together.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ from repsq_ros.measurement.reasons import Code
 from repsq_ros.measurement.samples import POSE, Samples, number_sample, real
 from repsq_ros.timebase import from_time
 
-# From a message and the time of its arrival [ns] to a sample; None: it says nothing of the body.
+# From a message and its time of arrival [ns] to a sample; None: no sample of the body.
 Reader = Callable[[Any, int], Samples | None]
 
 
 class FieldError(RepsqError):
-    """A message does not hold what the specification says it does; the message is for users."""
+    """A message lacks what the specification names; the text is for users."""
 
     exit_code = 2
 
@@ -101,7 +101,7 @@ def _named(source: Input, kind: MessageKind) -> Callable[[Any, int], Samples | N
 
 
 def _frame_pair(source: Input) -> Reader:
-    """Return the reader of one transform: of the child `body` in the parent `frame`, if given."""
+    """Return the reader of one transform: of the child `body`, in the parent `frame` if given."""
     child, parent, by_arrival = source.body, source.frame, source.stamp == Stamp.RECEIVE
 
     def read(message: Any, arrival_ns: int) -> Samples | None:
@@ -115,7 +115,7 @@ def _frame_pair(source: Input) -> Reader:
 
 
 def bodies_of(name: str, message: Any) -> tuple[str, ...]:
-    """Return the names of the bodies in a message; one without a name for other types."""
+    """Return the names of the bodies in a message; [''] for other types."""
     kind = CATALOGUE.get(name)
     if kind is None or not kind.bodies:
         return ('',)
@@ -123,7 +123,7 @@ def bodies_of(name: str, message: Any) -> tuple[str, ...]:
 
 
 def _field_reader(path: str) -> Callable[[Any, int], Samples]:
-    """Return the reader of one number, by a path such as pose.pose.position.x or data[3]."""
+    """Return the reader of one number by its path, such as pose.pose.position.x or data[3]."""
     steps = re.findall(r'[A-Za-z_0-9]+', path)
     quick = attrgetter(path) if '[' not in path else None
 
@@ -132,7 +132,7 @@ def _field_reader(path: str) -> Callable[[Any, int], Samples]:
             try:
                 return number_sample(stamp_ns, real(quick(message)), frame_of(message))
             except (AttributeError, TypeError, ValueError):
-                pass  # told below, where the step that fails is known
+                pass  # reported below, where the failing step is known
         value = message
         for step in steps:
             try:

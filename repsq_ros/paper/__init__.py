@@ -12,4 +12,4 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The studies of the paper, one file each, with one face; no node imports this."""
+"""The studies of the paper, one file each, with a common interface; no node imports this."""

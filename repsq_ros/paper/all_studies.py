@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Every study by its name, and where the specification of each is."""
+"""All studies by name, with the paths of their specifications."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from repsq_ros.paper.study_interface import Study
 
 
 class Listed(NamedTuple):
-    """A study that is not imported yet."""
+    """A study whose module is not imported yet."""
 
-    module: str  # in repsq_ros.paper; its Study has the study's name in capitals
+    module: str  # in repsq_ros.paper; its Study is the study's name in capitals
     summary: str
 
 
@@ -55,7 +55,7 @@ LISTED = {
 
 
 class _Studies(Mapping[str, Study]):
-    """Every study by its name; a study's module is imported when it is asked for."""
+    """All studies by name; a study's module is imported on access."""
 
     def __getitem__(self, name: str) -> Study:
         module = import_module(f'repsq_ros.paper.{LISTED[name].module}')

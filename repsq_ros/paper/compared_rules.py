@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The baselines of the paper beside the rules that hold: tests, misses, agreement."""
+"""The paper's baselines compared with this package's rules: tests, misses, agreement."""
 
 from __future__ import annotations
 
@@ -63,16 +63,16 @@ from repsq_ros.studies.laws import read_law
 QUERY, SIZED, ISO = 'reproducible_query', 'divergence_sized', 'iso9283'
 RELATIVE, PAPER, HOEFFDING = 'relative_half_width', 'empirical_bernstein', 'hoeffding'
 ANYTIME, ANCHORED = 'anytime', 'anytime, anchored'
-CHUNK = 20  # campaigns in a piece of work, an even number
-MOST = 4000  # tests of the rules that look at them
+CHUNK = 20  # campaigns per task, an even number
+MOST = 4000  # largest number of tests of sequential rules
 
 
 @dataclass(frozen=True)
 class ComparedLaw:
-    """A law of psi, and the shapes of the proposal that draws the cases."""
+    """A law of psi, and the shapes of the proposal."""
 
     law: str
-    a: tuple[float, ...] = ()  # empty: the cases are drawn from the target
+    a: tuple[float, ...] = ()  # empty: use the target
     b: tuple[float, ...] = ()
 
     @property
@@ -112,7 +112,7 @@ class ComparedLaw:
 
 @dataclass(frozen=True)
 class BaselinesSetting:
-    """What is asked of the study."""
+    """The settings of the study."""
 
     accuracy: RequiredAccuracy
     scenarios: Mapping[str, ComparedLaw]
@@ -169,7 +169,7 @@ def _work(setting: BaselinesSetting, piece: tuple[str, int, int]) -> dict[str, S
 
 
 def _fixed(setting: BaselinesSetting, scenario: ComparedLaw) -> tuple[int, DivergenceSized]:
-    """Return the number of tests of the query, and the rule that the divergence sizes."""
+    """Return the number of tests of the query, and the rule sized by the divergence."""
     asked, width = setting.accuracy, scenario.bounds.width
     near = ReproducibleQuery(asked.beta, asked.runs).reach(asked.gamma, asked.c)
     tests = math.ceil(width**2 * math.log(2.0 / asked.c) / (2.0 * near**2))
@@ -224,7 +224,7 @@ def _row(
 def _half_width(
     setting: BaselinesSetting, scenario: ComparedLaw, rule: str, stopped: StoppedCampaigns
 ) -> tuple[float | str, float | str]:
-    """Return what the rule promises: the half-width, and the agreement of two labs."""
+    """Return the rule's promise: the half-width, and the agreement of two labs."""
     asked = setting.accuracy
     if rule == QUERY:
         return ReproducibleQuery(asked.beta).reach(asked.gamma, asked.c), 1.0 - asked.beta

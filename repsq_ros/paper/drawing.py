@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""How figures of studies look: colours that differ in grey and to the colour-blind, and marks."""
+"""The style of the studies' figures: colours that work in grey and for the colour-blind."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ from typing import Any
 from repsq_ros.paper.study_interface import Row, Study, StudyOutcome, number
 from repsq_ros.studies.figures import load_pyplot, save_figure
 
-# Of Okabe and Ito's palette, from dark to light: they can be told apart in grey print as well.
+# Okabe and Ito's palette, from dark to light, distinguishable in grey print.
 COLOURS = ('#000000', '#0072b2', '#d55e00', '#009e73', '#e69f00', '#56b4e9', '#cc79a7')
 MARKS = ('o', 's', '^', 'D', 'v', 'P', 'X')
 HATCHES = ('', '//', '..', '\\\\', 'xx', '--', 'oo')
 
 
 def style(place: int) -> dict[str, Any]:
-    """Return colour and mark of the place-th of several series of points."""
+    """Return colour and mark of a series of points, by its index."""
     return {'color': COLOURS[place % len(COLOURS)], 'marker': MARKS[place % len(MARKS)]}
 
 
 def filled(place: int) -> dict[str, Any]:
-    """Return colour and hatch of the place-th of several areas."""
+    """Return colour and hatch of an area, by its index."""
     return {
         'facecolor': COLOURS[place % len(COLOURS)],
         'hatch': HATCHES[place % len(HATCHES)],
@@ -69,13 +69,13 @@ def share_panel(
     first: int = 0,
     apart: float = 0.2,
 ) -> None:
-    """Draw a share with its interval for each tick, of several series beside each other.
+    """Draw a share with its interval at each tick, for several series side by side.
 
-    :param series: for each, a row for each tick
-    :param column: of the share; of a row in which there is none, nothing is drawn
+    :param series: for each, one row per tick
+    :param column: of the share; rows without it are not drawn
     :param label: of the axis
-    :param first: place of the first series' style
-    :param apart: how far two series are apart
+    :param first: index of the first series' style
+    :param apart: distance between two series
     """
     middle = (len(series) - 1) / 2
     for place, (name, rows) in enumerate(series.items()):
@@ -88,7 +88,7 @@ def share_panel(
 
 
 def _legend_above(axes: Any) -> None:
-    """Put a legend between the axes and their title, where it covers no data."""
+    """Put a legend between the axes and their title, outside of the data."""
     count = len(axes.get_legend_handles_labels()[0])
     axes.legend(fontsize='x-small', loc='lower center', bbox_to_anchor=(0.5, 1.0), ncols=2)
     axes.set_title(axes.get_title(), pad=12.0 + 12.0 * ((count + 1) // 2))

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Risk by importance sampling: what each rule takes for two labs, and how often it is wrong."""
+"""Risk by importance sampling: tests of each rule for two labs, and how often it is wrong."""
 
 from __future__ import annotations
 
@@ -51,25 +51,25 @@ from repsq_ros.specification.reader import Section
 
 RELATIVE, SQUARED, PAPER = 'relative half-width', 'R squared, as printed', 'empirical Bernstein'
 HOEFFDING, ANYTIME, ANCHORED = 'Hoeffding', 'anytime', 'anytime, anchored'
-CHUNK = 10  # campaigns in a piece of work, an even number
-EPISODES = 1_000_000  # naturalistic ones in a piece of work
+CHUNK = 10  # campaigns per task, an even number
+EPISODES = 1_000_000  # naturalistic episodes per task
 
 
 @dataclass(frozen=True)
 class Risk(AskedOnRange):
-    """What is asked about a probability of a crash; `upper` is R."""
+    """The question about a crash probability; `upper` is R."""
 
     relative: float
 
 
 @dataclass(frozen=True)
 class DrivingSetting:
-    """What is asked of the study."""
+    """The settings of the study."""
 
     scenarios: Mapping[str, tuple[Traffic, Risk]]
     table: Risk
     pairs: int
-    truth: int  # naturalistic episodes
+    truth: int  # number of naturalistic episodes for the true value
     most_tests: int
     seed: int
 
@@ -86,23 +86,23 @@ class DrivingPiece:
 
 @dataclass(frozen=True)
 class Crashes:
-    """What naturalistic episodes gave."""
+    """Results of naturalistic episodes."""
 
     episodes: int
     crashes: int
-    without: int  # in which the event had not happened
+    without: int  # crashes without the event
 
 
 @dataclass(frozen=True)
 class Campaigns:
-    """What campaigns gave, and all their values together."""
+    """Results of campaigns, and statistics of all their values."""
 
     stopped: Mapping[str, StoppedCampaigns]
     tests: int
     total: float  # sum of z
     squares: float
-    largest: float  # z
-    without: int  # crashes in which the event had not happened
+    largest: float  # largest z
+    without: int  # crashes without the event
 
 
 def _read(section: Section, asked: StudyRequest) -> DrivingSetting:
@@ -197,7 +197,7 @@ def _truth(
         'scenario': name, 'episodes': episodes, 'crashes': crashes, 'truth': rate,
         'truth_error': math.sqrt(own), 'weighted_tests': tests, 'weighted': mean,
         'weighted_error': math.sqrt(theirs),
-        # Standard errors between the two.
+        # Difference in standard errors.
         'apart': round((rate - mean) / math.sqrt(own + theirs), 2), 'reference': reference,
         'reference_error': precision**-0.5,
         'sd': math.sqrt(variance), 'range': traffic.largest,
@@ -224,7 +224,7 @@ def _row(name: str, risk: Risk, method: str, stopped: StoppedCampaigns, truth: f
 
 
 def _hoeffding(like: Row, risk: Risk) -> Row:
-    """Return what follows from its range alone: nobody has to drive for it."""
+    """Return the row of Hoeffding's rule, whose number of tests depends only on the range."""
     question = risk.question
     n = smallest_n(Hoeffding(), question.gamma, 0.0, question.bounds.width, question.c)
     counted = {'scenario': like['scenario'], 'method': HOEFFDING, 'campaigns': 0, 'met_rule': 0}

@@ -27,7 +27,7 @@ def draw(setting: Any, figure: Any, found: StudyOutcome) -> None:
     left, middle, right = figure.subplots(1, 3)
     names, rows = list(setting.scenarios), found.tables['']
     methods = [str(row['method']) for row in rows if row['scenario'] == names[0]]
-    # Of those that nobody drove for, only the number of tests is known.
+    # Methods that were only computed have no agreement.
     driven = [str(row['method']) for row in rows if row['scenario'] == names[0] and row['same_of']]
     width, series = 0.8 / len(names), {}
     for place, name in enumerate(names):

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The paper's humanoid: one policy, four proposals, each form of psi; and robots that differ."""
+"""The paper's humanoid: one policy, four proposals, all forms of psi, and changed robots."""
 
 from __future__ import annotations
 

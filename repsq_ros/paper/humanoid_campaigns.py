@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The walks of the humanoid study: four proposals, and robots that differ, on one policy."""
+"""The walks of the humanoid study: one policy with four proposals, and changed robots."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ from repsq_ros.specification.proposal_section import read_proposal
 from repsq_ros.specification.reader import Section
 from repsq_ros.studies.expected_promise import altered
 
-FIRST = 'Monte Carlo'  # whose first trial is the initiator, and the source of all pairs
+FIRST = 'Monte Carlo'  # its first trial is the initiator of all pairs
 
 
 @dataclass(frozen=True)
 class HumanoidSetting:
-    """What is asked of the study."""
+    """The settings of the study."""
 
     campaigns: Mapping[str, Specification]  # one for each proposal
     robots: Mapping[str, G1Changes]
@@ -58,7 +58,7 @@ class HumanoidSetting:
 
     @property
     def gamma(self) -> float:
-        """The accuracy that is asked for."""
+        """The requested accuracy."""
         return self.campaigns[FIRST].gamma
 
     @property
@@ -82,7 +82,7 @@ class WalkedTrial:
 
     forms: tuple[Forms, ...]
     weights: tuple[float, ...]
-    bounds: tuple[float, ...]  # of the weight, known before each draw
+    bounds: tuple[float, ...]  # weight bound of each test, known before its draw
 
 
 def read_setting(section: Section, asked: StudyRequest) -> HumanoidSetting:
@@ -142,7 +142,8 @@ def pieces_of(setting: HumanoidSetting) -> Sequence[Trial]:
     return [*trials[:count], *robots, *trials[count:]]
 
 
-_walkers: dict[tuple[str, str, G1Changes], Walker] = {}  # of this process: cases walked once
+# cached in this process, so that each case is walked once
+_walkers: dict[tuple[str, str, G1Changes], Walker] = {}
 
 
 def _walker(setting: HumanoidSetting, changes: G1Changes) -> Walker:
@@ -191,12 +192,12 @@ def _trial(setting: HumanoidSetting, name: str, seed: int) -> WalkedTrial:
 
 
 def form_of(specification: Specification) -> str:
-    """Return the form of psi that a specification names."""
+    """Return the form of psi in a specification."""
     return str(specification.measure.describe()['reduction'])
 
 
 class Running:
-    """A rule along a trial."""
+    """The state of a rule during a trial."""
 
     def __init__(self, rule: StoppingRule, question: Question, declared: Bounds | None) -> None:
         self._progress: Progress = rule.begin(question)
@@ -205,7 +206,7 @@ class Running:
 
     @property
     def over(self) -> bool:
-        """Tell whether no further test is taken in."""
+        """Tell whether the rule takes no further test."""
         return self._progress.reached or self._progress.void
 
     @property
@@ -214,7 +215,7 @@ class Running:
         return self._progress.reached
 
     def add(self, psi: float, weight: float, weight_bound: float) -> None:
-        """Take in one test; without a declared range, with the bound of its weight."""
+        """Add one test; without a declared range, use the bound of its weight."""
         if self.over:
             return
         z, bounds = psi * weight, self._declared
@@ -226,7 +227,7 @@ class Running:
 
 
 def rules_of(setting: HumanoidSetting, name: str) -> dict[str, Running]:
-    """Begin each rule: the paper's with the range that it declares, and `anytime`."""
+    """Start each rule: the paper's with its declared range, and `anytime`."""
     specification = setting.campaigns[name]
     gamma, c = specification.gamma, specification.accuracy.c
     declared = Bounds(0.0, setting.declared_range)

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The figure of the humanoid: estimates on the cells, tests, robots that differ."""
+"""The figure of the humanoid: estimates on the cells, tests, changed robots."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Tests that are lost where psi is high: what each way to count them says, and what is true."""
+"""Tests that are lost more often if psi is high: results of each way to count them."""
 
 from __future__ import annotations
 
@@ -50,14 +50,14 @@ from repsq_ros.specification.reader import Section
 from repsq_ros.studies.expected_promise import altered
 from repsq_ros.studies.laws import read_law
 
-CHUNK = 10  # campaigns in a piece of work
+CHUNK = 10  # campaigns per task
 WIDEN, ASSUME = SelectionBias
-SHARES = ('invalid', 'skipped', 'paused')  # of Loss
+SHARES = ('invalid', 'skipped', 'paused')  # fields of Loss
 
 
 @dataclass(frozen=True)
 class Loss:
-    """With which probability an attempt is lost, and how, where psi is at least `above`."""
+    """How attempts with psi of at least `above` are lost, with which probability."""
 
     invalid: float = 0.0
     skipped: float = 0.0
@@ -67,7 +67,7 @@ class Loss:
 
 @dataclass(frozen=True)
 class SelectionSetting:
-    """What is asked of the study."""
+    """The settings of the study."""
 
     campaigns: Mapping[str, Specification]  # one for each SelectionBias
     law: str
@@ -123,7 +123,7 @@ def _work(setting: SelectionSetting, piece: tuple[str, int, int]) -> dict[str, l
 def _campaign(
     setting: SelectionSetting, specification: Specification, loss: Loss, place: int, run: int
 ) -> Result:
-    """Run one campaign: the same attempts whichever way they are counted."""
+    """Run one campaign; the attempts are the same for all ways to count them."""
     random = generator(setting.seed, RandomStream.STUDY, place, run)
     seed = int(random.integers(2**31))
     law = read_law(setting.law, specification.measure.lower, specification.measure.upper)

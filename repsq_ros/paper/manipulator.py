@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""ISO 9283 against the method: how often independent trials report the same displacement."""
+"""ISO 9283 compared with the method: how often trials report the same displacement."""
 
 from __future__ import annotations
 
@@ -56,13 +56,13 @@ from repsq_ros.specification.accuracy_section import read_accuracy
 from repsq_ros.specification.reader import Section
 from repsq_ros.studies.laws import Law, read_law
 
-CHUNK = 20  # trials in a piece of work, an even number
-FIRST = 3  # trials that are shown one by one
+CHUNK = 20  # trials per task, an even number
+FIRST = 3  # number of trials that are listed
 
 
 @dataclass(frozen=True)
 class DisplacementSubject(AskedOnRange):
-    """A subject: the law of its displacement and what is asked of it; lengths in mm."""
+    """A subject: the law of its displacement and the requested accuracy; lengths in mm."""
 
     law: str
     cycles: int
@@ -83,7 +83,7 @@ class DisplacementSubject(AskedOnRange):
 
 @dataclass(frozen=True)
 class ManipulatorSetting:
-    """What is asked of the study."""
+    """The settings of the study."""
 
     subjects: Mapping[str, DisplacementSubject]
     trials: int
@@ -96,7 +96,7 @@ class Trials:
     """Some trials of one subject."""
 
     stopped: Mapping[str, StoppedCampaigns]
-    deviations: Numbers  # of the readings of the ISO procedure [mm], one for each trial
+    deviations: Numbers  # standard deviation of the ISO procedure's readings [mm], for each trial
 
 
 def _read(section: Section, asked: StudyRequest) -> ManipulatorSetting:
@@ -163,7 +163,7 @@ def _conclude(setting: ManipulatorSetting, results: Sequence[Trials]) -> StudyOu
 
 
 def _values(subject: DisplacementSubject, method: str, stopped: StoppedCampaigns) -> list[float]:
-    """Return the value of each trial: on cells, or as the gauge shows it."""
+    """Return the reported value of each trial: on cells, or as displayed by the gauge."""
     if method in (ISO, READOUT):
         return [float(each) for each in stopped.decided]
     cells = subject.cells

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What methods are called in the tables of several studies."""
+"""Names of methods in the tables of several studies."""
 
 ISO, READOUT = 'ISO 9283', 'ISO 9283, as read'
 PAPER = "paper's rule"

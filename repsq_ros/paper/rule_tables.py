@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Tests and agreement of each stopping rule on laws with known means: docs/theory.md's tables."""
+"""Tests and agreement of each stopping rule on laws with known means, for docs/theory.md."""
 
 from __future__ import annotations
 
@@ -55,9 +55,9 @@ PLACES: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class RulesSetting:
-    """What is asked of the study."""
+    """The settings of the study."""
 
-    runs: int  # of each law
+    runs: int  # for each law
     seed: int
 
 

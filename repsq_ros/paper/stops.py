@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Where campaigns stop whose values are there already: all rules on the same data."""
+"""Where campaigns stop on given values: all rules use the same data."""
 
 from __future__ import annotations
 
@@ -36,16 +36,16 @@ Numbers = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class StoppedCampaigns:
-    """How campaigns ended, one entry for each, in their order."""
+    """The ends of campaigns, one entry for each, in order."""
 
     n: NDArray[np.int64]
     mean: Numbers
-    reached: NDArray[np.bool_]  # by the rule; else the values were used up
-    decided: Numbers  # what is quantized: the mean, or the middle of the cell that was certified
+    reached: NDArray[np.bool_]  # the rule was met; False: no values left
+    decided: Numbers  # value to quantize: the mean, or the middle of the certified cell
 
     @staticmethod
     def together(parts: Sequence[StoppedCampaigns]) -> StoppedCampaigns:
-        """Put campaigns one after the other."""
+        """Concatenate campaigns."""
         columns = ('n', 'mean', 'reached', 'decided')
         return StoppedCampaigns(
             *(np.concatenate([getattr(part, name) for part in parts]) for name in columns)
@@ -53,19 +53,19 @@ class StoppedCampaigns:
 
     @staticmethod
     def of_rules(parts: Sequence[Mapping[str, StoppedCampaigns]]) -> dict[str, StoppedCampaigns]:
-        """Put the campaigns of each rule one after the other."""
+        """Concatenate the campaigns of each rule."""
         return {
             rule: StoppedCampaigns.together([part[rule] for part in parts]) for rule in parts[0]
         }
 
     def values(self, partition: Partition) -> list[float]:
-        """Return the value of each campaign on shared cells."""
+        """Return the quantized value of each campaign on shared cells."""
         return [partition.quantize(each).value for each in self.decided.tolist()]
 
     def same(self, partition: Partition) -> tuple[int, int]:
-        """Return in how many pairs (first and second, third and fourth, ..) the values agree.
+        """Return in how many pairs (first and second, third and fourth, ...) the values agree.
 
-        Of those pairs of which both met their rule: (how many agree, of how many).
+        Only pairs in which both met their rule count: (number that agree, number of pairs).
         """
         values = self.values(partition)
         both = [
@@ -78,7 +78,7 @@ class StoppedCampaigns:
         return sum(both), len(both)
 
     def same_as_initiator(self, lower: float, upper: float, half_width: float) -> tuple[int, int]:
-        """Return the same where the first of a pair lays the cells around its estimate."""
+        """Return the same for cells that the first of a pair places around its estimate."""
         met = (self.reached[::2] & self.reached[1::2]).tolist()
         agree = 0
         pairs = zip(self.mean[::2].tolist(), self.mean[1::2].tolist(), met, strict=True)
@@ -91,21 +91,21 @@ class StoppedCampaigns:
 
 @dataclass(frozen=True)
 class AskedOnRange:
-    """What is asked of a psi between 0 and an upper end."""
+    """The requested accuracy for a psi between 0 and an upper end."""
 
     upper: float  # [unit of psi]
     accuracy: RequiredAccuracy
 
     @property
     def cells(self) -> Partition:
-        """Return the paper's partition, from 0 on."""
+        """Return the paper's partition, which starts at 0."""
         asked = self.accuracy
         alpha = paper_alpha(asked.gamma, asked.c, asked.beta)
         return Partition.almost_uniform(0.0, self.upper, alpha)
 
     @property
     def question(self) -> Question:
-        """Return what the rules are asked."""
+        """Return the question for the rules."""
         asked = self.accuracy
         return Question(asked.gamma, asked.c, Bounds(0.0, self.upper), self.cells.edges)
 
@@ -118,14 +118,14 @@ def moment_stops(z: Numbers, rule: MomentRule, question: Question) -> StoppedCam
 
 
 def fixed_stops(z: Numbers, tests: int) -> StoppedCampaigns:
-    """Take the first tests of each campaign, whatever they show."""
+    """Stop each campaign after a fixed number of tests."""
     mean: Numbers = z[:, :tests].mean(axis=1)
     n = np.full(len(z), tests, dtype=np.int64)
     return StoppedCampaigns(n, mean, np.ones(len(z), dtype=np.bool_), mean)
 
 
 def anytime_stops(z: Numbers, question: Question) -> StoppedCampaigns:
-    """Run `anytime` side by side; an interval that becomes empty does not reach its rule."""
+    """Run `anytime` on all campaigns; an empty interval does not meet the rule."""
     runs, tests = z.shape
     n, mean = np.full(runs, tests, dtype=np.int64), np.zeros(runs)
     met, place = np.zeros(runs, dtype=np.bool_), np.flatnonzero(np.ones(runs))

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The one face of all studies: settings in, pieces of work, tables and findings out."""
+"""The common interface of all studies: settings, tasks, tables, findings, figure."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ Size = TypeVar('Size')
 Result = TypeVar('Result')
 Cell = float | int | str
 Row = dict[str, Cell]
-Tables = dict[str, list[Row]]  # by the end of the file's name: '' is the study's main table
+Tables = dict[str, list[Row]]  # by suffix of the file name: '' is the study's main table
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What a study is made to show, with the numbers that show it."""
+    """A claim of the study, with the numbers that support it."""
 
     text: str
     holds: bool
@@ -43,16 +43,16 @@ class Finding:
 
 @dataclass(frozen=True)
 class StudyOutcome:
-    """What a study gave."""
+    """The output of a study."""
 
     tables: Tables
     findings: tuple[Finding, ...]
-    shown: Any = None  # what the figure needs beside the tables
+    shown: Any = None  # further data for the figure
 
 
 @dataclass(frozen=True)
 class StudyRequest:
-    """How a study is asked for, beside its specification."""
+    """The command-line options of a study."""
 
     quick: bool = False
     seed: int | None = None  # None: that of the specification
@@ -61,14 +61,14 @@ class StudyRequest:
 
 @dataclass(frozen=True)
 class Study:
-    """A study. All functions stand in its module, so that they travel to other processes.
+    """A study. All its functions are at module level, so that they can be pickled.
 
-    :param read: from the specification's mapping to the setting
-    :param pieces: the pieces of work of a setting, none of which needs another
-    :param work: one piece; what it draws depends on setting and piece alone
-    :param conclude: from the results, in the order of the pieces, to tables and findings
+    :param read: from the specification's mapping to the settings
+    :param pieces: independent tasks of the settings
+    :param work: runs one task; its random numbers depend only on settings and task
+    :param conclude: from the results, in the order of the tasks, to tables and findings
     :param draw: on an empty matplotlib figure
-    :param columns: of each table, those that are printed
+    :param columns: the printed columns of each table
     """
 
     name: str
@@ -86,10 +86,10 @@ def run_study(
     executor: Executor | None = None,
     on_progress: Callable[[int], None] = lambda done: None,
 ) -> StudyOutcome:
-    """Run all pieces; the numbers are the same whoever computes them.
+    """Run all tasks; the numbers do not depend on the executor.
 
     :param executor: of this machine or of a cluster; None: in this process
-    :param on_progress: called with 1 after each piece
+    :param on_progress: called with 1 after each task
     """
     pieces, results = study.pieces(setting), []
     for result in in_order(executor, partial(study.work, setting), pieces):
@@ -99,7 +99,7 @@ def run_study(
 
 
 def sizes(section: Section, asked: StudyRequest, read: Callable[[Section], Size]) -> Size:
-    """Return the sizes of the quick or the full setting; a mistake in either is told."""
+    """Return the quick or the full sizes; mistakes in either are reported."""
     both = {}
     for name in ('full', 'quick'):
         inner = section.section(name)
@@ -115,12 +115,12 @@ def seed_of(section: Section, asked: StudyRequest) -> int:
 
 
 def campaigns_of(section: Section) -> int:
-    """Return how many campaigns a size of a study has."""
+    """Return the number of campaigns in a size of a study."""
     return section.whole('campaigns', at_least=2)
 
 
 def paired(section: Section, key: str, at_least: int) -> int:
-    """Return how many campaigns, or trials, are to be compared in pairs."""
+    """Return an even number of campaigns or trials, which are compared in pairs."""
     count = section.whole(key, at_least=at_least)
     if count % 2:
         raise section.fail(key, f'{count}', 'an even number: they are paired')
@@ -128,7 +128,7 @@ def paired(section: Section, key: str, at_least: int) -> int:
 
 
 def parts(names: Iterable[str], count: int, chunk: int) -> list[tuple[str, int, int]]:
-    """Part the campaigns of each name into pieces of work: name, first, one past the last."""
+    """Split the campaigns of each name into tasks: name, first, one past the last."""
     return [
         (name, begin, min(begin + chunk, count))
         for name in names
@@ -158,9 +158,9 @@ def row_of(rows: Sequence[Row], **where: Cell) -> Row:
 
 
 def agreement_found(name: str, anchored: Row, c: float, at_least: float = 0.0) -> Finding:
-    """Return whether pairs agree on anchored cells as often as is promised.
+    """Return whether pairs agree on anchored cells as often as promised.
 
-    :param at_least: share of the pairs that has to agree, too
+    :param at_least: share of the pairs that also has to agree
     """
     promised = (1.0 - c) ** 2
     return Finding(
@@ -171,6 +171,6 @@ def agreement_found(name: str, anchored: Row, c: float, at_least: float = 0.0) -
 
 
 def number(row: Mapping[str, Cell], column: str) -> float:
-    """Return a cell that is a number; NaN where there is none."""
+    """Return the number in a cell; NaN if it has none."""
     cell = row[column]
     return math.nan if cell == '' else float(cell)

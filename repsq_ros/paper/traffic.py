@@ -12,13 +12,13 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""A small traffic: a car behind another that may brake hard, or be cut in on. No real traffic.
+"""A traffic model: a car follows another one that may brake hard, or is cut in on.
 
-The manoeuvre that matters is drawn anew each second, with the probability p that the naturalistic
-model gives it. The importance model chooses at most one second of the episode, the k-th with the
-probability m_k, and makes the manoeuvre happen there; all else is naturalistic. So a path has the
-density q = p (1 - sum_k m_k + sum_k m_k [it happened in second k] / p_k), and the weight is exact,
-whatever the path: m_k may depend on all that went before.
+The critical manoeuvre is drawn in each second, with the probability p of the naturalistic model.
+The importance model selects at most one second of the episode, the k-th with probability m_k, and
+makes the manoeuvre happen there; everything else is naturalistic. So a path has the density
+q = p (1 - sum_k m_k + sum_k m_k [it happened in second k] / p_k), and the weight is exact for any
+path: m_k may depend on the whole past.
 """
 
 from __future__ import annotations
@@ -30,35 +30,35 @@ from numpy.typing import NDArray
 
 Numbers = NDArray[np.float64]
 
-STEP = 0.5  # [s] of the motion; the car reacts to what it saw a step before
-BLOCK = 4096  # episodes that are driven at once: they stay in the cache
+STEP = 0.5  # [s] of the simulation; the car reacts one step late
+BLOCK = 4096  # episodes simulated at once, so that they stay in the cache
 DESIRED, ACCELERATION, COMFORT, HEADWAY, STANDSTILL = 32.0, 1.5, 2.0, 1.2, 2.0  # m/s, m/s^2, s, m
-AT_REST = 0.25  # share of the importance model's attention while nothing is critical
+AT_REST = 0.25  # m_k of a situation that is not critical, as a share of the critical one
 ORDINARY = ((-2.5, 0.04), (1.0, 0.08))  # (acceleration [m/s^2], probability each second)
 
 
 @dataclass(frozen=True)
 class Traffic:
-    """A scenario: what is rare in it and how much the importance model looks for it."""
+    """A scenario: its critical event, and how often the importance model selects it."""
 
     event: str  # 'brake': the car ahead brakes hard; 'cut_in': one changes in just ahead
     seconds: int  # of an episode
     probability: float  # p of the event, each second
-    share: float  # of episodes that the importance model acts in, where all is critical
+    share: float  # of episodes in which the importance model acts, if all situations are critical
 
     @property
     def largest(self) -> float:
-        """Return R: no path on which the event happened weighs more."""
+        """Return R, the largest weight of a path with the event."""
         least = self.share / self.seconds * AT_REST / self.probability
         return 1.0 / (1.0 - self.share + least)
 
 
 @dataclass(frozen=True)
 class Episodes:
-    """What episodes gave."""
+    """The results of episodes."""
 
     crash: NDArray[np.bool_]
-    happened: NDArray[np.bool_]  # the event, once at least
+    happened: NDArray[np.bool_]  # whether the event happened at least once
     weight: Numbers
 
 
@@ -86,12 +86,12 @@ def _drive(traffic: Traffic, random: np.random.Generator, n: int, importance: bo
     ahead = speed.copy()  # [m/s] of the car ahead
     usual = 1.2 if braking else 2.5  # [s]
     gap = speed * np.clip(usual * np.exp(0.35 * random.standard_normal(n)), 0.6, 6.0)
-    brakes = random.uniform(4.5, 8.0, n)  # [m/s^2] that the car can do
+    brakes = random.uniform(4.5, 8.0, n)  # [m/s^2] largest braking of the car
     seen = _wanted(speed, gap, speed - ahead, brakes)
     crash, happened = np.zeros(n, dtype=np.bool_), np.zeros(n, dtype=np.bool_)
-    hard = np.zeros(n)  # [s] for which the car ahead goes on braking hard
-    spent, found = np.zeros(n), np.zeros(n)  # sum of m_k, and of m_k / p where it happened
-    # The second in which the sum of m_k passes this is chosen; naturalistic: none.
+    hard = np.zeros(n)  # [s] remaining hard braking of the car ahead
+    spent, found = np.zeros(n), np.zeros(n)  # sum of m_k, and of m_k / p where the event happened
+    # The event happens in the second in which the sum of m_k exceeds this; naturalistic: never.
     chosen: Numbers = random.random(n) if importance else np.full(n, np.inf)
     for _ in range(traffic.seconds):
         critical = gap < 1.1 * speed if braking else speed > 26.0
@@ -122,7 +122,7 @@ def _drive(traffic: Traffic, random: np.random.Generator, n: int, importance: bo
 
 
 def _ordinary(random: np.random.Generator, n: int) -> Numbers:
-    """Return what the car ahead does in a second, beside the event [m/s^2]."""
+    """Return the ordinary acceleration of the car ahead in a second [m/s^2]."""
     u, rate, below = random.random(n), np.zeros(n), 0.0
     for acceleration, probability in ORDINARY:
         rate[(u >= below) & (u < below + probability)] = acceleration

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Walks of the simulated G1, measured as a campaign measures them, each case once."""
+"""Walks of the simulated G1, measured like a campaign, each case once."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from repsq_ros.simulation.simulation import ticks_between_reports
 from repsq_ros.specification.model import Specification
 from repsq_ros.timebase import NANOSECONDS, to_seconds
 
-KEY = (0, 0)  # of the only window of a recorder
+KEY = (0, 0)  # key of the recorder's only window
 
 
 @dataclass(frozen=True)
@@ -45,15 +45,15 @@ class Forms:
     rms: float
 
     def of(self, form: str) -> float:
-        """Return one of them."""
+        """Return psi in one form."""
         return float(getattr(self, form))
 
 
 class Walker:
-    """One robot. A walk follows from its command alone, so that each case is walked once.
+    """One robot. A walk depends only on its command, so that each case is walked once.
 
-    What precedes the command is the same for all cases: it is lived through once, and each walk
-    goes on from there.
+    The time before the command is the same for all cases: it is simulated once, and each walk
+    continues from its end.
     """
 
     def __init__(self, folder: str, specification: Specification, changes: G1Changes) -> None:

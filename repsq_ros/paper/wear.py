@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""A subject that wears over sessions: what each rule reports, and how late the alarm rises."""
+"""A subject that wears over sessions: the results of each rule, and the delay of the alarm."""
 
 from __future__ import annotations
 
@@ -55,18 +55,18 @@ from repsq_ros.specification.reader import Section
 
 ANYTIME, PAPER, FIXED = 'anytime', "paper's rule", 'first session alone'
 UNIT = Bounds(0.0, 1.0)
-CHUNK = 50  # campaigns in a piece of work
-NEVER = 0  # stands for a test that has not come
+CHUNK = 50  # campaigns per task
+NEVER = 0  # in place of a test: none
 
 
 @dataclass(frozen=True)
 class Wear:
-    """How the mean of psi goes."""
+    """How the mean of psi changes over sessions."""
 
     mean: float
-    each: float  # more in each later session
-    jump: float = 0.0  # more from this session on
-    jump_at: int = 1  # from 1
+    each: float  # increase with each session
+    jump: float = 0.0  # additional increase from session jump_at on
+    jump_at: int = 1  # number of the session, from 1
 
     def means(self, sessions: int) -> Numbers:
         """Return the mean of each session."""
@@ -79,7 +79,7 @@ class Wear:
 
 @dataclass(frozen=True)
 class DriftSetting:
-    """What is asked of the study."""
+    """The settings of the study."""
 
     accuracy: RequiredAccuracy
     sd: float
@@ -96,10 +96,11 @@ class DriftSetting:
 
 @dataclass(frozen=True)
 class WearOutcomes:
-    """What some campaigns gave."""
+    """The results of some campaigns."""
 
     stopped: Mapping[str, StoppedCampaigns]
-    sessions_alarm: NDArray[np.int64]  # test at which two sessions' intervals parted; or NEVER
+    # test at which two sessions' intervals were disjoint; or NEVER
+    sessions_alarm: NDArray[np.int64]
 
 
 def _read(section: Section, asked: StudyRequest) -> DriftSetting:
@@ -147,19 +148,19 @@ def _work(setting: DriftSetting, piece: tuple[str, int, int]) -> WearOutcomes:
 
 
 def sessions_alarm(z: Numbers, tests: int, gamma: float, c: float) -> NDArray[np.int64]:
-    """Return the test at which a session's interval lies apart from that of an earlier one.
+    """Return the test at which a session's interval is disjoint from an earlier session's.
 
-    Each session has a confidence sequence of its own that misses with c / sessions: as long as
-    nothing drifts, the alarm rises with probability c at most, ever.
+    Each session has its own confidence sequence with c / sessions: without drift, there is an
+    alarm with probability c at most, ever.
 
     :param z: shape (campaigns, sessions times tests), in [0, 1]
-    :param tests: of a session
-    :returns: from 1; NEVER where it does not rise
+    :param tests: per session
+    :returns: from 1; NEVER: no alarm
     """
     runs, total = z.shape
     sessions = total // tests
-    highest: Numbers = np.zeros(runs)  # lower end of those before
-    lowest: Numbers = np.ones(runs)  # upper end
+    highest: Numbers = np.zeros(runs)  # highest lower end of earlier sessions
+    lowest: Numbers = np.ones(runs)  # lowest upper end of earlier sessions
     alarm: NDArray[np.int64] = np.full(runs, NEVER, dtype=np.int64)
     for session in range(sessions):
         sequence = AnytimeBatch(Question(gamma, c / sessions, UNIT), runs)
@@ -190,7 +191,7 @@ def _conclude(setting: DriftSetting, results: Sequence[WearOutcomes]) -> StudyOu
 
 
 def _moved(truths: Numbers, gamma: float) -> int:
-    """Return the test from which on the mean is more than gamma from the first; or NEVER."""
+    """Return the first test with a mean more than gamma from the initial one; or NEVER."""
     far = np.abs(truths - truths[0]) > gamma
     return int(far.argmax()) + 1 if far.any() else NEVER
 

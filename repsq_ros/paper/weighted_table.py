@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The rules of the driving study on psi and weights that another simulation has written."""
+"""The rules of the driving study on psi and weights from another simulation's file."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ COLUMNS = ('psi', 'weight')
 def read_weighted(file: Path) -> list[float]:
     """Return z = psi w of each row.
 
-    :raises ParameterError: which row is no test
+    :raises ParameterError: which row is invalid
     """
     expected = f'a CSV file with the columns {" and ".join(COLUMNS)}, psi in [0, 1], weight >= 0'
     found: list[float] = []
@@ -62,7 +62,7 @@ def _z(row: Mapping[str, str]) -> float:
 
 
 def judge(z: list[float], risk: Risk) -> list[Row]:
-    """Return where each rule stops on the tests in their order, and what it says then."""
+    """Return where each rule stops on the tests in their order, and its result."""
     rules: dict[str, StoppingRule] = {
         RELATIVE: RelativeHalfWidth(risk.relative),
         SQUARED: EmpiricalBernstein(2),

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Tables of a study as CSV and as Markdown: the same digits in both."""
+"""Tables of a study as CSV and Markdown, with the same digits."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from repsq_ros.errors import OutputError
 from repsq_ros.paper.study_interface import Cell, Row
 from repsq_ros.studies.summary import Share
 
-DIGITS = 6  # significant ones of a cell: two machines differ beyond, if at all
+DIGITS = 6  # significant digits of a cell: machines differ only beyond, if at all
 
 
 def shown(cell: Cell) -> str:
-    """Return a cell as it is written."""
+    """Return the text of a cell."""
     if isinstance(cell, float):
         return '' if math.isnan(cell) else f'{cell:.{DIGITS}g}'
     return str(cell)
@@ -59,7 +59,7 @@ def markdown(rows: Sequence[Row], columns: Sequence[str]) -> str:
 
 
 def share(name: str, count: int, of: int) -> Row:
-    """Return the columns of a share: count, of how many, and its exact interval of 95 %."""
+    """Return the columns of a share: count, total, and its exact 95 % interval."""
     found = Share(count, of)
     of_some: tuple[Cell, Cell, Cell] = (found.value, *found.interval) if of else ('', '', '')
     value, low, high = of_some

@@ -12,4 +12,4 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Studies without a robot: what a specification costs, and how often two labs would agree."""
+"""Studies without a robot: the cost of a specification, and the agreement of two labs."""

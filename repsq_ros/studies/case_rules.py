@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Tests to the stop where psi depends on the case: proposals, control variate, pairs."""
+"""Tests to the stop if psi depends on the case: proposals, control variate, pairs."""
 
 from __future__ import annotations
 
@@ -40,20 +40,20 @@ from repsq_ros.studies.laws import STEEP_SCALE, Law, read_law
 
 C = 0.05
 UNIT = Bounds(0.0, 1.0)
-TRUTH = 0.47  # of the steep laws, in three dimensions
+TRUTH = 0.47  # r* of the steep laws, in three dimensions
 BATCH = 10
-CAP = 20_000  # tests after which a campaign counts as never stopped
+CAP = 20_000  # number of tests at which a campaign counts as never stopped
 GAINS = (1.15, 1.3)
 CASES = tuple((power, gamma) for gamma in (0.04, 0.02) for power in (4.0, 5.0))
 TARGET = uniform(Box(tuple(Dimension(name, '1', 0.0, 1.0) for name in 'xyz')))
-STREAM_OFFSET = 100  # so that no scenario of studies.rules has the same random numbers
+STREAM_OFFSET = 100  # gives other random numbers than all scenarios of studies.rules
 
 Numbers = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class TestsToStop:
-    """Mean number of tests, its standard error, and the share of campaigns that missed."""
+    """Mean number of tests, its standard error, and the share of wrong campaigns."""
 
     tests: float
     error: float
@@ -62,30 +62,30 @@ class TestsToStop:
 
 @dataclass(frozen=True)
 class CaseRow:
-    """What a steep law gave, with gamma and c; all by `anytime`."""
+    """Results of a steep law with gamma and c; always by `anytime`."""
 
     law: str
     gamma: float
     monte_carlo: TestsToStop
     adaptive: TestsToStop
     control: TestsToStop
-    both: TestsToStop  # an adaptive proposal with the control variate
+    both: TestsToStop  # adaptive proposal and control variate
 
 
 @dataclass(frozen=True)
 class PairRow:
-    """Two subjects, of which one has psi with a larger gain."""
+    """Two subjects, one with a larger gain of psi."""
 
     gain: float
     difference: float  # of their means [unit of psi]
-    pairs: TestsToStop  # missed: the wrong one was called better
-    apart: TestsToStop  # tests of each of two campaigns with cases of their own, c / 2 each
+    pairs: TestsToStop  # missed: the worse one was called better
+    apart: TestsToStop  # tests of each of two campaigns with different cases, c / 2 each
 
 
 def study_cases(place: int, runs: int, seed: int) -> CaseRow:
     """Run one law and gamma.
 
-    :param place: in CASES
+    :param place: index in CASES
     """
     power, gamma = CASES[place]
     text = f'steep:{power:g}'
@@ -143,7 +143,7 @@ def _campaign(
 def study_pairs(place: int, runs: int, seed: int) -> PairRow:
     """Compare two subjects on the steep law of power 4.
 
-    :param place: in GAINS
+    :param place: index in GAINS
     """
     gain, whole = GAINS[place], Bounds(-1.0, 1.0)
     random = generator(seed, RandomStream.STUDY, STREAM_OFFSET + len(CASES) + place)
@@ -164,7 +164,7 @@ def study_pairs(place: int, runs: int, seed: int) -> PairRow:
 
 
 def _apart(gain: float, difference: float, runs: int, random: np.random.Generator) -> TestsToStop:
-    """Run two campaigns with cases of their own until their intervals part."""
+    """Run two campaigns with different cases until their intervals are disjoint."""
     subjects = AnytimeBatch(Question(difference / 2.0, C / 2.0, UNIT), 2 * runs)
     gains, ended = np.tile([gain, 1.0], runs), []
     while gains.size and subjects.n < CAP:
@@ -182,7 +182,7 @@ def _apart(gain: float, difference: float, runs: int, random: np.random.Generato
 
 
 def steep(u: Numbers, gain: float | Numbers, random: np.random.Generator) -> Numbers:
-    """Return psi of the steep law of power 4 (laws.py) with a gain, noise of its own each time."""
+    """Return psi of the steep law of power 4 (laws.py) with a gain and independent noise."""
     noise = np.exp(random.normal(-0.03125, 0.25, len(u)))
     reach = np.sum(np.abs(2.0 * u - 1.0) ** 4, axis=1)
     psi: Numbers = 1.0 - np.exp(-STEEP_SCALE[4.0] * 5.0 / 3.0 * gain * reach * noise)

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What a campaign will cost, by each rule and partition, before the robot moves."""
+"""The cost of a campaign, by rule and partition, before the robot moves."""
 
 from __future__ import annotations
 
@@ -45,67 +45,67 @@ from repsq_ros.timebase import to_seconds
 
 Known = tuple[Spread, Bounds]  # of z, or of v
 
-OFFSETS = 40  # places of r* within its cell that a certified cell is averaged over
-SHARE_OF_BETA = 0.1  # c is this share of beta at most where a random offset is to agree
+OFFSETS = 40  # places of r* in its cell, for the average of a certified cell
+SHARE_OF_BETA = 0.1  # largest share of beta for c, with a random offset
 
 
 @dataclass(frozen=True)
 class Budget:
-    """How tests turn into hours."""
+    """Conversion of tests into hours."""
 
     test_seconds: float
     battery_minutes: float | None = None
     change_minutes: float = 0.0
 
     def battery_changes(self, tests: int) -> int:
-        """Return how often the battery has to be changed; 0 where it is not limited."""
+        """Return the number of battery changes; 0: unlimited battery."""
         if self.battery_minutes is None or tests == 0:
             return 0
         each = math.floor(self.battery_minutes * 60.0 / self.test_seconds)
         return math.ceil(tests / max(each, 1)) - 1
 
     def hours(self, tests: int) -> float:
-        """Return robot hours, changes of the battery included."""
+        """Return the robot hours, with battery changes."""
         seconds = tests * self.test_seconds
         return (seconds + self.battery_changes(tests) * self.change_minutes * 60.0) / 3600.0
 
 
 @dataclass(frozen=True)
 class Offer:
-    """One way to run the campaign."""
+    """One option to run the campaign."""
 
     partition: str
     rule: str
-    gamma: float  # the rule's; nan where it has none
+    gamma: float  # the rule's gamma; nan: it has none
     c: float
     alpha: float
     count: Count
-    foretold: ExpectedPromise  # what its result will say
-    p_same: float  # plug-in for two runs of this size, over all places of r* in its cell
+    foretold: ExpectedPromise  # the expected sentences of its result
+    p_same: float  # plug-in for two runs of this size, averaged over r* in its cell
 
     @property
     def tests(self) -> int:
-        """Return the expected number of tests; 0: more than can be told."""
+        """Return the expected number of tests; 0: too many to be computed."""
         return self.count.mean
 
     @property
     def accurate(self) -> bool:
-        """Tell whether the published value is promised to be as accurate as was asked for."""
+        """Tell whether the requested accuracy of the published value is promised."""
         return self.foretold.accurate
 
     @property
     def agreed(self) -> bool:
-        """Tell whether two labs are promised to agree with 1 - beta."""
+        """Tell whether agreement of two labs with 1 - beta is promised."""
         return self.foretold.agreed
 
     @property
     def guarantees(self) -> bool:
-        """Tell whether it promises all that was asked for."""
+        """Tell whether everything requested is promised."""
         return self.accurate and self.agreed
 
 
 def asked_for(specification: Specification) -> float:
-    """Return how far a published value may be from r*.
+    """Return the largest allowed distance of a published value from r*.
 
     gamma + alpha/2; gamma for an anchored initiator, whose value is its estimate.
     """
@@ -119,11 +119,11 @@ def offers(
     bounds: Bounds | None = None,
     controlled: Known | None = None,
 ) -> list[Offer]:
-    """Return all ways with what they cost, the cheapest first; those without an end last.
+    """Return all options with their cost, the cheapest first; those without an end are last.
 
     :param spread: of z under the tester's proposal
-    :param bounds: of z; default: those of the proposal that the campaign begins with
-    :param controlled: v of the tester's control variate, where a pilot has shown it
+    :param bounds: of z; default: those of the campaign's first proposal
+    :param controlled: v of the tester's control variate, from a pilot
     """
     known = spread, bounds or starting_bounds(specification)
     found = list(_offers(specification, known, controlled))
@@ -131,12 +131,12 @@ def offers(
 
 
 def cheapest(found: list[Offer]) -> Offer | None:
-    """Return the cheapest way that promises all that was asked for."""
+    """Return the cheapest option that promises everything requested."""
     return next((offer for offer in found if offer.guarantees and offer.tests), None)
 
 
 def question_of(specification: Specification, bounds: Bounds, aim: float, c: float) -> Question:
-    """Return what a rule is asked: what truncation may take off the mean is taken off gamma."""
+    """Return the question to a rule, with gamma reduced by the truncation bias."""
     return Question(aim - specification.tester.proposal.truncation_bias, c, bounds)
 
 
@@ -148,9 +148,9 @@ def count_of(
     known: Known,
     controlled: Known | None = None,
 ) -> Count:
-    """Return how many tests a rule takes; beside a control variate the bet that is faster.
+    """Return how many tests a rule takes; with a control variate, by the faster bet.
 
-    :param aim: half-width that is wanted [unit of psi]
+    :param aim: requested half-width [unit of psi]
     :param known: z under the tester's proposal
     :param controlled: v of the tester's control variate
     """
@@ -162,13 +162,13 @@ def count_of(
     found = [count_tests(rule, question_of(specification, bounds, aim, c), spread)]
     if controlled is not None:
         spread, bounds = controlled
-        # Half of the capital is worth as much as half of c.
+        # Half of the capital corresponds to half of c.
         found.append(count_tests(rule, question_of(specification, bounds, aim, c / 2.0), spread))
     return min(found, key=lambda count: count.mean or math.inf)
 
 
 def rules_of(specification: Specification, spread: Spread) -> list[StoppingRule]:
-    """Return the rules that are compared: `anytime` last, as the tester has it."""
+    """Return the rules to compare, `anytime` last, with the tester's settings."""
     own, measure = specification.tester.stopping, specification.measure
     rules: list[StoppingRule] = [EmpiricalBernstein(), Hoeffding()]
     if isinstance(measure.quantity, Indicator) and specification.make_proposal().unweighted:
@@ -197,13 +197,13 @@ def _offers(
         return Offer(name, rule.name, aim, miss, laid.alpha, count, foretold, p_same)
 
     laid = cells.partition is not None
-    # A replicator's cells are laid, and a standard prescribes its own.
+    # Replicators have fixed cells, and so do standards.
     fixed = cells.kind == PartitionType.EDGES or (cells.kind == PartitionType.ANCHORED and laid)
     for rule in rules:
         if laid:
             yield offer('as specified', rule, gamma, c, cells)
         if fixed or isinstance(rule, Binomial):
-            continue  # the number of tests of a binomial rule is for the one gamma
+            continue  # the number of tests of a binomial rule is for a single gamma
         yield offer('anchored', rule, total, joint, _anchored(cells, total))
         yield offer(
             'anchored, each lab within', rule, total / 3, joint, _anchored(cells, total / 3)
@@ -224,7 +224,7 @@ def _offers(
 
 
 def _anchored(cells: PartitionChoice, gamma: float) -> PartitionChoice:
-    """Return cells 4 gamma wide, to be laid around an initiator's estimate."""
+    """Return cells 4 gamma wide, which will be placed around an initiator's estimate."""
     return replace(
         cells, kind=PartitionType.ANCHORED, alpha=4.0 * gamma, alpha_rule=None,
         random_offset=False, partition=None,
@@ -242,7 +242,7 @@ def _p_same(sd: float, tests: int, alpha: float, anchored: bool) -> float:
 
 
 def _certified(specification: Specification, known: Known, total: float, c: float) -> Offer:
-    """Return quantiles over the places of r* in its cell: at an edge there is no end."""
+    """Return quantiles over the places of r* in its cell; at an edge, it never ends."""
     spread, bounds = known
     cells = specification.cells
     name, alpha = 'any fixed', 2.0 * total
@@ -261,7 +261,7 @@ def _certified(specification: Specification, known: Known, total: float, c: floa
         counts.append(count or math.inf)
     whole: Callable[[float], int] = lambda n: math.ceil(n) if math.isfinite(n) else 0  # noqa: E731
     median = whole(float(np.median(counts)))
-    # Every place beyond the last one that ends has no end, so that nothing is interpolated.
+    # Never interpolate to a place without an end.
     most = whole(float(np.sort(counts)[math.ceil(0.95 * (len(counts) - 1))]))
     foretold = foretell(altered(specification, CertifiedCell(), total, c))
     count_of_all = Count(median, median, most)
@@ -283,9 +283,9 @@ def reachable_gamma(
     known: Known,
     controlled: Known | None = None,
 ) -> float:
-    """Return the smallest gamma that a rule reaches within so many tests in 95 % of campaigns.
+    """Return the smallest gamma that a rule reaches within this many tests in 95 % of campaigns.
 
-    To a hundredth of itself, at most the range of psi; nan where not even that is reached.
+    Its relative accuracy is 1 %, its maximum the range of psi; nan if even that is not reached.
     """
     c, measure = specification.accuracy.c, specification.measure
     width = min(known[1].width, measure.upper - measure.lower)

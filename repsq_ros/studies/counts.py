@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""How many tests a rule takes: by campaigns that are simulated, with ranges beside the mean."""
+"""How many tests a rule takes, by simulated campaigns: mean and range."""
 
 from __future__ import annotations
 
@@ -30,24 +30,24 @@ from repsq_ros.estimation.stopping import Bounds, Question, StoppingRule
 from repsq_ros.seeds import RandomStream, generator
 from repsq_ros.studies.spread import Spread
 
-CAMPAIGNS = 200  # that are simulated; fewer where they are long
-WORK = 5e7  # about so many values of z times tests are gone through
-LONGEST = 4_000  # tests beyond which a formula has to do
-LONGEST_VERDICT = 16_000  # tests within which a verdict has to fall
-AT_ONCE = 64  # tests that are drawn at once
+CAMPAIGNS = 200  # simulated campaigns; fewer if they are long
+WORK = 5e7  # approximate number of values of z times tests to process
+LONGEST = 4_000  # number of tests above which a formula is used instead
+LONGEST_VERDICT = 16_000  # largest number of tests for a verdict
+AT_ONCE = 64  # tests drawn at once
 
 
 @dataclass(frozen=True)
 class Count:
-    """Tests of a campaign; 0: more than can be told."""
+    """Number of tests of a campaign; 0: too many to be computed."""
 
     mean: int
     median: int
-    most: int  # 95 % of campaigns take at most so many
-    simulated: tuple[int, ...] = ()  # tests of each simulated campaign, where there are some
+    most: int  # 95 % of campaigns take at most this many
+    simulated: tuple[int, ...] = ()  # tests of each simulated campaign; empty: not simulated
 
     def share_beyond(self, tests: int) -> float:
-        """Return the probability that a campaign takes more; nan where that is not known."""
+        """Return the probability that a campaign takes more tests; nan: not known."""
         if not self.simulated:
             return math.nan
         return sum(n > tests for n in self.simulated) / len(self.simulated)
@@ -57,7 +57,7 @@ NEVER = Count(0, 0, 0)
 
 
 def count_tests(rule: StoppingRule, question: Question, spread: Spread) -> Count:
-    """Return how many tests a rule takes for values of a given spread."""
+    """Return how many tests a rule takes for values with a given spread."""
     if question.gamma <= 0.0:
         return NEVER
     guess = expected_tests(rule, question, spread.mean, spread.sd**2)
@@ -72,7 +72,7 @@ def count_tests(rule: StoppingRule, question: Question, spread: Spread) -> Count
 
 
 def summary_of(n: list[int]) -> Count:
-    """Return the mean, median and 95 % of simulated campaigns."""
+    """Return mean, median and 95 % quantile of simulated campaigns."""
     return Count(
         math.ceil(float(np.mean(n))),
         math.ceil(float(np.median(n))),
@@ -118,7 +118,7 @@ def _bernstein(rule: EmpiricalBernstein, question: Question, spread: Spread, gue
 def count_verdict(
     limit: float, margin: float, c: float, bias: float, bounds: Bounds, spread: Spread
 ) -> Count:
-    """Return how many tests the verdict of `accept` takes for values of a given spread.
+    """Return how many tests the verdict of `accept` takes for values with a given spread.
 
     :param bounds: of every z
     """

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Who does the work of a study: the cores of this machine, or a dask.distributed cluster."""
+"""Parallel execution of studies: on this machine's cores, or on a dask.distributed cluster."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ Done = TypeVar('Done')
 def open_executor(
     processes: int | None, scheduler: str, total: int, unit: str = 'pair'
 ) -> Iterator[tuple[Executor | None, Callable[[int], None]]]:
-    """Give an executor (None: this process alone) and a function that shows progress.
+    """Yield an executor (None: this process only) and a function that shows progress.
 
     :param processes: None: one for each core
     :param scheduler: address of a cluster; '' for none
-    :param total: how many pieces progress is told of
-    :param unit: what a piece is called
+    :param total: number of pieces
+    :param unit: name of a piece
     :raises ParameterError: a wrong number, or no cluster at the address
-    :raises MissingError: a cluster is asked for, and dask.distributed is not installed
+    :raises MissingError: dask.distributed is not installed, but a cluster is requested
     """
     if processes is not None and processes < 1:
         raise ParameterError('processes', f'{processes}', 'a whole number >= 1')
@@ -53,7 +53,7 @@ def open_executor(
         if count == 1:
             yield None, progress
             return
-        # Spawned, not forked: what a parent's threads hold would be held for ever in a child.
+        # Spawned, not forked: a fork copies locks that other threads hold, for ever.
         with ProcessPoolExecutor(count, mp_context=get_context('spawn')) as executor:
             yield executor, progress
 
@@ -61,9 +61,9 @@ def open_executor(
 def in_order(
     executor: Executor | None, work: Callable[[Piece], Done], pieces: Iterable[Piece]
 ) -> Iterator[Done]:
-    """Yield what is made of each piece, in their order; who stops to wait cancels the rest.
+    """Yield the result of each piece, in order; closing the iterator cancels the rest.
 
-    :param executor: of this machine or of a cluster; None: in this process, one after the other
+    :param executor: of this machine or of a cluster; None: sequentially in this process
     """
     return map(work, pieces) if executor is None else executor.map(work, pieces)
 

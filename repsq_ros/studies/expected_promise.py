@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What the result of a campaign will say, should all go as it should: asked of who writes it."""
+"""The promise of a future campaign without incidents, by the code that writes real promises."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from repsq_ros.estimation.stopping import StoppingRule
 from repsq_ros.specification.model import Specification
 from repsq_ros.specification.partition_section import PartitionChoice
 
-PROMISED = 'With probability'  # how a sentence begins that promises something
-# Rules that make a number of tests whatever they show, and are as wide as they are.
+PROMISED = 'With probability'  # start of each sentence with a promise
+# Rules with a fixed number of tests, whatever the half-width.
 FIXED = (FixedN, Binomial, DivergenceSized)
 
 
@@ -37,13 +37,13 @@ class ExpectedPromise:
 
     guarantee: str
     agreement: str
-    accurate: bool  # the accuracy that is asked for is promised
+    accurate: bool  # the requested accuracy is promised
     agreed: bool  # ... and the agreement of labs
-    provisos: tuple[str, ...] = ()  # what the promise assumes and nobody has proved
+    provisos: tuple[str, ...] = ()  # unproven assumptions of the promise
 
 
 def foretell(specification: Specification) -> ExpectedPromise:
-    """Return what the result will say where the rule is met and nothing is out of the ordinary."""
+    """Return the result's sentences if the rule is met without incidents."""
     said = say(facts_of(specification, specification.make_proposal()))
     rule = specification.tester.stopping
     open_ = isinstance(rule, FIXED) and not (

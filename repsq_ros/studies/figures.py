@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Figures of studies; they need matplotlib, of the optional extra `report`."""
+"""Figures of studies, drawn by matplotlib (optional extra `report`)."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ from repsq_ros.studies.summary import Summary
 
 INITIATOR, REPLICATOR = '#0b6e99', '#e07b39'
 BINS = 30
-FIGURE_BY = 'repsq_ros'  # in the metadata of each figure: it may be drawn again
+FIGURE_BY = 'repsq_ros'  # in the metadata of each figure: marks files that may be overwritten
 
 
 def require_writable(file: Path) -> None:
-    """Refuse a place for a figure before the work is done that it shows.
+    """Check that a figure can be written, before the work is done.
 
     :raises OutputError: the folder is missing, or cannot be written to
     """
@@ -48,7 +48,7 @@ def require_writable(file: Path) -> None:
 def load_pyplot(who: str) -> Any:
     """Return matplotlib's pyplot, which draws into files.
 
-    :param who: what needs it, for the line that says that it is missing
+    :param who: the user of matplotlib, for the error message
     :raises MissingError: it is not installed
     """
     try:
@@ -64,9 +64,9 @@ def load_pyplot(who: str) -> Any:
 def save_figure(figure: Any, file: Path, expected: str, **options: Any) -> None:
     """Write a figure.
 
-    :param expected: which kinds of files there are
+    :param expected: allowed kinds of files, in words
     :raises OutputError: it cannot be written
-    :raises ParameterError: it is no such kind of file
+    :raises ParameterError: another kind of file
     """
     try:
         name = 'Software' if file.suffix == '.png' else 'Creator'
@@ -115,14 +115,14 @@ def draw_runs(
 
 
 def _draw_square(axes: Any, low: float, high: float, **style: Any) -> None:
-    """Draw the square of [low, high] of both labs."""
+    """Draw the square [low, high] of both labs' estimates."""
     axes.plot((low, high, high, low, low), (low, low, high, high, low), **style)
 
 
 def _draw_pairs(
     axes: Any, labs: Sequence[Sequence[Run]], specification: Specification, summary: Summary
 ) -> None:
-    """Draw each pair of labs as a point, the cells, and how far gamma + alpha/2 reaches."""
+    """Draw each pair of labs as a point, with the cells and gamma + alpha/2."""
     first, second = (np.array([run.estimate for run in lab]) for lab in labs)
     same = np.array([a.value == b.value for a, b in zip(*labs, strict=True)])
     axes.plot(first[same], second[same], 'o', color=INITIATOR, markersize=4, label='same value')

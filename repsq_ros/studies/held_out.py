@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What a fitted proposal is worth, by tests that had no part in its fit."""
+"""The value of a fitted proposal, by cross-validation."""
 
 from __future__ import annotations
 
@@ -38,31 +38,31 @@ from repsq_ros.studies.spread import Spread, spread_of
 Numbers = NDArray[np.float64]
 
 FOLDS = 10
-FEWEST = 30  # tests of a pilot whose fit is judged at all
+FEWEST = 30  # fewest tests of a pilot for judging its fit
 ERRORS = 2.0  # standard errors by which the fit has to be better
 
 
 @dataclass(frozen=True)
 class WeightedSpread:
-    """Standard deviation of psi w, its standard error, and the tests that follow from it."""
+    """Standard deviation of psi w, its standard error, and the resulting number of tests."""
 
     sd: float  # [unit of psi]
     error: float
-    tests: int  # mean number to gamma by `anytime`; 0: beyond what can be told
+    tests: int  # mean number to gamma by `anytime`; 0: too many to be computed
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """A fit against plain Monte Carlo, on the same tests."""
+    """A fit compared with plain Monte Carlo, on the same tests."""
 
     monte_carlo: WeightedSpread
     fitted: WeightedSpread
-    gain: float  # of variance by the fit [unit of psi squared]
+    gain: float  # reduction of the variance by the fit [unit of psi squared]
     gain_error: float  # its standard error
 
     @property
     def pays(self) -> bool:
-        """Tell whether the fit is better: beyond two standard errors, and in tests as well."""
+        """Tell whether the fit is better: by two standard errors, and in tests as well."""
         fewer = 0 < self.fitted.tests < self.monte_carlo.tests or not self.monte_carlo.tests
         return self.gain > ERRORS * self.gain_error and fewer
 
@@ -81,20 +81,20 @@ def compare(
     share: float,
     proposal: Mixture,
 ) -> Comparison | None:
-    """Return what a fit is worth, each test judged by a fit to the other nine tenths.
+    """Return the value of a fit, by tenfold cross-validation.
 
-    E_q[(psi w)^2] = E_p[psi^2 p/q], by the weights of the pilot. None where a part of the tests
-    says too little to be fitted to, or the pilot has fewer than FEWEST tests.
+    E_q[(psi w)^2] = E_p[psi^2 p/q], by the weights of the pilot. None if a fit to a part of the
+    tests fails, or the pilot has fewer than FEWEST tests.
 
-    :param proposal: fitted to all tests, of which only the bound of the weights is taken
+    :param proposal: fitted to all tests; only its weight bound is used
     """
     if len(tests) < FEWEST:
         return None
     psi: Numbers = np.array([test.psi for test in tests])
     weights: Numbers = np.array([test.weight for test in tests])
     fold = np.random.default_rng(len(tests)).permutation(len(tests)) % FOLDS
-    ratio = np.empty(len(tests))  # p/q at each test, q fitted without it
-    # A fit to nine tenths may allow larger weights than the fit to all.
+    ratio = np.empty(len(tests))  # p/q at each test, with q fitted without it
+    # A fit to nine tenths may have larger weights than the fit to all.
     largest = largest_ratio(target, proposal)
     for left_out in range(FOLDS):
         kept, out = np.flatnonzero(fold != left_out), np.flatnonzero(fold == left_out)
@@ -109,7 +109,7 @@ def compare(
             x = tests[place].x
             ratio[place] = math.exp(target.logpdf(x) - q.logpdf(x))
     squares, mean = weights * psi**2, float(np.mean(weights * psi))
-    # Each test's part in E z^2 - (E z)^2.
+    # Contribution of each test to E z^2 - (E z)^2.
     parts = squares - 2.0 * mean * weights * psi
     learnt_parts = parts + squares * (ratio - 1.0)
     plain = _worth(specification, _under(psi, weights, np.ones(len(psi))), parts, mean, 1.0)
@@ -124,7 +124,7 @@ def compare(
 
 
 def _under(psi: Numbers, weights: Numbers, ratio: Numbers) -> Spread:
-    """Return z = psi p/q as tests drawn from q would give it."""
+    """Return z = psi p/q as for tests drawn from q."""
     counts = weights / ratio
     return spread_of(psi * ratio, counts / counts.sum())
 

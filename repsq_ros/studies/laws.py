@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Laws of psi: what a test yields, where a robot is not at hand."""
+"""Laws of psi: distributions of a test's score, for simulations without a robot."""
 
 from __future__ import annotations
 
@@ -35,20 +35,20 @@ EXPECTED = (
 
 @dataclass(frozen=True)
 class Law:
-    """psi of one test.
+    """The distribution of one test's psi.
 
     :param draw: from a case on [0, 1]^d and a generator to psi [unit of psi]
-    :param mean: r* under the uniform target, None where it is not known in closed form
+    :param mean: r* under the uniform target; None: not known in closed form
     """
 
     text: str
     draw: Callable[[Sequence[float], np.random.Generator], float]
     mean: float | None
-    many: Many | None = None  # n values at once, where the case does not matter
+    many: Many | None = None  # draws n values at once, if psi does not depend on the case
 
 
 def read_law(text: str, lower: float, upper: float) -> Law:
-    """Return the law that a word such as beta:0.47,0.28 names.
+    """Return the law of a text such as beta:0.47,0.28.
 
     :param lower: of the range M of psi
     :param upper: of the range M of psi

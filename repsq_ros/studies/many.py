@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Simulated campaigns side by side, where neither cases nor bounds set them apart."""
+"""Simulated campaigns in parallel arrays, if they share cases and bounds."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ from repsq_ros.seeds import RandomStream, generator
 from repsq_ros.specification.model import Specification
 from repsq_ros.studies.laws import Law
 
-TOGETHER = 250  # campaigns in one array: more of them do not stay in the cache
-AT_ONCE = 64  # values of psi drawn from a campaign's stream at once
+TOGETHER = 250  # campaigns in one array, which stays in the cache
+AT_ONCE = 64  # values drawn at once from a campaign's stream
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class EndedCampaign:
 
 
 def side_by_side(specification: Specification, law: Law) -> bool:
-    """Tell whether campaigns can run side by side: psi does not depend on the case."""
+    """Tell whether campaigns can be simulated together: psi does not depend on the case."""
     return (
         law.many is not None
         and isinstance(specification.tester.stopping, Anytime)
@@ -56,7 +56,7 @@ def side_by_side(specification: Specification, law: Law) -> bool:
 
 
 def run_many(specification: Specification, law: Law, seeds: Sequence[int]) -> list[EndedCampaign]:
-    """Run campaigns with the numbers that each would have alone."""
+    """Run campaigns with the same random numbers as one by one."""
     ended: list[EndedCampaign] = []
     for begin in range(0, len(seeds), TOGETHER):
         ended += _run(specification, law, seeds[begin : begin + TOGETHER])

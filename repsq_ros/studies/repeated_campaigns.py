@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Whole campaigns of initiator and replicator, again and again, to see how often they agree."""
+"""Repeated campaigns of initiator and replicator, to count how often they agree."""
 
 from __future__ import annotations
 
@@ -40,35 +40,35 @@ INITIATOR, REPLICATOR = 0, 1
 
 @dataclass(frozen=True)
 class Plan:
-    """What is repeated; it travels to the processes that do it."""
+    """The settings of all campaigns, which are sent to worker processes."""
 
     initiator: str  # file of its specification
     replicator: str
     law: str  # see studies.laws; '' with a subject
-    subject: str = ''  # a simulated robot in place of a law
+    subject: str = ''  # a simulated robot instead of a law
     model: str = ''  # folder of its model
     seed: int = 0
-    rho: float | None = None  # of a law's twin; None: it has none
+    rho: float | None = None  # of a law's twin; None: no twin
     twin_tests: int = 0  # simulated, of a law's twin
-    twin_subjects: tuple[str, ...] = ()  # answer the cases where specifications have a twin
+    twin_subjects: tuple[str, ...] = ()  # simulators for the twins of specifications
 
 
 @dataclass(frozen=True)
 class Run:
-    """What one campaign of a pair gave."""
+    """The result of one campaign of a pair."""
 
     value: float
     estimate: float
     n: int
     outcome: str
-    lower: float  # of the interval for r* [unit of psi]
+    lower: float  # lower end of the interval for r* [unit of psi]
     upper: float
-    cell_lower: float  # of the cell that was returned
+    cell_lower: float  # of the returned cell
     cell_upper: float
 
 
 def seed_of(plan: Plan, pair: int, role: int) -> int:
-    """Return the seed of one campaign: the same whoever computes it, and in which order."""
+    """Return the seed of one campaign, independent of process and order."""
     return int(generator(plan.seed, RandomStream.STUDY, pair, role).integers(2**31))
 
 
@@ -86,7 +86,7 @@ def run_pairs(plan: Plan, pairs: Sequence[int]) -> list[tuple[Run, Run]]:
 def _campaigns(
     plan: Plan, specifications: Sequence[Specification], seeds: Sequence[int]
 ) -> list[Run]:
-    """Run campaigns of one specification for all, or of one for each that differ in the cells."""
+    """Run campaigns with one specification, or with one each that differ only in the cells."""
     one = specifications[0]
     each = list(specifications) if len(specifications) == len(seeds) else [one] * len(seeds)
     if not plan.subject:
@@ -146,8 +146,8 @@ def campaign_of_law(
 ) -> Result:
     """Run a campaign on a law of psi.
 
-    :param rho: correlation of psi with a twin's answers; None: there is none
-    :raises CampaignError: its cases come from elsewhere
+    :param rho: correlation of psi with a twin's answers; None: no twin
+    :raises CampaignError: its cases come from another program
     """
     twin = None
     if rho is not None:
@@ -175,7 +175,7 @@ def campaign_of_law(
 
 
 def chunk_of(plan: Plan) -> int:
-    """Return how many pairs are one piece of work: many where they run side by side."""
+    """Return the number of pairs per task: many if they are simulated together."""
     if plan.subject:
         return 5
     one = load(plan.initiator)
@@ -190,11 +190,11 @@ def run_plan(
     on_progress: Callable[[int], None] = lambda done: None,
     chunk: int | None = None,
 ) -> list[tuple[Run, Run]]:
-    """Run all pairs, in the order of their numbers whoever computes them.
+    """Run all pairs; return them in the order of their numbers.
 
     :param executor: of this machine or of a cluster; None: in this process
-    :param on_progress: called with the number of pairs that have just been done
-    :param chunk: pairs in one piece of work
+    :param on_progress: called with the number of pairs just completed
+    :param chunk: pairs per task
     """
     chunk = chunk or chunk_of(plan)
     parts = [range(k, min(k + chunk, count)) for k in range(0, count, chunk)]

@@ -34,16 +34,16 @@ from repsq_ros.studies.laws import Law, read_law
 from repsq_ros.studies.many import TOGETHER
 
 C, BETA = 0.05, 0.1
-CAP = 12_000  # tests after which a run counts as never stopped
+CAP = 12_000  # number of tests at which a run counts as never stopped
 
 
 @dataclass(frozen=True)
 class Scenario:
-    """A law of psi with the accuracy that is wanted."""
+    """A law of psi with the requested accuracy."""
 
     name: str
     law: str
-    upper: float  # of the range of z: [0, R]
+    upper: float  # upper end of the range of z: [0, R]
     gamma: float
 
 
@@ -60,26 +60,27 @@ SCENARIOS = (
 
 @dataclass(frozen=True)
 class Row:
-    """What a scenario gave; each pair is a mean and its standard error."""
+    """Results of a scenario; a pair is a mean with its standard error."""
 
     scenario: Scenario
     paper_tests: tuple[float, float]
     anytime_tests: tuple[float, float]
-    paper_same: float  # share of pairs with one value, over random offsets
+    paper_same: float  # share of pairs with the same value, over random offsets
     anytime_same: float
     paper_missed: float  # share of runs with |r_n - r*| > gamma
     anytime_missed: float
-    anchored_tests: tuple[float, float]  # accuracy of the published value: the paper's total
-    anchored_same_and_close: float  # replicator equal to the initiator, and within that total
-    certified_median: float  # tests, cells of the same total accuracy, random offsets
-    certified_wrong: float  # share of runs whose cell does not hold r*
+    anchored_tests: tuple[float, float]  # with the paper's total accuracy of the published value
+    # share of replicators equal to the initiator and within that total
+    anchored_same_and_close: float
+    certified_median: float  # number of tests; cells of the same total accuracy, random offsets
+    certified_wrong: float  # share of runs whose cell does not contain r*
     certified_unresolved: float
 
 
 def study_scenario(place: int, runs: int, seed: int) -> Row:
-    """Run one scenario; `runs` campaigns in pairs of two labs.
+    """Run one scenario: `runs` campaigns, in pairs of two labs.
 
-    :param place: in SCENARIOS
+    :param place: index in SCENARIOS
     """
     scenario = SCENARIOS[place]
     law = read_law(scenario.law, 0.0, scenario.upper)
@@ -146,7 +147,7 @@ def _paper(
 def _sequential(
     law: Law, question: Question, runs: int, random: np.random.Generator
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return tests and mean of campaigns by `anytime`, side by side."""
+    """Return tests and means of campaigns by `anytime`, simulated together."""
     counts, means = np.zeros(runs), np.zeros(runs)
     for begin in range(0, runs, TOGETHER):
         place: NDArray[np.intp] = np.arange(begin, min(begin + TOGETHER, runs))

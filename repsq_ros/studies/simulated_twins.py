@@ -12,10 +12,10 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Twins of simulated campaigns: a subject asked as cases are drawn, or a law's own answers.
+"""Twins of simulated campaigns: a simulated subject, or answers derived from a law.
 
-A law's twin answers the value of the test itself with probability rho, and another draw of the law
-at the same case otherwise: its answers have the law of psi, and the correlation rho with it.
+A law's twin answers with the test's own psi with probability rho, and else with another draw of
+the law at the same case. So its answers have the law of psi, and the correlation rho with it.
 """
 
 from __future__ import annotations
@@ -39,26 +39,26 @@ from repsq_ros.studies.laws import Law
 
 Case = tuple[float, ...]
 
-MANY = 10_000  # simulated tests, where nothing else is said
+MANY = 10_000  # default number of simulated tests
 
 
 def plain_rule(rule: StoppingRule) -> StoppingRule:
-    """Return the rule as it is without a control variate."""
+    """Return the rule without its control variate."""
     return rule.rule if isinstance(rule, ControlledAnytime) else rule
 
 
 def supposed_table(count: int) -> TwinTable:
-    """Return so many simulated tests without an answer: of a twin that there is not yet."""
+    """Return simulated tests without answers, for a twin that does not exist yet."""
     return TwinTable('supposed', '', {}, (((), (math.nan,)),) * count)
 
 
 def require_twin(rho: float, count: int | None, several: Sequence[Specification]) -> None:
-    """Refuse a twin that cannot be supposed.
+    """Refuse an impossible twin.
 
     :param rho: correlation of its answers with psi
-    :param count: of simulated tests; None: as it is
-    :param several: specifications whose campaigns have it
-    :raises ParameterError: which
+    :param count: number of simulated tests; None: the default
+    :param several: specifications of the campaigns
+    :raises ParameterError: which value is impossible
     """
     if not 0.0 <= rho <= 1.0:
         raise ParameterError('twin', f'{rho:g}', 'a correlation from 0 to 1')
@@ -73,7 +73,7 @@ def require_twin(rho: float, count: int | None, several: Sequence[Specification]
 
 
 def with_answers(specification: Specification, table: TwinTable) -> Specification:
-    """Return the specification with these answers of a twin; without one it is given one."""
+    """Return the specification with these answers of a twin, which is added if missing."""
     tester = specification.tester
     choice = tester.control
     choice = choice if isinstance(choice, TwinChoice) else TwinChoice(table, table.file)
@@ -84,9 +84,9 @@ def with_answers(specification: Specification, table: TwinTable) -> Specificatio
 
 
 def answers_of(specification: Specification, robot: Subject) -> Callable[[Case], float]:
-    """Return what a simulated robot answers to a case: the same whenever it is asked.
+    """Return a function from a case to a simulated robot's answer, which is deterministic.
 
-    That is psi, or the middle of its range where the test is INVALID.
+    The answer is psi, or the middle of its range if the test is INVALID.
     """
     measure = specification.measure
 
@@ -99,7 +99,7 @@ def answers_of(specification: Specification, robot: Subject) -> Callable[[Case],
 
 
 class AskedAnswers(dict[Case, tuple[float, ...]]):
-    """Answers to cases, each asked for when it is needed first."""
+    """Answers to cases, each computed when first needed."""
 
     def __init__(self, ask: Sequence[Callable[[Case], float]]) -> None:
         super().__init__()
@@ -113,9 +113,9 @@ class AskedAnswers(dict[Case, tuple[float, ...]]):
 def asked_beside(
     specification: Specification, robots: Sequence[Subject], seed: int
 ) -> Specification:
-    """Return the specification for a campaign of any seed, whose cases simulated robots answer.
+    """Return the specification with simulated robots as its twin, for a campaign of any seed.
 
-    The simulated tests are those of its file, in another order for each seed.
+    The simulated tests are those of its file, in a different order for each seed.
     """
     table = specification.twin
     if table is None:
@@ -127,10 +127,10 @@ def asked_beside(
 
 
 class LawTwin:
-    """The twin of a law of psi, in one campaign.
+    """The twin of a law of psi, for one campaign.
 
     :param rho: correlation of its answers with psi, among tests of one case
-    :param count: of simulated tests
+    :param count: number of simulated tests
     """
 
     def __init__(
@@ -149,7 +149,7 @@ class LawTwin:
         self.specification = with_answers(specification, table)
 
     def answer(self, x: Case, psi: float) -> None:
-        """Answer the case of a test that will give psi."""
+        """Store the answer to the case of a test that will have this psi."""
         copied = self._random.random() < self._rho
         s = psi if copied else self._law.draw(self._box.to_unit(x), self._random)
         self._answers[x] = (s,)

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What is known beforehand of z under the proposal that is planned: a mean and sd, or a pilot."""
+"""Prior knowledge of z under the planned proposal: mean and sd, or a pilot."""
 
 from __future__ import annotations
 
@@ -36,25 +36,25 @@ from repsq_ros.specification.proposal_section import ProposalType
 
 Numbers = NDArray[np.float64]
 
-FEW = 30  # tests of a pilot below which its spread is hardly known
-RESAMPLED = 1000  # pilots drawn from a pilot, for the interval of its sd
-AT_LEAST_FOR_CONTROL = 20  # tests of a pilot that a control variate is tried on
+FEW = 30  # number of a pilot's tests below which its spread is uncertain
+RESAMPLED = 1000  # bootstrap samples for the interval of a pilot's sd
+AT_LEAST_FOR_CONTROL = 20  # fewest tests of a pilot for trying a control variate
 
 
 @dataclass(frozen=True)
 class Spread:
-    """What is known of z beforehand, its mean and sd at least."""
+    """Prior knowledge of z: at least mean and sd."""
 
     mean: float  # [unit of psi]
     sd: float  # [unit of psi]
-    values: Numbers | None = None  # z of a pilot's tests under the proposal that is planned
+    values: Numbers | None = None  # z of a pilot's tests under the planned proposal
     shares: Numbers | None = None  # their probabilities
-    tests: int = 0  # of the pilot that the values rest on
+    tests: int = 0  # effective number of a pilot's tests behind the values
 
     def pilots(self, random: np.random.Generator, runs: int) -> Numbers | None:
-        """Return a pilot for each campaign, drawn from the one there is; None without one.
+        """Return a bootstrap sample of the pilot for each campaign; None without a pilot.
 
-        What a pilot says of a campaign is uncertain by as much as such pilots differ.
+        Their differences show how uncertain conclusions from the pilot are.
 
         :returns: shape (runs, tests)
         """
@@ -69,12 +69,12 @@ class Spread:
         bounds: Bounds,
         pilots: Numbers | None = None,
     ) -> Numbers:
-        """Draw values of z: a pilot's again, or of a law with this mean and sd on the bounds.
+        """Draw values of z: from the pilot's values, or from a law with this mean, sd and bounds.
 
-        Beta, or the two ends where no other law spreads so widely.
+        The law is Beta, or has only the two end values if no Beta has this spread.
 
         :param shape: (tests, runs)
-        :param pilots: of each campaign, where they differ
+        :param pilots: of each campaign, if they differ
         """
         if pilots is not None:
             chosen: Numbers = pilots[
@@ -100,7 +100,7 @@ def largest_sd(mean: float, bounds: Bounds) -> float:
 
 
 def starting_bounds(specification: Specification) -> Bounds:
-    """Return the bounds of z under the proposal that the campaign begins with."""
+    """Return the bounds of z under the campaign's first proposal."""
     return _bounds(specification, specification.make_proposal().weight_bound)
 
 
@@ -112,7 +112,7 @@ def _bounds(specification: Specification, weight_bound: float) -> Bounds:
 
 
 class Pilot:
-    """The tests of an earlier campaign, whatever proposal it had."""
+    """The tests of an earlier campaign with any proposal."""
 
     def __init__(self, specification: Specification, tests: Sequence[TestRecord]) -> None:
         self._specification = specification
@@ -125,9 +125,9 @@ class Pilot:
         self._weights: Numbers = np.array([test.weight for test in self.tests])
 
     def under(self, q: Distribution | None) -> tuple[Spread, float]:
-        """Return z as tests drawn from q would give it, and how many tests that rests on.
+        """Return z as for tests drawn from q, with the effective number of tests behind it.
 
-        A case that the pilot drew with the weight w = p/q_0 counts w / (p/q) = q/q_0 times.
+        A case that the pilot drew with weight w = p/q_0 counts w / (p/q) = q/q_0 times.
 
         :param q: None: the target itself
         """
@@ -145,7 +145,7 @@ class Pilot:
         return np.exp([target.logpdf(test.x) - q.logpdf(test.x) for test in self.tests])
 
     def planned(self, tests: int) -> tuple[Spread, Bounds, float]:
-        """Return spread, bounds of z and what they rest on, for a campaign of so many tests."""
+        """Return spread, bounds of z and effective number of tests for a campaign this long."""
         specification = self._specification
         choice = specification.tester.proposal
         if choice.kind == ProposalType.EXTERNAL:
@@ -158,7 +158,7 @@ class Pilot:
         return spread, starting_bounds(specification), size
 
     def _learning(self, tests: int) -> tuple[Spread, Bounds, float]:
-        """Follow an adaptive proposal that learns in each batch what the pilot teaches."""
+        """Simulate an adaptive proposal that learns from the pilot's tests in each batch."""
         specification = self._specification
         adaptation, target = specification.tester.proposal.adaptation, specification.target
         assert adaptation is not None
@@ -194,7 +194,7 @@ class Pilot:
             bounds.append(_bounds(specification, largest_ratio(target, q)))
         values = np.concatenate([each.values for each in spreads if each.values is not None])
         shares = np.concatenate([each.shares for each in spreads if each.shares is not None])
-        # Bounds count step by step, so that their mean is near what they come to together.
+        # Bounds act test by test, so their mean approximates the total effect.
         mean = Bounds(
             float(np.mean([each.lower for each in bounds])),
             float(np.mean([each.upper for each in bounds])),
@@ -204,9 +204,9 @@ class Pilot:
         return spread_of(within, shares / shares.sum(), round(size)), mean, size
 
     def controlled(self) -> tuple[Spread, Bounds] | None:
-        """Let the control variate learn from the pilot; the second half shows what is left.
+        """Train the control variate on the pilot; the second half shows the remaining spread.
 
-        None where there is none, or the pilot was not drawn from the target itself.
+        None if there is no control variate, or the pilot was not drawn from the target itself.
         """
         control = self._specification.make_control()
         drawn = bool(np.all(self._weights == 1.0))
@@ -220,7 +220,7 @@ class Pilot:
         return spread_of(v, np.full(len(v), 1.0 / len(v))), Bounds(lower, upper)
 
     def sd_interval(self) -> tuple[float, float]:
-        """Return a 95 % interval of sd(psi w) as the pilot drew, by drawing pilots from it."""
+        """Return a 95 % interval of sd(psi w) under the pilot's proposal, by bootstrap."""
         z = self._psi * self._weights
         random = np.random.default_rng(len(z))
         sds = np.std(random.choice(z, (RESAMPLED, len(z))), axis=1, ddof=1)
@@ -230,7 +230,7 @@ class Pilot:
 def spread_of(values: Numbers, shares: Numbers, tests: int = 0) -> Spread:
     """Return the spread of values with probabilities.
 
-    :param tests: of a pilot that they rest on; 0: as many as they are worth
+    :param tests: effective number of a pilot's tests; 0: computed from the probabilities
     """
     mean = float(np.dot(shares, values))
     size = effective_size(shares)

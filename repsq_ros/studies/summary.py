@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What pairs of simulated campaigns show, with the intervals that so many of them allow."""
+"""Statistics of pairs of simulated campaigns, with confidence intervals."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ from repsq_ros.estimation.proportions import clopper_pearson
 from repsq_ros.estimation.stopping import Outcome
 from repsq_ros.studies.repeated_campaigns import Run
 
-MISS = 0.05  # an interval misses its share with this probability at most
+MISS = 0.05  # probability, at most, that an interval misses its share
 
 
 @dataclass(frozen=True)
 class Share:
-    """How many of how many, with an exact interval (Clopper & Pearson) of 95 %."""
+    """A count out of a total, with its exact 95 % interval (Clopper & Pearson)."""
 
     count: int
     of: int
 
     @property
     def value(self) -> float:
-        """Return the share; nan of none."""
+        """Return the share; nan if the total is 0."""
         return self.count / self.of if self.of else float('nan')
 
     @property
@@ -46,7 +46,7 @@ class Share:
         return clopper_pearson(self.count, self.of, MISS / 2, MISS / 2)
 
     def __str__(self) -> str:
-        """Say it in a line."""
+        """Return it as text."""
         if not self.of:
             return 'none to tell of'
         low, high = self.interval
@@ -55,14 +55,14 @@ class Share:
 
 @dataclass(frozen=True)
 class Summary:
-    """What the pairs show."""
+    """Statistics of the pairs."""
 
     pairs: int
-    agreement: Share  # pairs with the same value, of those that both met their rule
-    coverage: Share  # campaigns that hold r* as their rule has it, of those that met it
+    agreement: Share  # pairs with the same value, of those in which both met their rule
+    coverage: Share  # campaigns whose claim about r* is true, of those that met their rule
     truth: float  # r*
-    truth_error: float  # its standard error; 0 where r* is known
-    tests: tuple[float, float, float]  # mean, median, 95 % point
+    truth_error: float  # its standard error; 0: r* is known
+    tests: tuple[float, float, float]  # mean, median, 95 % quantile
     tests_error: float  # standard error of the mean
     outcomes: dict[str, int]
 
@@ -73,11 +73,11 @@ def summarize(
     truth: float | None,
     by_cell: bool = False,
 ) -> Summary:
-    """Return what the pairs show.
+    """Return the statistics of the pairs.
 
     :param gammas: of initiator and replicator
-    :param truth: r*; None: the mean of all estimates is taken for it
-    :param by_cell: a campaign holds r* where its cell does; else where |r_n - r*| <= gamma
+    :param truth: r*; None: use the mean of all estimates
+    :param by_cell: the claim is that the cell contains r*; else that |r_n - r*| <= gamma
     """
     flat = [run for pair in runs for run in pair]
     estimates = np.array([run.estimate for run in flat])

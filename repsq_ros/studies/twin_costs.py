@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""How many tests of the robot a twin leaves, by the number of simulated ones: before either."""
+"""The number of robot tests by a twin's number of simulated tests, computed beforehand."""
 
 from __future__ import annotations
 
@@ -37,33 +37,33 @@ from repsq_ros.studies.laws import Law
 from repsq_ros.studies.repeated_campaigns import campaign_of_law
 from repsq_ros.studies.spread import Spread
 
-CAMPAIGNS = 16  # simulated for each size of the twin
-SIZES = (1_000, 3_000, 10_000, 30_000, 100_000)  # simulated tests
+CAMPAIGNS = 16  # simulated campaigns for each size of the twin
+SIZES = (1_000, 3_000, 10_000, 30_000, 100_000)  # numbers of simulated tests
 WORTH = 0.05  # share of the robot's tests that the next size has to save
 
 
 @dataclass(frozen=True)
 class TwinOffer:
-    """What a twin of one size costs and leaves."""
+    """The remaining robot tests with a twin of one size."""
 
-    simulated: int  # tests
-    count: Count  # of the robot's tests
+    simulated: int  # number of simulated tests
+    count: Count  # number of robot tests
 
 
 @dataclass(frozen=True)
 class SupposedCampaigns:
-    """What is simulated: psi of an expected spread, and a twin's answers beside it.
+    """Campaigns with psi of an expected spread, and a twin's correlated answers.
 
-    :param rho: correlation of psi with what case and simulator foretell
+    :param rho: correlation of psi with its prediction from case and simulator
     """
 
-    specification: Specification  # with the rule, gamma and c that are planned
+    specification: Specification  # with the planned rule, gamma and c
     spread: Spread
     bounds: Bounds
     rho: float
 
     def tests(self, simulated: int, seed: int) -> int:
-        """Return the tests of one campaign; 0 where it has no end within reach."""
+        """Return the tests of one campaign; 0: it does not end."""
         pilots = self.spread.pilots(generator(seed, RandomStream.STUDY), 1)
 
         def many(random: np.random.Generator, n: int) -> NDArray[np.float64]:
@@ -92,9 +92,9 @@ def twin_offers(
     executor: Executor | None,
     progress: Callable[[int], None],
 ) -> Iterator[TwinOffer]:
-    """Yield sizes of a twin, from the smallest to the first that saves too little to be worth it.
+    """Yield twins of increasing size, up to the first that saves too little more.
 
-    :param progress: called with the number of campaigns that have just been simulated
+    :param progress: called with the number of campaigns just simulated
     """
     before = math.inf
     for simulated in SIZES:
@@ -111,9 +111,9 @@ def twin_offers(
 
 
 def worth_it(offers: list[TwinOffer], without: int) -> TwinOffer | None:
-    """Return the smallest twin that larger ones do not better by much; None: none is worth it.
+    """Return the smallest twin that is nearly as good as larger ones; None: none is worth it.
 
-    :param without: tests that the rule takes alone; 0: it has no end
+    :param without: tests that the rule takes alone; 0: it does not end
     """
     ended = [offer for offer in offers if offer.count.mean]
     least = min((offer.count.mean for offer in ended), default=0)
@@ -123,10 +123,10 @@ def worth_it(offers: list[TwinOffer], without: int) -> TwinOffer | None:
 
 
 def floor_of(rule: Anytime, gamma: float, c: float, mean: float, bounds: Bounds) -> int:
-    """Return the tests below which the rule does not end, whatever is known of psi.
+    """Return the number of tests before which the rule cannot end, with any knowledge of psi.
 
-    A bet cannot lose more than all, so that the capital against m grows by the factor
-    (r* - lower) / (m - lower) at most in each test, even if psi is r* each time.
+    A bet cannot lose more than its capital, so each test multiplies the capital against m by
+    (r* - lower) / (m - lower) at most, even if psi is always r*.
     """
     below, above = mean - bounds.lower, bounds.upper - mean
 
