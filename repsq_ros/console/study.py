@@ -24,7 +24,7 @@ from repsq_ros.console.command_line import add_executor_arguments
 from repsq_ros.console.outputs import add_force, refuse_others_file
 from repsq_ros.errors import MissingError, OutputError, ParameterError
 from repsq_ros.json_answer import add_json, print_json, text_beside
-from repsq_ros.paper.all_studies import LISTED, STUDIES, specification_of
+from repsq_ros.paper.all_studies import LISTED, NEEDS, STUDIES, specification_of
 from repsq_ros.paper.study_interface import Study, StudyRequest, run_study
 from repsq_ros.paper.written import markdown, write_table
 from repsq_ros.specification.yaml_file import read
@@ -49,6 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help='for driving: psi and weight of another simulation, in place of the study',
     )
     parser.add_argument('--model', default='', help='folder of the G1 model, for humanoid')
+    parser.add_argument('--data', default='', help='folder of published campaigns, for peers')
     parser.add_argument('--seed', type=int, help="in place of the specification's")
     parser.add_argument(
         '--output', type=Path, default=OUTPUT, help=f'folder for CSV and PNG (default {OUTPUT})'
@@ -76,9 +77,10 @@ def run(arguments: argparse.Namespace) -> int:
         raise OutputError.unwritable(arguments.output, error) from None
     answers = []
     for name in STUDIES if arguments.all else [arguments.name]:
-        if arguments.all and name == 'humanoid' and not arguments.model:
+        needed = NEEDS.get(name)
+        if arguments.all and needed and not vars(arguments)[needed]:
             out = text_beside(arguments.json)
-            print('# humanoid: left out, it needs --model FOLDER\n', file=out)
+            print(f'# {name}: left out, it needs --{needed} FOLDER\n', file=out)
             continue
         answers.append(_run(STUDIES[name], arguments))
     if arguments.json:
@@ -102,7 +104,8 @@ def _setting(study: Study, arguments: argparse.Namespace) -> Any:
     top = read(arguments.specification or specification_of(study.name))
     if top.text('study') != study.name:
         raise top.fail('study', repr(top.text('study')), repr(study.name))
-    setting = study.read(top, StudyRequest(arguments.quick, arguments.seed, arguments.model))
+    asked = StudyRequest(arguments.quick, arguments.seed, arguments.model, arguments.data)
+    setting = study.read(top, asked)
     top.finish()
     return setting
 

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from repsq_ros.estimation.accumulator import Accumulator
 from repsq_ros.estimation.betting import Bet, Expected, LowerSequence, Numbers
 from repsq_ros.estimation.betting_progress import BettingProgress
+from repsq_ros.estimation.candidates import CandidateSequence, Stakes
 from repsq_ros.estimation.forecast import LONGEST, growth, tests_to_distance
 from repsq_ros.estimation.stopping import C_BELOW, Bounds, Question, Validity
 from repsq_ros.keys import key
@@ -96,6 +97,14 @@ class Anytime:
         metadata=key('how many tests the expectation is worth, beside expected_mean', above=0),
     )
 
+    stakes: Stakes = field(
+        default=Stakes.ONE,
+        metadata=key(
+            'each: one for each candidate mean, narrower in the first tens of tests; target: '
+            'fewer tests to gamma where psi is spread widely'
+        ),
+    )
+
     name = 'anytime'
     sides = ''
     validity = Validity.ANY_N
@@ -117,11 +126,48 @@ class Anytime:
         """Return the state of the rule before the first test."""
         return AnytimeProgress(question, self)
 
+    def sequences(
+        self, question: Question, runs: int = 1, shares: Sequence[float] = (1.0,)
+    ) -> tuple[LowerSequence | CandidateSequence, LowerSequence | CandidateSequence]:
+        """Return those of the lower end, and of the upper end with its sign turned."""
+        gamma, bounds = question.gamma, question.bounds
+        above, below = thresholds_of(question.c, self.c_below)
+        if self.stakes is Stakes.ONE:
+            return (
+                LowerSequence(gamma, above, bounds.lower, runs, shares),
+                LowerSequence(gamma, below, -bounds.upper, runs, shares),
+            )
+        return (
+            CandidateSequence(self.stakes, gamma, above, bounds.lower, bounds.upper, runs),
+            CandidateSequence(self.stakes, gamma, below, -bounds.upper, -bounds.lower, runs),
+        )
+
     def within(self, question: Question) -> float:
         """Return what `Bet` needs to aim at a reachable accuracy; 0 to aim at gamma."""
         if question.max_tests is None:
             return 0.0
         return self.reachable * 2.0 * math.log(2.0 / question.c) / question.max_tests
+
+
+def add_to(
+    sequence: LowerSequence | CandidateSequence,
+    z: Numbers | float,
+    bet: Bet[float] | Bet[Numbers],
+    bounds: Bounds,
+    whole: Bounds,
+    sign: float,
+) -> None:
+    """Let one end take in a value: z, or -z where the sign is -1.
+
+    :param bounds: of z in this test
+    :param whole: those that r* cannot be outside
+    """
+    ends, limits = (bounds.lower, -bounds.upper), (whole.upper, -whole.lower)
+    place = 0 if sign > 0.0 else 1
+    if isinstance(sequence, CandidateSequence):
+        sequence.add(sign * z, bet, ends[place], sign)
+    else:
+        sequence.add(sign * z, bet.stake, ends[place], limits[place])
 
 
 def thresholds_of(c: float, c_below: float) -> tuple[float, float]:
@@ -139,11 +185,9 @@ class AnytimeProgress(BettingProgress):
     ) -> None:
         super().__init__(question, question.gamma, rule.within(question), rule.expected)
         self._rule, self._c_below = rule, rule.c_below
-        start = self._bounds = question.bounds  # those of the latest test
+        self._bounds = question.bounds  # those of the latest test
         self._lost = False  # whether any test was lost
-        gamma, thresholds = question.gamma, thresholds_of(question.c, rule.c_below)
-        self._above = LowerSequence(gamma, thresholds[0], start.lower, shares=shares)
-        self._below = LowerSequence(gamma, thresholds[1], -start.upper, shares=shares)
+        self._above, self._below = rule.sequences(question, shares=shares)
 
     @property
     def lower(self) -> float:
@@ -162,11 +206,11 @@ class AnytimeProgress(BettingProgress):
         self._lost = True
 
     def _stake(self, bet: Bet[float], low: float, high: float, bounds: Bounds) -> None:
-        whole, stake, self._bounds = self._question.bounds, bet.stake, bounds
+        whole, self._bounds = self._question.bounds, bounds
         if self._lower_stands:
-            self._above.add(low, stake, bounds.lower, whole.upper)
+            add_to(self._above, low, bet, bounds, whole, 1.0)
         if self._upper_stands:
-            self._below.add(-high, stake, -bounds.upper, -whole.lower)
+            add_to(self._below, high, bet, bounds, whole, -1.0)
 
     def _conclude(self, total: Accumulator) -> None:
         """Check whether the interval is empty, or narrow enough."""
@@ -243,20 +287,18 @@ class AnytimeBatch:
     def __init__(self, question: Question, runs: int, rule: Anytime | None = None) -> None:
         self._question, self._bounds = question, question.bounds
         self._rule = rule = rule or Anytime()
-        bounds, gamma = question.bounds, question.gamma
-        above, below = thresholds_of(question.c, rule.c_below)
+        bounds = question.bounds
         self.n = 0
         self.mean: Numbers = np.zeros(runs)
         self._bet: Bet[Numbers] = Bet(
-            gamma,
+            question.gamma,
             bounds.lower,
             bounds.upper,
             np.zeros(runs),
             rule.within(question),
             rule.expected,
         )
-        self._above = LowerSequence(gamma, above, bounds.lower, runs)
-        self._below = LowerSequence(gamma, below, -bounds.upper, runs)
+        self._above, self._below = rule.sequences(question, runs)
 
     @property
     def lower(self) -> Numbers:
@@ -285,9 +327,8 @@ class AnytimeBatch:
         """Add one value of each campaign, shape (runs,), all within the bounds."""
         self.n += 1
         self.mean += (z - self.mean) / self.n
-        stake, bounds = self._bet.stake, self._bounds
-        self._above.add(z, stake, bounds.lower, bounds.upper)
-        self._below.add(-z, stake, -bounds.upper, -bounds.lower)
+        add_to(self._above, z, self._bet, self._bounds, self._bounds, 1.0)
+        add_to(self._below, z, self._bet, self._bounds, self._bounds, -1.0)
         self._bet.learn(z)
 
     def keep(self, rows: NDArray[np.bool_]) -> None:

@@ -86,12 +86,17 @@ class Bet(Generic[Value]):
         return self._square_sum / self._weight
 
     @property
+    def aim(self) -> Value | float:
+        """a_t of the next value [unit of psi]."""
+        if self._within == 0.0:
+            return self._aim
+        aim: Value = np.maximum(self._aim, np.sqrt(self._within * self.variance))
+        return aim
+
+    @property
     def stake(self) -> Value:
         """b_t of the next value [1 / unit of psi]."""
-        variance = self.variance
-        if self._within == 0.0:
-            return self._aim / (variance + self._aim * self._aim)
-        aim: Value = np.maximum(self._aim, np.sqrt(self._within * variance))
+        aim, variance = self.aim, self.variance
         return aim / (variance + aim * aim)
 
     def learn(self, z: Value) -> None:

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 
 from repsq_ros.estimation.accumulator import Accumulator
 from repsq_ros.estimation.anytime import Anytime, AnytimeProgress
-from repsq_ros.estimation.betting import Bet
+from repsq_ros.estimation.betting import Bet, LowerSequence
 from repsq_ros.estimation.control import ControlledValue, Predictable
 from repsq_ros.estimation.stopping import Bounds, Question, StoppingRule, Validity
 
@@ -63,6 +63,9 @@ def takes_middle(rule: StoppingRule) -> bool:
 
 class ControlledProgress(AnytimeProgress):
     """L and U from z and v together."""
+
+    _above: LowerSequence
+    _below: LowerSequence
 
     def __init__(self, question: Question, rule: ControlledAnytime) -> None:
         super().__init__(question, rule.rule, (1.0 - rule.share, rule.share))

@@ -51,7 +51,11 @@ LISTED = {
         'humanoid',
         "the G1's walking policy in MuJoCo: four proposals, forms of psi, changed robots",
     ),
+    'peers': Listed(
+        'published_widths', 'our widths beside those that others published of their robots'
+    ),
 }
+NEEDS = {'humanoid': 'model', 'peers': 'data'}  # a folder, by an option of repsq study
 
 
 class _Studies(Mapping[str, Study]):

@@ -57,6 +57,7 @@ class StudyRequest:
     quick: bool = False
     seed: int | None = None  # None: that of the specification
     model: str = ''  # folder of a simulated robot's model
+    data: str = ''  # folder of what others published
 
 
 @dataclass(frozen=True)

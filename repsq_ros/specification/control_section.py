@@ -19,6 +19,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from repsq_ros.estimation.anytime import Anytime
+from repsq_ros.estimation.candidates import Stakes
 from repsq_ros.estimation.control import Control
 from repsq_ros.estimation.portfolio import ControlledAnytime
 from repsq_ros.estimation.regression import RegressionControl
@@ -120,6 +121,10 @@ def _check(
             'control',
             f'{kind!r} with rule {rule.name!r}',
             "rule 'anytime', whose bounds are those of each step",
+        )
+    if rule.stakes is not Stakes.ONE:
+        raise section.fail(
+            'control', f'{kind!r} with stakes {rule.stakes.value!r}', "stakes 'one'"
         )
     if proposal.truncation is not None:
         raise section.fail(

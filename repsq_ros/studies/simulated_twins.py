@@ -27,6 +27,7 @@ from dataclasses import replace
 
 from repsq_ros.errors import ParameterError
 from repsq_ros.estimation.anytime import Anytime
+from repsq_ros.estimation.candidates import Stakes
 from repsq_ros.estimation.portfolio import ControlledAnytime
 from repsq_ros.estimation.stopping import StoppingRule
 from repsq_ros.seeds import RandomStream, generator
@@ -66,8 +67,11 @@ def require_twin(rho: float, count: int | None, several: Sequence[Specification]
         raise ParameterError('twin-tests', f'{count}', f'a whole number >= {LEAST}')
     for each in several:
         rule, proposal = each.tester.stopping, each.tester.proposal
-        if not isinstance(plain_rule(rule), Anytime) or proposal.truncation is not None:
-            raise ParameterError('twin', f'rule {rule.name!r}', 'anytime, without a truncation')
+        plain = plain_rule(rule)
+        usual = isinstance(plain, Anytime) and plain.stakes is Stakes.ONE
+        if not usual or proposal.truncation is not None:
+            expected = "anytime with stakes 'one', without a truncation"
+            raise ParameterError('twin', f'rule {rule.name!r}', expected)
         if proposal.kind not in KNOWN_BEFORE:
             raise ParameterError('proposal', f'{proposal.kind!r}', ' or '.join(KNOWN_BEFORE))
 

@@ -59,24 +59,6 @@ def test_the_benchmark_of_replay_runs_and_prints_what_it_measured():
         assert re.search(wanted, done.stdout), done.stdout
 
 
-def test_our_widths_stand_beside_published_ones(tmp_path):
-    places = 'n5,n10,n20,n30,n_last,last'
-    (tmp_path / 'published_widths.csv').write_text(
-        f'data,column,lower,upper,method,valid_at_any_n,{places}\n'
-        'arm,error,0,2,theirs,yes,0.9,.6,.4,.3,.25,40\narm,error,0,2,biased,yes,.1,.1,.1,.1,.1,40\n'
-    )
-    (tmp_path / 'arm.csv').write_text('error\n' + '0.3\n0.5\n' * 20)
-    done = subprocess.run(
-        [sys.executable, str(ROOT / 'benchmarks' / 'peers.py'), str(tmp_path)],
-        cwd=ROOT, capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    ours = re.search(rf'ours, expected{NUMBER}{NUMBER} x', done.stdout)
-    width, ratio = map(float, ours.groups())
-    assert width / 0.9 == pytest.approx(ratio, abs=0.01)
-    assert re.search(r'at or below all published ones: [1-5] of 5', done.stdout)
-    assert re.search(r'below what is best in hindsight: \d of 5', done.stdout)
-
-
 def test_tests_with_a_twin_stand_beside_those_without():
     benchmark, arguments = ROOT / 'benchmarks' / 'twin.py', ['--campaigns', '1', '--coverage', '2']
     done = subprocess.run(

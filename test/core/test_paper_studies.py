@@ -196,6 +196,31 @@ def test_selection_the_widened_interval_holds_where_the_assumed_one_misses():
     assert -0.12 < lossy['widen']['shift_mean'] < -0.03
 
 
+def published(folder):
+    """Return a folder with a campaign, and with widths as if somebody had published them."""
+    head = 'data,column,lower,upper,method,valid_at_any_n,n5,n10,n20,n30,n_last,last'
+    rows = ('theirs,yes,.9,.6,.4,.3,.25,40', 'lucky,yes,.9,.6,.1,.3,.25,40',
+            'biased,yes,.1,.1,.1,.1,.1,40', 'normal law,no,.2,.1,.1,.1,.1,40')  # fmt: skip
+    lines = [head, *(f'arm,error,0,2,{row}' for row in rows)]
+    (folder / 'published_widths.csv').write_text('\n'.join(lines))
+    (folder / 'arm.csv').write_text('error\n' + '0.3\n0.5\n' * 20)
+    return str(folder)
+
+
+def test_peers_our_widths_stand_beside_the_narrowest_published_one(tmp_path):
+    setting = setting_of('peers', data=published(tmp_path))
+    found = run_study(STUDIES['peers'], setting)
+    assert_found(found)
+    rows = found.tables['_beside']
+    assert [row['published'] for row in rows] == [0.9, 0.6, 0.1, 0.3, 0.25]
+    assert [row['reachable'] for row in rows] == ['yes', 'yes', 'no', 'yes', 'yes']
+    assert [row['tests'] for row in rows] == [5, 10, 20, 30, 40]
+    for row in rows:
+        assert row['hindsight'] < row['expected'] < row['ours']
+        assert row['ratio'] == row['expected'] / row['published']
+    assert '4 of 4 places' in next(iter(findings(found)))
+
+
 # The humanoid ------------------------------------------------------------------------------------
 
 
@@ -339,6 +364,8 @@ def test_repsq_study_writes_tables_and_figure(tmp_path, capsys):
         (['--all', '--specification', 'x.yaml'], 'parameter specification', 2),
         (['drift', '--specification', 'nowhere.yaml'], 'nowhere.yaml', 2),
         (['humanoid', '--quick', '--processes', '1'], 'parameter model: found nothing', 2),
+        (['peers', '--quick'], 'parameter data: found nothing', 2),
+        (['peers', '--data', '/nowhere'], 'published_widths.csv: No such file', 2),
         (['drift', '--table', 'x.csv'], 'parameter table: found one beside drift', 2),
         (['driving', '--table', 'nowhere.csv'], 'parameter table: found nowhere.csv', 2),
         (['drift', '--output', '/proc/none'], '/proc/none', 6),
@@ -373,18 +400,19 @@ def test_a_mistake_in_the_file_of_a_study_is_told(tmp_path, capsys, key, value, 
 
 
 @pytest.mark.parametrize('name', [name for name in STUDIES if name != 'humanoid'])
-def test_every_study_can_be_read_in_both_sizes(name):
-    sizes = [STUDIES[name].pieces(setting_of(name))]
+def test_every_study_can_be_read_in_both_sizes(name, tmp_path):
+    data = published(tmp_path)
+    sizes = [STUDIES[name].pieces(setting_of(name, data=data))]
     top = read(specification_of(name))
     top.text('study')
-    sizes.append(STUDIES[name].pieces(STUDIES[name].read(top, StudyRequest())))
+    sizes.append(STUDIES[name].pieces(STUDIES[name].read(top, StudyRequest(data=data))))
     top.finish()
     assert 0 < len(sizes[0]) <= len(sizes[1])
 
 
 @pytest.mark.parametrize('name', list(STUDIES))
-def test_settings_and_pieces_travel_to_other_processes(name):
-    setting = setting_of(name)
+def test_settings_and_pieces_travel_to_other_processes(name, tmp_path):
+    setting = setting_of(name, data=published(tmp_path))
     travelled = pickle.loads(pickle.dumps((STUDIES[name].work, setting)))
     assert STUDIES[name].pieces(travelled[1]) == STUDIES[name].pieces(setting)
 
