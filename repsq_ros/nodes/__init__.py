@@ -12,4 +12,4 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""ROS in and out: nodes that only translate between messages and the core's plain values."""
+"""ROS nodes, which only translate between messages and the core's plain values."""

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What the scheduler announces: cases and phases, in the journal and on its topics."""
+"""The scheduler's announcements: cases and phases, in the journal and on its topics."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ from repsq_ros.specification.model import Specification
 class Announcements:
     """Writes cases and phases into the journal, and publishes them.
 
-    A line is written before its message is published, so that a restart knows all that others may
-    have heard. The journal's head is published before a case, and at the end: a recording shows
-    that no line was changed or written later. Stops (a pause, a skip, an abort) are published
-    even if the disk is full.
+    A line is written before its message is published, so that a restart knows everything that
+    others may have received. The journal's head is published before a case, and at the end: so a
+    recording proves that no line was changed or inserted later. Stops (a pause, a skip, an abort)
+    are published even if the disk is full.
     """
 
     def __init__(
@@ -63,7 +63,7 @@ class Announcements:
 
         A stop that cannot be written is only logged: the robot must not wait for the disk.
 
-        :param awaited: an attempt is over, and has not been counted yet
+        :param awaited: an attempt is over, but has not been counted yet
         :raises OutputError: the disk is full; the action has to wait until it is written
         """
         try:
@@ -93,10 +93,10 @@ class Announcements:
             self._heads.publish(String(data=f'{self._journal.head} {self._journal.campaign_id}'))
 
     def repeat(self) -> None:
-        """Publish the phase in force once more, so that nodes repeat an answer that was lost."""
+        """Publish the current phase again, so that nodes repeat a lost answer."""
         self._phases.publish(self._phase)
 
     def wait_for_all_acked(self) -> None:
-        """Wait a moment for the last phase, and the journal's head, to be acknowledged."""
+        """Wait shortly for the last phase and the journal's head to be acknowledged."""
         self._phases.wait_for_all_acked(qos.ACKNOWLEDGED)
         self._heads.wait_for_all_acked(qos.ACKNOWLEDGED)

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Recorder: writes the messages of some topics to a bag, unread, until it is stopped."""
+"""Recorder: writes the serialized messages of some topics to a bag until it is stopped."""
 
 from __future__ import annotations
 
@@ -33,26 +33,26 @@ from repsq_ros.nodes.message_classes import message_class
 from repsq_ros.nodes.polling import take_waiting
 from repsq_ros.nodes.runtime import CampaignNode
 
-LOOK = 0.25  # [s] between two looks for topics that have come
-TELL = 10.0  # [s] between two lines that tell how it goes
-DEPTH = 10_000  # messages that wait while this process is busy
-FLUSH = 2.0  # [s] after which what was heard is on the disk
-LARGEST_BACKLOG = 2**29  # [bytes] that wait for the disk; more is no delay any more
+LOOK = 0.25  # [s] between two checks for new topics
+TELL = 10.0  # [s] between two progress reports
+DEPTH = 10_000  # messages that may wait while this process is busy
+FLUSH = 2.0  # [s] after which received messages are on the disk
+LARGEST_BACKLOG = 2**29  # [bytes] that may wait for the disk; more is an error
 
 
 class Sink(Protocol):
-    """Takes topics and messages, as the writer of a bag does."""
+    """Writes topics and messages, as the writer of a bag does."""
 
     counts: dict[str, int]
 
     def add(self, topic: str, kind: str, profiles: Iterable[Mapping[str, object]] = ()) -> None:
-        """Announce a topic, before its first message."""
+        """Add a topic, before its first message."""
 
     def write(self, topic: str, kind: str, log_ns: int, data: bytes) -> None:
         """Write one message."""
 
     def flush(self) -> None:
-        """Have everything that was written on the disk."""
+        """Flush everything to the disk."""
 
     def close(self) -> None:
         """Write the index and close the file."""
@@ -68,11 +68,11 @@ class _RawMessage(NamedTuple):
 class _NewTopic(NamedTuple):
     topic: str
     kind: str
-    profiles: tuple[Mapping[str, object], ...]  # of all its publishers
+    profiles: tuple[Mapping[str, object], ...]  # of all publishers on the topic
 
 
 class _Writing(Thread):
-    """Writes beside the executor: a disk that is slow holds up no subscription."""
+    """Writes in a thread, so that a slow disk does not block subscriptions."""
 
     def __init__(self, sink: Sink) -> None:
         super().__init__(name='writing', daemon=True)
@@ -88,7 +88,7 @@ class _Writing(Thread):
         return self.taken - self.written
 
     def run(self) -> None:
-        """Write until told to end; after an error what comes is only counted."""
+        """Write until told to end; after an error, messages are only counted."""
         while (item := self.queue.get()) is not None:
             if self.error is not None:
                 continue
@@ -96,7 +96,8 @@ class _Writing(Thread):
                 self._take(item)
             except RepsqError as error:
                 self.error = error
-            except Exception as error:  # of the writer's library: the thread must not die silently
+            # any error of the writer's library: the thread must not end silently
+            except Exception as error:
                 self.error = OutputError(f'the recording cannot be written: {error!r}')
         try:
             self.sink.close()
@@ -116,13 +117,13 @@ class _Writing(Thread):
 
 
 class BagRecorder(CampaignNode):
-    """Subscribes to each wanted topic as soon as somebody publishes on it.
+    """Subscribes to each wanted topic as soon as it has a publisher.
 
-    Messages are kept as they came, unread. It asks for no more than all publishers of a topic
-    offer, as rosbag2 does, and keeps the last ones only: nobody ever waits for it.
+    Messages are kept serialized. It requests the strictest quality of service that all publishers
+    of a topic offer, as rosbag2 does, but with a limited depth: no publisher ever waits for it.
 
-    :param wanted: topics with their types; '' for whatever it is
-    :param simulated: the time of the recording is that of /clock
+    :param wanted: topics with their types; '' for any type
+    :param simulated: use the time of /clock for the recording
     """
 
     def __init__(self, wanted: Mapping[str, str], sink: Sink, simulated: bool = False) -> None:
@@ -131,7 +132,7 @@ class BagRecorder(CampaignNode):
         self._wanted, self._simulated = wanted, simulated
         self._subscriptions_of: dict[str, tuple[Subscription, QoSProfile]] = {}
         self._told: set[str] = set()
-        self._early: list[tuple[str, str, bytes]] = []  # heard before a simulated clock
+        self._early: list[tuple[str, str, bytes]] = []  # received before the first /clock
         self._writing = _Writing(sink)
         self._writing.start()
         steady = Clock(clock_type=ClockType.STEADY_TIME)
@@ -141,7 +142,7 @@ class BagRecorder(CampaignNode):
 
     @property
     def unheard(self) -> list[str]:
-        """Return the topics whose type is known, and on which nothing was said."""
+        """Return topics of known type without a message."""
         counts = self._writing.sink.counts
         return [topic for topic, kind in self._wanted.items() if kind and not counts.get(topic)]
 
@@ -225,7 +226,7 @@ class BagRecorder(CampaignNode):
             self.get_logger().warning(text)
 
     def shut_down(self, reason: str) -> None:
-        """Write what has been heard, and the index."""
+        """Write the received messages and the index."""
         self._put_early(0)
         self._writing.queue.put(None)
         self._writing.join()
@@ -235,7 +236,7 @@ class BagRecorder(CampaignNode):
 
 
 def _asked_of(offered: list[QoSProfile]) -> QoSProfile:
-    """Return the most that all publishers of a topic offer."""
+    """Return the strictest quality of service that all publishers of a topic offer."""
     reliable = all(each.reliability == ReliabilityPolicy.RELIABLE for each in offered)
     kept = all(each.durability == DurabilityPolicy.TRANSIENT_LOCAL for each in offered)
     return QoSProfile(
@@ -246,7 +247,7 @@ def _asked_of(offered: list[QoSProfile]) -> QoSProfile:
 
 
 def _weaker(before: QoSProfile, asked: QoSProfile) -> bool:
-    """Tell whether what is subscribed already takes all that is offered by now."""
+    """Tell whether an existing subscription already accepts everything that is offered."""
     takes_any = before.reliability == ReliabilityPolicy.BEST_EFFORT
     takes_volatile = before.durability == DurabilityPolicy.VOLATILE
     reliability = takes_any or bool(asked.reliability == before.reliability)
@@ -254,7 +255,7 @@ def _weaker(before: QoSProfile, asked: QoSProfile) -> bool:
 
 
 def _profile_of(offered: QoSProfile) -> dict[str, object]:
-    """Return a profile in the words of rosbag2. The network tells no history: it is unknown."""
+    """Return a profile in the form of rosbag2; the history is unknown to the network."""
     return {
         'history': offered.history.name.lower(),
         'depth': offered.depth,

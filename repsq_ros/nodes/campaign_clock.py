@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The clock of a campaign: /clock with a simulated robot, else the system's."""
+"""The clock of a campaign: /clock with a simulated robot, else the system clock."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ from rosgraph_msgs.msg import Clock as ClockMessage
 from repsq_ros.nodes import qos
 from repsq_ros.timebase import from_time, to_seconds
 
-# A timer is set this much late: steady and system clock are read one after the other, and it must
-# not fire before the instant.
+# A timer is set late by this: steady and system clock are read one after the other, and it must
+# not fire early.
 LATE_NS = 500_000
-STEP_NS = 50_000_000  # a smaller change between two looks is NTP slewing the clock, no step
-READING_NS = 1_000_000  # clocks that take longer to read one after the other are not compared
-TIMEOUT = 2.0  # [s] without a message on /clock after which a simulated clock is lost
+STEP_NS = 50_000_000  # a smaller change between two looks is NTP adjusting the clock gradually
+READING_NS = 1_000_000  # if reading both clocks takes longer, they are not compared
+TIMEOUT = 2.0  # [s] without a message on /clock after which simulated time counts as lost
 
 
 class CampaignClock:
     """One source of time for the whole scheduler.
 
-    rclpy's clock has a subscription to /clock of its own, and may be ahead of this one or behind.
+    rclpy's clock has its own subscription to /clock, and may be ahead of this one or behind.
 
     :param on_tick: called with each new simulated time [ns]. Simulated time is held at the end of
-        a phase, and no timer fires while it stands still: only /clock itself tells of that end.
+        a phase, when no timer fires: only /clock itself announces that end.
     :param speed: simulated s in each real s; 0: as fast as possible
     """
 
@@ -49,12 +49,12 @@ class CampaignClock:
         self._steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._heard = self._steady.now()
         self._simulated_ns: int | None = None
-        self._stepped_ns = 0  # by which a simulated clock has jumped since the last look
-        self._offset_ns: int | None = None  # of the system's clock from the steady one
-        self._planned_ns = 0  # the latest end of a phase that was announced
-        self._broken_off_ns = 0  # up to where a simulated robot may have run after a stop
+        self._stepped_ns = 0  # jump of a simulated clock since the last look
+        self._offset_ns: int | None = None  # system clock minus steady clock
+        self._planned_ns = 0  # latest announced end of a phase
+        self._broken_off_ns = 0  # instant that a simulated robot may have reached after a stop
         self._fast = speed == 0.0 or speed > 1.0
-        self._moved = self._steady.now()  # when simulated time has last gone on
+        self._moved = self._steady.now()  # when simulated time last advanced
         self._alarm = node.create_timer(TIMEOUT, self._ring, clock=self._steady)
         self._alarm.cancel()
         if node.get_parameter('use_sim_time').value:
@@ -65,7 +65,7 @@ class CampaignClock:
         time_ns, now = from_time(message.clock), self._steady.now()
         before_ns = self._simulated_ns or time_ns
         if time_ns < before_ns:
-            self._planned_ns = self._broken_off_ns = 0  # or they would hide that time runs back
+            self._planned_ns = self._broken_off_ns = 0  # else they would hide that time runs back
             self._stepped_ns += time_ns - before_ns
         if time_ns != self._simulated_ns:
             self._moved = now
@@ -73,16 +73,16 @@ class CampaignClock:
         self._on_tick(self.now_ns())
 
     def now_ns(self) -> int:
-        """Return the time in ns; 0 while a simulated clock has not been heard."""
+        """Return the time in ns; 0 before the first simulated time."""
         if self._simulated_ns is not None:
             return max(self._simulated_ns, self._broken_off_ns)
         return int(self._node.get_clock().now().nanoseconds)
 
     def wake_at(self, at_ns: int | None) -> None:
-        """Call `on_tick` at an instant, too; a simulated clock ticks there by itself.
+        """Also call `on_tick` at an instant; a simulated clock ticks there by itself.
 
-        :param at_ns: None: the phase in force was stopped. A robot that is simulated fast may run
-            on to its planned end before it hears so; the next phase must not begin before that
+        :param at_ns: None: the current phase was stopped. A fast simulated robot may reach the
+            phase's planned end before it receives the stop; the next phase must not begin before.
         """
         if at_ns is None:
             self._broken_off_ns = self._planned_ns if self._fast else self._broken_off_ns
@@ -97,9 +97,9 @@ class CampaignClock:
         self._on_tick(self.now_ns())
 
     def stepped_ns(self) -> int:
-        """Return by how much the clock was set since the last look; 0: it was not.
+        """Return by how much the clock was set since the last look; 0: not set.
 
-        An operator or NTP may set the system's clock. A simulated clock goes back when the
+        An operator or NTP may set the system clock. A simulated clock goes back when the
         simulation is started anew.
         """
         if self._simulated_ns is not None:
@@ -114,7 +114,7 @@ class CampaignClock:
 
     @property
     def stands_still(self) -> float:
-        """For how long simulated time has not gone on [s]."""
+        """Time since simulated time last advanced [s]."""
         return to_seconds((self._steady.now() - self._moved).nanoseconds)
 
     @property
@@ -127,6 +127,6 @@ class CampaignClock:
 
 
 def _offset_ns() -> int | None:
-    """Return system time minus steady time; None: the process was interrupted between both."""
+    """Return system time minus steady time; None: interrupted between both readings."""
     before_ns, system_ns, after_ns = time.monotonic_ns(), time.time_ns(), time.monotonic_ns()
     return system_ns - before_ns if after_ns - before_ns < READING_NS else None

@@ -37,9 +37,9 @@ from repsq_ros.protocols.phases import Span
 from repsq_ros.views.campaign_state import CampaignState, CaseHeard
 from repsq_ros.views.health import Health, Level
 
-SILENT = 1.0  # [s] after which a peer is not there: nothing depends on it here
-STALE = 3.5  # [s] after which a diagnosis is old: each comes once a second
-FORGOTTEN = 60.0  # [s] after which it is not shown any more
+SILENT = 1.0  # [s] after which a peer counts as gone; only for display
+STALE = 3.5  # [s] after which a diagnosis is old; they come once a second
+FORGOTTEN = 60.0  # [s] after which it is no longer shown
 
 
 def case_heard(test: TestCommand) -> CaseHeard:
@@ -56,7 +56,7 @@ def case_heard(test: TestCommand) -> CaseHeard:
 
 
 def tell_counted(state: CampaignState, message: CountedTest) -> None:
-    """Tell a state of an attempt that was counted."""
+    """Add a counted attempt to a state."""
     state.hear_counted(
         message.estimate.campaign_id,
         campaign_messages.counted_of(message),
@@ -67,9 +67,9 @@ def tell_counted(state: CampaignState, message: CountedTest) -> None:
 
 
 class CampaignListener:
-    """Keeps what is heard.
+    """Collects the state of a campaign.
 
-    :ivar lock: messages come in a thread of their own; whoever reads `state` holds it
+    :ivar lock: hold it to read `state`, since messages come in another thread
     """
 
     def __init__(self, node: Node) -> None:
@@ -115,7 +115,7 @@ class CampaignListener:
                 self._diagnoses[status.name] = (time.monotonic(), health)
 
     def peers(self) -> list[Health]:
-        """Return how the nodes are."""
+        """Return the health of the nodes."""
         now, found = time.monotonic(), []
         with self.lock:
             beats = dict(self._beats)
@@ -132,17 +132,17 @@ class CampaignListener:
         return found
 
     def health(self) -> list[Health]:
-        """Return what /diagnostics tells, the worst first; what is old is told as such."""
+        """Return the health from /diagnostics, the worst first; old entries are marked."""
         now, found = time.monotonic(), []
         with self.lock:
             diagnoses = dict(self._diagnoses)
         for name, (heard, health) in diagnoses.items():
             age = now - heard
-            event = name.endswith(': test')  # told when it happens, and not again
+            event = name.endswith(': test')  # published once, when it happens
             if age > FORGOTTEN:
                 continue
             if name.endswith(': node') and health.level is Level.OK and age <= STALE:
-                continue  # its heartbeat says as much
+                continue  # its heartbeat has the same information
             old = age > STALE and not event
             found.append(Health(name, Level.STALE, f'silent for {age:.0f} s') if old else health)
         return sorted(found, key=lambda each: (-each.level, each.name))
@@ -150,7 +150,7 @@ class CampaignListener:
 
 @contextmanager
 def listening() -> Iterator[CampaignListener]:
-    """Give a listener whose messages come in a thread of its own."""
+    """Yield a listener whose messages come in another thread."""
     context = rclpy.Context()
     rclpy.init(context=context)
     node = rclpy.create_node('repsq_listener', context=context)

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Messages that wait until it is known who publishes on their topic."""
+"""Holds back messages until the publishers on their topic are known."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ PERIOD = 0.05  # [s] between two looks at whether all publishers have a name
 
 
 class DeferredMessages(Generic[Message]):
-    """Passes on the messages of a topic if only the expected nodes publish on it.
+    """Passes on the messages of a topic only if none but the expected nodes publish on it.
 
-    A publisher's first message may come before its name, or before the heartbeat that tells whose
-    it is. So messages wait, in their order, until each publisher on the topic is known.
+    A publisher's first message may come before its node name, or before the heartbeat of its
+    process. So messages wait, in their order, until each publisher on the topic is known.
 
-    :param hear: called with each message that can only be of those expected
-    :param believe_single: a single publisher is believed, as the player of a bag is
+    :param hear: called with each message that is certainly of an expected node
+    :param believe_single: a single publisher is always accepted, such as the player of a bag
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class DeferredMessages(Generic[Message]):
         self._timer.cancel()
 
     def take(self, message: Message, info: dict[str, int]) -> None:
-        """Take a message in: it is heard now, later, or (of somebody else) never.
+        """Accept a message: it is passed on now, later, or (from another node) never.
 
         :param info: as the middleware gives it with the message
         """

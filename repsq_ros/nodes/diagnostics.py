@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What an engineer wants to know of the sensors before and during a campaign, on /diagnostics."""
+"""The state of the sensors before and during a campaign, on /diagnostics."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ from repsq_ros.timebase import NANOSECONDS
 
 TOPIC = '/diagnostics'
 PERIOD = 1.0  # [s]
-SPAN_NS = 5 * NANOSECONDS  # of what is looked back at
-KEPT = 8192  # stamps: 5 s at 1.6 kHz
+SPAN_NS = 5 * NANOSECONDS  # length of the evaluated history
+KEPT = 8192  # number of stamps kept: 5 s at 1.6 kHz
 SILENT_NS = 2 * NANOSECONDS
 
 
 class Watched:
-    """One input as it comes in: its stamps and arrivals, and the samples that are kept anyway."""
+    """One input: its latest stamps and arrivals, and its samples."""
 
     def __init__(self, topic: str, source: Input, tail: Tail, condition: bool) -> None:
         self.topic, self.source, self.tail, self.condition = topic, source, tail, condition
@@ -49,11 +49,11 @@ class Watched:
         self._stamps: deque[tuple[int, int]] = deque(maxlen=KEPT)
 
     def note(self, stamp_ns: int, arrival_ns: int) -> None:
-        """Take in the times of one message."""
+        """Add the times of one message."""
         self._stamps.append((stamp_ns, arrival_ns))
 
     def clock_fault(self, now_ns: int, tolerance: float) -> str:
-        """Return how far the sensor's clock is off by the last seconds, or ''."""
+        """Return the offset of the sensor's clock over the last seconds as a sentence, or ''."""
         return clock_fault(*self._recent(now_ns), tolerance)
 
     def _recent(self, now_ns: int) -> tuple[Stamps, Stamps]:
@@ -63,7 +63,7 @@ class Watched:
         return times[:, 0], times[:, 1]
 
     def status(self, node: str, now_ns: int, limits: Limits) -> DiagnosticStatus:
-        """Describe the last seconds."""
+        """Return the status of the last seconds."""
         stamps, arrivals = self._recent(now_ns)
         values: list[tuple[str, str]] = [('type', self.source.type)]
         level, text = DiagnosticStatus.OK, 'ok'
@@ -122,7 +122,7 @@ class Diagnostics:
         self._publisher.publish(message)
 
     def tell_test(self, index: int, attempt: int, outcome: Evaluation) -> None:
-        """Tell of a test that is INVALID, or valid but out of the ordinary."""
+        """Publish a test that is INVALID, or valid but unusual."""
         valid, reason = outcome.valid, outcome.reason or outcome.note
         self._invalid += not valid
         values = [

@@ -43,7 +43,7 @@ from repsq_ros.nodes.self_diagnosis import SelfDiagnosis
 from repsq_ros.nodes.watches.publishers import PublisherCheck
 from repsq_ros.views.health import estimator_health
 
-MOMENT = 0.02  # [s] of counting between two beats
+MOMENT = 0.02  # [s] of counting between two heartbeats
 
 
 class Estimator(CampaignNode):
@@ -69,10 +69,11 @@ class Estimator(CampaignNode):
         self._results = self.create_publisher(
             QuantizedResult, topics.QUANTIZED_RESULT, qos.LATCHED
         )
-        self._refused = 0  # measurements that were not counted
+        self._refused = 0  # number of measurements that were not counted
         SelfDiagnosis(self, lambda: estimator_health(self._campaign.latest, self._refused))
         self._heartbeat = HeartbeatPublisher(self, 'estimator')
-        self._uncounted: Iterator[TestRecord] | None = None  # of the journal
+        # tests of the journal; None: all are counted
+        self._uncounted: Iterator[TestRecord] | None = None
         if contents is None:
             self._listen()
         else:
@@ -81,7 +82,7 @@ class Estimator(CampaignNode):
             self._of_journal = len(contents.tests)
 
     def _listen(self) -> None:
-        """Hear measurements from now on."""
+        """Subscribe to measurements."""
         publishers = PublisherCheck(self, {topics.TEST_MEASUREMENT: ('measurement',)})
         deferred = DeferredMessages(self, publishers, topics.TEST_MEASUREMENT, self._hear)
         self.create_subscription(
@@ -90,7 +91,7 @@ class Estimator(CampaignNode):
         self._heartbeat.say(True, '')
 
     def work(self, executor: SingleThreadedExecutor) -> None:
-        """Count a long journal bit by bit, so that others hear that this node lives."""
+        """Count a long journal in parts, so that heartbeats continue."""
         if self._uncounted is None:
             super().work(executor)
             return
@@ -98,7 +99,7 @@ class Estimator(CampaignNode):
         executor.spin_once(timeout_sec=0)
 
     def _contents(self, folder: Path | None) -> JournalContents | None:
-        """Return what the journal of the folder says, if there is one."""
+        """Return the contents of the folder's journal, if there is one."""
         if folder is None or not (folder / JOURNAL).exists():
             return None
         file = folder / JOURNAL
@@ -108,7 +109,7 @@ class Estimator(CampaignNode):
         return contents
 
     def _catch_up(self, tests: Iterator[TestRecord]) -> None:
-        """Count tests of the journal for a moment; after the last one, say where it stands."""
+        """Count tests of the journal for a moment; after the last one, publish the state."""
         campaign, until = self._campaign, time.monotonic() + MOMENT
         campaign.forecasts = False
         for record in tests:
@@ -156,7 +157,7 @@ class Estimator(CampaignNode):
         if estimate is None:
             latest = self._campaign.latest
             if latest and (latest.index, latest.attempt) == (record.index, record.attempt):
-                # Who asks again has not heard the answer: a scheduler that was started anew.
+                # A restarted scheduler asks again, since it missed the answer.
                 self._estimates.publish(
                     translate.estimate_of(latest, self._campaign_id, message.header.stamp)
                 )
@@ -178,7 +179,7 @@ class Estimator(CampaignNode):
             self._finish(message.header.stamp)
 
     def _tell_counted(self, counted: CountedAttempt, stamp: Time) -> None:
-        """Say what was counted, and keep it for who joins late."""
+        """Publish a counted attempt, and keep it for late joiners."""
         self._counted.publish(
             translate.counted_test_of(counted, self._specification, self._campaign_id, stamp)
         )

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Weighted cases that another program draws, taken from a topic."""
+"""Weighted cases from another program, received on a topic."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from repsq_ros.specification.model import Specification
 
 
 class ExternalCases:
-    """What has come so far; `fault` says what was wrong with a case, and ends the campaign."""
+    """The received cases; `fault` is what was wrong with one, and ends the campaign."""
 
     def __init__(self) -> None:
         self.fault = ''
@@ -37,10 +37,10 @@ class ExternalCases:
 def listen_for_cases(
     node: Node, proposal: Proposal, specification: Specification, campaign_id: str
 ) -> ExternalCases:
-    """Offer each TestCommand on the topic to the proposal; nothing is done for other proposals.
+    """Offer each TestCommand on the topic to the proposal; other proposals need no subscription.
 
-    Used of the message are campaign_id (empty: any), index, x, log_q and weight; a log_q of 0
-    with a weight is taken as not given.
+    These fields are used: campaign_id (empty: any), index, x, log_q and weight; a log_q of 0
+    with a weight counts as not given.
     """
     cases = ExternalCases()
     if not isinstance(proposal, External) or specification.tester.proposal.table:
@@ -64,7 +64,7 @@ def listen_for_cases(
         if not proposal.offer(message.index, draw):
             cases.fault = f'{where}: found another case than the one offered before'
 
-    events = SubscriptionEventCallbacks()  # by default, an incompatible QoS is logged
+    events = SubscriptionEventCallbacks()  # the default only logs an incompatible QoS
     node.create_subscription(
         TestCommand, topics.EXTERNAL_CASE, hear, qos.RECORD, event_callbacks=events
     )

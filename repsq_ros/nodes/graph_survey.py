@@ -32,7 +32,7 @@ from repsq_ros.nodes.runtime import CampaignNode
 from repsq_ros.timebase import NANOSECONDS
 from repsq_ros.views.examination import CommandSurvey, TopicSurvey
 
-KEPT = 500  # delays of a topic
+KEPT = 500  # largest number of delays kept per topic
 
 
 @dataclass(frozen=True)
@@ -45,11 +45,11 @@ class TopicToSurvey:
 
 
 class GraphSurvey(CampaignNode):
-    """Counts messages and the delays of their stamps, and ends by itself.
+    """Counts messages and the delays of their stamps for a given time.
 
-    :param wanted: what to listen to
-    :param commands: full names of the topics by which the robot is commanded
-    :param seconds: for how long
+    :param wanted: topics to listen to
+    :param commands: full names of the robot's command topics
+    :param seconds: duration
     """
 
     def __init__(

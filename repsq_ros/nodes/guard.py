@@ -12,10 +12,10 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Guard: stops the robot when the scheduler falls silent, whatever has become of it.
+"""Guard: stops the robot when the scheduler falls silent for any reason.
 
-The scheduler stops it on every way out that it lives to see. SIGKILL, the out-of-memory killer, a
-crash of the interpreter or an executor that hangs leave it no time: then this process does.
+The scheduler itself stops the robot on every orderly exit. After SIGKILL, the out-of-memory
+killer, a crash of the interpreter or a hanging executor it cannot: then this process does.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ AT_REST = (Phase.DONE, Phase.ABORTED, Phase.PAUSED)
 
 
 class Guard(CampaignNode):
-    """Holds the robot while a campaign is under way and its scheduler is gone."""
+    """Stops the robot if a campaign is running and its scheduler is gone."""
 
     def __init__(self) -> None:
         super().__init__('guard')
@@ -60,14 +60,14 @@ class Guard(CampaignNode):
         parameters.finish()
         body = None if specification is None else specification.body_input
         self._stops = VerifiedStop(self, self._command, stops, body)
-        self._phase: Phase | None = None  # that the scheduler has announced last
-        self._stop_until = -math.inf  # steady [s]; longer, while the robot is not at rest
+        self._phase: Phase | None = None  # the last announced phase
+        self._stop_until = -math.inf  # steady [s]; later, if the robot is not at rest then
         self._interventions = 0
         self._leaving = False
         self._heartbeat = HeartbeatPublisher(self, 'guard', self._look)
         self._peers = Peers(self, 'scheduler')
-        self._watched = False  # the scheduler lived at the last look
-        self._seen = False  # it has lived at all
+        self._watched = False  # the scheduler was alive at the last look
+        self._seen = False  # it has ever been alive
         subscribe_to_phases(self, self._hear_phase)
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self.create_timer(1.0 / RATE, self._tick, clock=steady)
@@ -94,7 +94,7 @@ class Guard(CampaignNode):
         self._say()
 
     def _say(self) -> None:
-        """Tell the scheduler whether it is watched: before, it moves nothing."""
+        """Tell the scheduler whether it is watched; it moves nothing before."""
         ready = self._watched and not self._leaving
         status = self._command_type if ready else 'the scheduler'
         self._heartbeat.say(ready, 'its own end' if self._leaving else status, self._interventions)
@@ -105,12 +105,12 @@ class Guard(CampaignNode):
 
     @property
     def _under_way(self) -> bool:
-        """True from when the scheduler is heard of until it says that it has ended."""
+        """True from the first message of the scheduler until it announces its end."""
         return self._phase not in (Phase.DONE, Phase.ABORTED)
 
     @property
     def _was_stopping(self) -> bool:
-        """True if the scheduler fell silent before it saw the robot at rest, whatever it said."""
+        """True if the scheduler fell silent before it saw the robot at rest."""
         last = self._peers.last('scheduler')
         return last is not None and last.status == STOPPING
 
@@ -124,7 +124,7 @@ class Guard(CampaignNode):
 
     @property
     def _stopping(self) -> bool:
-        """True while stop commands are sent: for a while, and until the robot is at rest."""
+        """True while stop commands are sent: for a minimum time, until the robot is at rest."""
         return time.monotonic() < self._stop_until or self._stops.pending
 
     def _tick(self) -> None:
@@ -132,7 +132,7 @@ class Guard(CampaignNode):
             self._stops.stop()
 
     def leave(self, reason: str) -> None:
-        """Announce the end first, so that the scheduler stops the robot while it can."""
+        """Announce the end first, so that the scheduler can stop the robot."""
         self._leaving = True
         self._say()
 
@@ -143,7 +143,7 @@ class Guard(CampaignNode):
         return at_rest or self._stopping
 
     def shut_down(self, reason: str) -> None:
-        """Leave the robot at rest, unless the scheduler has said that it is."""
+        """Leave the robot at rest, unless the scheduler has announced that it is."""
         if self._seen and (self._phase not in AT_REST or self._was_stopping or self._stopping):
             self._stops.finish()
             self._command.wait_for_all_acked()

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The heartbeat of a node, sent by the loop that does its work."""
+"""The heartbeat of a node, sent by its own executor."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from repsq_ros.nodes import qos
 from repsq_ros.nodes.identity import launch_id, participant
 
 PERIOD = 0.05  # [s]
-STOPPING = 'stops the robot'  # status of a scheduler that has not seen it at rest yet
+STOPPING = 'stops the robot'  # status of a scheduler that has not seen the robot at rest yet
 
 
 class HeartbeatPublisher:
-    """Sends a heartbeat at 20 Hz from the node's own executor: a node that hangs sends none.
+    """Sends a heartbeat at 20 Hz from the node's own executor, so a hanging node sends none.
 
-    :param role: what the node is for others, whatever its name: scheduler, guard, ...
-    :param on_beat: called with each beat, on the steady clock
+    :param role: role of the node, independent of its name: scheduler, guard, ...
+    :param on_beat: called with each heartbeat, on the steady clock
     """
 
     def __init__(self, node: Node, role: str, on_beat: Callable[[], None] | None = None) -> None:
@@ -52,7 +52,7 @@ class HeartbeatPublisher:
         node.create_timer(PERIOD, self._beat, clock=Clock(clock_type=ClockType.STEADY_TIME))
 
     def say(self, ready: bool, status: str, interventions: int = 0) -> None:
-        """Set what the heartbeats tell from now on; a change is sent at once."""
+        """Set the content of further heartbeats; a change is sent at once."""
         message = self._message
         new = (ready, status, interventions)
         if new == (message.ready, message.status, message.interventions):
@@ -61,7 +61,7 @@ class HeartbeatPublisher:
         self._publish()
 
     def beat(self) -> None:
-        """Send one now: for a node whose executor does not run any more."""
+        """Send one now, for a node whose executor no longer runs."""
         self._publish()
 
     def _beat(self) -> None:

@@ -12,14 +12,14 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Which endpoints belong to the nodes of one campaign, whatever their names.
+"""Which endpoints belong to the nodes of one campaign, independent of their names.
 
-A launch draws an ID and gives it to all of its nodes. Each node sends it in its heartbeats, with
+A launch draws an ID and gives it to all its nodes. Each node sends it in its heartbeats, with
 the prefix that the middleware gives to all endpoints of its process. Other nodes compare this
-prefix with the publishers that the graph shows.
+prefix with the publishers in the graph.
 
-This finds mistakes: a second launch, a program with the name of one of our nodes, an old process.
-Somebody who reads the ID on the network can copy it: against that, docs/security.md.
+This finds mistakes: a second launch, another program with the name of one of our nodes, an old
+process. It is no protection from somebody who copies the ID: see docs/security.md for that.
 """
 
 from __future__ import annotations
@@ -49,15 +49,15 @@ def launch_id(node: Node) -> str:
 
 
 def participant_of(endpoint: TopicEndpointInfo) -> str:
-    """Return what all endpoints of a process share, as hexadecimal digits."""
+    """Return the prefix that all endpoints of a process share, as hexadecimal digits."""
     return bytes(endpoint.endpoint_gid[:PREFIX]).hex()
 
 
 def participant(node: Node) -> str:
-    """Return the own prefix.
+    """Return this process's prefix.
 
-    rclpy does not tell the GID of a publisher. On a topic whose name nobody else can know yet, the
-    graph shows the own publisher alone.
+    rclpy does not give the GID of a publisher. So this publishes on a topic with a random name, on
+    which the graph shows only this publisher.
     """
     topic = f'{topics.HEARTBEAT}/probe_{secrets.token_hex(8)}'
     probe = node.create_publisher(Heartbeat, topic, qos.HEARTBEAT)
@@ -67,7 +67,7 @@ def participant(node: Node) -> str:
 
 
 class Heartbeats:
-    """Those of the nodes of the own launch; a node that was started by hand takes any."""
+    """Heartbeats of the nodes of the same launch; a node started by hand accepts all."""
 
     def __init__(self, node: Node, roles: Iterable[str]) -> None:
         self._node, self._launch_id = node, launch_id(node)
@@ -78,25 +78,25 @@ class Heartbeats:
         return polled_subscription(self._node, Heartbeat, topic, qos.HEARTBEAT)
 
     def new(self) -> Iterator[tuple[str, Heartbeat]]:
-        """Yield role and heartbeat of each that came since this was asked last."""
+        """Yield role and heartbeat of each one received since the last call."""
         for role, subscription in self._subscriptions.items():
             for beat, _ in take_waiting(subscription):
                 if self._launch_id in ('', beat.launch_id):
                     yield role, beat
 
     def are_sent(self, role: str) -> bool:
-        """Tell whether the graph shows somebody who sends them."""
+        """Tell whether the graph shows a publisher of them."""
         topic = self._node.resolve_topic_name(f'{topics.HEARTBEAT}/{role}')
         return bool(self._node.get_publishers_info_by_topic(topic))
 
     def listen_again(self, role: str) -> None:
-        """Make a subscription anew: the middleware may stay deaf to a living node."""
+        """Replace a subscription: the middleware may stop delivering from a living node."""
         self._node.destroy_subscription(self._subscriptions[role])
         self._subscriptions[role] = self._subscribe(role)
 
 
 class CampaignProcesses:
-    """The processes of the own launch, by what their heartbeats say."""
+    """The processes of the same launch, known by their heartbeats."""
 
     def __init__(self, node: Node) -> None:
         self._launch_id = launch_id(node)
@@ -106,13 +106,13 @@ class CampaignProcesses:
 
     @property
     def known(self) -> bool:
-        """True if there is an ID to tell them by."""
+        """True if there is a launch ID to recognize them by."""
         return bool(self._launch_id)
 
     def speaks_as(self, endpoint: TopicEndpointInfo, roles: set[str]) -> bool:
-        """Tell whether an endpoint belongs to a process that has one of the roles.
+        """Tell whether an endpoint belongs to a process with one of the roles.
 
-        :param roles: names of nodes; what is no role of ours is left out
+        :param roles: names of nodes; names that are not our roles are ignored
         """
         for role, beat in self._heartbeats.new():
             self._roles[role].add(beat.participant)

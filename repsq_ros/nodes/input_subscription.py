@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Subscriptions to the inputs of a specification, and why an input is not heard."""
+"""Subscriptions to the inputs of a specification, and why an input is not received."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ from repsq_ros.nodes.rclpy_versions import publisher_count
 
 
 def several_publishers(node: Node, topic: str, kind: str) -> Fault | None:
-    """Return whether more than one program publishes on a topic that belongs to one sensor."""
+    """Return a fault if several programs publish on a sensor's topic."""
     if kind == TF:
-        return None  # all of a robot's programs do
+        return None  # on /tf, several are normal
     found = node.get_publishers_info_by_topic(topic)
     return publishers_fault(
         topic, [f'{each.node_namespace.rstrip("/")}/{each.node_name}' for each in found]
@@ -48,13 +48,13 @@ def several_publishers(node: Node, topic: str, kind: str) -> Fault | None:
 
 
 class InputSubscription:
-    """One input: its messages as samples, and what is wrong with its publishers.
+    """One input: its messages as samples, and problems with its publishers.
 
-    Messages wait until somebody looks: at 1000 a second, each of them would wake the node.
+    Messages wait until they are polled: at 1000 a second, each would wake the node.
 
     A condition may be a mode that was published once (transient local). As soon as a publisher
-    offers that, a second subscription asks for it; the first one must not, or it would not hear
-    publishers that keep nothing. A reading that is heard twice does no harm.
+    offers that, a second subscription requests it; the first one must not, since it would then
+    miss volatile publishers. A reading that is received twice does no harm.
     """
 
     def __init__(
@@ -62,7 +62,7 @@ class InputSubscription:
     ) -> None:
         """Subscribe.
 
-        :param take: called with each sample and the time of its arrival [ns]
+        :param take: called with each sample and its time of arrival [ns]
         """
         self.topic = node.resolve_topic_name(source.topic)
         self._node, self._source, self._take = node, source, take
@@ -74,7 +74,7 @@ class InputSubscription:
         self._profile = self._subscription.qos_profile
 
     def look(self) -> None:
-        """Take in the messages that have come since the last look."""
+        """Process the messages received since the last look."""
         for subscription in (self._subscription, self._latched):
             if subscription is not None:
                 for message, info in take_waiting(subscription, most=qos.SENSOR.depth):
@@ -88,11 +88,11 @@ class InputSubscription:
 
     @property
     def matched(self) -> bool:
-        """Tell whether there is a publisher that is heard when it speaks."""
+        """Tell whether a compatible publisher is connected."""
         return publisher_count(self._node, self._subscription) > 0
 
     def several_publishers(self) -> Fault | None:
-        """Return whether more than one program publishes on the topic."""
+        """Return a fault if several programs publish on the topic."""
         return several_publishers(self._node, self.topic, self._source.type)
 
     def _subscribe(
@@ -107,7 +107,7 @@ class InputSubscription:
         )
 
     def mismatch(self) -> str:
-        """Return why publishers are not heard, with the remedy, or ''."""
+        """Return why publishers are not received, with the remedy, or ''."""
         complaints = []
         for publisher in self._node.get_publishers_info_by_topic(self.topic):
             offered = publisher.qos_profile
@@ -138,10 +138,10 @@ class InputSubscription:
 
 
 def _arrivals(node: Node, source: Input) -> Callable[[int], int]:
-    """Return what tells from the middleware's time of reception when a message came [ns]."""
+    """Return a function from the middleware's time of reception to the time of arrival [ns]."""
     if not node.get_parameter('use_sim_time').value:
         return lambda received_ns: received_ns
     if source.stamp == Stamp.RECEIVE:
         return SimulatedTimes(node).at
     clock = node.get_clock()
-    return lambda _: int(clock.now().nanoseconds)  # near enough: the stamp is in the message
+    return lambda _: int(clock.now().nanoseconds)  # accurate enough: the stamp is in the message

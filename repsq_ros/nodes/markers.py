@@ -13,11 +13,11 @@
 # limitations under the License.
 
 
-"""Shapes as markers for RViz: few at a time, however many tests there are.
+"""Shapes as RViz markers, a limited number per message.
 
-A marker stays in RViz until it is replaced. So a message carries what moves, the groups of cases
-that have grown, and some of what has been sent before: who joins late, or has lost a message, has
-everything after some messages more.
+A marker stays in RViz until it is replaced. So a message has the moving shapes, the groups of
+cases that have grown, and a part of the older shapes, which are sent repeatedly: late joiners,
+and receivers that lost a message, are complete after some more messages.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ from repsq_ros.views.shapes import (
 from repsq_ros.views.text_width import blank_scale
 
 PIXEL = 0.01  # [m] in the frame: config/repsq.rviz shows 100 pixels a metre
-LAYER = 0.01  # [m] from z = 0 to 1: what lies higher is nearer to the camera, and seems larger
-AT_ONCE = 1500  # points at most, about, that are said again in one message
-TEXT_POINTS = 20  # a line of text costs as much as so many points
+LAYER = 0.01  # [m] for z from 0 to 1: higher shapes are nearer to the camera, so they seem larger
+AT_ONCE = 1500  # approximate limit of repeated points in one message
+TEXT_POINTS = 20  # cost of a line of text, in points
 
 
 def _rgba(colour: Colour) -> ColorRGBA:
@@ -61,19 +61,19 @@ def _point(x: float, y: float, z: float) -> Point:
 
 
 class MarkerSheet:
-    """Keeps the markers that last, and makes messages of them and of what moves."""
+    """Keeps the permanent markers, and makes messages of them and of moving ones."""
 
     def __init__(self, frame: str) -> None:
         self._frame = frame
         self._kept: dict[Key, Marker] = {}
-        self._due: OrderedDict[Key, None] = OrderedDict()  # to be said before long
-        self._grown: dict[Key, None] = {}  # to be said at once
-        self._moving: set[Key] = set()  # that were said last
+        self._due: OrderedDict[Key, None] = OrderedDict()  # to be sent in one of the next messages
+        self._grown: dict[Key, None] = {}  # to be sent in the next message
+        self._moving: set[Key] = set()  # moving shapes of the last message
         self._gone: set[Key] = set()
         self._wiped = True
 
     def wipe(self) -> None:
-        """Begin anew: the next message takes away all that was there."""
+        """Start again: the next message removes all markers."""
         self._kept.clear()
         self._due.clear()
         self._grown.clear()
@@ -82,13 +82,13 @@ class MarkerSheet:
         self._wiped = True
 
     def keep(self, shapes: Iterable[Shape]) -> None:
-        """Take in shapes that stay as they are."""
+        """Add permanent shapes."""
         for shape in shapes:
             self._kept[shape.key] = self._marker(shape)
             self._due[shape.key] = None
 
     def grow(self, shape: Dots | Lines) -> None:
-        """Take in a group of cases that has grown."""
+        """Replace a group of cases that has grown."""
         known = self._kept.get(shape.key)
         if isinstance(shape, Dots) and known is not None:
             self._fill(known, shape, len(known.points))
@@ -97,18 +97,18 @@ class MarkerSheet:
         self._grown[shape.key] = None
 
     def say_all_again(self) -> None:
-        """Hear that somebody has joined."""
+        """Send all markers again for a new subscriber."""
         self._due.update(dict.fromkeys(self._kept))
 
     @property
     def owes(self) -> bool:
-        """Tell whether something waits that has not been said."""
+        """Tell whether there are unsent shapes."""
         return bool(self._due or self._grown or self._wiped)
 
     def message(self, moving: Iterable[Shape]) -> MarkerArray:
         """Return the next message.
 
-        :param moving: shapes that are said in every message; one that is missing is taken away
+        :param moving: shapes that are in every message; missing ones are removed
         """
         markers = [self._of(('', 0), Marker.ARROW, Marker.DELETEALL)] * self._wiped
         said = [self._marker(shape) for shape in moving]
@@ -121,7 +121,7 @@ class MarkerSheet:
         return MarkerArray(markers=markers + self._again())
 
     def _again(self) -> list[Marker]:
-        """Return some of what waits; where nothing does, all of it waits anew."""
+        """Return some of the waiting shapes; if none wait, all permanent ones are queued again."""
         if not self._due:
             self._due.update(dict.fromkeys(self._kept))
         again, points = [], 0
@@ -135,7 +135,7 @@ class MarkerSheet:
 
     def _of(self, key: Key, kind: int, action: int = Marker.ADD) -> Marker:
         marker = Marker(ns=key[0], id=int(key[1]), type=kind, action=action)
-        # No stamp: RViz shows it whatever the time, simulated or not.
+        # A zero stamp: RViz shows it at any time, simulated or not.
         marker.header.frame_id = self._frame
         marker.pose.orientation.w = 1.0
         return marker
@@ -160,7 +160,7 @@ class MarkerSheet:
             marker.color = _rgba(shape.colour)
             marker.pose.position = _point(shape.x, shape.y, shape.z)
         else:
-            # No cubes: RViz shades them, and the colours of the legend were others than the dots'.
+            # Not cubes, which RViz shades: colours would differ from the legend.
             marker = self._of(shape.key, Marker.POINTS if shape.square else Marker.SPHERE_LIST)
             size = shape.size * PIXEL
             marker.scale = Vector3(x=size, y=size, z=size)

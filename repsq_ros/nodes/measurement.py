@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Measurement: sensor messages in, psi of each test out."""
+"""Measurement: from sensor messages to psi of each test."""
 
 from __future__ import annotations
 
@@ -48,11 +48,11 @@ from repsq_ros.nodes.self_diagnosis import SelfDiagnosis
 from repsq_ros.protocols.phases import Phase, Span
 from repsq_ros.views.health import Level
 
-OVERDUE = 5.0  # [s] after a test, for a sensor whose stamps stay behind
+OVERDUE = 5.0  # [s] after a test to wait for a sensor whose stamps lag
 
 
 class Measurement(CampaignNode):
-    """Cuts the measured window of each test out of the sensor's messages by their stamps."""
+    """Selects the samples of each test's window by their stamps, and computes psi."""
 
     def __init__(self) -> None:
         super().__init__('measurement')
@@ -70,13 +70,14 @@ class Measurement(CampaignNode):
         parameters.finish()
         self._clock_fault = ''
         self._recorder = Recorder(self._specification.measure)
-        self._test = TestCommand()  # the attempt that was heard of last
+        self._test = TestCommand()  # the latest attempt
         self._attempts = Attempts()
-        self._running = RunningTime(2 * PERIOD)  # or a stall would end a test too early
-        self._over_since: dict[Key, float] = {}  # [s] of it; tests whose phases are over
-        self._last: TestMeasurement | None = None  # said again to who asks again
+        # not counting stalls, which would end a test too early
+        self._running = RunningTime(2 * PERIOD)
+        self._over_since: dict[Key, float] = {}  # [s] running time; tests whose phases are over
+        self._last: TestMeasurement | None = None  # the last answer, which is repeated on request
         self._frame = ''
-        self._last_arrival = 0.0  # [s] of its running time
+        self._last_arrival = 0.0  # [s] running time
         self._diagnostics = Diagnostics(self)
         self._watched: list[Watched] = []
         self._measurements = self.create_publisher(
@@ -126,9 +127,9 @@ class Measurement(CampaignNode):
         self._diagnostics.publish([each.status(name, now_ns, limits) for each in self._watched])
 
     def _compare_clocks(self, now_ns: int) -> str:
-        """Return what is wrong with the stamps of the sensor that is measured, or ''.
+        """Return what is wrong with the stamps of the measured sensor, or ''.
 
-        Simulated time is told by whoever makes the stamps.
+        With simulated time there is nothing to compare: /clock and stamps have one source.
         """
         sensor, simulated = self._watched[0], self.get_parameter('use_sim_time').value
         if simulated or not self._clock_tolerance or sensor.source.stamp != Stamp.HEADER:
@@ -161,17 +162,18 @@ class Measurement(CampaignNode):
         self._measure_complete()
 
     def _measure_complete(self) -> None:
-        """Measure tests whose phases are over and whose samples are there."""
-        for each in reversed(self._watched):  # the conditions first: they hold for the samples
+        """Measure tests whose phases are over and whose samples are complete."""
+        # the conditions first: the sensor's samples need them
+        for each in reversed(self._watched):
             each.subscription.look()
         complete = self._recorder.complete_keys
         self._measure(tuple(key for key in complete if key in self._over_since))
 
     def _waits_for(self) -> str:
-        """Return what it has to hear before it can measure, or ''."""
+        """Return which input is missing before it can measure, or ''."""
         measure, heard = self._specification.measure, self._recorder.tail.newest_ns is not None
         unheard = [each.topic for each in self._watched if not each.subscription.matched]
-        # A gauge may have nothing to say before the first test.
+        # A gauge may be silent before the first test.
         if not unheard and not (measure.of_readings or heard):
             unheard = [self._watched[0].topic]
         return f'something on {", ".join(unheard)}' if unheard else self._clock_fault
@@ -181,9 +183,9 @@ class Measurement(CampaignNode):
         return (Level.WARN, f'waits for {waits_for}') if waits_for else (Level.OK, 'measures')
 
     def _look(self) -> None:
-        """Measure with what is there when a test is over and no sample of it can be hoped for.
+        """Measure a test that is over with the available samples, if no more can be expected.
 
-        The sensor has fallen silent, or it speaks on, but never of a time after the window.
+        The sensor has fallen silent, or its stamps never pass the end of the window.
         """
         waits_for = self._waits_for()
         self._heartbeat.say(not waits_for, waits_for)
@@ -209,7 +211,7 @@ class Measurement(CampaignNode):
                 self._publish(record_of(key, attempt.case.draw, window, outcome))
 
     def _tell(self, key: Key, outcome: Evaluation) -> None:
-        """Let people read what is out of the ordinary."""
+        """Log what is unusual."""
         if not (outcome.reason or outcome.note):
             return
         index, attempt = key

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Classes of messages by the names of their types."""
+"""Message classes by the names of their types."""
 
 from __future__ import annotations
 

@@ -43,13 +43,13 @@ from repsq_ros.views.campaign_state import CampaignState
 from repsq_ros.views.health import Level
 from repsq_ros.views.path_recorder import PathRecorder
 
-REFRESH = 0.25  # [s] between two messages, at most
-GLANCE = 0.05  # [s] between two looks at the robot
+REFRESH = 0.25  # [s] smallest interval between two messages
+GLANCE = 0.05  # [s] between two samples of the robot
 TF_STATIC = '/tf_static'
 
 
 class Monitor(CampaignNode):
-    """Listens to a campaign and shows it."""
+    """Listens to a campaign and publishes markers."""
 
     def __init__(self) -> None:
         super().__init__('monitor')
@@ -87,7 +87,7 @@ class Monitor(CampaignNode):
         )
 
     def _look_for_body(self) -> None:
-        """Subscribe to what tells where the robot is."""
+        """Subscribe to the input with the robot's pose."""
         specification = self._specification
         if specification is None:
             return
@@ -103,7 +103,7 @@ class Monitor(CampaignNode):
             self._remarks.append(f'the robot is not shown: {source.type} is not installed')
 
     def _publish_frame(self, frame: str) -> None:
-        """Say that the frame exists, which RViz wants to know of /tf."""
+        """Publish the frame on /tf, where RViz looks for it."""
         try:
             kind = message_class(TF)
         except MissingError as error:
@@ -111,12 +111,12 @@ class Monitor(CampaignNode):
             return
         transform = TransformStamped(child_frame_id=f'{frame}_board')
         transform.header.frame_id = frame
-        transform.header.stamp.sec = 1  # it holds at all times; 0 is a time that tf2 never finds
+        transform.header.stamp.sec = 1  # a static frame; tf2 never finds a transform stamped 0
         transform.transform.rotation.w = 1.0
         self._frames = self.create_publisher(kind, TF_STATIC, qos.LATCHED)
         self._frames.publish(kind(transforms=[transform]))
 
-    # Messages of different topics come in any order, above all to one who joins late.
+    # Messages of different topics may come in any order, especially for a late joiner.
 
     def _hear_phase(self, test: TestCommand, span: Span) -> None:
         self._state.hear_phase(test.campaign_id, case_heard(test), span)
@@ -131,7 +131,7 @@ class Monitor(CampaignNode):
         self._stale = True
 
     def _look(self) -> None:
-        """Take a sample of the robot, if it is at a test."""
+        """Sample the robot's pose during a test."""
         sample = None if self._pose is None else self._pose.newest()
         span = self._state.span
         if sample is None or span is None or self._state.under_test is None:
@@ -143,7 +143,7 @@ class Monitor(CampaignNode):
         self._stale = True
 
     def _tell(self) -> None:
-        """Publish what has changed, if somebody listens."""
+        """Publish changes, if there are subscribers."""
         audience = self._markers.get_subscription_count()
         if audience > self._audience:
             self._sheet.say_all_again()

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Observer: hears a campaign from outside, for the live line of `repsq run`."""
+"""Observer: follows a campaign from outside, for the live line of `repsq run`."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ from repsq_ros.protocols.phases import Phase, Span
 class Observer(CampaignNode):
     """Passes on the estimates of one campaign and keeps its result.
 
-    :param on_pause: called with the phase when it is held
-    :param say: called with what people have to read
+    :param on_pause: called with the phase when the campaign pauses
+    :param say: called with text for people
     :param on_phase: called with each phase of the campaign
     """
 
@@ -72,16 +72,16 @@ class Observer(CampaignNode):
         }
 
     def go_on(self) -> None:
-        """Say for somebody at the terminal that it may go on: after a pause, or a phase."""
+        """Resume after a pause, or confirm a phase, on behalf of a person at the terminal."""
         future = self._asked['resume' if self._paused else 'confirm'].call_async(Trigger.Request())
         future.add_done_callback(lambda done: self._say(done.result().message))
 
     def offer_number(self, topic: str) -> None:
-        """Become the sensor of a topic."""
+        """Create a publisher for a number on a topic, in place of a sensor."""
         self._number = self.create_publisher(Float64, topic, qos.COMMAND)
 
     def publish_number(self, value: float) -> None:
-        """Publish a number on the topic that was offered."""
+        """Publish a number on that topic."""
         assert self._number is not None
         self._number.publish(Float64(data=value))
 

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The operator's side of the scheduler: services, emergency stop, battery."""
+"""The operator's interface of the scheduler: services, emergency stop, battery."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ from repsq_ros.nodes.watches.emergency_stop import EmergencyStopWatch
 class Operator:
     """Turns services and switches into start, pause, resume, skip and abort.
 
-    :param resume: goes on after a pause; returns what is against it, or ''
-    :param pause: holds the campaign for a reason; false where there is nothing to hold
-    :param skip: gives up the case under test for a reason; false where there is none
-    :param abort: ends the campaign for a reason
-    :param confirm: somebody says that a phase is over; false where nobody is asked
+    :param resume: resumes after a pause; returns an objection, or ''
+    :param pause: pauses the campaign for a reason; false if it is not running
+    :param skip: skips the case under test for a reason; false if there is none
+    :param abort: aborts the campaign for a reason
+    :param confirm: confirms the end of a phase; false if no phase waits for it
     :param begun: tells whether the campaign has begun
     """
 
@@ -66,22 +66,22 @@ class Operator:
 
     @property
     def how_to_resume(self) -> str:
-        """What the operator does to go on."""
+        """How the operator can resume, in words."""
         name = self._node.get_fully_qualified_name()
         return f'To go on: ros2 service call {name}/resume std_srvs/srv/Trigger'
 
     def _press(self) -> None:
-        """Stop the robot: a switch was pressed."""
+        """Stop the robot because a switch was pressed."""
         self.may_start = False
         self._pause('emergency stop')
 
     def look(self) -> None:
-        """Look at the switches and the battery; called with each heartbeat."""
+        """Check the switches and the battery; called with each heartbeat."""
         self.emergency_stop.look()
         self._battery.look()
 
     def blockers(self) -> list[str]:
-        """Return what speaks against moving."""
+        """Return why the robot must not move."""
         return [*self.emergency_stop.blockers(), *self._battery.blockers()]
 
     def _blockers(self) -> str:

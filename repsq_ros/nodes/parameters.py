@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Node parameters with the checks that rclpy leaves to its users."""
+"""Node parameters with checks that rclpy does not make."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ Text = TypeVar('Text', bound=str)
 
 
 class Parameters:
-    """Declares parameters one by one; `finish` warns of unknown ones and logs what is in force.
+    """Declares parameters one by one; `finish` warns of unknown ones and logs the values.
 
-    Types are checked here and not by rclpy, whose double refuses a plain `50`.
+    Types are checked here instead of by rclpy, whose double refuses a plain `50`.
     """
 
     def __init__(self, node: Node) -> None:
@@ -56,7 +56,7 @@ class Parameters:
         return value
 
     def text(self, name: str, default: str, description: str) -> str:
-        """Return text; a number, as the command line makes of digits, is taken as its digits."""
+        """Return text; numbers are converted, since the command line parses digits as numbers."""
         value = self._value(name, default, description)
         if isinstance(value, bool) or not isinstance(value, str | int):
             raise ParameterError(name, show(value), 'text')
@@ -70,13 +70,13 @@ class Parameters:
         return value
 
     def folder(self, name: str, description: str) -> Path | None:
-        """Return a folder, which need not exist; None where the parameter is empty."""
+        """Return a folder, which need not exist; None if the parameter is empty."""
         value = self.text(name, '', description)
         return Path(value).expanduser() if value else None
 
     @property
     def in_force(self) -> dict[str, object]:
-        """The parameters that have been read so far, with their values."""
+        """The parameters read so far, with their values."""
         return dict(self._values)
 
     def choice(
@@ -112,16 +112,16 @@ class Parameters:
         return float(value)
 
     def whole(self, name: str, default: int, description: str, *, at_least: int) -> int:
-        """Return a whole number within limits."""
+        """Return a whole number with a lower limit."""
         value = self._value(name, default, description)
         if isinstance(value, bool) or not isinstance(value, int) or value < at_least:
             raise ParameterError(name, show(value), f'a whole number >= {at_least}')
         return value
 
     def numbers(self, name: str, count: int, description: str) -> tuple[float, ...]:
-        """Return so many finite numbers, or none at all where the parameter is empty.
+        """Return `count` finite numbers; empty if the parameter is empty.
 
-        They may be a list, or text with spaces between: ROS refuses a list of `0` and `0.5`.
+        A list or text with spaces: ROS refuses a mixed list such as `0` and `0.5`.
         """
         value = self._value(name, '', description)
         found = _numbers_in('' if value is None else value)  # an empty list arrives as None
@@ -130,7 +130,7 @@ class Parameters:
         return found
 
     def texts(self, name: str, default: tuple[str, ...], description: str) -> tuple[str, ...]:
-        """Return a string array; an array of one empty text is empty, as ROS knows no other."""
+        """Return a string array; [''] counts as empty, since ROS cannot pass an empty array."""
         value = self._value(name, list(default) or [''], description)
         found = () if value is None else value  # an empty list arrives as None
         if not isinstance(found, list | tuple) or not all(isinstance(each, str) for each in found):
@@ -150,9 +150,9 @@ class Parameters:
         return load(Path(file).expanduser()) if file else None
 
     def seed(self, specification: Specification) -> int:
-        """Return the seed: the parameter, or where it is -1 the specification's.
+        """Return the seed: the parameter, or if it is -1, the specification's.
 
-        :raises ParameterError: neither gives one
+        :raises ParameterError: neither is given
         """
         value = self.whole('seed', -1, "seed; -1: the specification's", at_least=-1)
         found = specification.tester.seed if value == -1 else value
@@ -163,7 +163,7 @@ class Parameters:
         return found
 
     def _refuse(self, parameters: list[Parameter]) -> SetParametersResult:
-        """Refuse to change what was read at the start, use_sim_time included."""
+        """Refuse changes of parameters that were read at the start, also of use_sim_time."""
         for parameter in parameters:
             if self._node.has_parameter(parameter.name):
                 return SetParametersResult(
@@ -173,7 +173,7 @@ class Parameters:
         return SetParametersResult(successful=True)
 
     def finish(self) -> None:
-        """Warn of parameters that nobody declared, log those in force, and let none be changed."""
+        """Warn of undeclared parameters, log the values, and make all read-only."""
         for name in self._node._parameter_overrides:
             if not self._node.has_parameter(name) and not name.startswith('qos_overrides.'):
                 near = difflib.get_close_matches(name, self._values, n=1)
@@ -185,7 +185,7 @@ class Parameters:
 
 
 def _numbers_in(value: object) -> tuple[float, ...] | None:
-    """Return the finite numbers of a list or of text; None: something in it is not one."""
+    """Return the finite numbers of a list or text; None: an element is not a number."""
     if isinstance(value, str):
         parts: list[object] = list(value.replace(',', ' ').split())
     else:

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The phases of a campaign, as every node but the scheduler hears them."""
+"""The subscription of all nodes except the scheduler to the campaign's phases."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ from repsq_ros.protocols.phases import Span
 def subscribe_to_phases(
     node: Node, hear: Callable[[TestCommand, Span], None], of_anybody: bool = False
 ) -> None:
-    """Subscribe to phases; those not understood, or of another node, are logged and dropped.
+    """Subscribe to phases; invalid ones, and those of other publishers, are logged and dropped.
 
-    :param hear: called with the attempt that a phase belongs to, and the phase
-    :param of_anybody: take phases whoever publishes them, as a simulated robot does: its time
-        would stand still for each phase that it dropped
+    :param hear: called with the attempt of a phase, and the phase
+    :param of_anybody: accept any publisher, as a simulated robot does: its time would stand still
+        after each dropped phase
     """
     publishers = PublisherCheck(node, {topics.TEST_PHASE: ('scheduler',)})
 

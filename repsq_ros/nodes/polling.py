@@ -12,11 +12,11 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Messages that a node takes itself, past the executor: the newest one, or all that wait.
+"""Polling of subscriptions without the executor: the newest message, or all that wait.
 
 The executor of rclpy wakes up once for each message and checks every entity of the node before
 each callback. At 1000 messages a second this costs a core. Polling costs one call per look. rclpy
-has no public call for this, so all use of `Subscription.handle` is in this file.
+has no public function for this, so all use of `Subscription.handle` is in this file.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ from repsq_ros.nodes import qos
 from repsq_ros.nodes.message_classes import message_class
 from repsq_ros.timebase import from_time
 
-MOST = 100  # messages at most that are taken from one subscription before the next one's turn
+MOST = 100  # largest number of messages from one subscription before the next one's turn
 
 
 class _NotExecuted(CallbackGroup):
-    """Keeps subscriptions from the executor."""
+    """Keeps subscriptions away from the executor."""
 
     def can_execute(self, entity: object) -> bool:
         """Return False: no executor may take their messages."""
@@ -53,13 +53,13 @@ class _NotExecuted(CallbackGroup):
         return False
 
     def ending_execution(self, entity: object) -> None:
-        """Do nothing: no executor ever begins one."""
+        """Do nothing: no executor ever begins to execute them."""
 
 
 def polled_subscription(
     node: Node, kind: type, topic: str, profile: QoSProfile, **more: Any
 ) -> Subscription[Any]:
-    """Return a subscription that wakes nobody: its messages wait until they are taken.
+    """Return a subscription that wakes no executor: its messages wait until they are taken.
 
     :param more: further arguments of `create_subscription`
     """
@@ -71,7 +71,7 @@ def polled_subscription(
 def take(subscription: Subscription, raw: bool = False) -> tuple[Any, dict[str, int]] | None:
     """Return the next message that waits, with its info; None if none does.
 
-    :param raw: the serialized bytes in place of the message
+    :param raw: return the serialized bytes instead of the message
     """
     with subscription.handle:
         taken: tuple[Any, dict[str, int]] | None = subscription.handle.take_message(
@@ -92,7 +92,7 @@ def take_waiting(
 
 
 class SimulatedTimes:
-    """Simulated time at instants of reception, as /clock told it."""
+    """Simulated time by time of reception, from /clock."""
 
     def __init__(self, node: Node) -> None:
         self._subscription = polled_subscription(node, Clock, '/clock', qos.SENSOR)

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The end of a process is not left to the middleware."""
+"""Ending a process even if the middleware hangs."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""How every node starts, spins and ends: one way in, and one way out whatever happens."""
+"""How every node starts, spins and ends, with an orderly end in all cases."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ from repsq_ros.errors import ParameterError, RepsqError
 from repsq_ros.nodes.process_end import exits_within
 from repsq_ros.nodes.rclpy_versions import PublisherEventCallbacks, SubscriptionEventCallbacks
 
-LEAVING = 2.0  # [s] at most between being told to end and doing so
-SPIN = 0.1  # [s] at most between two looks at the signals
-DESTROYING = 3.0  # [s] at most for the middleware to end
+LEAVING = 2.0  # [s] longest time from the request to end until the end
+SPIN = 0.1  # [s] longest time between two checks for signals
+DESTROYING = 3.0  # [s] longest time for the middleware to end
 
 
 class CampaignNode(Node):
-    """A node with an end: `finished` ends it from inside, `shut_down` is its last word.
+    """A node with an end: `finished` ends it from inside; `shut_down` is called at the end.
 
-    Its publishers and subscriptions have no events (such as an incompatible QoS) unless they are
-    given some: the executor checks each event before each callback, which took a fifth of the
+    Its publishers and subscriptions have no event callbacks (such as for an incompatible QoS)
+    by default: the executor checks each event before each callback, which took a fifth of the
     processor time of a simulated campaign.
     """
 
@@ -61,26 +61,26 @@ class CampaignNode(Node):
         return super().create_subscription(*given, **{'event_callbacks': events, **named})
 
     def work(self, executor: SingleThreadedExecutor) -> None:
-        """Do the next piece of work; by default, wait for a callback and run it."""
+        """Do the next part of the work; by default, wait for a callback and run it."""
         executor.spin_once(timeout_sec=SPIN)
 
     def leave(self, reason: str) -> None:
-        """Hear that the process is told to end; it goes on until `may_leave`, for a moment."""
+        """Receive the request to end; the node continues until `may_leave`, but not for long."""
 
     @property
     def may_leave(self) -> bool:
-        """Tell whether others can do without it."""
+        """Tell whether no other node needs it any more."""
         return True
 
     def shut_down(self, reason: str) -> None:
-        """Leave the robot at rest and say why; called on every way out."""
+        """Leave the robot at rest and log why; called at every kind of end."""
 
 
 class _Signals:
-    """Remembers Ctrl-C, a terminal that is closed, and whatever else asks a process to end.
+    """Catches Ctrl-C, a closed terminal, and all other signals that ask a process to end.
 
-    rclpy's own handlers would end the context at once, and with it every publisher that could
-    still send a zero command.
+    rclpy's own handlers would end the context at once, so that no publisher could send a
+    zero command any more.
     """
 
     def __init__(self) -> None:
@@ -100,10 +100,10 @@ def run_node(
 ) -> int:
     """Run a node until it finishes or is told to stop.
 
-    :param name: said before what goes wrong
-    :param conclude: what follows the node's last words: it gets the exit code so far and returns
-        that of the process
-    :param ends_process: whether the process has nothing else to do
+    :param name: prefix of error messages
+    :param conclude: called after the node's end with the exit code so far; returns the exit code
+        of the process
+    :param ends_process: whether the process ends with the node
     :returns: the exit code: 0, or that of the error that ended the node
     """
     signals = _Signals()
@@ -117,7 +117,7 @@ def run_node(
                 '--ros-args', ' '.join(str(error).split()), 'ROS arguments'
             ) from None
         node = make()
-        # What stays until the end need not be looked through in each collection of garbage.
+        # Exclude permanent objects from each garbage collection.
         gc.collect()
         gc.freeze()
         executor = SingleThreadedExecutor()
@@ -136,7 +136,7 @@ def run_node(
     finally:
         if node is not None:
             node.shut_down(reason)
-            code = code or node.exit_code  # what its last words have changed counts, too
+            code = code or node.exit_code  # `shut_down` may have changed the exit code
         try:
             code = conclude(code)
         finally:

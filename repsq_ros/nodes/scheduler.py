@@ -53,13 +53,13 @@ from repsq_ros.protocols.phases import Cause, Phase, Span
 from repsq_ros.timebase import whole_second_after
 from repsq_ros.views.health import Level, scheduler_health
 
-ASK_AGAIN = 2.0  # [s] without an answer
+ASK_AGAIN = 2.0  # [s] without an answer, after which it asks again
 LOCKSTEP_PATIENCE = 600.0  # [s] for the disk to write a line while simulated time waits
 LINGER = 1.0  # [s] of zero commands after the last test
 
 
 class Scheduler(CampaignNode):
-    """Publishes TestCommand, TestPhase and the robot's command; obeys the core's conductor."""
+    """Publishes TestCommand, TestPhase and the robot's command, as the conductor decides."""
 
     def __init__(self) -> None:
         super().__init__('scheduler')
@@ -77,15 +77,16 @@ class Scheduler(CampaignNode):
         stops = read_stop_settings(parameters, space.kind, command_type)
         parameters.finish()
         self._stops = VerifiedStop(self, self._command, stops, specification.body_input)
-        self._fault = ''  # that ends the campaign
-        self._alarmed = False  # the alarm of a stop is known
-        measure = specification.measure  # one of a body tells by itself whether that moved
+        self._fault = ''  # error that ends the campaign
+        self._alarmed = False  # the alarm of a stop was already reported
+        # a measure of a body itself detects that the body did not move
+        measure = specification.measure
         self._obeys = measure.limits.obeys if measure.of_readings else 0
         self._obedience = ObedienceCheck(stops.bounds, self._obeys)
         self._began = self._phase_since = time.monotonic()
         self._blockers: list[str] = []  # what kept it from beginning, and since when [s]
         self._unchanged = self._began
-        self._asked = 0.0  # [s], steady: when an answer was asked for again
+        self._asked = 0.0  # [s], steady: when it last asked for an answer again
         self._last_ns = 0
         specification.tester.proposal.load()
         proposal = specification.make_proposal()
@@ -97,7 +98,7 @@ class Scheduler(CampaignNode):
         self._campaign_id = self._journal.campaign_id
         self._conductor = Conductor(specification, proposal, settings.seed, settings.attended)
         self._journal.restore(self._conductor, proposal)
-        self._journal.contents = None  # a long one takes memory
+        self._journal.contents = None  # free the memory of a long journal
         self._journal.begin_session(settings.session_note, parameters.in_force)
         if self._journal.recovered:
             self.get_logger().warning(self._journal.recovered)
@@ -138,7 +139,7 @@ class Scheduler(CampaignNode):
     # Events --------------------------------------------------------------------------------------
 
     def _beat(self) -> None:
-        """Look at what does not come by a message."""
+        """Poll everything that does not come as a message."""
         self._stops.look()
         self._heartbeat.say(True, STOPPING if self._stops.pending else '')
         self._notice_alarm()
@@ -147,7 +148,7 @@ class Scheduler(CampaignNode):
         self._supervisor.look()
 
     def _notice_alarm(self) -> None:
-        """Pause until somebody has seen why the robot did not stop."""
+        """Pause until somebody has checked why the robot did not stop."""
         alarm, before = self._stops.alarm, self._alarmed
         self._alarmed = bool(alarm)
         if not alarm or before:
@@ -159,7 +160,7 @@ class Scheduler(CampaignNode):
             self._carry_out([replace(a, alarm=True) for a in actions if isinstance(a, Span)])
 
     def _notice_disobedience(self) -> None:
-        """Pause if the robot does not answer its commands at all."""
+        """Pause if the robot ignores its commands."""
         span, attempt = self._conductor.span, None
         if span is not None and span.phase is Phase.COMMAND and self._conductor.walking:
             attempt = (span.index, span.attempt)
@@ -179,7 +180,7 @@ class Scheduler(CampaignNode):
             self._step(self._time.now_ns())
 
     def _tick(self) -> None:
-        """Stream the command, and move on."""
+        """Send the current command, and take the next step."""
         if self._conductor.span is None:
             self._try_to_begin()
         self._step(self._time.now_ns())
@@ -187,7 +188,7 @@ class Scheduler(CampaignNode):
         lingered = time.monotonic() - self._phase_since > LINGER
         self.finished = self._conductor.finished and lingered and self._stops.over
 
-    # The way through -----------------------------------------------------------------------------
+    # Progress ------------------------------------------------------------------------------------
 
     def _try_to_begin(self) -> None:
         self._readiness.refuse_other_scheduler()
@@ -202,7 +203,7 @@ class Scheduler(CampaignNode):
             self._carry_out(self._conductor.start(self._start_ns(now_ns)))
             return
         self.get_logger().info(f'not yet: {"; ".join(blockers)}', throttle_duration_sec=5.0)
-        if blockers != self._blockers:  # something is under way, as a count of a long journal
+        if blockers != self._blockers:  # something is in progress, such as counting a long journal
             self._blockers, self._unchanged = blockers, time.monotonic()
         waited = time.monotonic() - self._unchanged
         if waited > self._settings.peer_timeout and self._operator.autostart:
@@ -218,7 +219,7 @@ class Scheduler(CampaignNode):
         return max(self._time.now_ns(), self._last_ns)
 
     def _step(self, now_ns: int) -> None:
-        """Let the conductor decide what is due, and carry it out."""
+        """Let the conductor decide what is due, and do it."""
         if self._body is not None:
             self._body.look()
         if self._conductor.span is None or self._conductor.finished:
@@ -239,12 +240,12 @@ class Scheduler(CampaignNode):
 
     @property
     def _answer_is_due(self) -> bool:
-        """True while an answer may be late; simulated time waits for those of our own nodes."""
+        """True while an answer may be late; simulated time waits for answers of our own nodes."""
         conductor = self._conductor
         return conductor.waiting and (conductor.awaits_case or not self._settings.lockstep)
 
     def _wait(self, waits_for: str) -> None:
-        """Do what may let simulated time go on: the guard may have stopped the robot."""
+        """Help simulated time to continue: the guard may have stopped the robot."""
         self._command.repeat()
         self.get_logger().warning(
             f'simulated time stands still{waits_for and f": {waits_for}"}',
@@ -252,7 +253,7 @@ class Scheduler(CampaignNode):
         )
 
     def _ask_again(self) -> None:
-        """Ask for an answer that may have been lost; a measurement may just take its time."""
+        """Ask again for an answer that may be lost; a measurement may just take long."""
         waits = self._conductor.waiting and not self._conductor.awaits_case
         now = time.monotonic()
         if waits and now - max(self._phase_since, self._asked) > ASK_AGAIN:
@@ -282,7 +283,7 @@ class Scheduler(CampaignNode):
         self._carry_out(self._conductor.ask(self._latest_ns(), reason, cause))
 
     def _resume(self) -> str:
-        """Go on after a pause; returns what is against it, or ''."""
+        """Resume after a pause; return an objection, or ''."""
         if not self._conductor.paused:
             return 'the campaign is not paused'
         reasons = (self._readiness.blockers(), self._operator.blockers(), self._stops.blockers())
@@ -291,7 +292,7 @@ class Scheduler(CampaignNode):
             return f'still {blockers}'
         try:
             self._journal.flush()
-            # The next case waits for this line; nothing else does.
+            # Only the next case waits for this line.
             self._journal.write(RESUME, {}, patience=0.0)
         except OutputError as error:
             return str(error)
@@ -314,23 +315,23 @@ class Scheduler(CampaignNode):
         self._fault = reason
         self._step(self._latest_ns())
 
-    # What is done --------------------------------------------------------------------------------
+    # Actions -------------------------------------------------------------------------------------
 
     def _carry_out(self, actions: list[Action]) -> bool:
-        """Command, write and say what has been decided; false where it was nothing."""
+        """Carry out and publish the actions; return false if there are none."""
         for action in actions:
             if isinstance(action, Span) and action.phase in STOPS:
-                self._stops.stop()  # first: zero waits for nothing
+                self._stops.stop()  # first: a stop waits for nothing
             try:
                 self._announcements.write(action, self._conductor.outcome_awaited)
             except OutputError as error:
-                # The robot does not move on before what was measured is on the disk.
+                # The robot does not move before the measurement is on the disk.
                 self._wait_for_disk(error)
                 return True
             if isinstance(action, Span):
                 self._phase_since = time.monotonic()
                 self._time.wake_at(action.end_ns)
-                # The command goes first: a phase that is announced is already in force.
+                # The command first: an announced phase is already in force.
                 self._publish_command()
             self._announcements.publish(action)
             self._tell(action)
@@ -345,7 +346,7 @@ class Scheduler(CampaignNode):
         self._hold(str(error), cause=Cause.BENCH)
 
     def _tell(self, action: Action) -> None:
-        """Let people read what happens."""
+        """Log what happens."""
         logger, name = self.get_logger(), f'campaign {self._campaign_id}'
         if isinstance(action, CountedAttempt):
             logger.info(self._progress.line(action, time.monotonic()))
@@ -368,12 +369,12 @@ class Scheduler(CampaignNode):
             self._command.publish(self._conductor.command(self._latest_ns()))
 
     def shut_down(self, reason: str) -> None:
-        """Zero on every way out, whatever state the campaign is in."""
+        """Send zero at every kind of end, in any state of the campaign."""
         self._stops.stop()
         if self._conductor.span is not None:
             code = self.exit_code
             self._carry_out(self._conductor.abort(self._time.now_ns(), reason))
-            self.exit_code = code  # who was told to end, ends well
+            self.exit_code = code  # a node that was told to end exits with 0
         for _ in range(3):
             self._command.stop()
             time.sleep(0.02)

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What the parameters of the scheduler say."""
+"""The settings from the scheduler's parameters."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from repsq_ros.nodes.watches.peers import SETTLED
 from repsq_ros.specification.model import Specification
 from repsq_ros.timebase import to_nanoseconds
 
-DISCOVERY = 4.0  # [s] within which DDS shows another scheduler: its second announcement takes 3 s
+DISCOVERY = 4.0  # [s] within which DDS finds another scheduler; its second announcement takes 3 s
 
 
 class SchedulerSettings:

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What a node says of itself on /diagnostics, once a second and at once where it is new."""
+"""A node's own status on /diagnostics, once a second, and at once when it changes."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from rclpy.node import Node
 from repsq_ros.nodes.diagnostics import PERIOD, Diagnostics, status
 from repsq_ros.views.health import Level
 
-LOOK = 0.2  # [s] between two looks whether something is new
+LOOK = 0.2  # [s] between two checks for a change
 
 
 class SelfDiagnosis:
-    """Asks the node how it is.
+    """Publishes the status that the node describes.
 
     :param describe: returns level and text
     """
@@ -37,7 +37,7 @@ class SelfDiagnosis:
         self._name, self._describe = f'{node.get_name()}: node', describe
         self._diagnostics = Diagnostics(node)
         self._told: tuple[Level, str] | None = None
-        self._looks = 0  # since it was told last
+        self._looks = 0  # since it was last published
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._timer = node.create_timer(LOOK, self._look, clock=steady)
 

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The topics of simulated robots: how they hear commands, and what their sensors say."""
+"""The topics of simulated robots: command inputs and sensor outputs."""
 
 from __future__ import annotations
 
@@ -38,17 +38,17 @@ from repsq_ros.protocols.rotation import angle_between, quaternion_of_rpy
 from repsq_ros.protocols.urscript import parse_script
 from repsq_ros.simulation.simulated_sensors import SENSORS, SensorReading
 
-BASE_TIMEOUT = 0.5  # [s] without a command after which a base on the system's clock stops
+BASE_TIMEOUT = 0.5  # [s] without a command after which a base on the system clock stops
 NO_LOSS = QoSProfile(depth=10_000, reliability=ReliabilityPolicy.RELIABLE)
 
 
 def is_heard(publisher: Publisher) -> bool:
-    """Tell whether anybody listens by now: asked anew each time, for who comes late."""
+    """Tell whether there is a subscriber; checked each time, for late joiners."""
     return int(publisher.get_subscription_count()) > 0
 
 
 class SensorTopics:
-    """Publishes what a robot's sensors report, where somebody listens.
+    """Publishes the reports of a robot's sensors that have subscribers.
 
     :param sensors: their names, see simulation/simulated_sensors.py
     """
@@ -65,11 +65,11 @@ class SensorTopics:
         }
 
     def needs_clock(self, reading: SensorReading) -> bool:
-        """Tell whether somebody hears a message whose time is that of the clock."""
+        """Tell whether a subscriber receives messages whose time is that of /clock."""
         return reading.sensor in self._without_stamp and is_heard(self._publishers[reading.sensor])
 
     def publish(self, reading: SensorReading) -> None:
-        """Say what a sensor reports, if anybody listens: making a message takes long."""
+        """Publish a sensor's report, only if there is a subscriber, since messages take time."""
         publisher = self._publishers[reading.sensor]
         if is_heard(publisher):
             publisher.publish(translate.sensor_message_of(reading, publisher.msg_type))
@@ -79,19 +79,19 @@ TWISTS = (CommandType.TWIST, CommandType.TWIST_STAMPED)
 
 
 class CommandInput(Protocol):
-    """How a robot hears commands."""
+    """How a robot receives commands."""
 
-    command: Command  # heard last
+    command: Command  # the last one received
 
     def carries(self, command: Command) -> bool:
-        """Tell whether this is the command that was heard last, as far as its message tells."""
+        """Tell whether this is the last received command, up to what its message can express."""
 
     def forget(self) -> None:
-        """Do as the robot does when nobody commands it any more."""
+        """React as the robot does when commands cease."""
 
 
 class VelocityInput:
-    """A mobile robot: takes cmd_vel, and stops when that falls silent, as real ones do."""
+    """A mobile robot: follows cmd_vel, and stops when commands cease, as real ones do."""
 
     def __init__(self, node: Node, parameters: Parameters, by_system_clock: bool) -> None:
         stamped = (
@@ -126,16 +126,16 @@ class VelocityInput:
             self.forget()
 
     def carries(self, command: Command) -> bool:
-        """Tell whether this is the velocity that was heard last."""
+        """Tell whether this is the last received velocity."""
         return self.command == tuple(command)
 
     def forget(self) -> None:
-        """Stand still."""
+        """Stop."""
         self.command = REST[CommandKind.VELOCITY]
 
 
 class ScriptInput:
-    """A robot arm: takes URScript, and goes to its end whoever falls silent."""
+    """A robot arm: runs URScript to its end, even if commands cease."""
 
     def __init__(self, node: Node) -> None:
         self._node = node
@@ -151,7 +151,7 @@ class ScriptInput:
         self.command = script[1] if script[0] == 'movel' else REST[CommandKind.POSE]
 
     def carries(self, command: Command) -> bool:
-        """Tell whether this is the pose that was heard last: a script turns its angles."""
+        """Tell whether this is the last received pose; scripts use another form of angles."""
         here = self.command
         if not command or not here:
             return tuple(command) == here
@@ -159,26 +159,26 @@ class ScriptInput:
         return math.dist(command[:3], here[:3]) < 1e-9 and turn < 1e-6
 
     def forget(self) -> None:
-        """Go on: a script that was sent is carried out."""
+        """Do nothing: the script runs to its end."""
 
 
 class PhaseInput:
-    """A robot that is pushed: who pushes it does what the announced phase says, at its time."""
+    """A robot that is pushed: the announced phase itself counts as the push, at its time."""
 
     command: Command = REST[CommandKind.PUSH]
 
     def carries(self, command: Command) -> bool:
-        """Tell that it is done: nobody else pushes it."""
+        """Return true: no command has to be received."""
         return True
 
     def forget(self) -> None:
-        """Leave the robot alone."""
+        """Do nothing."""
 
 
 def make_command_input(
     node: Node, parameters: Parameters, takes: CommandKind, by_system_clock: bool
 ) -> CommandInput:
-    """Return how a robot hears commands that takes velocities or poses, or is pushed."""
+    """Return the input of a robot that takes velocities or poses, or is pushed."""
     if takes == CommandKind.PUSH:
         return PhaseInput()
     if takes == CommandKind.POSE:

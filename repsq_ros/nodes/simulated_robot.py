@@ -12,12 +12,12 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Simulated robot: takes commands, publishes what its sensors see, and /clock.
+"""Simulated robot: receives commands, publishes its sensors' data and /clock.
 
 Simulated time waits for the slowest node. It stands still at the end of each announced phase until
-the next one and its command are there, so that a command takes effect at its stamped instant, and
-in a test while a node of the campaign gives no heartbeat. With `clock: system` it behaves as a
-real robot does: on the system's time, whatever phase it is.
+the next one and its command have arrived, so that a command takes effect at its stamped instant;
+and during a test while a node of the campaign sends no heartbeat. With `clock: system` it behaves
+like a real robot, on the system clock, whatever the phase.
 """
 
 from __future__ import annotations
@@ -54,16 +54,16 @@ from repsq_ros.views.health import Level
 
 EPOCH_NS = NANOSECONDS  # simulated time begins at 1 s: tf2 never finds a transform stamped 0
 HOLD = 0.05  # [s] between two repetitions of a clock that stands still
-WAITED_LONG = 2.0  # [s] of holding that is out of the ordinary
-PATIENCE = 5.0  # [s] of holding after which the reason is told
-IDLE_SPEED = 0.1  # simulated s in each real s before tests of a simulation as fast as possible
-CATCH_UP = 0.1  # [s] of delay that is made good by running faster
-LOOK = 0.01  # [s] of real time between two looks for messages, when as fast as possible
-STRETCH_NS = NANOSECONDS // 5  # that is simulated at a time then
+WAITED_LONG = 2.0  # [s] of standing still that is unusual
+PATIENCE = 5.0  # [s] of standing still after which the reason is logged
+IDLE_SPEED = 0.1  # simulated s per real s before tests, if the simulation is as fast as possible
+CATCH_UP = 0.1  # [s] of delay that is made up by running faster
+LOOK = 0.01  # [s] of real time between two checks for messages, when as fast as possible
+STRETCH_NS = NANOSECONDS // 5  # simulated at a time then
 
 
 class SimulatedRobot(CampaignNode):
-    """A subject with its sensors behind the topics of a real robot."""
+    """A simulated subject with the topics of a real robot."""
 
     def __init__(self) -> None:
         super().__init__('simulated_robot')
@@ -102,21 +102,22 @@ class SimulatedRobot(CampaignNode):
             raise ParameterError('speed', f'{self._speed:g}', "1.0 with clock 'system'")
         self._now_ns = time.time_ns() if self._system_clock else EPOCH_NS
         self._simulation = Simulation(subject, seed, self._now_ns, rates)
-        self._in_force = self._commanded.command  # clock: system
-        self._changes: deque[tuple[int, Command]] = deque()  # later ones, and when they came [ns]
-        self._span: Span | None = None  # the phase being lived through
+        self._in_force = self._commanded.command  # current command, if clock: system
+        # later commands, with their time of arrival [ns]
+        self._changes: deque[tuple[int, Command]] = deque()
+        self._span: Span | None = None  # the phase being simulated
         self._upcoming: deque[Span] = deque()
-        self._broken_off: set[Key] = set()  # attempts of the test under way
+        self._broken_off: set[Key] = set()  # broken-off attempts of the current test
         self._last_moved = time.monotonic()  # when now_ns was due in real time
         self._held_since: float | None = None
-        self._scheduler = 0  # session of the scheduler that was heard last
-        self._orphaned = False  # no phase was announced since that one fell silent
-        self._nodes: set[str] = set()  # that gave heartbeats since that one started
+        self._scheduler = 0  # session of the last scheduler heard
+        self._orphaned = False  # no phase was announced since that scheduler fell silent
+        self._nodes: set[str] = set()  # nodes that sent heartbeats since that scheduler started
         self._clock_told, self._told_ns = (
             0.0,
             0,
-        )  # when /clock was published last, and what it said
-        self._looked = 0.0  # when messages were looked for last
+        )  # time and content of the last /clock message
+        self._looked = 0.0  # when it last checked for messages
 
         SelfDiagnosis(self, self._health)
         self._clock_topic = (
@@ -127,7 +128,7 @@ class SimulatedRobot(CampaignNode):
         self._peers = Peers(self, *ROLES)
         self.create_timer(PERIOD, self._look, clock=RosClock(clock_type=ClockType.STEADY_TIME))
         subscribe_to_phases(self, self._hear_phase, of_anybody=True)
-        # A robot that was started again hears of what was broken off before.
+        # A restarted robot needs the attempts broken off before.
         self.create_subscription(CountedTest, topics.COUNTED_TEST, self._hear_counted, qos.WHOLE)
 
     def _health(self) -> tuple[Level, str]:
@@ -154,7 +155,7 @@ class SimulatedRobot(CampaignNode):
             self._note_broken_off((test.index, test.attempt))
 
     def _note_broken_off(self, key: Key) -> None:
-        """Note an attempt that has no noise of its own: the next one has the same."""
+        """Note a broken-off attempt: the next attempt has the same noise."""
         self._broken_off = {each for each in self._broken_off if each[0] >= key[0]} | {key}
 
     def _look(self) -> None:
@@ -162,7 +163,7 @@ class SimulatedRobot(CampaignNode):
         alive, session = self._peers.alive(), self._peers.session('scheduler')
         if session != self._scheduler:
             self._scheduler, self._nodes = session, set()
-            if self._orphaned:  # by a scheduler that was killed
+            if self._orphaned:  # of a scheduler that was killed
                 self._span = None
                 self._upcoming.clear()
                 self._commanded.forget()
@@ -172,15 +173,15 @@ class SimulatedRobot(CampaignNode):
     # Time ----------------------------------------------------------------------------------------
 
     def work(self, executor: SingleThreadedExecutor) -> None:
-        """Live through the next piece of time, or wait for what has to come first."""
+        """Simulate the next part of time, or wait for what has to come first."""
         if self._silent:
             self._hold(executor)
             return
         while self._upcoming and self._may_enter(self._upcoming[0]):
             self._enter(self._upcoming.popleft())
         if self._span is not None and not self._commanded.carries(self._span.command):
-            # A foreign command in the middle of a phase, as of a guard that took a busy machine
-            # for a dead scheduler: no time passes until it is overruled, or the phase called off.
+            # A foreign command during a phase, e.g. of a guard that took a busy scheduler for
+            # dead: time stands still until it is overruled or the phase is stopped.
             self._hold(executor)
             return
         horizon_ns = self._horizon_ns()
@@ -198,7 +199,7 @@ class SimulatedRobot(CampaignNode):
 
     @property
     def _silent(self) -> list[str]:
-        """Return the nodes for which time waits; between tests it waits for none."""
+        """Return the nodes that time waits for; between tests, none."""
         if self._system_clock or self._idle:
             return []
         return sorted(self._nodes - self._peers.alive())
@@ -209,11 +210,11 @@ class SimulatedRobot(CampaignNode):
         return self._span is None and not self._upcoming
 
     def _may_enter(self, span: Span) -> bool:
-        """Tell whether a phase's time has come and its command is there."""
+        """Tell whether it is time for a phase and its command has arrived."""
         return self._now_ns >= span.start_ns and self._commanded.carries(span.command)
 
     def _horizon_ns(self) -> int | None:
-        """Return the instant beyond which it is not known yet what happens; None if free."""
+        """Return the instant up to which the phases are known; None: no limit."""
         if self._upcoming:
             return self._upcoming[0].start_ns
         return self._span.end_ns if self._span is not None else None
@@ -232,7 +233,7 @@ class SimulatedRobot(CampaignNode):
             self._simulation.begin(span.index, self._now_ns, max(span.attempt - broken_off, 0))
 
     def _hold(self, executor: SingleThreadedExecutor) -> None:
-        """Stand still in time until a message comes; say the time again for who missed it."""
+        """Stop time until a message comes; repeat /clock for nodes that missed it."""
         now = time.monotonic()
         if self._held_since is None:
             self._held_since = now
@@ -254,13 +255,13 @@ class SimulatedRobot(CampaignNode):
             self._publish_clock()
 
     def _wait_until_due(self, executor: SingleThreadedExecutor, until_ns: int) -> bool:
-        """Take in messages while real time leaves some; False if a campaign begins meanwhile."""
+        """Process messages until real time is due; false if a campaign begins meanwhile."""
         idle = self._idle
-        # Before tests nobody waits for the simulation, and the first phase, planned start_lead
-        # ahead in its time, is to be heard before its time comes, however long that takes.
+        # Before tests, run slowly: the first phase is planned start_lead ahead in simulated time,
+        # and has to arrive before its time comes.
         speed = (min(self._speed, 1.0) or IDLE_SPEED) if idle else self._speed
         if speed == 0:
-            # A look takes as long as the surrogate's tenth of a second.
+            # A check takes as long as simulating 0.1 s of the surrogate.
             if time.monotonic() - self._looked >= LOOK:
                 executor.spin_once(timeout_sec=0)
                 self._looked = time.monotonic()
@@ -276,26 +277,26 @@ class SimulatedRobot(CampaignNode):
             if idle and self._upcoming:
                 return False
         executor.spin_once(timeout_sec=0)
-        # After a hold or a stall, go on from now: no rush to catch up.
+        # After a hold or a stall, continue from now without catching up.
         self._last_moved = due if left > -CATCH_UP else time.monotonic()
         return True
 
     def _listen(self, executor: SingleThreadedExecutor, seconds: float) -> None:
-        """Take in a message, and note when a command came (clock: system)."""
+        """Process a message, and note when a command came (clock: system)."""
         executor.spin_once(timeout_sec=seconds)
         last = self._changes[-1][1] if self._changes else self._in_force
         if self._commanded.command != last:
             self._changes.append((time.time_ns(), self._commanded.command))
 
     def _take_effect(self, until_ns: int) -> None:
-        """Live up to each command that came before an instant: it takes effect no earlier."""
+        """Simulate up to each command that came before an instant, so that it acts at its time."""
         while self._changes and self._changes[0][0] < until_ns:
             at_ns, command = self._changes.popleft()
             self._publish_readings(at_ns, self._in_force)
             self._in_force = command
 
     def _live_until(self, until_ns: int) -> None:
-        # A message may round the last digits of a command; the phase has the exact ones.
+        # A message may round a command's last digits; the phase has the exact values.
         command = self._commanded.command if self._span is None else self._span.command
         if self._system_clock:
             self._take_effect(until_ns)
@@ -304,7 +305,7 @@ class SimulatedRobot(CampaignNode):
         self._now_ns = until_ns
 
     def _publish_readings(self, until_ns: int, command: Command) -> None:
-        # All of them first: published in a row, they wake who listens once.
+        # All at once, so that a listener wakes up only once.
         for reading in list(self._simulation.advance(until_ns, command)):
             if self._sensors.needs_clock(reading):
                 self._now_ns = max(self._now_ns, reading.stamp_ns)
@@ -312,11 +313,11 @@ class SimulatedRobot(CampaignNode):
             self._sensors.publish(reading)
 
     def _clock_is_due(self) -> bool:
-        """Tell whether /clock is to be told amid a phase.
+        """Tell whether /clock has to be published during a phase.
 
-        Faster than real time, as many a real second as else a simulated one: every node takes in
-        each of them, and waits for the ends of phases alone. A message without a stamp has its
-        own before it.
+        Faster than real time, it is published less often: every node processes each message, but
+        nodes only wait for the ends of phases. Before a message without a stamp, it is always
+        published.
         """
         slow = 0.0 < self._speed <= 1.0
         late = time.monotonic() - self._clock_told >= self._clock_period

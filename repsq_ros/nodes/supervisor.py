@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Holds a campaign while something speaks against moving, and resumes it afterwards."""
+"""Pauses a campaign while something prevents it, and resumes it afterwards."""
 
 from __future__ import annotations
 
@@ -28,22 +28,22 @@ from repsq_ros.nodes.watches.readiness import Readiness
 from repsq_ros.protocols.phases import Cause
 from repsq_ros.timebase import to_seconds
 
-STILL = 1.0  # [s] of simulated time that stands still in a test, which is out of the ordinary
+STILL = 1.0  # [s] of standing simulated time during a test that is unusual
 
 
 class Supervisor:
-    """Checks with each heartbeat whether all that a test needs is there.
+    """Checks with each heartbeat whether everything that a test needs is there.
 
-    What is lost, or only seems to be, costs the attempt under way but not the campaign.
+    A loss, real or apparent, costs the current attempt but not the campaign.
 
-    :param hold: stops the robot and holds the campaign; takes the reason, whether the campaign
-        will go on by itself, and where the cause lies
-    :param ask: stops the robot and holds the campaign until somebody resumes it; ends the campaign
-        if nobody attends it
-    :param say: lets people read why the campaign still waits
-    :param resume: resumes the campaign; returns what speaks against that, or ''
-    :param wait: called with what simulated time waits for while it stands still in a test; None:
-        time waits for nobody
+    :param hold: stops the robot and pauses the campaign; takes the reason, whether the campaign
+        will resume by itself, and the cause
+    :param ask: stops the robot and pauses the campaign until somebody resumes it; aborts the
+        campaign if nobody attends it
+    :param say: logs why the campaign still waits
+    :param resume: resumes the campaign; returns an objection, or ''
+    :param wait: called with what simulated time waits for during a test; None: time does not
+        wait
     """
 
     def __init__(
@@ -64,15 +64,15 @@ class Supervisor:
 
     @property
     def recovers(self) -> bool:
-        """True while the campaign is held and will go on by itself."""
+        """True while the campaign is paused and will resume by itself."""
         return self._recovery.under_way
 
     def take_over(self) -> None:
-        """Note that a person has decided how to go on: nothing is resumed by itself any more."""
+        """Note that a person decides when to resume: nothing resumes by itself any more."""
         self._recovery.end()
 
     def look(self) -> None:
-        """Hold the campaign if something is lost or wrong, or resume it if all is well again."""
+        """Pause the campaign if something is lost or wrong, or resume it if all is well again."""
         conductor, seconds = self._conductor, self._readiness.look()
         if conductor.span is None or conductor.finished or self._notice_stall(seconds):
             return
@@ -110,7 +110,7 @@ class Supervisor:
         return stepped_ns != 0
 
     def suspect(self, reason: str, cause: Cause = Cause.BENCH) -> None:
-        """Hold the campaign until all is there again, unless a person holds it already."""
+        """Pause the campaign until everything is there again, unless a person has paused it."""
         if self._conductor.paused and not self.recovers:
             return
         wait, machine = self._recovery.begin(time.monotonic()), machine_text()

@@ -12,9 +12,9 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Plain values of the core to ROS messages. Every number is cast: rclpy does not check.
+"""Plain values of the core to ROS messages. Every number is cast, since rclpy does not check.
 
-The other way round is repsq_ros.messages, which bags share.
+The other direction is repsq_ros.messages, which the bag readers share.
 """
 
 from __future__ import annotations
@@ -53,9 +53,9 @@ def to_time(nanoseconds: int) -> Time:
 
 
 def sensor_message_of(reading: SensorReading, kind: type) -> Any:
-    """Turn what a simulated sensor reports into its message.
+    """Convert the report of a simulated sensor to its message.
 
-    :param kind: class of the message, the sensor's
+    :param kind: class of the sensor's message
     """
     sensor, message = SENSORS[reading.sensor], kind()
     about = CATALOGUE[sensor.type]
@@ -121,7 +121,7 @@ def test_command_of(
 def test_phase_of(span: Span, test: TestCommand, names: tuple[str, ...]) -> TestPhase:
     """Turn a phase into its record.
 
-    :param test: the attempt that it belongs to
+    :param test: the attempt of the phase
     :param names: of the dimensions of a command
     """
     made = TestPhase(test=test, names=list(names) if span.command else [])
@@ -184,12 +184,12 @@ CASTS: dict[str, Callable[[Any], object]] = {
 
 
 def _filled(message: Any, *records: object, other: tuple[str, ...] = ()) -> Any:
-    """Fill the fields of a message from those of the same names of records, and return it.
+    """Fill a message's fields from the fields of records with the same names, and return it.
 
-    A time stamp NAME comes from `NAME_ns`; what is None stays as it is.
+    A time stamp NAME comes from `NAME_ns`; None leaves the default.
 
-    :param other: fields of the message that come from elsewhere
-    :raises AttributeError: no record has a field for one of the message
+    :param other: fields of the message that are filled elsewhere
+    :raises AttributeError: no record has one of the message's fields
     """
     for name, kind in message.get_fields_and_field_types().items():
         if name in other or name == 'header':

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Asks a simulator on a topic what it answers to cases: `repsq twin --topic`."""
+"""Asking a simulator for its answers to cases on a topic: `repsq twin --topic`."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ from repsq_ros.specification.model import Specification
 
 Numbers = tuple[float, ...]
 
-CASE, ANSWER = 'case', 'answer'  # topics below the name that is given
-AT_ONCE = 5  # cases that wait for their answer
-AGAIN = 5.0  # [s] without any answer, after which the oldest case is asked again
+CASE, ANSWER = 'case', 'answer'  # topics below the given name
+AT_ONCE = 5  # largest number of unanswered cases
+AGAIN = 5.0  # [s] without any answer, after which the oldest case is sent again
 
 
 class _Questions:
-    """Cases that go out, a few at a time, and the answers to them."""
+    """Sends cases, a few at a time, and collects the answers."""
 
     def __init__(
         self, node: Node, name: str, specification: Specification, cases: Sequence[Numbers]
@@ -49,7 +49,7 @@ class _Questions:
         self._out = node.create_publisher(TestCommand, f'{name}/{CASE}', qos.COMMAND)
         node.create_subscription(TestMeasurement, f'{name}/{ANSWER}', self._hear, qos.COMMAND)
         self._where = node.resolve_topic_name(f'{name}/{ANSWER}')
-        self.answers: dict[int, float | None] = {}  # None: the simulator cannot answer
+        self.answers: dict[int, float | None] = {}  # None: the simulator has no answer
         self._asked = 0
         self.heard = self._again = time.monotonic()
 
@@ -66,9 +66,9 @@ class _Questions:
         self.heard = time.monotonic()
 
     def ask(self, within: float) -> None:
-        """Send what may go out now.
+        """Send the cases that are due.
 
-        :raises CampaignError: the oldest case has no answer for `within` s
+        :raises CampaignError: the oldest case has had no answer for `within` s
         """
         now = time.monotonic()
         if now - self.heard > within:
@@ -101,12 +101,12 @@ def ask_on_topic(
     within: float,
     progress: Callable[[int], None],
 ) -> list[float | None]:
-    """Return a simulator's answer to each case; None where it says that it has none.
+    """Return a simulator's answer to each case; None: it has no answer.
 
     A case is a TestCommand on NAME/case, its answer a TestMeasurement on NAME/answer: index and x
-    are those of the case, psi is s, `valid` is false where the simulator has none.
+    are those of the case, psi is the answer s, and `valid` is false if the simulator has none.
 
-    :param within: [s] at most between two answers
+    :param within: [s] longest time between two answers
     :raises CampaignError: no answer within that time, or one to another case
     """
     context = rclpy.Context()

@@ -12,4 +12,4 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Commands to a robot: one file for each way to send them, the list in robot_command.py."""
+"""Commands to a robot: one file for each command type, with the list in robot_command.py."""

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Hard limits of commands that a lab sets for its robot, whatever a specification asks for."""
+"""Hard limits that a lab sets for its robot's commands, independent of the specification."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ from repsq_ros.protocols.command_space import (
 
 
 def check_limits(parameters: Parameters, space: CommandSpace) -> None:
-    """Refuse a specification that reaches beyond the limits.
+    """Refuse a specification that exceeds the limits.
 
-    :raises ParameterError: with the component, how far it reaches and how far it may
+    :raises ParameterError: the component, its range and its limit
     """
     if space.kind == CommandKind.VELOCITY:
         _check_velocities(parameters, space)

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Commands to a robot on a topic: checked before anything is sent, whatever their type."""
+"""Publishing commands to a robot on a topic, after common checks for all types."""
 
 from __future__ import annotations
 
@@ -29,22 +29,22 @@ from repsq_ros.protocols.command_space import Command, CommandKind, CommandSpace
 
 
 class OtherStop(Protocol):
-    """Another way to stop a robot that does not obey its usual stop."""
+    """Another way to stop a robot that ignores its usual stop."""
 
     def try_it(self, moving: bool) -> str:
         """Try it, and return what was done.
 
-        :param moving: the robot was seen moving; else nothing is known of it
+        :param moving: the robot was seen moving; false: its motion is not known
         """
 
 
 class CommandPublisher(ABC):
-    """Lets no command through that is not finite, or beyond its space.
+    """Rejects commands that are not finite, or outside of the command space.
 
     :param kind: class of the messages
-    :param topic: relative name; the robot's own by remapping
-    :param space: what the protocol commands
-    :cvar streams: the robot takes commands all the time, and a stop with each of them
+    :param topic: relative name, to be remapped to the robot's topic
+    :param space: the allowed commands
+    :cvar streams: the robot needs commands continuously, and so does a stop
     """
 
     streams = True
@@ -58,7 +58,7 @@ class CommandPublisher(ABC):
         profile: QoSProfile = qos.COMMAND,
     ) -> None:
         self._space = space
-        events = PublisherEventCallbacks()  # by default, an incompatible QoS is logged
+        events = PublisherEventCallbacks()  # the default only logs an incompatible QoS
         self._publisher = node.create_publisher(kind, topic, profile, event_callbacks=events)
         self._node = node
         package = kind.__module__.partition('.')[0]
@@ -76,7 +76,7 @@ class CommandPublisher(ABC):
         return str(self._publisher.topic_name)
 
     def missing(self) -> str:
-        """Return what keeps a command from being carried out, for people, or ''."""
+        """Return why a command would not be carried out, for people, or ''."""
         if self._publisher.get_subscription_count() > 0:
             return ''
         others = {
@@ -88,13 +88,13 @@ class CommandPublisher(ABC):
         return f'a robot that takes commands on {self.topic}{hint if others else ""}'
 
     def refusal(self) -> str:
-        """Return what a robot that answers says where it refuses its commands, or ''."""
+        """Return the robot's reply if it refuses its commands, or ''."""
         return ''
 
     def publish(self, command: Command) -> None:
-        """Bring the command in force to the robot; called at command_rate, and when it changes.
+        """Send the current command to the robot; called at command_rate, and when it changes.
 
-        :raises CampaignError: it is not finite, or beyond the space: the robot is stopped instead
+        :raises CampaignError: not finite, or outside of the space: the robot is stopped instead
         """
         fault = self._space.fault(command)
         if fault:
@@ -104,20 +104,20 @@ class CommandPublisher(ABC):
 
     @abstractmethod
     def _go(self, command: Command) -> None:
-        """Send what brings a command that has been checked to the robot."""
+        """Send a checked command."""
 
     @abstractmethod
     def stop(self) -> None:
-        """Bring the robot to rest at once: zero velocity, or hold where it is."""
+        """Stop the robot at once: zero velocity, or hold the pose."""
 
     def repeat(self) -> None:
-        """Have the next `publish` send its command, also where the robot was sent it before."""
-        return  # as each `publish` of a velocity does
+        """Make the next `publish` send its command even if it was already sent."""
+        return  # velocities are always sent
 
     def send(self, message: Any) -> None:
-        """Publish a message as it is."""
+        """Publish a raw message."""
         self._publisher.publish(message)
 
     def wait_for_all_acked(self) -> None:
-        """Wait until what was sent has arrived, for a moment."""
+        """Wait shortly until sent messages have arrived."""
         self._publisher.wait_for_all_acked(qos.ACKNOWLEDGED)

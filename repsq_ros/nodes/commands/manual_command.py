@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Commands to people, who move the robot by other means and confirm what they have done."""
+"""Commands to people, who move the robot themselves and confirm."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from repsq_ros.protocols.instruction import instruction
 
 
 class ManualCommand(CommandPublisher):
-    """Says what is to be done, once for each change: in the log, and latched on a topic."""
+    """Publishes each new instruction once: in the log, and on a latched topic."""
 
     streams = False
 
@@ -41,7 +41,7 @@ class ManualCommand(CommandPublisher):
         return ''
 
     def _go(self, command: Command) -> None:
-        """Say what is to be done, where it is something new."""
+        """Publish the instruction, if it is new."""
         text = instruction(self._space.kind, command)
         if self._space.kind == CommandKind.POSE and command:
             name = self._node.get_fully_qualified_name()

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Pose commands to a Cartesian motion controller, as a target that moves from the tool's pose.
+"""Pose commands to a Cartesian motion controller, as a moving target that starts at the tool.
 
 Such a controller follows its target as fast as it can, so the target's speed is the tool's.
 """
@@ -34,9 +34,10 @@ from repsq_ros.protocols.command_space import Command, CommandSpace
 from repsq_ros.protocols.rotation import angle_between, quaternion_of_rpy
 from repsq_ros.protocols.straight_line import StraightLine, ToolPose
 
-LONGEST_STEP = 0.1  # [s] of motion in one step: a late call delays the target, never speeds it up
-# While the tool is held, the target moves only if the tool is further away than this. An arm that
-# sags under its weight would creep if each pose that is heard became the new target.
+# [s] of motion in one step: a late call slows the target down, never speeds it up
+LONGEST_STEP = 0.1
+# While the tool is held, the target stays unless the tool is further away than this: an arm that
+# sags under its weight would creep if each measured pose became the new target.
 HELD_WITHIN = (0.01, 0.05)  # [m], [rad]
 
 
@@ -50,16 +51,16 @@ class PoseTargetCommand(CommandPublisher):
         super().__init__(node, PoseStamped, topics.TARGET_FRAME, space)
         self._now_ns = now_ns
         self._tool = ToolPoseSubscription(node, space.frame)
-        self._line: StraightLine | None = None  # None: held
+        self._line: StraightLine | None = None  # None: the tool is held
         self._stepped = time.monotonic()
         self._held: ToolPose | None = None
 
     def missing(self) -> str:
-        """Return what keeps the command from being carried out, or ''."""
+        """Return why the command would not be carried out, or ''."""
         return '; '.join(filter(None, (super().missing(), self._tool.missing())))
 
     def _go(self, command: Command) -> None:
-        """Send the next target on the way to a pose; none while the tool's pose is not known."""
+        """Send the next target towards a pose; nothing while the tool's pose is not known."""
         if not command:
             self.stop()
             return
@@ -77,8 +78,8 @@ class PoseTargetCommand(CommandPublisher):
     def stop(self) -> None:
         """Send the tool's own pose as the target; nothing if that pose is not known.
 
-        Without a new target the controller holds the tool as well, whereas an old pose would draw
-        the tool back to where it has been.
+        Without a new target, the controller also holds the tool; an old pose would pull the tool
+        back.
         """
         tool = self._tool.fresh
         if tool is None:

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The command to the robot: of which type, as the parameter command_type says."""
+"""The command to the robot, with the type of the parameter command_type."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from repsq_ros.nodes.parameters import Parameters
 from repsq_ros.protocols import urscript
 from repsq_ros.protocols.command_space import COMPONENTS, CommandKind, CommandSpace, CommandType
 
-# Of each kind; the first one is the default.
+# For each kind; the first one is the default.
 TYPES = {
     CommandKind.VELOCITY: (
         CommandType.TWIST,
@@ -49,9 +49,9 @@ def make_robot_command(
 ) -> CommandPublisher:
     """Return the command of the type that the parameter command_type names.
 
-    :param space: what the protocol commands
+    :param space: the allowed commands
     :param now_ns: time for the stamps
-    :raises ParameterError: a type of the other kind, or a space beyond the limits
+    :raises ParameterError: a type of the other kind, or a space that exceeds the limits
     :raises MissingError: the type's messages are not installed
     """
     types = TYPES[space.kind]
@@ -64,7 +64,7 @@ def make_robot_command(
 def make_stop_command(
     node: Node, parameters: Parameters, now_ns: Callable[[], int]
 ) -> CommandPublisher:
-    """Return the command of a node that does nothing but stop the robot, of any type.
+    """Return the command of a node that only stops the robot, of any type.
 
     :raises ParameterError: no such type
     :raises MissingError: the type's messages are not installed

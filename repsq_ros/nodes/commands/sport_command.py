@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Velocity commands to a Unitree humanoid, as requests of its own service, and its answers."""
+"""Velocity commands to a Unitree humanoid: requests to its walking service, with replies."""
 
 from __future__ import annotations
 
@@ -38,16 +38,16 @@ from repsq_ros.protocols.unitree_sport import (
 )
 
 REQUEST, RESPONSE = 'unitree_api/msg/Request', 'unitree_api/msg/Response'
-# [s] Two periods of the slowest command_rate: one request that is late is no stop. And the robot
-# walks on for no longer than this when nobody can speak to it any more.
+# [s] At least two periods of the slowest command_rate: a late request is no stop. And if the
+# connection is lost, the robot walks on for this time.
 SHORTEST, LONGEST = 0.2, 2.0
 REFUSED_FOR = 1.0  # [s] for which a refusal counts, unless a later request is accepted
-# Source: docs/g1.md, which names where they come from.
+# Source: see docs/g1.md.
 CODES = {7301: 'the service that walks is not available', 7302: 'it is in a wrong state'}
 
 
 class SportCommand(VelocityCommand):
-    """Publishes requests on api/sport/request, and listens to the answers.
+    """Publishes requests on api/sport/request, and evaluates the replies.
 
     :raises MissingError: the robot's messages are not installed
     :raises ParameterError: sport_duration is too short or too long
@@ -74,7 +74,7 @@ class SportCommand(VelocityCommand):
                 f'command_type unitree_sport sends {REQUEST}, but unitree_api is not installed '
                 "here: build it from Unitree's unitree_ros2 and source its workspace"
             ) from None
-        # Counted up from an instant: scheduler and guard never send the same one.
+        # Starts at the current time, so that scheduler and guard use different numbers.
         self._first = self._last = time.monotonic_ns()
         self._refused, self._refused_at = '', 0.0
         super().__init__(node, parameters, space, self._kind, topics.SPORT_REQUEST, self._walk)
@@ -97,7 +97,7 @@ class SportCommand(VelocityCommand):
     def _hear(self, response: Any) -> None:
         identity, code = response.header.identity, int(response.header.status.code)
         if not self._first < identity.id <= self._last:
-            return  # to somebody else
+            return  # the reply to another program
         if code == 0:
             self._refused = ''
             return
@@ -106,7 +106,7 @@ class SportCommand(VelocityCommand):
         self._refused_at = time.monotonic()
 
     def refusal(self) -> str:
-        """Return what the robot answered, where it refuses what it is sent."""
+        """Return the robot's reply if it refuses its commands."""
         return self._refused if time.monotonic() - self._refused_at < REFUSED_FOR else ''
 
 
@@ -117,7 +117,7 @@ class _Damp:
         self._damp = damp
 
     def try_it(self, moving: bool) -> str:
-        """Damp a robot that was seen moving: where nothing is heard of it, it may well stand."""
+        """Damp a robot that was seen moving; if nothing is known of it, it may be standing."""
         if not moving:
             return 'no damping: the robot was not seen moving'
         self._damp()

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Where the tool is, as the robot tells it."""
+"""The pose of the tool, as published by the robot."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ from repsq_ros.measurement.catalogue import TOOL_POSE
 from repsq_ros.nodes import qos
 from repsq_ros.protocols.straight_line import ToolPose
 
-LONGEST_SILENCE = 0.5  # [s] after which the tool may be anywhere
-NORM = 0.01  # of a quaternion, from 1
+LONGEST_SILENCE = 0.5  # [s] without a pose after which it is unknown
+NORM = 0.01  # largest deviation of a quaternion's norm from 1
 
 
 class ToolPoseSubscription:
-    """Keeps the newest tool pose that can be used.
+    """Keeps the newest valid tool pose.
 
-    :param frame: frame_id that it has to have; empty: any
+    :param frame: required frame_id; empty: any
     """
 
     def __init__(self, node: Node, frame: str) -> None:
         self.pose: ToolPose | None = None
-        self.frame = frame  # of the pose
+        self.frame = frame  # frame_id of the pose
         self._wanted = frame
         self._heard = -math.inf
         self._fault = 'nothing heard'
@@ -64,7 +64,7 @@ class ToolPoseSubscription:
 
     @property
     def fresh(self) -> ToolPose | None:
-        """The newest pose, while the tool cannot have got far since it was told."""
+        """The newest pose, unless it is too old; None: not known."""
         return self.pose if self._silent <= LONGEST_SILENCE else None
 
     @property
@@ -72,7 +72,7 @@ class ToolPoseSubscription:
         return time.monotonic() - self._heard
 
     def missing(self) -> str:
-        """Return 'the tool pose on ...' and why it cannot be relied on, or ''."""
+        """Return 'the tool pose on ...' and why it is not known, or ''."""
         fault, silent = self._fault, self._silent
         if not fault and silent > LONGEST_SILENCE:
             fault = f'last heard {silent:.1f} s ago, at most {LONGEST_SILENCE:g} s allowed'

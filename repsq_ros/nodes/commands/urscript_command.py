@@ -32,11 +32,11 @@ REPEAT = 0.2  # [s] between two stops: at 0.25 m/s the tool goes 5 cm
 
 
 class UrscriptCommand(CommandPublisher):
-    """Sends one script for each new pose: a script replaces the one that runs.
+    """Sends one script for each new pose; a script replaces the running one.
 
-    The driver's urscript_interface hands the text to the robot as it is, and ends it with a
-    newline; its subscription is reliable and keeps one message. It drops a script while its action
-    is busy or its connection is read-only, so a stop has to be repeated.
+    The driver's urscript_interface passes the text to the robot with a newline at its end; its
+    subscription is reliable and keeps one message. It drops a script while its action is busy or
+    its connection is read-only, so stops have to be repeated.
 
     :raises ParameterError: the poses are in a frame that URScript does not know
     """
@@ -51,11 +51,11 @@ class UrscriptCommand(CommandPublisher):
                 f"poses in the robot's own frame {urscript.FRAME!r}, as URScript takes them",
             )
         super().__init__(node, String, topics.SCRIPT_COMMAND, space)
-        self._in_force: Command | None = None  # nothing has been sent yet
-        self._stopped = -math.inf  # when a stop was sent last
+        self._in_force: Command | None = None  # None: nothing has been sent yet
+        self._stopped = -math.inf  # time of the last stop
 
     def _go(self, command: Command) -> None:
-        """Send the script of a pose, where it is another one than before."""
+        """Send the script of a pose, if it is new."""
         if not command:
             if self._in_force != ():
                 self.stop()
@@ -65,11 +65,11 @@ class UrscriptCommand(CommandPublisher):
             self.send(String(data=script))
 
     def repeat(self) -> None:
-        """Send the next pose, whatever was sent before."""
+        """Make the next pose be sent again."""
         self._in_force = None
 
     def stop(self) -> None:
-        """Send the script that stops, at most every REPEAT seconds."""
+        """Send the stop script, at most every REPEAT seconds."""
         now = time.monotonic()
         if self._in_force != () or now - self._stopped >= REPEAT:
             self._in_force, self._stopped = (), now

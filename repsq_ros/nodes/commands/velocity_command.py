@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Velocity commands: ramped within acceleration limits, zero at once when it has to be."""
+"""Velocity commands: ramped within acceleration limits, except for an immediate zero."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ from repsq_ros.protocols.slew import SlewLimiter
 
 
 class VelocityCommand(CommandPublisher):
-    """Publishes the velocity in force, whatever the message that carries it.
+    """Publishes the current velocity, in any message type.
 
     :param kind: class of the messages
-    :param topic: where it goes
+    :param topic: relative name
     :param message: makes the message of (v_x, v_y, yaw rate) [m/s, m/s, rad/s]
-    :raises ParameterError: its ramp would last into the window that is measured
+    :raises ParameterError: the ramp would extend into the measured window
     """
 
     def __init__(
@@ -70,13 +70,13 @@ class VelocityCommand(CommandPublisher):
         self._sent = time.monotonic()
 
     def _go(self, command: Command) -> None:
-        """Publish a command, or the next step toward it; zero is sent at once by `stop`."""
+        """Publish a command or the next step of its ramp; a zero command is sent at once."""
         now = time.monotonic()
         self.send(self._message(self._slew.step(command, now - self._sent)))
         self._sent = now
 
     def stop(self) -> None:
-        """Publish zero, at once."""
+        """Publish zero at once."""
         self._sent = time.monotonic()
         self.send(self._message(self._slew.stop()))
 
@@ -91,7 +91,7 @@ def twist_command(
     """Return the command on cmd_vel.
 
     :param now_ns: time for the stamps
-    :param stamped: TwistStamped in place of Twist
+    :param stamped: TwistStamped instead of Twist
     """
     frame = parameters.text('command_frame', 'base_link', 'frame_id of a stamped command')
 

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Stops that are repeated until the robot is seen at rest, and the alarm where it is not."""
+"""Stops that are repeated until the robot is seen at rest, with an alarm if it is not."""
 
 from __future__ import annotations
 
@@ -38,20 +38,20 @@ BOUNDS = {
     CommandKind.POSE: RestBounds(0.005, 0.02, 0.5),
     CommandKind.PUSH: RestBounds(0.05, 0.1, 1.0),
 }
-# Programs on the robot's side, e.g. the UR driver's dashboard client.
+# Services on the robot's side, e.g. of the UR driver's dashboard client.
 SERVICES = {CommandType.URSCRIPT: ('/dashboard_client/stop', '/dashboard_client/pause')}
-LATE = 5.0  # [s] after rest in which a delayed command may still set the robot in motion
-BETWEEN = 1.0  # [s] between two other ways of stopping, so that the first one can take effect
-ROUNDS = 2  # of all other ways, after which a node that ends need not wait any longer
+LATE = 5.0  # [s] after rest in which a delayed command may still move the robot
+BETWEEN = 1.0  # [s] between two other ways of stopping, for the first one to take effect
+ROUNDS = 2  # rounds through all other ways, after which an ending node stops waiting
 LOOK = 0.05  # [s] between two looks while a node ends
 
 
 @dataclass(frozen=True)
 class StopSettings:
-    """How stops are verified, and what is tried where the robot does not come to rest."""
+    """How stops are verified, and what is tried if the robot does not come to rest."""
 
     bounds: RestBounds
-    wanted: bool  # false: stops are sent and not verified
+    wanted: bool  # false: stops are sent, but not verified
     timeout: float  # [s] within which the robot has to come to rest
     services: tuple[str, ...]  # std_srvs/Trigger, tried in this order
 
@@ -61,7 +61,7 @@ def read_stop_settings(
 ) -> StopSettings:
     """Read the parameters of stops.
 
-    :raises ParameterError: one is not usable
+    :raises ParameterError: an invalid value
     """
     usual = BOUNDS[kind]
     return StopSettings(
@@ -87,10 +87,10 @@ def read_stop_settings(
 class VerifiedStop:
     """Repeats a stop until the feedback shows rest; raises an alarm if that takes too long.
 
-    After the alarm it goes on repeating the stop, and tries the other ways one after the other,
-    round after round, until the robot is at rest: the services, then the command's last resort.
+    After the alarm, it continues to repeat the stop, and tries the other ways in turn, round after
+    round, until the robot is at rest: the services, then the command's last resort.
 
-    :param body: the input that shows the robot's motion; None: stops cannot be verified
+    :param body: the input with the robot's motion; None: stops cannot be verified
     """
 
     def __init__(
@@ -113,17 +113,18 @@ class VerifiedStop:
                 f'and {bounds.turn:g} rad/s for {bounds.time:g} s; alarm after '
                 f'{settings.timeout:g} s'
             )
-        self._since: float | None = None  # when the stop in force began, steady [s]
-        self._rested_at: float | None = None  # when it was first seen to be obeyed
-        self.alarm = ''  # why the robot counts as out of control; '': it does not
+        self._since: float | None = None  # start of the current stop, steady [s]
+        self._rested_at: float | None = None  # when the robot was first seen at rest
+        self.alarm = ''  # why the robot counts as out of control; '': it is under control
         services = (_TriggerStop(node, name) for name in settings.services)
         self._ways: list[OtherStop] = [*services, *command.other_stops]
-        self._tries, self._tried_at = 0, -math.inf  # of other ways; when the last one was, steady
+        # number of other ways tried; time of the last one, steady
+        self._tries, self._tried_at = 0, -math.inf
 
     # Commands ------------------------------------------------------------------------------------
 
     def stop(self) -> None:
-        """Stop the robot; to be called again and again for as long as it has to stand."""
+        """Stop the robot; to be called repeatedly while it has to stand."""
         now = time.monotonic()
         if self._since is None:
             self._since, self._rested_at = now, None
@@ -143,25 +144,25 @@ class VerifiedStop:
         return late and self._detector.judge(now).state is RestState.MOVING
 
     def release(self) -> None:
-        """Note that the robot may move again."""
+        """Allow the robot to move again."""
         self._since, self._rested_at, self.alarm = None, None, ''
 
     # State ---------------------------------------------------------------------------------------
 
     @property
     def verifiable(self) -> bool:
-        """True if an input shows the robot's motion, and somebody publishes it."""
+        """True if an input with the robot's motion has a publisher."""
         pose = self._pose
         return pose is not None and publisher_count(self._node, pose.subscription) > 0
 
     @property
     def pending(self) -> bool:
-        """True while a stop is in force whose effect has not been seen, but can be."""
+        """True while the effect of the current stop has not been seen, but can be."""
         return self._since is not None and self._rested_at is None and self.verifiable
 
     @property
     def state(self) -> RestState:
-        """What the newest samples show, whatever is commanded."""
+        """The state by the newest samples, independent of commands."""
         if self._pose is None:
             return RestState.UNKNOWN
         return self._detector.judge(time.monotonic()).state
@@ -174,7 +175,7 @@ class VerifiedStop:
         return [f'the robot has not been seen at rest: {self._describe(judgement)}']
 
     def look(self) -> None:
-        """Take in the newest sample and judge the stop in force; called with each heartbeat."""
+        """Add the newest sample and judge the current stop; called with each heartbeat."""
         if self._pose is None:
             return
         sample, now = self._pose.newest(), time.monotonic()
@@ -201,7 +202,7 @@ class VerifiedStop:
         self._node.get_logger().fatal(self.alarm, throttle_duration_sec=1.0)
         if not self._ways or now - self._tried_at < BETWEEN:
             return
-        # A request may get lost, a service may come later: no way counts as used up.
+        # Ways are tried again: a request may get lost, a service may appear later.
         way = self._ways[self._tries % len(self._ways)]
         self._tries, self._tried_at = self._tries + 1, now
         tried = way.try_it(judgement.state is RestState.MOVING)
@@ -221,7 +222,7 @@ class VerifiedStop:
 
     @property
     def over(self) -> bool:
-        """True once the robot was seen at rest, cannot be seen, or all was tried repeatedly."""
+        """True once the robot is at rest, cannot be seen, or all ways were tried repeatedly."""
         tried_all = bool(self.alarm) and self._tries >= ROUNDS * len(self._ways)
         waited = time.monotonic() - self._tried_at >= BETWEEN
         return not self.pending or (tried_all and waited)
@@ -229,10 +230,10 @@ class VerifiedStop:
     def finish(self, beat: Callable[[], None] = lambda: None) -> bool:
         """Stop and wait until the robot is at rest, or the alarm has tried all ways.
 
-        For a node whose executor does not run any more.
+        For a node whose executor no longer runs.
 
-        :param beat: called in every round: who watches this node sees that it still stops
-        :returns: whether the robot may be left alone
+        :param beat: called in every round, so that other nodes see that this one still stops
+        :returns: whether the robot can be left alone
         """
         self.stop()
         while not self.over:

@@ -12,4 +12,4 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Watches: what the scheduler relies on, each a list of sentences that speak against moving."""
+"""Watches of what the scheduler depends on; each returns reasons why not to move."""

@@ -31,10 +31,10 @@ LONGEST_SILENCE = 60.0  # [s]
 
 
 class BatteryWatch:
-    """Compares the battery's percentage with a limit, where there is one.
+    """Compares the battery's charge with a limit, if one is set.
 
-    :param pause: called with the reason when the battery falls below the limit
-    :raises ParameterError: the limit is not a share
+    :param pause: called with the reason when the charge falls below the limit
+    :raises ParameterError: the limit is not between 0 and 1
     """
 
     def __init__(self, node: Node, parameters: Parameters, pause: Callable[[str], object]) -> None:
@@ -46,8 +46,8 @@ class BatteryWatch:
             at_least=0,
             at_most=1,
         )
-        self._share: float | None = None  # heard last
-        self._heard = math.inf  # steady [s]
+        self._share: float | None = None  # the last received charge
+        self._heard = math.inf  # steady [s] of the last message
         self._silent = False
         self._topic = node.resolve_topic_name(topics.BATTERY)
         if self._limit > 0:
@@ -66,13 +66,13 @@ class BatteryWatch:
         return self._share is not None and self._share < self._limit
 
     def look(self) -> None:
-        """Pause if nothing is heard of the battery any more."""
+        """Pause if no more message of the battery comes."""
         was_silent, self._silent = self._silent, time.monotonic() - self._heard > LONGEST_SILENCE
         if self._silent and not was_silent:
             self._pause(self.blockers()[0])
 
     def blockers(self) -> list[str]:
-        """Return what speaks against moving."""
+        """Return why the robot must not move."""
         if self._limit == 0.0:
             return []
         if self._share is None:

@@ -28,11 +28,11 @@ from repsq_ros.measurement.samples import Samples
 from repsq_ros.nodes.input_subscription import InputSubscription
 from repsq_ros.timebase import to_seconds
 
-PERIOD = 1.0  # [s] between two looks at the publishers
+PERIOD = 1.0  # [s] between two checks of the publishers
 
 
 class _WatchedCondition:
-    """One condition: its newest value, and what is wrong with it."""
+    """One condition, with its newest value and its faults."""
 
     def __init__(
         self,
@@ -43,7 +43,7 @@ class _WatchedCondition:
     ) -> None:
         self._condition, self._source, self._clocks = condition, source, clocks
         self._value: float | None = None  # in SI units
-        self._heard = (0.0, 0.0)  # when, by both clocks [s]
+        self._heard = (0.0, 0.0)  # time of the newest value on both clocks [s]
         self._glimpsed = self.recent = ''  # faults since the last look, and before it
         self.mismatch = ''
         self.subscription = InputSubscription(node, source, self._take, condition=True)
@@ -52,16 +52,16 @@ class _WatchedCondition:
         assert sample.value is not None
         self._value = float(self._source.to_si(sample.value)[-1])
         self._heard = self._clocks()
-        # A protective stop may be over before anybody looks.
+        # A protective stop may be over before the next look.
         self._glimpsed = self.fault() or self._glimpsed
 
     def look(self) -> None:
-        """Take up what was heard, and was wrong, since the last look."""
+        """Update `recent` with the faults since the last look."""
         self.subscription.look()
         self.recent, self._glimpsed = self._glimpsed, ''
 
     def fault(self) -> str:
-        """Return what is wrong with it now, or ''."""
+        """Return its present fault, or ''."""
         condition = self._condition
         if self._value is None:
             why = f' ({self.mismatch})' if self.mismatch else ''
@@ -78,12 +78,12 @@ class _WatchedCondition:
 
 
 class ConditionWatch:
-    """Judges each condition as the measurement node does, but now and not after the test.
+    """Judges each condition as the measurement node does, but during the test.
 
-    Silence counts only while this node runs, and while the campaign's own time goes on.
+    Silence only counts while this node runs, and while the campaign's clock advances.
 
     :param now_ns: the campaign's time
-    :param running: for how long this node has run [s]
+    :param running: running time of this node [s]
     """
 
     def __init__(
@@ -106,7 +106,7 @@ class ConditionWatch:
         self._looked = 0.0
 
     def look(self) -> None:
-        """Look at what was heard, and for publishers, now and then."""
+        """Check the values, and from time to time the publishers."""
         for each in self._watched:
             each.look()
         now = time.monotonic()
@@ -115,11 +115,11 @@ class ConditionWatch:
             self._look_at_publishers()
 
     def blockers(self) -> list[str]:
-        """Return what speaks against moving."""
+        """Return why the robot must not move."""
         return [fault for each in self._watched if (fault := each.fault() or each.recent)]
 
     def _look_at_publishers(self) -> None:
-        """Find publishers that are not heard; a mode that was told once is asked for anew."""
+        """Find incompatible publishers; for a mode that was published once, subscribe again."""
         for each in self._watched:
             mismatch = each.subscription.mismatch()
             if mismatch and mismatch != each.mismatch:

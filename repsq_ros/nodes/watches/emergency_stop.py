@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The emergency stop: a topic on which one or more switches say whether they are pressed."""
+"""The emergency stop: a topic on which one or more switches publish their state."""
 
 from __future__ import annotations
 
@@ -27,28 +27,29 @@ from repsq_ros import topics
 from repsq_ros.campaign.switches import Switches
 from repsq_ros.nodes import qos
 
-# [s] A press counts at once. Who sent a message is decided later, when the graph surely shows all
-# publishers: a release by a new one must not count as that of another.
+# [s] A press counts at once. The sender of a message is determined later, when the graph surely
+# shows all publishers: a release by a new switch must not count for another one.
 SETTLED = 1.0
 
 
 class _Stream:
-    """What one subscription hears; each has numbers of its own."""
+    """The messages of one subscription, which has its own sequence numbers."""
 
     def __init__(self, watch: EmergencyStopWatch) -> None:
         self._watch, self._switches = watch, Switches()
         self._waiting: deque[tuple[float, int | None, bool]] = deque()
-        self._latched = False  # pressed, by a message without a number beside other publishers
+        # pressed, by an unnumbered message while there are several publishers
+        self._latched = False
 
     def hear(self, message: Bool, info: dict[str, int]) -> None:
-        """Take in a message."""
+        """Add a message."""
         number, pressed = info.get('publication_sequence_number'), bool(message.data)
         self._waiting.append((time.monotonic(), number, pressed))
         if pressed:
             self._watch.press()
 
     def look(self, publishers: int) -> None:
-        """Sort messages that are old enough."""
+        """Assign messages that are old enough to switches."""
         while self._waiting and time.monotonic() - self._waiting[0][0] >= SETTLED:
             _, number, pressed = self._waiting.popleft()
             if number is not None:
@@ -58,15 +59,15 @@ class _Stream:
 
     @property
     def pressed(self) -> int:
-        """How many switches are, or may be, pressed."""
+        """Number of switches that are, or may be, pressed."""
         waiting = any(pressed for _, _, pressed in self._waiting)
         return max(self._switches.pressed, int(waiting or self._latched))
 
 
 class EmergencyStopWatch:
-    """Listens to all switches, whatever their quality of service.
+    """Listens to all switches, with any quality of service.
 
-    :param press: called with each message that says pressed
+    :param press: called with each message of a pressed switch
     """
 
     def __init__(self, node: Node, press: Callable[[], None]) -> None:
@@ -80,13 +81,13 @@ class EmergencyStopWatch:
             self._streams.append(stream)
 
     def look(self) -> None:
-        """Take in what was said; called several times a second."""
+        """Process the messages; called several times a second."""
         publishers = self._node.count_publishers(self.topic)
         for stream in self._streams:
             stream.look(publishers)
 
     def announce(self) -> None:
-        """Log which topic counts, and how many switches there are."""
+        """Log the topic, and the number of switches."""
         publishers, logger = self._node.count_publishers(self.topic), self._node.get_logger()
         if publishers == self._counted:
             return
@@ -97,7 +98,7 @@ class EmergencyStopWatch:
             logger.warning(f'emergency stop: nobody publishes on {self.topic}')
 
     def blockers(self) -> list[str]:
-        """Return what speaks against moving."""
+        """Return why the robot must not move."""
         pressed = max(stream.pressed for stream in self._streams)
         if not pressed:
             return []

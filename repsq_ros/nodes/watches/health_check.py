@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What every watch can do."""
+"""The common interface of all watches."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from typing import Protocol
 
 
 class HealthCheck(Protocol):
-    """Looks at one thing that a test relies on."""
+    """Checks one thing that a test needs."""
 
     def look(self) -> object:
-        """Look at what does not come by a message; called with each heartbeat."""
+        """Poll what does not come as a message; called with each heartbeat."""
 
     def blockers(self) -> list[str]:
-        """Return what speaks against moving, a sentence for each fault; empty: nothing does."""
+        """Return why the robot must not move, one sentence for each fault; empty: it may."""

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The scheduler's view of the guard: whether it stops this robot, and whether it has done so."""
+"""The scheduler's view of the guard: whether it can stop this robot, and whether it did."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from repsq_ros.nodes.watches.peers import Peers
 
 
 class GuardWatch:
-    """Reads what the guard says of itself in its heartbeats.
+    """Evaluates the guard's heartbeats.
 
-    :param command_type: how the scheduler commands the robot; the guard has to stop it so, too.
-        Empty: the campaign runs without a guard
+    :param command_type: of the scheduler; the guard's has to be the same. Empty: the campaign
+        runs without a guard
     """
 
     def __init__(self, peers: Peers, command_type: str) -> None:
         self._peers, self._command_type = peers, command_type
         self._known: tuple[int, int] | None = None  # (session, interventions)
-        self.intervened = False  # since the last look it has stopped the robot
+        self.intervened = False  # it has stopped the robot since the last look
 
     def look(self) -> None:
-        """Look whether it has stopped the robot, for want of a sign of life of the scheduler."""
+        """Check whether it has stopped the robot because it missed the scheduler's heartbeat."""
         state = self._peers.state('guard') if self._command_type else None
         self.intervened = False
         if state is not None:
@@ -41,7 +41,7 @@ class GuardWatch:
             self.intervened = not anew and before != self._known
 
     def blockers(self) -> list[str]:
-        """Return what speaks against moving: of its life and readiness, `Peers` tells."""
+        """Return why the robot must not move; `Peers` checks that the guard is alive and ready."""
         if self.intervened:
             return ['the guard had no sign of life from the scheduler, and stopped the robot']
         state = self._peers.state('guard') if self._command_type else None

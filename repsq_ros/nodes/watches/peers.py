@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The peers that a node relies on: who is there, who is gone."""
+"""The peers that a node depends on: which are present, and which are gone."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ from repsq_ros.msg import Heartbeat
 from repsq_ros.nodes.heartbeat import PERIOD
 from repsq_ros.nodes.identity import Heartbeats
 
-STEP = 2.0 * PERIOD  # [s] between two looks of a node that runs
-# [s] without a heartbeat after which a peer is gone: seven. Zero is to be sent within 0.5 s.
+STEP = 2.0 * PERIOD  # [s] longest interval of two looks in a running node
+# [s] without a heartbeat (seven) after which a peer is gone. Zero has to be sent within 0.5 s.
 SILENT = 0.35
-# [s] of silence after which a peer that the graph shows is listened to by a new subscription:
-# after a stall the middleware may stay deaf to a living node.
+# [s] of silence after which a peer in the graph gets a new subscription: after a stall, the
+# middleware may no longer deliver from a living node.
 DEAF = 3.0
-SETTLED = 1.0  # [s] of heartbeats from a peer before it is relied on
+SETTLED = 1.0  # [s] of heartbeats before a peer is trusted
 
 
 class Peers:
-    """Watches heartbeats; time in which this node itself did not run does not count.
+    """Watches heartbeats; time in which this node itself was stalled does not count.
 
-    To be looked at with each beat of the own heartbeat.
+    `look` has to be called with each heartbeat of this node.
 
-    :param settled: [s] of heartbeats from a peer before it is relied on
+    :param settled: [s] of heartbeats before a peer is trusted
     """
 
     def __init__(self, node: Node, *roles: str, settled: float = SETTLED) -> None:
@@ -47,11 +47,11 @@ class Peers:
         self._peers = {role: _Peer(settled) for role in roles}
 
     def look(self) -> float:
-        """Look for peers that fell silent.
+        """Process heartbeats, and look for silent peers.
 
-        :returns: [s] since the last look: long, where this node itself was stalled
+        :returns: [s] since the last look: long, if this node itself was stalled
         """
-        # As heard at the last look: no peer counts as alive for longer than SILENT.
+        # Use the time of the last look, so that no peer counts as alive for longer than SILENT.
         for role, beat in self._heartbeats.new():
             self._peers[role].hear(beat, self._time.now)
         passed = self._time.look(time.monotonic())
@@ -61,30 +61,30 @@ class Peers:
         return passed
 
     def _listen_again(self) -> None:
-        """Make the subscription anew where the graph shows a peer of which nothing is heard."""
+        """Subscribe again if the graph shows a peer without heartbeats."""
         for role, peer in self._peers.items():
             quiet = self._time.now - max(peer.heard, peer.listened_since)
             if peer.alive or quiet < DEAF:
                 continue
-            peer.listened_since = self._time.now  # and looked at again a while later
+            peer.listened_since = self._time.now  # and check again later
             peer.unheard = self._heartbeats.are_sent(role)
             if peer.unheard:
                 self._heartbeats.listen_again(role)
 
     def since_look(self) -> float:
-        """Return how long ago the last look was [s]."""
+        """Return the time since the last look [s]."""
         return self._time.since_look(time.monotonic())
 
     def running(self) -> float:
-        """Return for how long this node has run [s]; a stall of its own does not count."""
+        """Return the running time of this node [s], without its own stalls."""
         return self._time.now
 
     def alive(self) -> set[str]:
-        """Return the roles that give heartbeats now."""
+        """Return the roles that send heartbeats now."""
         return {role for role, peer in self._peers.items() if peer.alive}
 
     def waiting(self) -> list[str]:
-        """Return the roles that live and say that they wait for something."""
+        """Return the roles that are alive but say that they wait for something."""
         return [
             role
             for role, peer in self._peers.items()
@@ -92,30 +92,30 @@ class Peers:
         ]
 
     def session(self, role: str) -> int:
-        """Return the session of a peer that was heard last; 0: none was."""
+        """Return the last session of a peer; 0: never heard."""
         message = self._peers[role].message
         return 0 if message is None else int(message.session)
 
     def restarted(self) -> list[str]:
-        """Return which peers are other processes than a moment ago."""
+        """Return the peers that were recently replaced by another process."""
         now = self._time.now
         return [why for role, peer in self._peers.items() if (why := peer.restarted(role, now))]
 
     def lives(self, role: str) -> bool:
-        """Tell whether a peer gives heartbeats now."""
+        """Tell whether a peer sends heartbeats now."""
         return self._peers[role].alive
 
     def state(self, role: str) -> Heartbeat | None:
-        """Return the last heartbeat of a peer that lives."""
+        """Return the last heartbeat of a peer that is alive."""
         peer = self._peers[role]
         return peer.message if peer.alive else None
 
     def last(self, role: str) -> Heartbeat | None:
-        """Return the last heartbeat of a peer, whether or not it lives."""
+        """Return the last heartbeat of a peer, alive or not."""
         return self._peers[role].message
 
     def blockers(self) -> list[str]:
-        """Return what speaks against relying on the peers."""
+        """Return why the peers cannot be trusted."""
         return [
             why
             for role, peer in self._peers.items()
@@ -124,28 +124,28 @@ class Peers:
 
 
 class _Peer:
-    """One peer: its last heartbeat, and since when it has given them. Times are of running [s]."""
+    """One peer: its last heartbeat, and the start of its heartbeats; times are running [s]."""
 
     def __init__(self, settled: float) -> None:
         self._settled = settled
         self.message: Heartbeat | None = None
         self.alive = False
-        self.unheard = False  # the graph shows it, and nothing is heard
+        self.unheard = False  # the graph shows it, but no heartbeat comes
         self.heard = self._since = self.listened_since = 0.0
-        self._restarted = -settled  # when another process of the role was heard first
-        self._other = ''  # another process of the same role that was heard beside it
+        self._restarted = -settled  # when another process of the role was first heard
+        self._other = ''  # another process of the same role at the same time
         self._other_heard = 0.0
-        self._before: tuple[int, float] = (0, 0.0)  # session before this one, and when it ended
+        self._before: tuple[int, float] = (0, 0.0)  # the previous session, and when it ended
 
     def hear(self, message: Heartbeat, now: float) -> None:
-        """Take in a heartbeat."""
+        """Process a heartbeat."""
         before, silent_since = self.message, self.heard
         if not self.alive:
             self._since = now
         self.message, self.alive, self.heard, self.unheard = message, True, now, False
         if before is None or before.session == message.session:
             return
-        # It was started anew, unless the process before it goes on speaking.
+        # It was restarted, unless the previous process still sends heartbeats.
         self._since = self._restarted = now
         session, ended = self._before
         self._before = (before.session, silent_since)
@@ -153,7 +153,7 @@ class _Peer:
             self._other, self._other_heard = before.node, now
 
     def blockers(self, role: str, now: float) -> str:
-        """Return what speaks against relying on it, or ''."""
+        """Return why it cannot be trusted, or ''."""
         if not self.alive or self.message is None:
             shown = (
                 ', although the graph shows it: it stands still, or the middleware is deaf to it'
@@ -167,7 +167,7 @@ class _Peer:
         return '' if there else f'the {role} node has not been there for {self._settled:g} s'
 
     def restarted(self, role: str, now: float) -> str:
-        """Return whether it is another process than a moment ago, or ''."""
+        """Return that it was recently replaced by another process, or ''."""
         again = now - self._restarted < self._settled
         return self._two(role, now) or (f'the {role} node was started again' if again else '')
 

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Who publishes on the topics that belong to the campaign's own nodes."""
+"""The publishers on the topics that belong to the campaign's own nodes."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ from rclpy.topic_endpoint_info import TopicEndpointInfo
 
 from repsq_ros.nodes.identity import ROLES, CampaignProcesses
 
-SETTLED = 1.0  # [s] after which all nodes know who is there
+SETTLED = 1.0  # [s] after which all nodes see the same publishers
 NAMED = 10.0  # [s] after which a publisher has a name, on however busy a machine
 PERIOD = 0.5  # [s] between two looks at the names of all publishers
-UNKNOWN = 'NODE_NAME_UNKNOWN'  # of a publisher that was found a moment ago
-BARE_DDS = '_CREATED_BY_BARE_DDS_APP_'  # name, and namespace, of what is no ROS node
+UNKNOWN = 'NODE_NAME_UNKNOWN'  # of a publisher that was just discovered
+BARE_DDS = '_CREATED_BY_BARE_DDS_APP_'  # name and namespace of a publisher that is not a ROS node
 
 
 class _PublisherStanding(enum.Enum):
     """Whether a publisher may speak on a topic."""
 
     EXPECTED = enum.auto()
-    UNDECIDED = enum.auto()  # nobody can tell yet
+    UNDECIDED = enum.auto()  # not known yet
     FOREIGN = enum.auto()
 
 
@@ -179,9 +179,9 @@ class PublisherCheck:
         return by_hand or self.alone(topic, received_ns)
 
     def blockers(self) -> list[str]:
-        """Return what speaks against moving, and for a while who has just gone.
+        """Return why the robot must not move; also publishers that have just gone.
 
-        Other nodes may see it a moment longer, and would not hear what is said meanwhile.
+        Other nodes may see those a moment longer, and would reject messages meanwhile.
         """
         now = time.monotonic()
         return [

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""All that a test needs: what speaks against moving, before and during it."""
+"""Everything that a test needs: reasons not to move, before and during the test."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ from repsq_ros.specification.model import Specification
 
 
 class Readiness:
-    """Asks all watches of the scheduler; each tells in sentences what speaks against moving.
+    """Asks all watches of the scheduler for reasons not to move.
 
-    :param guarded_by: command_type by which the guard has to stop the robot; empty: no guard
+    :param guarded_by: command_type that the guard has to use; empty: no guard
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class Readiness:
         settings: SchedulerSettings,
         guarded_by: str,
     ) -> None:
-        self._lockstep = settings.lockstep  # so that silence changes no test
+        self._lockstep = settings.lockstep  # with lockstep, silence does not affect tests
         self._node, self._command, self._clock, self._conductor = node, command, clock, conductor
         measure = specification.measure
         roles = ('measurement', 'estimator', *(['guard'] * bool(guarded_by)))
@@ -85,7 +85,7 @@ class Readiness:
         self._gauges = [node.resolve_topic_name(measure.input.topic)] * measure.of_readings
 
     def look(self) -> float:
-        """Look at what does not come by a message; to be called with each heartbeat.
+        """Poll everything that does not come as a message; call it with each heartbeat.
 
         :returns: [s] since the last look
         """
@@ -102,9 +102,9 @@ class Readiness:
         return passed
 
     def refuse_other_scheduler(self) -> None:
-        """Refuse to begin beside another one.
+        """Refuse to begin if there is another scheduler.
 
-        :raises CampaignError: there is another one
+        :raises CampaignError: there is one
         """
         topic = self._node.resolve_topic_name(topics.TEST_PHASE)
         if self._node.count_publishers(topic) > 1:
@@ -114,9 +114,10 @@ class Readiness:
             )
 
     def lost(self) -> tuple[list[str], Cause]:
-        """Return what breaks an attempt off and may come back by itself, and its cause.
+        """Return what breaks off an attempt and may recover by itself, and its cause.
 
-        Beats alone tell of the bench: what a sensor or the robot has part in may depend on psi.
+        The cause is the bench only if heartbeats alone show it: a loss that involves a sensor or
+        the robot may depend on psi.
         """
         if self._lockstep:
             missing = [*self.peers.restarted(), *self.publishers.blockers()]
@@ -130,7 +131,7 @@ class Readiness:
         return missing, Cause.INSTRUMENT if instruments else Cause.BENCH
 
     def missing(self) -> list[str]:
-        """Return what a test needs and is not there."""
+        """Return what a test needs and is missing."""
         losing: tuple[HealthCheck, ...] = (
             self.peers,
             self._guard,
@@ -146,12 +147,12 @@ class Readiness:
         ]
 
     def trouble(self) -> list[str]:
-        """Return what somebody has to look at."""
+        """Return what a person has to check."""
         refusal = self._command.refusal()
         return [*self._conditions.blockers(), *([refusal] if refusal else [])]
 
     def blockers(self) -> list[str]:
-        """Return all that speaks against beginning, or going on."""
+        """Return all reasons not to begin, or to continue."""
         cases = self._node.resolve_topic_name(topics.EXTERNAL_CASE)
         begun = self._conductor.span is not None
         blockers = [*self.missing(), *self.trouble()]

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Whether the node is there that records: what is not recorded cannot be verified later."""
+"""Whether the recorder is running: what is not recorded cannot be verified later."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from rclpy.node import Node
 
 from repsq_ros import topics
 
-PERIOD = 0.5  # [s] between two looks at who listens
+PERIOD = 0.5  # [s] between two checks
 
 
 class RecorderWatch:
     """Looks for the recorder's subscription to the phases.
 
-    :param name: of its node; empty: nobody has to record
+    :param name: of its node; empty: no recorder is required
     """
 
     def __init__(self, node: Node, name: str) -> None:
@@ -37,7 +37,7 @@ class RecorderWatch:
         self._there, self._looked = False, -PERIOD
 
     def look(self) -> None:
-        """Look who listens, now and then."""
+        """Check the subscriptions, from time to time."""
         if not self._name or time.monotonic() - self._looked < PERIOD:
             return
         self._looked = time.monotonic()
@@ -45,7 +45,7 @@ class RecorderWatch:
         self._there = any(each.node_name == self._name for each in listeners)
 
     def blockers(self) -> list[str]:
-        """Return what speaks against moving."""
+        """Return why the robot must not move."""
         if not self._name or self._there:
             return []
         return [f'the node {self._name} does not record {self._topic}']

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Whether the sensors of bodies speak: a robot that nobody sees does not go on moving."""
+"""Whether sensors of bodies send data: the robot must not move unobserved."""
 
 from __future__ import annotations
 
@@ -28,17 +28,16 @@ from repsq_ros.timebase import to_seconds
 
 
 class SensorWatch:
-    """Notes when each sensor was heard last.
+    """Notes when each sensor last sent a message.
 
     Polls for a new message instead of using callbacks, which would load the scheduler at 1 kHz.
 
-    Silence counts only while this node runs, and while the campaign's own time goes on: a
-    simulated one may stand still.
+    Silence only counts while this node runs, and while the campaign's clock advances.
 
-    :param inputs: of bodies; a gauge may have nothing to say for minutes
+    :param inputs: of bodies only, since a gauge may be silent for minutes
     :param now_ns: the campaign's time
     :param timeout: [s] of silence after which a sensor is lost
-    :param running: for how long this node has run [s]
+    :param running: running time of this node [s]
     """
 
     def __init__(
@@ -58,17 +57,17 @@ class SensorWatch:
         }
 
     def _listen(self) -> None:
-        """Note which sensors have spoken since the last time."""
+        """Note which sensors have sent a message since the last call."""
         for topic, polled in self._polled.items():
             if polled.has_new():
                 self._heard[topic] = (self._running(), self._now_ns())
 
     def look(self) -> None:
-        """Look which sensors have spoken since the last look."""
+        """Note which sensors have sent a message since the last look."""
         self._listen()
 
     def blockers(self) -> list[str]:
-        """Return which sensors are silent, or spoken for by more than one program."""
+        """Return which sensors are silent, or have several publishers."""
         silent = [why for topic in self._topics if (why := self._silence(topic))]
         return silent + [
             fault.text
