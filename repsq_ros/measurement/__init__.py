@@ -12,4 +12,4 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Stamped samples in, psi or a named reason for INVALID out."""
+"""From stamped samples to psi, or to a named reason for INVALID."""

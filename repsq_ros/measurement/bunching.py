@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Messages that a network held up and then let through together, where it spoils a velocity."""
+"""Bunched messages: delayed by a network and delivered together, where that spoils a velocity."""
 
 from __future__ import annotations
 
@@ -28,22 +28,22 @@ from repsq_ros.measurement.window import Window
 from repsq_ros.timebase import to_seconds
 
 HELD = 1.5  # periods without a message, and then
-CAUGHT_UP = 0.25  # of a period until the next one: it was held up
-AT_ONCE = 0.002  # [s] at most: where most messages are lost, two of them are no bunch
+CAUGHT_UP = 0.25  # at most this share of a period until the next one: the first one was delayed
+AT_ONCE = 0.002  # [s] upper limit of that: if most messages are lost, two are no bunch
 
 
 def bunched_fault(
     steps: Steps, period: float, first: int, source: Input, window: Window, believed: float
 ) -> Fault | None:
-    """Return whether arrivals that came together spoil the velocity.
+    """Return whether bunched arrivals spoil the velocity.
 
-    Put back onto an even rate, the stamps tell at which pace the clock of the stamps ran: a pace
-    of 1 + e over the span of a slope makes its velocity wrong by the share e. A body at rest has
-    no velocity that this could spoil.
+    An even clock with the input's rate shows the error of the stamps: if the stamps advance by a
+    factor 1 + e over the span of a slope, the velocity has a relative error e. A body at rest has
+    no velocity to spoil.
 
-    :param steps: of whole samples in SI units; of the window from `first` on
+    :param steps: of unbroken samples in SI units; of the window from `first` on
     :param period: [s] between two samples
-    :param believed: [m/s, rad/s] root mean square that it may add to the velocity
+    :param believed: [m/s, rad/s] tolerated root mean square error of the velocity
     """
     samples, gaps = steps.samples, steps.seconds
     if source.velocity == Velocity.TWIST or source.retime or len(samples) - first < 4:
@@ -61,7 +61,7 @@ def bunched_fault(
         smooth = by_slope(Samples(even, samples.position, samples.orientation), 0.2, first)
     except ValueError:
         return None
-    smooth = smooth[len(smooth) - len(ran) :]  # differences have none at the very first pose
+    smooth = smooth[len(smooth) - len(ran) :]  # the first pose has no difference
     spoiled = np.sqrt(np.mean(((ran - 1.0)[:, None] * smooth) ** 2, axis=0))
     worst = float(spoiled.max())
     if worst <= believed:

@@ -12,10 +12,10 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The messages that are understood as they are: what each gives, where it is, how it is read.
+"""The supported message types: what each measures, its topic, and how it is read.
 
-Messages may be rclpy's or a bag reader's: only their fields count. A reader is made once for an
-input and then called for each message, so it checks nothing that the input has settled.
+Messages may be rclpy's or a bag reader's, since only their fields are used. A reader is made once
+per input and called for each message, so it does not check again what the input has fixed.
 """
 
 from __future__ import annotations
@@ -40,26 +40,26 @@ from repsq_ros.measurement.samples import (
 
 
 class MessageKind(NamedTuple):
-    """What a type of message can give."""
+    """The properties of a message type."""
 
-    gives: tuple[str, ...]  # of: position, orientation, twist, reading
-    topic: str  # where it is looked for, relative; to be remapped
-    # From a message and its stamp [ns]; None: it holds several bodies, or is read by a field.
+    gives: tuple[str, ...]  # among: position, orientation, twist, reading
+    topic: str  # relative default, to be remapped
+    # From a message and its stamp [ns]. None: it has several bodies, or is read by a field path.
     read: Callable[[Any, int], Samples] | None = None
-    # The other way round, for simulated sensors; the stamp of its header is set elsewhere.
+    # For simulated sensors: from a sample to a message, without the header's stamp.
     fill: Callable[[Any, Any], None] | None = None
     stamped: bool = True  # it has a header with the sensor's stamp
-    bodies: str = ''  # it holds several bodies, one of which is named: field of their list
-    body_name: str = ''  # field of each body's name
-    unit: str = 'm'  # of its lengths or of its number; empty: the specification must say
-    velocity_frame: VelocityFrame = VelocityFrame.BODY  # in which its velocity is told
+    bodies: str = ''  # field with the list of bodies, if it has several; the input names one
+    body_name: str = ''  # field with each body's name
+    unit: str = 'm'  # unit of its lengths or its number; empty: the specification has to give it
+    velocity_frame: VelocityFrame = VelocityFrame.BODY  # frame of its velocity
 
 
 # Parts of messages -------------------------------------------------------------------------------
 
 
 def frame_of(message: Any) -> str:
-    """Return the frame_id of a message, '' where it has none."""
+    """Return the frame_id of a message; '' if it has none."""
     header = getattr(message, 'header', None)
     return '' if header is None else str(header.frame_id)
 
@@ -183,7 +183,7 @@ def _range(message: Any, stamp_ns: int) -> Samples:
     value = real(message.range)
     lower, upper = (real(getattr(message, f'{end}_range', 0.0)) for end in ('min', 'max'))
     doubt = None
-    # Both zero: the driver has not filled them in. Infinities are told as such.
+    # Both zero: the driver has not set them. Infinities are reported as such.
     beyond = (lower < upper) & np.isfinite(value) & ((value < lower) | (value > upper))
     if np.any(beyond):
         outside = f"reading {value:g} m outside the sensor's own {lower:g} to {upper:g} m"
@@ -192,7 +192,7 @@ def _range(message: Any, stamp_ns: int) -> Samples:
 
 
 def _fill_range(message: Any, sample: Samples) -> None:
-    """Fill a Range; REP-117 has no limits for what is always finite."""
+    """Fill a Range with the limits that REP-117 needs."""
     message.header.frame_id = sample.frame()
     message.range, message.min_range, message.max_range = _number_of(sample), 0.0, math.inf
 
@@ -200,7 +200,7 @@ def _fill_range(message: Any, sample: Samples) -> None:
 # The table ---------------------------------------------------------------------------------------
 
 TF = 'tf2_msgs/msg/TFMessage'
-TOOL_POSE = 'tool_pose'  # topic of an arm's own pose, told as PoseStamped
+TOOL_POSE = 'tool_pose'  # topic of an arm's own pose (PoseStamped)
 POSE = ('position', 'orientation')
 POSE_TWIST = (*POSE, 'twist')
 READING = ('reading',)
@@ -250,5 +250,5 @@ def full_name(name: str) -> str:
 
 
 def kind_of(name: str, field: str) -> MessageKind | None:
-    """Return what a type gives: a field of any type is one number; None: not understood."""
+    """Return the properties of a type; with a field, those of one number; None: not supported."""
     return ANY_FIELD if field else CATALOGUE.get(name)

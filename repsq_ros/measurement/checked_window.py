@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The samples of a test's window with as many before it as its velocity needs, checked."""
+"""The checked samples of a test's window, with the earlier ones that its velocity needs."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from repsq_ros.measurement.retime import retimed
 from repsq_ros.measurement.velocity import lead_of
 from repsq_ros.measurement.window import UnmeasurableError
 
-# Reasons that a body which falls out of sight leaves behind.
+# Codes of faults that occur when a body falls out of sight.
 OUT_OF_SIGHT = {
     Code.SILENT,
     Code.GAP,
@@ -45,8 +45,8 @@ OUT_OF_SIGHT = {
 def checked_window(wide: Cut, fall: Fall | None, history: bool) -> tuple[Cut, str]:
     """Return the checked samples of a window, and how the subject fell ('': it did not).
 
-    :param wide: the window with all that comes before it
-    :param history: wanted are all samples since the last gap before the window, if they are valid
+    :param wide: the window with everything before it
+    :param history: include all valid samples since the last gap before the window
     :raises UnmeasurableError: with the named reason
     """
     if wide.needs == Need.READING:
@@ -58,7 +58,7 @@ def checked_window(wide: Cut, fall: Fall | None, history: bool) -> tuple[Cut, st
         note = fallen(on_command, fall, wide.period, window, limits)
         if note:
             return wide, note
-    # A sample long before the window says nothing of it: the body may have been anywhere.
+    # An earlier sample with a gap to the window is useless: the body may have moved anywhere.
     near = first > 0 and window.start_ns - whole.stamps[first - 1] <= limits.largest_gap_ns
     begin = 0 if near else first
     stamps = whole.stamps[begin:]
@@ -66,7 +66,7 @@ def checked_window(wide: Cut, fall: Fall | None, history: bool) -> tuple[Cut, st
     lead = 0
     if wide.needs == Need.VELOCITY and not wide.by_twist and first < len(whole):
         lead = lead_of(even, source, first - begin)
-    # One more: it tells whether the first ones came late, or are out of line.
+    # One more sample, to check whether the first ones are late or outliers.
     leads = [min(lead + 1, first - begin)]
     if history and near:
         gaps = np.flatnonzero(np.diff(whole.stamps[: first + 1]) > limits.largest_gap_ns)

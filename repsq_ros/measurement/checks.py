@@ -12,11 +12,11 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The one list of checks that samples pass before they enter a number.
+"""The list of checks that samples have to pass before they are used.
 
-Whoever takes samples (the window, the time before it that a velocity needs, a reference, a tare,
-settling, a fall) makes a `Cut` of them and asks `fault`. A check looks at some of the columns; one
-that finds none of them there is left out.
+All users of samples (the window, the time before it, a reference, a tare, settling, a fall) make a
+`Cut` and call `fault`. A check looks at some of the columns, and is skipped if none of them is
+there.
 """
 
 from __future__ import annotations
@@ -46,17 +46,17 @@ from repsq_ros.measurement.velocity import FITS
 from repsq_ros.measurement.window import BASELINE_NS, GUARD_NS, UnmeasurableError, Window
 from repsq_ros.timebase import to_seconds
 
-STEADY = 0.25  # of all, by which half of a steady turn or way may differ from a half
+STEADY = 0.25  # largest relative difference between the two halves of a steady turn or move
 
 
 class Check(NamedTuple):
-    """A check: its name, the columns that it looks at, and what finds the fault."""
+    """A check: its name, the columns that it looks at, and its function."""
 
     name: str
     columns: tuple[str, ...]
     fault: Callable[[Cut], Fault | None]
-    of_streams: bool = False  # left out of an input that may be silent while nothing changes
-    of_velocity: bool = False  # left out where no velocity is used
+    of_streams: bool = False  # skipped for inputs that may be silent while nothing changes
+    of_velocity: bool = False  # skipped if no velocity is used
 
 
 def _present(cut: Cut) -> Fault | None:
@@ -110,7 +110,7 @@ def _covered(cut: Cut) -> Fault | None:
 def doubt_fault(
     doubts: Sequence[Doubt], start_ns: int, end_ns: int, window: Window
 ) -> Fault | None:
-    """Return what was seen to be wrong with samples of [start, end) when they came."""
+    """Return the fault that was noted for samples of [start, end) when they arrived."""
     for doubt in doubts:
         if doubt.start_ns < end_ns and doubt.end_ns >= start_ns:
             text = doubt.text
@@ -159,10 +159,10 @@ def _upright(cut: Cut) -> Fault | None:
 
 
 def _standing(cut: Cut) -> Fault | None:
-    """Find a body that leans before its command: heading and body axes are not what they seem."""
+    """Find a body that leans before its command: its axes are not what the input says."""
     up = cut.before_command().up
     if not up.size or up[2].min() > math.cos(cut.limits.rest_tilt):
-        return None  # where no sample leans so far, their mean does not
+        return None  # if no sample leans that far, the mean does not
     tilt, axis = leaning(up)
     if tilt <= cut.limits.rest_tilt:
         return None
@@ -181,9 +181,9 @@ def _alive_in_all_parts(cut: Cut) -> Fault | None:
 
 
 def _level(cut: Cut) -> Fault | None:
-    """Find a body that steadily turns about a level axis, or goes up or down as fast as forward.
+    """Find a body that steadily turns about a level axis, or climbs as fast as it moves forward.
 
-    Its axes are not what they seem. Whoever falls does so at once.
+    Then its axes are not what the input says. A fall is sudden instead.
     """
     samples = cut.measured
     if len(samples) < 3:
@@ -216,7 +216,7 @@ def _level(cut: Cut) -> Fault | None:
 
 
 def _dense(cut: Cut) -> Fault | None:
-    """Find poses that are too far apart for the span of a velocity."""
+    """Find poses that are too sparse for the span of a velocity."""
     span = cut.source.velocity_span
     if cut.source.velocity not in FITS or cut.period <= 1.01 * span:
         return None
@@ -228,7 +228,7 @@ def _dense(cut: Cut) -> Fault | None:
 
 
 def _smooth(cut: Cut) -> Fault | None:
-    if cut.by_twist:  # a pose that is corrected now and then is not what is measured
+    if cut.by_twist:  # pose corrections do not affect a measured twist
         return None
     return motion.outlier_fault(cut.steps, cut.period, cut.window, cut.limits)
 
@@ -243,7 +243,7 @@ def _believed(cut: Cut) -> Fault | None:
     return twists.bound_fault(cut.measured, cut.window, cut.limits) if cut.by_twist else None
 
 
-# In the order in which they name the cause rather than its trace.
+# Causes come before their consequences.
 CHECKS = (
     Check('present', COLUMNS, _present),
     Check('finite', COLUMNS, _finite),
@@ -274,7 +274,7 @@ CHECKS = (
 
 
 def fault(cut: Cut) -> Fault | None:
-    """Return the first reason why samples must not enter a number; None: they may."""
+    """Return the first reason not to use samples; None: they may be used."""
     there = cut.around.columns or dict.fromkeys(COLUMNS)
     for check in CHECKS:
         if check.name in cut.skipped or there.keys().isdisjoint(check.columns):
@@ -290,9 +290,9 @@ def fault(cut: Cut) -> Fault | None:
 
 
 def checked(cut: Cut) -> Cut:
-    """Return samples that may enter a number, as they are.
+    """Return the same samples if they may be used.
 
-    :raises UnmeasurableError: with the reason why they must not
+    :raises UnmeasurableError: with the reason if not
     """
     found = fault(cut)
     if found is not None:
@@ -301,9 +301,9 @@ def checked(cut: Cut) -> Cut:
 
 
 def checked_reference(cut: Cut, what: str, span_ns: int = BASELINE_NS) -> Samples:
-    """Return the samples of a baseline, checked as those of the window are.
+    """Return the samples of a baseline after the same checks as for the window.
 
-    :param what: is compared with it, for the message where there is none
+    :param what: is compared with the baseline, for the error message
     :raises UnmeasurableError: a check fails, or there is no sample
     """
     try:

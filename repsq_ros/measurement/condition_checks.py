@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What conditions object to in a test, and what speaks against the publishers of a sensor."""
+"""The checks of conditions, and of the publishers on a sensor's topic."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from repsq_ros.timebase import to_seconds
 
 
 def condition_fault(condition: Condition, cut: Cut) -> Fault | None:
-    """Return what a condition objects to.
+    """Return the fault that a condition finds.
 
     :param cut: its last reading before the command took effect, and those until the end
     """
@@ -57,9 +57,9 @@ def condition_fault(condition: Condition, cut: Cut) -> Fault | None:
 
 
 def publishers_fault(topic: str, names: Sequence[str]) -> Fault | None:
-    """Return whether more than one program speaks on a sensor's topic.
+    """Return a fault if several programs publish on a sensor's topic.
 
-    :param names: of the nodes that publish there, one for each publisher
+    :param names: node name of each publisher
     """
     if len(names) < 2:
         return None

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Whether samples cover a stretch of time: silence, gaps, and the period between samples."""
+"""Whether samples cover a time interval: silence, gaps, and the period between samples."""
 
 from __future__ import annotations
 
@@ -26,24 +26,24 @@ from repsq_ros.measurement.samples import Samples, Stamps
 from repsq_ros.measurement.window import Window
 from repsq_ros.timebase import to_seconds
 
-TOGETHER = 0.2  # of the mean gap: messages nearer than this came together,
-AT_ONCE = 2e6  # [ns] and those nearer than this, if it is under half of the mean gap
-# A number comes as a stream where nine of ten gaps differ by less than half from the median gap,
-# and it is fast, or repeats itself: what speaks on change alone does neither.
+TOGETHER = 0.2  # share of the mean gap: messages closer than this arrived together,
+AT_ONCE = 2e6  # [ns] and closer than this, if it is under half of the mean gap
+# A number is a stream if nine of ten gaps differ by less than half from the median gap, and if
+# it is fast or repeats values. Messages on change are neither.
 EVEN_SHARE, EVEN = 0.9, 0.5
-FEWEST = 10  # gaps
+FEWEST = 10  # fewest gaps for deciding
 FAST_NS = 50_000_000  # [ns]
-# A gauge without stamps sends up to 100 readings a second while its plunger moves, and is silent
-# then: only what is faster than that is a stream for sure. Else its `rate` has to be declared.
+# A gauge without stamps sends up to 100 readings a second while its plunger moves, and none at
+# rest. Only faster inputs are certainly streams; others have to declare their `rate`.
 FASTER_THAN_A_GAUGE_NS = 5_000_000  # [ns]
-REPEATED = 0.2  # share of the values that equal the one before
+REPEATED = 0.2  # smallest share of values equal to the previous one
 
 
 def period_of(stamps: Stamps, rate: float) -> float:
-    """Return the time between two messages, or two bursts of messages [s]; 0: too few of them.
+    """Return the time between two messages, or two bursts of messages [s]; 0: too few.
 
-    The median of the gaps, those within a burst left out: where each value is sent twice, or
-    several come together, the period is that of the pairs or of the bursts.
+    It is the median gap without the gaps inside of bursts: if each value is sent twice, or several
+    arrive together, it is the period of the pairs or bursts.
 
     :param stamps: (n,) [ns], increasing
     :param rate: [Hz] nominal; 0: not known
@@ -59,7 +59,7 @@ def period_of(stamps: Stamps, rate: float) -> float:
 
 
 def _median(values: Stamps) -> float:
-    """Return the median, several times faster than numpy for some hundred numbers.
+    """Return the median, several times faster than numpy for a few hundred values.
 
     :param values: (n,), n > 0
     """
@@ -71,13 +71,13 @@ def _median(values: Stamps) -> float:
 
 
 def is_stream(samples: Samples, stamped: bool) -> bool:
-    """Tell whether a number over time is sent all the time, not only when it changes.
+    """Tell whether a number is sent continuously, not only on change.
 
-    :param stamped: by the sensor, so that its messages have a header
+    :param stamped: its messages have a header
     """
     if samples.value is None or len(samples) <= FEWEST:
         return False
-    # The oldest may be one from long ago that is there because it holds until the next.
+    # The first sample may be an old one that is still valid.
     gaps, values = np.diff(samples.stamps[1:]), samples.value[1:]
     middle = float(np.median(gaps))
     if np.mean(np.abs(gaps - middle) < EVEN * middle) < EVEN_SHARE:
@@ -96,10 +96,10 @@ def silence(window: Window) -> Fault:
 def gap_fault(
     stamps: Stamps, start_ns: int, end_ns: int, window: Window, limits: Limits, rate: float
 ) -> Fault | None:
-    """Return where the samples do not cover a stretch of time.
+    """Return the fault if the samples do not cover a time interval.
 
     :param stamps: (n,) [ns], n >= 1, within [start, end)
-    :param rate: [Hz] nominal; 0: the median gap stands for it
+    :param rate: [Hz] nominal; 0: use the median gap
     """
     longest_ns = max(
         int((stamps[1:] - stamps[:-1]).max(initial=0)),
@@ -111,7 +111,7 @@ def gap_fault(
         return None
     ends = np.concatenate([[start_ns], stamps, [end_ns]])
     steps = np.diff(ends)
-    at = len(steps) - 1 - int(np.argmax(steps[::-1]))  # of equally long gaps the last
+    at = len(steps) - 1 - int(np.argmax(steps[::-1]))  # of equally long gaps, the last one
     gap_ns = int(steps[at])
     if gap_ns > limits.largest_gap_ns:
         return Fault(

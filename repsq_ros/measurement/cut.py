@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The samples of a window, cut out of those around it: what checks and quantities look at."""
+"""The samples of a window, for checks and quantities."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ USUAL = Limits()
 
 
 class SampleRun:
-    """Samples of an input, of one window or of many.
+    """Samples of an input for one or many windows.
 
-    What follows from one sample, or from two successive ones, does not depend on the window that
-    is cut out. It is computed here, once; a `Cut` takes slices of it.
+    Values that depend only on single samples or on pairs of neighbours are the same for all
+    windows. They are computed here, once; a `Cut` is a slice.
 
-    :param raw: in order, as they came: the first one of each stamp
+    :param raw: sorted, as received; of equal stamps, the first one
     """
 
     def __init__(self, raw: Samples, source: Input) -> None:
@@ -50,12 +50,12 @@ class SampleRun:
 
     @cached_property
     def broken(self) -> Flags:
-        """Tell which samples hold NaN, infinity or a quaternion of norm zero, (n,)."""
+        """Return which samples have NaN, infinity or a quaternion of norm zero, (n,)."""
         return self.raw.broken
 
     @cached_property
     def off_norm(self) -> Array:
-        """Return by how much the norms of the quaternions differ from 1, (n,)."""
+        """Return the deviations of the quaternions' norms from 1, (n,)."""
         assert self.raw.orientation is not None
         found: Array = np.abs(lengths(self.raw.orientation) - 1.0)
         return found
@@ -78,42 +78,42 @@ class SampleRun:
             raise UnmeasurableError(str(error), Code.ORIENTATION) from None
 
     def place(self, row: int) -> int:
-        """Return where in `samples` the first one from a row on is."""
+        """Return the index in `samples` of the first unbroken row from `row` on."""
         return row if self._unbroken is None else int(self._unbroken.searchsorted(row))
 
     @cached_property
     def up(self) -> Array:
-        """Return the direction that points up, in the body's frame, (3, n) of `samples`."""
+        """Return the upward direction in the body's frame, (3, n) of `samples`."""
         assert self.samples.orientation is not None
         return up_in_body(self.samples.orientation)
 
     @cached_property
     def steps(self) -> Steps:
-        """Return what lies between successive unbroken samples."""
+        """Return the steps between successive unbroken samples."""
         return Steps(self.samples)
 
 
 @dataclass(eq=False)
 class Cut:
-    """Samples of [start - lead, end), which are to enter a number.
+    """Samples of [start - lead, end) that are to be used.
 
-    The lead is looked at for the path to the window and for velocities, not for its coverage.
+    The lead is for the path to the window and for velocities; its coverage is not checked.
     """
 
     run: SampleRun
-    rows: slice  # of the run, that may be looked at: those about the window
-    window: Window  # from whose start instants are reported
+    rows: slice  # rows of the run that may be used: those near the window
+    window: Window  # messages give instants relative to its start
     start_ns: int
     end_ns: int
-    needs: Need  # what of them is used
+    needs: Need  # the columns that are used
     lead_ns: int = 0
     limits: Limits = USUAL
-    doubts: Sequence[Doubt] = ()  # what was seen to be wrong with samples when they came
-    even_stamps: Stamps | None = None  # of `samples`, put back onto the input's rate
-    skipped: frozenset[str] = field(default_factory=frozenset)  # names of checks left out
+    doubts: Sequence[Doubt] = ()  # faults noted when samples arrived
+    even_stamps: Stamps | None = None  # stamps of `samples`, corrected to the input's rate
+    skipped: frozenset[str] = field(default_factory=frozenset)  # names of skipped checks
 
     def part(self, start_ns: int, end_ns: int, lead_ns: int = 0) -> Cut:
-        """Return the samples of another time, unchecked: see `checks.checked`."""
+        """Return the samples of another time interval, unchecked: see `checks.checked`."""
         return replace(self, start_ns=start_ns, end_ns=end_ns, lead_ns=lead_ns)
 
     def before_command(self, span_ns: int = BASELINE_NS) -> Cut:
@@ -122,7 +122,7 @@ class Cut:
         return self.part(end_ns - span_ns, end_ns)
 
     def with_lead(self, lead: int) -> Cut:
-        """Return the same with so many unbroken samples before the start, or all there are."""
+        """Return the cut with at most `lead` unbroken samples before the start."""
         before = self.samples.stamps[: self.first]
         lead_ns = (
             self.start_ns - int(before[-min(lead, len(before))]) if lead and len(before) else 0
@@ -131,13 +131,13 @@ class Cut:
 
     @property
     def source(self) -> Input:
-        """What the samples are of, and how they are read."""
+        """The input of the samples."""
         return self.run.source
 
     def less(self, off: Array) -> Cut:
-        """Return the same with another twist in [start, end).
+        """Return the cut with a changed twist in [start, end).
 
-        :param off: (n, 3) in m/s, m/s, rad/s, which is taken from it
+        :param off: (n, 3) in m/s, m/s, rad/s, which is subtracted
         """
         assert self.samples.linear is not None
         assert self.samples.angular is not None
@@ -148,16 +148,16 @@ class Cut:
         other.samples = replace(self.samples, linear=linear, angular=angular)
         return other
 
-    # As they came --------------------------------------------------------------------------------
+    # Raw samples ---------------------------------------------------------------------------------
 
     @cached_property
     def around(self) -> Samples:
-        """Return all samples that may be looked at, as they came: the first one of each stamp."""
+        """Return all usable samples as received; of equal stamps, the first one."""
         return self.run.raw.take(self.rows)
 
     @cached_property
     def _edges(self) -> tuple[int, int, int]:
-        """Return the rows of the run at which lead and time itself begin, and where they end."""
+        """Return the rows of the run at the start of lead and time, and at the end."""
         instants = [self.start_ns - self.lead_ns, self.start_ns, self.end_ns]
         lead, first, after = self.run.raw.stamps.searchsorted(instants).tolist()
         lead = min(max(lead, self.rows.start), self.rows.stop)
@@ -166,13 +166,13 @@ class Cut:
 
     @cached_property
     def raw(self) -> Samples:
-        """Return the samples of [start - lead, end) as they came."""
+        """Return the samples of [start - lead, end) as received."""
         lead, _, after = self._edges
         return self.run.raw.take(slice(lead, after))
 
     @cached_property
     def inside(self) -> Samples:
-        """Return the samples of [start, end) as they came."""
+        """Return the samples of [start, end) as received."""
         return self.run.raw.take(self._inside)
 
     @property
@@ -188,22 +188,22 @@ class Cut:
 
     @property
     def broken(self) -> Flags:
-        """Tell which samples of [start, end) hold NaN, or a quaternion of norm zero."""
+        """Return which samples of [start, end) have NaN, or a quaternion of norm zero."""
         return self.run.broken[self._inside]
 
     @property
     def off_norm(self) -> Array:
-        """Return by how much the norms of quaternions of [start, end) differ from 1, (n,)."""
+        """Return the deviations of the quaternions' norms from 1 in [start, end), (n,)."""
         return self.run.off_norm[self._inside]
 
     @property
     def by_twist(self) -> bool:
-        """Tell whether the velocities that the sensor reports are used."""
+        """Tell whether the sensor's own velocities are used."""
         return self.needs == Need.VELOCITY and self.source.velocity == Velocity.TWIST
 
     @cached_property
     def streams(self) -> bool:
-        """Tell whether samples come all the time; a gauge may be silent while nothing changes."""
+        """Tell whether samples come continuously; a gauge may be silent while nothing changes."""
         if self.raw.value is None or self.source.rate > 0:
             return True
         return is_stream(self.around, stamped=self.source.stamp == Stamp.HEADER)
@@ -233,7 +233,7 @@ class Cut:
 
     @property
     def values(self) -> Array:
-        """Return the numbers of [start, end), (n,) in SI units; none of a body."""
+        """Return the numbers of [start, end), (n,) in SI units; empty for a body."""
         value = self.measured.value
         return np.empty(0) if value is None else value
 
@@ -244,24 +244,24 @@ class Cut:
 
     @property
     def up(self) -> Array:
-        """Return the direction that points up, in the body's frame, (3, n) of `samples`."""
+        """Return the upward direction in the body's frame, (3, n) of `samples`."""
         return self.run.up[:, self._unbroken]
 
     @cached_property
     def steps(self) -> Steps:
-        """Return what lies between successive samples."""
+        """Return the steps between successive samples."""
         rows = self._unbroken
         return self.run.steps.between(rows.start, self.samples)
 
     @property
     def timed(self) -> Samples:
-        """Return `samples` with the stamps from which a velocity is estimated."""
+        """Return `samples` with corrected stamps, from which a velocity is estimated."""
         stamps = self.even_stamps
         return self.samples if stamps is None else replace(self.samples, stamps=stamps)
 
     @cached_property
     def slopes_of_both(self) -> SlopesOfBoth | None:
-        """Return the velocities by twist and by pose, smoothed alike; None: not both are there."""
+        """Return the velocities by twist and by pose, equally smoothed; None: one is missing."""
         return slopes_of_both(self.measured, self.source.velocity_span)
 
     @cached_property

@@ -42,7 +42,7 @@ from repsq_ros.timebase import to_seconds
 
 
 class WindowReading(TextEnum):
-    """Which reading of a window counts."""
+    """Which reading of the window is used."""
 
     LAST = 'last'
     MEDIAN = 'median'
@@ -50,7 +50,7 @@ class WindowReading(TextEnum):
 
 
 MM = 1000.0
-BEYOND = 10.0  # times the largest displacement: a gauge does not read that
+BEYOND = 10.0  # times the largest displacement: a larger value is not a reading
 
 UPPER = key('upper end of psi: the worst there is', 'mm', above=0)
 SPEED = key('fastest at which a body counts as at rest', 'm/s', above=0)
@@ -112,12 +112,12 @@ class GaugeDisplacement(KeyedDataclass, type='displacement', of='gauge'):
         )
 
     def error_of_psi(self, cut: Cut) -> PsiError:
-        """Return what scatter and resolution of window and tare do to their distance."""
+        """Return the error of psi due to scatter and resolution in window and tare."""
         inside = cut.values * MM
         readings = [inside] if self.tare is not None else [inside, self._before(cut)]
         variances = [float(np.var(each)) for each in readings]
         medians = [self.take == WindowReading.MEDIAN, True]
-        # Of normal noise a median of n has 1.57 / n of the variance.
+        # With normal noise, the variance of a median of n is 1.57 / n.
         shares = [
             min(1.57 / len(each), 1.0) if median else 1.0
             for each, median in zip(readings, medians, strict=False)
@@ -131,7 +131,7 @@ class GaugeDisplacement(KeyedDataclass, type='displacement', of='gauge'):
     def _tare(self, cut: Cut) -> float:
         """Return the median of the readings before the command [mm].
 
-        A gauge that speaks on change alone says nothing for minutes: its last reading stands then.
+        If a gauge sends messages only on change, its last reading is still valid.
         """
         return float(np.median(self._before(cut)))
 
@@ -159,7 +159,7 @@ class GaugeDisplacement(KeyedDataclass, type='displacement', of='gauge'):
             raise UnmeasurableError(reason, code)
 
     def _require_travel(self, readings: NDArray[np.float64]) -> None:
-        """Refuse readings at an end of the travel, where a gauge shows nothing any more."""
+        """Refuse readings at an end of the travel, where a gauge stops."""
         if self.travel is None:
             return
         lower, upper = self.travel
@@ -173,7 +173,7 @@ class GaugeDisplacement(KeyedDataclass, type='displacement', of='gauge'):
 
 
 def _step(readings: NDArray[np.float64]) -> float:
-    """Return the resolution [mm], at most: the least that two readings differ by; 0: all equal."""
+    """Return an upper bound of the resolution [mm]: the smallest difference; 0: all equal."""
     steps = np.diff(np.unique(readings))
     return float(steps.min()) if len(steps) else 0.0
 
@@ -206,7 +206,7 @@ class SpaceDisplacement(KeyedDataclass, type='displacement', of='body'):
         return float(np.linalg.norm(here - self._reference(cut))) * MM
 
     def error_of_psi(self, cut: Cut) -> PsiError:
-        """Return what the noise of window and reference does to their distance."""
+        """Return the error of psi due to noise in window and reference."""
         variance = mean_variance(cut.measured)
         if self.reference is None:
             variance += mean_variance(self._before(cut))
@@ -228,7 +228,7 @@ class SpaceDisplacement(KeyedDataclass, type='displacement', of='body'):
 
 @dataclass(frozen=True)
 class FinalPoseError(KeyedDataclass, type='final_pose_error'):
-    """Distance from a target pose at the end, in mm; a turn counts with a length per rad."""
+    """Distance from a target pose at the end, in mm; an angle counts with a length per rad."""
 
     upper: float = field(metadata=UPPER)
     target: Pose | None = field(
@@ -249,7 +249,7 @@ class FinalPoseError(KeyedDataclass, type='final_pose_error'):
 
     @property
     def needs(self) -> Need:
-        """What it is computed from."""
+        """The columns that it uses."""
         return Need.POSE if self.per_radian > 0 else Need.POSITION
 
     def psi(self, cut: Cut) -> float:
@@ -266,12 +266,12 @@ class FinalPoseError(KeyedDataclass, type='final_pose_error'):
         return error
 
     def error_of_psi(self, cut: Cut) -> PsiError:
-        """Return what the noise of the position does to the distance."""
+        """Return the error of the distance due to noise of the position."""
         return PsiError(noise=lengthened(self.psi(cut), mean_variance(cut.measured) * MM * MM))
 
 
 def _commanded(cut: Cut) -> Pose:
-    """Return the pose that the robot was sent to."""
+    """Return the commanded pose."""
     command = cut.window.command
     if len(command) != 6:
         raise UnmeasurableError(

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""A subject that falls: a result, where it is seen; and when the instrument is to blame."""
+"""Falls of the subject: a result if it is observed, else possibly a fault of the instrument."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ from repsq_ros.measurement.samples import Samples
 from repsq_ros.measurement.steps import Steps
 from repsq_ros.measurement.window import Window
 
-GOING = 0.15  # [s] before a loss from which it is told where the body was going
-FORESEEN = 0.3  # [s] by which that is continued
+GOING = 0.15  # [s] before a loss, in which the motion is estimated
+FORESEEN = 0.3  # [s] of extrapolation
 
 
 def fallen(samples: Samples, fall: Fall, period: float, window: Window, limits: Limits) -> str:
     """Return how the body has fallen, or ''.
 
-    It has where it lies too low, or leans too far, in all samples of a span of `hold`, and got
-    there by steps that a body can make: what a jump has put on the ground is the instrument's.
+    It has fallen if it is too low, or leans too far, in all samples of a span of `hold`, and got
+    there by plausible steps: after a jump, the instrument is at fault.
 
-    :param samples: whole samples in SI units, z up, from the command on
+    :param samples: unbroken samples in SI units, z up, from the command on
     :param period: [s] between two samples
     """
     down = _down(samples, fall)
@@ -62,11 +62,11 @@ def fallen(samples: Samples, fall: Fall, period: float, window: Window, limits: 
 
 
 def lost_falling(samples: Samples, fall: Fall, window: Window, limits: Limits) -> Fault | None:
-    """Return whether the body was going down when it was seen last.
+    """Return a fault if the body was going down when it was last seen.
 
-    Nobody saw it lie for `hold`, so it is no fall; but what ended the window is told.
+    It was not seen down for `hold`, so it is not a fall; but the reason says what happened.
 
-    :param samples: whole samples in SI units, z up, from the command on
+    :param samples: unbroken samples in SI units, z up, from the command on
     """
     stamps = samples.stamps
     ends = [*np.flatnonzero(np.diff(stamps) > limits.largest_gap_ns).tolist()]
@@ -87,7 +87,7 @@ def lost_falling(samples: Samples, fall: Fall, window: Window, limits: Limits) -
 
 
 def _going_down(samples: Samples, fall: Fall) -> str:
-    """Return how low or far it is, where it goes down or is down, or ''."""
+    """Return how low it is or how far it leans, if it goes down or is down, or ''."""
     late = samples.since(
         int(np.searchsorted(samples.stamps, samples.stamps[-1] - round(GOING * 1e9)))
     )

@@ -29,7 +29,7 @@ from repsq_ros.measurement.samples import Array, Quaternion, Samples
 def lengths(rows: Array) -> Array:
     """Return the Euclidean norm of each row, several times faster than numpy for short rows.
 
-    :param rows: (n, k), k below 8: from there on numpy adds in another order
+    :param rows: (n, k), k below 8: above, numpy adds in another order
     """
     total = rows[:, 0] * rows[:, 0]
     for k in range(1, rows.shape[1]):
@@ -58,7 +58,7 @@ def matrix_of(quaternion: Quaternion) -> Array:
 
 
 def product(left: Array, right: Array) -> Array:
-    """Return the quaternions left * right: first `right`, then `left`.
+    """Return the quaternions left * right: first the rotation `right`, then `left`.
 
     :param left: (n, 4) or (4,), x, y, z, w
     :param right: (n, 4) or (4,)
@@ -74,7 +74,7 @@ def product(left: Array, right: Array) -> Array:
 
 
 def turned(orientation: Array, vectors: Array, back: bool = False) -> Array:
-    """Turn vectors by quaternions, from the body's frame to the fixed one, or `back`.
+    """Rotate vectors by quaternions, from the body's frame to the fixed one, or `back`.
 
     :param orientation: (n, 4), any norm but zero
     :param vectors: (n, 3) or (3,)
@@ -107,10 +107,10 @@ def continuous(orientation: Array) -> Array:
 
 
 def z_up(samples: Samples) -> Samples:
-    """Return y-up samples in z-up axes, those of the world and those of the body alike.
+    """Convert y-up samples to z-up axes, of the world and of the body.
 
-    The turn by 90 degrees about x takes (x, y, z) to (x, -z, y); a rotation R becomes T R T^-1,
-    whose quaternion has its axis turned in the same way.
+    A rotation by 90 degrees about x maps (x, y, z) to (x, -z, y); a rotation R becomes T R T^-1,
+    whose quaternion's axis is rotated in the same way.
     """
 
     def turn(columns: Array | None) -> Array | None:
@@ -130,7 +130,7 @@ def z_up(samples: Samples) -> Samples:
 
 
 def at_point(samples: Samples, extrinsics: Extrinsics) -> Samples:
-    """Return the samples of the point that a rigid body carries.
+    """Return the samples of a point that is fixed on the rigid body.
 
     With R the body's orientation and t, Q the extrinsics: p' = p + R t, R' = R Q, and in the
     point's frame v' = Q^T (v + w x t), w' = Q^T w.
@@ -154,10 +154,10 @@ def at_point(samples: Samples, extrinsics: Extrinsics) -> Samples:
 
 
 def conditioned(samples: Samples, source: Input) -> Samples:
-    """Return samples in SI units, z-up, of the point that is measured.
+    """Return samples of the measured point in SI units, z up.
 
-    A velocity that the message tells in the world frame is turned into the body's by the whole
-    orientation; a turn rate is about the body's axes in every known driver.
+    A velocity in the world frame is rotated to the body frame by the full orientation; a turn
+    rate is about the body's axes in all supported drivers.
     """
     if samples.value is not None:
         return replace(samples, value=source.to_si(samples.value))
@@ -178,7 +178,7 @@ def conditioned(samples: Samples, source: Input) -> Samples:
     return samples
 
 
-UNIT_NORM = 0.05  # by which the norm of a quaternion may differ from 1
+UNIT_NORM = 0.05  # largest deviation of a quaternion's norm from 1
 
 
 def tilt_of(orientation: Array) -> Array:
@@ -195,20 +195,20 @@ def tilt_of(orientation: Array) -> Array:
 
 
 def up_in_body(orientation: Array) -> Array:
-    """Return the direction that points up, in the body's frame.
+    """Return the upward direction in the body's frame.
 
     :param orientation: (n, 4), any norm but zero
     :returns: (3, n)
     """
     x, y, z, w = orientation.T
-    # The third row of the rotation matrix, times the square of the norm.
+    # The third row of the rotation matrix, times the squared norm.
     rows = (2.0 * (x * z - w * y), 2.0 * (y * z + w * x), w * w + z * z - x * x - y * y)
     found: Array = np.stack(rows) / (x * x + y * y + z * z + w * w)
     return found
 
 
 def leaning(up: Array) -> tuple[float, str]:
-    """Return by how much a body leans on average [rad], and which of its axes points up.
+    """Return the mean lean of a body [rad], and which of its axes points up.
 
     :param up: (3, n), n > 0, as `up_in_body` returns it
     """
@@ -219,7 +219,7 @@ def leaning(up: Array) -> tuple[float, str]:
 
 
 def rotation_between(before: Array, after: Array) -> Array:
-    """Return the rotation in the fixed frame from one orientation to another, axis times angle.
+    """Return the rotation from one orientation to another in the fixed frame, axis times angle.
 
     :param before: (4,) x, y, z, w, of any norm but zero
     :param after: (4,)
@@ -240,10 +240,10 @@ def rotation_between(before: Array, after: Array) -> Array:
 
 
 def leans_as_if_w_came_first(samples: Samples, source: Input, most: float) -> bool:
-    """Tell whether a body leans throughout, and stands throughout if w is taken to come first.
+    """Tell whether a body always leans, but is always upright if w is assumed to come first.
 
-    :param samples: whole samples as they came
-    :param most: [rad] that a body leans which stands
+    :param samples: unbroken samples as received
+    :param most: [rad] largest lean of an upright body
     """
     if samples.orientation is None or not len(samples):
         return False
@@ -260,7 +260,7 @@ def leans_as_if_w_came_first(samples: Samples, source: Input, most: float) -> bo
 
 
 def _stands(quaternion: list[float], source: Input, most: float) -> bool:
-    """Tell whether a sample leans by less than that for sure, where that takes no turning."""
+    """Tell whether a sample surely leans by less, if that needs no conversion."""
     if source.up_axis != UpAxis.Z or not source.extrinsics.trivial:
         return False
     x, y, z, w = quaternion

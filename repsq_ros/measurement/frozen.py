@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Spans over which a sensor says the very same, while its stamps go on."""
+"""Spans in which a sensor repeats the same values, while its stamps advance."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from repsq_ros.measurement.reasons import Code, Fault
 from repsq_ros.measurement.samples import Array, Samples, Stamps
 from repsq_ros.measurement.window import Window
 
-FEWEST_OF_A_PART = 8  # samples
-NOISE = 1e-7  # [m] second difference: a path computed without noise is smoother
+FEWEST_OF_A_PART = 8  # fewest samples for checking parts of a pose
+NOISE = 1e-7  # [m] second difference; a simulated path without noise has smaller ones
 
 
 def longest_frozen(samples: Samples) -> tuple[float, int]:
@@ -32,7 +32,7 @@ def longest_frozen(samples: Samples) -> tuple[float, int]:
     columns = [c for c in (samples.position, samples.orientation) if c is not None]
     if len(samples) < 2 or not columns:
         return 0.0, 0
-    # A flip of the quaternion's sign is no change, but NaN is one: it is another fault.
+    # A sign flip of the quaternion is no change; NaN counts as a change, as it is another fault.
     changed = [(column[1:] != column[:-1]).any(axis=1) for column in columns]
     moved = np.flatnonzero(np.any(changed, axis=0)) + 1
     starts = np.concatenate([[0], moved])
@@ -43,7 +43,7 @@ def longest_frozen(samples: Samples) -> tuple[float, int]:
 
 
 def frozen_fault(samples: Samples, window: Window, limits: Limits) -> Fault | None:
-    """Return where the pose does not change to the last bit although stamps go on."""
+    """Return a fault if the pose is bit-identical for too long although stamps advance."""
     position = samples.position
     if position is not None and (position[1:, 0] != position[:-1, 0]).all():
         return None
@@ -58,12 +58,12 @@ def frozen_fault(samples: Samples, window: Window, limits: Limits) -> Fault | No
 
 
 def _stuck(samples: Samples, first: int, window: Window) -> Fault | None:
-    """Return whether the pose did not change for a while in which the body went on.
+    """Return a fault if the pose did not change for a while in which the body moved on.
 
     Counts as stuck if no other repetition lasts a third as long and the step after it exceeds
-    three times the 90th percentile. Wheels that stand still for a moment go on with a short step.
+    three times the 90th percentile. Wheels that really stop start again with a short step.
 
-    :param first: index of the pose that is repeated longest
+    :param first: index of the pose with the longest repetition
     """
     position, seconds = samples.position, samples.stamps.astype(np.float64) * 1e-9
     if position is None or len(samples) < 8:
@@ -90,10 +90,10 @@ def _stuck(samples: Samples, first: int, window: Window) -> Fault | None:
 
 
 def _stuck_at_the_end(samples: Samples, limits: Limits) -> Fault | None:
-    """Return whether the pose has stopped to change although the body was on its way.
+    """Return a fault if the pose stopped changing at the end although the body was moving.
 
-    Within the samples a jump tells how far it went meanwhile; after the last one nothing does. It
-    is held against the slowest of its last three steps: a body that brakes has slowed down.
+    Within the samples, a jump shows the missed distance; after the last one, nothing does. The
+    slowest of the last three steps is extrapolated, since the body may have been braking.
     """
     if samples.position is None or len(samples) < 8:
         return None
@@ -115,10 +115,10 @@ def _stuck_at_the_end(samples: Samples, limits: Limits) -> Fault | None:
 
 
 def part_frozen_fault(samples: Samples, window: Window, limits: Limits) -> Fault | None:
-    """Return which part of a pose does not change to the last bit although the others do.
+    """Return a fault if a part of the pose is bit-identical although the others change.
 
-    An exact simulation repeats numbers, too: so the others must have noise, and an orientation
-    counts only where the body is commanded to turn, or has turned meanwhile.
+    A simulation without noise repeats numbers, too. So the other parts must have noise, and an
+    orientation only counts if the body is commanded to turn, or has turned.
     """
     if samples.position is None or samples.orientation is None or len(samples) < FEWEST_OF_A_PART:
         return None
@@ -149,18 +149,18 @@ def part_frozen_fault(samples: Samples, window: Window, limits: Limits) -> Fault
 
 
 class FrozenSpans:
-    """Looks for the longest span, stretch by stretch."""
+    """Finds the longest frozen span in poses that come in pieces."""
 
     def __init__(self) -> None:
         self._longest = 0  # [ns]
-        self._since, self._until = 0, 0  # the span that is not at its end [ns]
+        self._since, self._until = 0, 0  # the current span [ns]
         self._last: Array | None = None
 
     def add(self, stamps: Stamps, rows: Array) -> None:
-        """Take in the next whole poses.
+        """Add the next unbroken poses.
 
         :param stamps: (n,) [ns], increasing, n > 0
-        :param rows: (k, n) their numbers
+        :param rows: (k, n) their values
         """
         changed = np.empty(len(stamps), dtype=np.bool_)
         changed[0] = self._last is None or bool((rows[:, 0] != self._last).any())
@@ -183,5 +183,5 @@ class FrozenSpans:
         self._last = rows[:, -1].copy()
 
     def longest(self) -> float:
-        """Return the longest so far [s]."""
+        """Return the longest span so far [s]."""
         return max(self._longest, self._until - self._since) * 1e-9

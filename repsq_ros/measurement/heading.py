@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The heading of a body, and velocities turned into its frame by it."""
+"""The heading of a body, and velocities rotated to its frame."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def yaw_of(orientation: Array) -> Array:
     :param orientation: (n, 4) as x, y, z, w; any norm but zero, either sign
     :returns: (n,) in rad, in (-pi, pi]
     """
-    x, y, z, w = np.ascontiguousarray(orientation.T)  # columns that lie together
+    x, y, z, w = np.ascontiguousarray(orientation.T)  # contiguous columns
     found: Array = np.arctan2(2.0 * (w * z + x * y), w * w + x * x - y * y - z * z)
     return found
 

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""A threshold on another quantity: its mean is a probability, a risk."""
+"""A threshold on another quantity: its mean is a probability, such as a risk."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Indicator(KeyedDataclass, type='indicator'):
 
     @property
     def needs(self) -> Need:
-        """What it is computed from."""
+        """The columns that it uses."""
         needs: Need = self.inner.needs
         return needs
 
@@ -47,10 +47,10 @@ class Indicator(KeyedDataclass, type='indicator'):
         return 1.0 if self.inner.psi(cut) > self.above else 0.0
 
     def error_of_psi(self, cut: Cut) -> PsiError:
-        """Return 1 where the inner quantity is no further from the threshold than its own error.
+        """Return 1 if the inner quantity is within its own error of the threshold.
 
-        It is not known then on which side it is, and no repeat would tell: such a test counts,
-        unless a twist and its pose, or a twist with and without its spikes, are on two sides.
+        Then its side is not known, and a repetition would not help. Such a test still counts,
+        unless twist and pose, or the twist with and without its spikes, are on different sides.
         """
         away, error = abs(self.inner.psi(cut) - self.above), self.inner.error_of_psi(cut)
         of_twist = {name: float(0.0 < getattr(error, name) >= away) for name in OF_TWIST}

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What the specification says of an input: which message, and how its numbers are to be read."""
+"""An input in the specification: which message, and how its numbers are read."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from repsq_ros.measurement.samples import Quaternion, Vector
 
 
 class Need(TextEnum):
-    """What a measure uses of the samples."""
+    """The columns that a measure uses."""
 
     VELOCITY = 'velocity'
     POSITION = 'position'
@@ -37,7 +37,7 @@ class Need(TextEnum):
 
 
 class Stamp(TextEnum):
-    """Which clock the time of a sample is of."""
+    """The clock of a sample's stamp."""
 
     HEADER = 'header'
     RECEIVE = 'receive'
@@ -51,12 +51,12 @@ class UpAxis(TextEnum):
 
 
 class Velocity(TextEnum):
-    """How a body gets its velocity."""
+    """How the velocity of a body is obtained."""
 
     TWIST = 'twist'
     SLOPE = 'slope'
     CUBIC = 'cubic'
-    AUTO = 'auto'  # slope or cubic, whichever leaves psi the smaller error
+    AUTO = 'auto'  # slope or cubic, whichever gives psi the smaller error
     DIFFERENCE = 'difference'
 
 
@@ -77,7 +77,7 @@ UNITS = LENGTHS | OTHER_UNITS | {EITHER_SHARE: 1.0}
 
 @dataclass(frozen=True)
 class Extrinsics:
-    """Where the point that is measured sits on the rigid body that the sensor sees."""
+    """The pose of the measured point on the rigid body that the sensor tracks."""
 
     translation: Vector = dataclasses.field(
         default=(0.0, 0.0, 0.0),
@@ -90,13 +90,13 @@ class Extrinsics:
 
     @property
     def trivial(self) -> bool:
-        """Tell whether body and point are one."""
+        """Tell whether body and point coincide."""
         return self == Extrinsics()
 
 
 @dataclass(frozen=True)
 class Input(KeyedDataclass):
-    """One stream of messages and its reading."""
+    """One stream of messages, and how it is read."""
 
     type: str = dataclasses.field(metadata=key('message, such as geometry_msgs/msg/PoseStamped'))
     topic: str = dataclasses.field(metadata=LABS_OWN)  # relative name, to be remapped
@@ -181,7 +181,7 @@ class Input(KeyedDataclass):
         return UNITS[self.unit]
 
     def to_si(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Turn numbers of the message into SI units, with the input's sign."""
+        """Convert numbers of the message to SI units, with the input's sign."""
         if self.unit == EITHER_SHARE:
             values = np.where(values > 1.0, values / 100.0, values)
         return values * self.scale * self.sign * self.calibration

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""From where on what a sensor reports is not believed."""
+"""Thresholds beyond which a sensor's data are not trusted."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from repsq_ros.keys import LABS_OWN, KeyedDataclass, TextEnum, key
 
 
 class Unanswered(TextEnum):
-    """What becomes of a test whose robot did not move under its command."""
+    """What happens to a test if the robot did not move under its command."""
 
-    ASK = 'ask'  # somebody, after several in a row
-    RESULT = 'result'  # it counts, as the worst psi
+    ASK = 'ask'  # ask a person, after several in a row
+    RESULT = 'result'  # the test counts, with the worst psi
     INVALID = 'invalid'
 
 
@@ -37,7 +37,7 @@ class Unanswered(TextEnum):
 class Limits(KeyedDataclass):
     """Thresholds of validity.
 
-    A gauge without a rate may be silent for minutes: of them only `largest_error` and `obeys`.
+    For a gauge without a rate, which may be silent for minutes, only `largest_error` and `obeys`.
     """
 
     largest_gap_ns: int = field(
@@ -140,7 +140,7 @@ class Limits(KeyedDataclass):
 
 @dataclass(frozen=True)
 class Fall:
-    """When the subject counts as fallen: a result, and the worst there is."""
+    """When the subject counts as fallen: a result with the worst psi."""
 
     height: float = field(
         default=-math.inf, metadata=key('fallen where the body is lower than this', 'm')
@@ -159,7 +159,7 @@ class Fall:
 
 @dataclass(frozen=True)
 class Condition:
-    """A second input that must be as it should while a test runs: a mode, a scaling, a battery."""
+    """A second input with required values during a test: a mode, a scaling, a battery."""
 
     name: str
     at_least: float = field(default=-math.inf, metadata=key('smallest nominal value'))
@@ -171,13 +171,13 @@ class Condition:
     )
 
     def accepts(self, values: NDArray[np.float64]) -> NDArray[np.bool_]:
-        """Tell which values are as they should be; NaN and infinity never are."""
+        """Return which values are as required; NaN and infinity never are."""
         within = np.isfinite(values) & (values >= self.at_least) & (values <= self.at_most)
         return within & np.isin(values, self.one_of) if self.one_of else within
 
     @property
     def expected(self) -> str:
-        """What is expected of it, for people."""
+        """The required values, for people."""
         parts = []
         if self.one_of:
             parts.append(f'one of {", ".join(f"{each:g}" for each in self.one_of)}')

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What a person saw of a test, one of a list of outcomes: success, slipped, dropped, ..."""
+"""A person's judgement of a test, from a list of outcomes: success, slipped, dropped, ..."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from repsq_ros.measurement.window import UnmeasurableError
 
 @dataclass(frozen=True)
 class ManualOutcome(KeyedDataclass, type='manual_outcome'):
-    """Psi of the outcome whose place in the list, from 0, was told in the window."""
+    """Psi of the outcome whose index, from 0, was received in the window."""
 
     outcomes: tuple[str, ...] = field(metadata=key('how a test can end, e.g. a failure mode each'))
     worth: tuple[float, ...] = field(
@@ -53,7 +53,7 @@ class ManualOutcome(KeyedDataclass, type='manual_outcome'):
     def psi(self, cut: Cut) -> float:
         """Return psi of the outcome.
 
-        :raises UnmeasurableError: two outcomes were told, or what is none
+        :raises UnmeasurableError: two outcomes, or an invalid one
         """
         told = np.unique(cut.values)
         if len(told) > 1 or told[0] not in range(len(self.outcomes)):
@@ -65,12 +65,12 @@ class ManualOutcome(KeyedDataclass, type='manual_outcome'):
         return self.worth[int(told[0])]
 
     def error_of_psi(self, cut: Cut) -> PsiError:
-        """Return no error: a person is no instrument, and is believed."""
+        """Return no error: a person is not an instrument."""
         return PsiError()
 
     @property
     def keys(self) -> dict[str, int]:
-        """Return the key of each outcome on a keyboard: a letter of its name, or its number."""
+        """Return each outcome's key: a letter of its name, or its number."""
         found: dict[str, int] = {}
         for place, name in enumerate(self.outcomes):
             letters = [each for each in name.lower() if each.isalpha()]

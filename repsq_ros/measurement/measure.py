@@ -38,27 +38,27 @@ from repsq_ros.measurement.window import UnmeasurableError
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What a window gave: psi, or the reason why it gives none."""
+    """The outcome of a window: psi, or the reason why there is none."""
 
     psi: float  # 0 where not valid
     valid: bool
     reason: str
     samples: int
-    note: str = ''  # what is out of the ordinary in a valid one, e.g. a fall
-    code: Code | None = None  # of the reason, for programs; of a valid one: UNANSWERED
-    psi_error: float = 0.0  # how far the instruments may have moved psi; 0: not known
-    # What the window shows of a command: mean (v_x, v_y, yaw rate) [m/s, m/s, rad/s], or of a pose
-    # the mean position [m]. Empty: of neither.
+    note: str = ''  # what is unusual in a valid test, e.g. a fall
+    code: Code | None = None  # of the reason, for programs; if valid: UNANSWERED or None
+    psi_error: float = 0.0  # largest error of psi due to the instruments; 0: not known
+    # The measured command: mean (v_x, v_y, yaw rate) [m/s, m/s, rad/s], or the mean position of a
+    # pose [m]. Empty: the window shows neither.
     measured: tuple[float, ...] = ()
 
     @staticmethod
     def invalid(reason: str, samples: int = 0, code: Code = Code.OWN) -> Evaluation:
-        """Make the outcome of a test that the instruments spoiled."""
+        """Make the outcome of an INVALID test."""
         return Evaluation(0.0, False, reason, samples, code=code)
 
 
 class Quantity(Protocol):
-    """What is computed from samples that have passed all checks."""
+    """A number computed from samples that have passed all checks."""
 
     @property
     def lower(self) -> float:
@@ -66,7 +66,7 @@ class Quantity(Protocol):
 
     @property
     def upper(self) -> float:
-        """Upper end of its range M: the worst there is."""
+        """Upper end of its range M, the worst psi."""
 
     @property
     def unit(self) -> str:
@@ -74,31 +74,31 @@ class Quantity(Protocol):
 
     @property
     def needs(self) -> Need:
-        """What it is computed from: velocity, position, pose, or reading."""
+        """The columns that it uses: velocity, position, pose, or reading."""
 
     def psi(self, cut: Cut) -> float:
         """Return psi.
 
-        :raises UnmeasurableError: the samples do not allow it; the test is INVALID
+        :raises UnmeasurableError: it cannot be computed; the test is INVALID
         """
 
     def error_of_psi(self, cut: Cut) -> PsiError:
-        """Return how far the instruments may have moved psi, by cause.
+        """Return the largest error of psi due to the instruments, by cause.
 
-        :param cut: from which psi was computed
+        :param cut: the one from which psi was computed
         """
 
     def describe(self) -> dict[str, object]:
-        """Return all that two labs have to share."""
+        """Return everything that two labs have to share."""
 
 
 USUAL = Limits()
-NUMBERS = {Need.VELOCITY: 3, Need.POSE: 6}  # of a command of that kind
+NUMBERS = {Need.VELOCITY: 3, Need.POSE: 6}  # number of components of such a command
 
 
 @dataclass(frozen=True)
 class Measure:
-    """A quantity, the input it is computed from, and what makes a test INVALID."""
+    """A quantity with its input, and the conditions that make a test INVALID."""
 
     quantity: Quantity
     input: Input
@@ -106,8 +106,8 @@ class Measure:
     conditions: tuple[Condition, ...] = ()
     condition_inputs: tuple[Input, ...] = ()  # one for each condition
     fall: Fall | None = None
-    # The accuracy asked for, of which `limits.largest_error` is a share; it stands elsewhere in
-    # the contract. None: not known, and no psi_error is too large.
+    # The requested accuracy, from elsewhere in the contract; `limits.largest_error` is a share of
+    # it. None: not known, and psi_error has no limit.
     gamma: float | None = None
 
     @property
@@ -132,18 +132,18 @@ class Measure:
 
     @property
     def own(self) -> bool:
-        """Tell whether the quantity is the user's own, which may look at all before the window."""
+        """Tell whether the quantity is the user's own, which may use all earlier samples."""
         return isinstance(getattr(self.quantity, 'inner', self.quantity), OwnQuantity)
 
     @property
     def shows(self) -> Need | None:
-        """The kind of command that a window shows something of: velocity or pose."""
+        """The kind of command that the window shows: velocity or pose; None: neither."""
         if self.quantity.needs == Need.VELOCITY:
             return None if self.own else Need.VELOCITY
         return Need.POSE if self.quantity.needs in (Need.POSITION, Need.POSE) else None
 
     def describe(self) -> dict[str, object]:
-        """Return all that two labs have to share."""
+        """Return everything that two labs have to share."""
         return {
             **self.quantity.describe(),
             'range': [self.lower, self.upper],
@@ -159,10 +159,11 @@ class Measure:
     def evaluate(self, cut: Cut, conditions: Sequence[Cut] = ()) -> Evaluation:
         """Return psi of a window, or the named reason why there is none.
 
-        :param cut: the window with all that comes before it
-        :param conditions: of each condition, its last reading before the command and those since
+        :param cut: the window with everything before it
+        :param conditions: for each, its last reading before the command and those after it
         """
-        with np.errstate(all='ignore'):  # numbers of any size may come; checks look at the sums
+        # numbers of any size may come, and the checks handle overflow
+        with np.errstate(all='ignore'):
             return self._evaluate(cut, conditions)
 
     def _evaluate(self, cut: Cut, conditions: Sequence[Cut]) -> Evaluation:
@@ -174,7 +175,7 @@ class Measure:
             if objection:
                 return Evaluation.invalid(objection.text, count, objection.code)
             measured = self._of(ready)
-            # Most bodies move on average: no closer look is needed.
+            # Most bodies move on average, and need no closer check.
             fastest = max(map(abs, measured), default=0.0)
             still = unanswered(cut) if fastest < TURN * self.limits.least_speed else ''
             if still and self.limits.unanswered != Unanswered.ASK:
@@ -209,7 +210,7 @@ class Measure:
         return Evaluation(self.upper, True, '', count, text, Code.UNANSWERED)
 
     def _of(self, cut: Cut) -> tuple[float, ...]:
-        """Return what a window shows of its command."""
+        """Return the measured command in a window."""
         shows = self.shows
         if shows is None or len(cut.window.command) != NUMBERS[shows]:
             return ()
@@ -217,7 +218,7 @@ class Measure:
         return () if rows is None else tuple(map(float, rows.mean(axis=0)))
 
     def _outside(self, psi: float) -> str:
-        """Return a note where psi lies outside its range; '': it does not."""
+        """Return a note if psi is outside of its range; '': it is not."""
         if self.lower <= psi <= self.upper:
             return ''
         return (
@@ -226,7 +227,7 @@ class Measure:
         )
 
     def _objection(self, cuts: Sequence[Cut]) -> Fault | None:
-        """Return what the first condition objects to: it names the cause, not its trace."""
+        """Return the fault of the first condition: it is the cause of other faults."""
         for condition, cut in zip(self.conditions, cuts, strict=True):
             fault = condition_fault(condition, cut)
             if fault:

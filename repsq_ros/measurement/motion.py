@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Whether poses can be those of one body: no step faster than anything moves, none out of line."""
+"""Whether poses can belong to one body: no impossible step, and no outlier."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ from repsq_ros.measurement.samples import Array
 from repsq_ros.measurement.steps import FEWEST, Steps, off_neighbours
 from repsq_ros.measurement.window import Window
 
-# Times what nine of ten steps stay within. On walks of two humanoids, wheels and a body at rest no
-# step was further out than 5.3 times, but for those that the other terms explain.
+# Threshold in units of the 90th percentile of the steps. On walks of two humanoids, on wheels
+# and at rest, no step exceeded 5.3, except for those explained by the other terms.
 FAR = 6.5
-MOST_NOISE = (0.02, 0.15)  # [m], [rad]: more than that is never taken for noise
-SHAKEN = (10.0, 20.0)  # [m/s^2], [rad/s^2] times the square of a period: what it may bend a path
+MOST_NOISE = (0.02, 0.15)  # [m], [rad]: larger deviations are never noise
+SHAKEN = (10.0, 20.0)  # [m/s^2], [rad/s^2] times the squared period: largest bend of a path
 
 
 def jump_fault(steps: Steps, period: float, window: Window, limits: Limits) -> Fault | None:
-    """Return where the body moves or turns faster than anything can.
+    """Return a fault if the body moves or turns impossibly fast.
 
-    Two messages that came together are given a whole period for their step.
+    If two messages came together, their step counts as a full period.
 
     :param period: [s] between two samples
     """
@@ -65,13 +65,13 @@ def jump_fault(steps: Steps, period: float, window: Window, limits: Limits) -> F
 
 
 def worst(excess: Array) -> int | None:
-    """Return where an excess is largest; None: there is none anywhere."""
+    """Return the index of the largest excess; None: there is none."""
     at = int(np.argmax(excess))
     return at if excess[at] > 0 else None
 
 
 def outlier_fault(steps: Steps, period: float, window: Window, limits: Limits) -> Fault | None:
-    """Return where a step leaves the path that its neighbours are on: another body, a wrong frame.
+    """Return a fault if a step leaves the path of its neighbours: another body, or wrong frame.
 
     A step is compared with the median of the two before and the two after it. It may differ
     by the noise of the path, by the bend that a shaken body makes within a period, and by the
@@ -96,7 +96,7 @@ def outlier_fault(steps: Steps, period: float, window: Window, limits: Limits) -
             continue
         off = lengths(off_neighbours(each, steps.seconds, period))
         if off.max() <= least + shaken * period**2:
-            continue  # the noise is never less than `least`, and more is only added
+            continue  # noise only adds to `least`, so no closer check is needed
         noise = max(least, min(FAR * float(np.percentile(off, 90)), most))
         pace = 1.5 * float(np.percentile(sizes, 90)) / period
         uneven = np.abs(steps.seconds - period)

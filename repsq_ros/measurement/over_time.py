@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""A number over the window as it is: a force, a current, a temperature, a power."""
+"""A number over the window: a force, a current, a temperature, a power."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Statistic(TextEnum):
     SHARE_ABOVE = 'share_above'
 
 
-CHANGES = 0.9  # share of the steps in which a number with noise changes
+CHANGES = 0.9  # smallest share of changing steps in a number with noise
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class OverTime(KeyedDataclass, type='over_time'):
     def psi(self, cut: Cut) -> float:
         """Return the number in SI units; a mean below 0 counts as 0.
 
-        :raises UnmeasurableError: it is repeated to the last bit where it has noise elsewhere
+        :raises UnmeasurableError: it freezes, bit by bit, though it has noise elsewhere
         """
         self._require_alive(cut)
         return self._taken(cut.values)

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""A user's own quantity, with what the contract needs to know of it."""
+"""A user's own quantity, with its part of the contract."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ ATTRIBUTES = ('lower', 'upper', 'unit', 'needs')
 
 
 class OwnQuantity:
-    """Wraps the object that a class of the user has made."""
+    """Wraps an object of a user's class."""
 
     def __init__(self, inner: Any, description: dict[str, object]) -> None:
         self._inner, self._description = inner, description
@@ -37,18 +37,18 @@ class OwnQuantity:
         self.unit, self.needs = str(inner.unit), Need(inner.needs)
 
     def describe(self) -> dict[str, object]:
-        """Return all that two labs have to share: its name, options, unit."""
+        """Return everything that two labs have to share: its name, options, unit."""
         return {**self._description, 'unit': self.unit, 'needs': self.needs.value}
 
     def psi(self, cut: Cut) -> float:
         """Return psi.
 
-        What goes wrong in foreign code spoils one test, and is told; it does not end a campaign.
+        An error in foreign code makes one test INVALID, with a message; the campaign continues.
         """
         return self._asked('psi', cut)
 
     def error_of_psi(self, cut: Cut) -> PsiError:
-        """Return what its method `psi_error` says, if it has one, and what the poses do."""
+        """Return the result of its method `psi_error`, if any, and the errors of the poses."""
         told = abs(self._asked('psi_error', cut)) if hasattr(self._inner, 'psi_error') else 0.0
         return replace(twist_error(cut, self.psi), noise=told)
 

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Poses: a reference to measure from, mean pose of a window, distances and angles."""
+"""Poses: a reference, the mean pose of a window, distances and angles."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from repsq_ros.measurement.window import UnmeasurableError
 
 @dataclass(frozen=True)
 class Pose:
-    """Where something is, and how it is turned."""
+    """Position and orientation."""
 
     position: Vector = field(metadata=key('x, y, z', 'm', at_least=-10, at_most=10))
     orientation: Quaternion | None = field(
@@ -42,8 +42,8 @@ class Pose:
 def mean_pose(samples: Samples) -> tuple[Array, Array | None]:
     """Return mean position (3,) [m] and mean orientation (4,), the latter of norm 1.
 
-    The mean of the quaternions brought to one sign, normalised: for rotations that lie close
-    together this is the rotation of least mean squared angle to second order.
+    The mean of the quaternions with equal signs, normalised: for similar rotations, this is the
+    rotation of least mean squared angle, to second order.
     """
     if samples.position is None:
         raise UnmeasurableError('no position: the source does not report it', Code.POSITION)
@@ -56,10 +56,10 @@ def mean_pose(samples: Samples) -> tuple[Array, Array | None]:
 
 
 def mean_variance(samples: Samples) -> float:
-    """Return the variance of a mean position by the noise of the sensor, of all axes [m^2].
+    """Return the variance of a mean position due to sensor noise, summed over the axes [m^2].
 
-    By third differences, which have 20 times the variance of white noise: a creep, of which
-    `settled_within` is the bound, is none.
+    From third differences, whose variance is 20 times that of white noise. They ignore creep,
+    which `settled_within` limits.
     """
     if samples.position is None or len(samples) < 4:
         return 0.0
@@ -70,18 +70,18 @@ def mean_variance(samples: Samples) -> float:
 def angle_between(left: Array, right: Array) -> float:
     """Return the angle of the rotation between two quaternions [rad], in [0, pi]."""
     a, b = left / np.linalg.norm(left), right / np.linalg.norm(right)
-    # The nearer of q and -q; half chords are exact for small angles, where arccos is not.
+    # The nearer of q and -q; half chords are exact for small angles, unlike arccos.
     chord = min(float(np.linalg.norm(a - b)), float(np.linalg.norm(a + b)))
     return 4.0 * math.asin(min(chord / 2.0, 1.0))
 
 
 def speed_of(samples: Samples) -> float:
-    """Return how fast a body moves in space [m/s].
+    """Return the speed of a body in space [m/s].
 
-    The 95th percentile of the slopes over 0.1 s (or a quarter of the samples, if that is longer):
-    of a controller's word nothing goes into it.
+    The 95th percentile of the slopes over 0.1 s (or a quarter of the samples, if that is longer).
+    It is independent of what a controller reports.
 
-    :raises UnmeasurableError: too few positions, or of too short a time
+    :raises UnmeasurableError: too few positions, or too short a time
     """
     if samples.position is None or len(samples) < 3:
         raise UnmeasurableError(
@@ -102,10 +102,10 @@ def speed_of(samples: Samples) -> float:
 
 
 def gone_in(samples: Samples) -> tuple[float, float]:
-    """Return how far a body goes from first to last sample [m], and how far noise can make that.
+    """Return the distance from the first to the last sample, and its noise limit [m].
 
-    By straight lines through x, y and z: a body that creeps is slow at any instant. The second
-    number is three standard errors of the first.
+    By straight lines through x, y and z: it detects creep, which is slow at any instant. The noise
+    limit is three standard errors.
 
     :param samples: n >= 3 positions
     """
@@ -122,12 +122,12 @@ def gone_in(samples: Samples) -> tuple[float, float]:
 
 
 def require_rest(samples: Samples, speed: float, within: float, when: str = '') -> None:
-    """Refuse a stretch in which the body still moves.
+    """Refuse a time interval in which the body still moves.
 
     :param speed: [m/s] at most
-    :param within: [mm] by which it may have gone from beginning to end
-    :param when: what the stretch is, where it is not the window
-    :raises UnmeasurableError: with the speed, or the way
+    :param within: [mm] largest distance between beginning and end
+    :param when: name of the interval, if it is not the window
+    :raises UnmeasurableError: with the speed or the distance
     """
     found = speed_of(samples)
     if found > speed:

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""How far a body stands from where it stood before its command: after a push, or a walk."""
+"""The change of a body's pose since before its command: after a push, or a walk."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ from repsq_ros.measurement.window import GUARD_NS, REACH_NS, UnmeasurableError
 from repsq_ros.timebase import to_nanoseconds, to_seconds
 
 MM = 1000.0
-LONGEST = to_seconds(REACH_NS - GUARD_NS)  # [s] that is kept of the time before a command
+LONGEST = to_seconds(REACH_NS - GUARD_NS)  # [s] of history before a command that is kept
 
 
 class Change(TextEnum):
-    """What changes."""
+    """The changing quantity."""
 
     POSITION = 'position'
     HEADING = 'heading'
@@ -52,8 +52,8 @@ class PoseChange(KeyedDataclass, type='pose_change'):
     """Distance [mm], or angle of heading [rad], between the mean poses before and after.
 
     Poses are means over time, so that a robot that steps in place may sway: `stable` and the
-    window should be whole strides. A body that has not come to a stable pose by the end has
-    failed: that is a result, the worst there is, and no fault of the instruments.
+    window should be full strides. If a body has not reached a stable pose by the end, that is a
+    failure with the worst psi, not a fault of the instruments.
     """
 
     upper: float = field(metadata=key('upper end of psi, mm or rad: the worst there is', above=0))
@@ -74,7 +74,7 @@ class PoseChange(KeyedDataclass, type='pose_change'):
 
     @property
     def needs(self) -> Need:
-        """What it is computed from."""
+        """The columns that it uses."""
         return Need.POSE if self.what == Change.HEADING else Need.POSITION
 
     @property
@@ -94,7 +94,7 @@ class PoseChange(KeyedDataclass, type='pose_change'):
         return min(float(np.linalg.norm(moved)) * MM, self.upper)
 
     def error_of_psi(self, cut: Cut) -> PsiError:
-        """Return what the noise of both positions does; of a heading that is not told."""
+        """Return the error due to noise of both positions; for a heading, none is known."""
         after = cut.measured
         if self.what == Change.HEADING or self._creeps(after):
             return PsiError()
@@ -102,7 +102,7 @@ class PoseChange(KeyedDataclass, type='pose_change'):
         return PsiError(noise=lengthened(self.psi(cut), variance * MM * MM))
 
     def _before(self, cut: Cut) -> Samples:
-        """Return the samples before the command; the set-up is to blame where they creep."""
+        """Return the samples before the command; creep there is a fault of the set-up."""
         before = checked_reference(cut, Need.POSE, to_nanoseconds(self.stable))
         if self._creeps(before):
             raise UnmeasurableError(

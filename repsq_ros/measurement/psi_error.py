@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""How far the instruments may have moved a psi, by cause."""
+"""The largest error of psi due to the instruments, by cause."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ from dataclasses import dataclass, field
 
 from repsq_ros.measurement.reasons import Code, Fault
 
-# What may spoil a test, and what to do about it.
+# Causes that may make a test INVALID, with their remedies.
 REMEDIES = {
     'noise': 'a sensor with less noise, or a longer span or window?',
     'stamps': 'stamps of the sensor, or its rate and retime: true?',
-    'disagreement': '',  # said of each by `told`
+    'disagreement': '',  # each has a message in `told`
     'spikes': '',
 }
 OF_TWIST = {'disagreement': Code.TWIST, 'spikes': Code.TWIST_BOUND}
 
 
 def lengthened(length: float, variance: float) -> float:
-    """Return by how much noise lengthens a length l: l - sqrt(l^2 - s^2), and l where s > l.
+    """Return by how much noise lengthens a length l: l - sqrt(l^2 - s^2), and l if s > l.
 
-    :param variance: s^2, of the difference whose length it is, summed over its axes
+    :param variance: s^2 of the difference vector, summed over its axes
     """
     return length - math.sqrt(max(length * length - variance, 0.0))
 
@@ -44,25 +44,25 @@ def lengthened(length: float, variance: float) -> float:
 class PsiError:
     """Absolute errors of psi by cause, in its unit; 0: none, or not known.
 
-    What averages out over tests is left out: their spread holds it already.
+    Errors that average out over tests are left out: the spread of psi includes them.
     """
 
-    noise: float = 0.0  # of the sensor
-    stamps: float = 0.0  # that do not tell when it measured
-    disagreement: float = 0.0  # of twist and pose
-    spikes: float = 0.0  # of a twist
-    # What belongs to the contract, so that it is the same in every lab and every repeat: it spoils
-    # no test.
-    smoothing: float = 0.0  # by the estimator of velocity
+    noise: float = 0.0  # sensor noise
+    stamps: float = 0.0  # stamps that are not the time of measurement
+    disagreement: float = 0.0  # disagreement of twist and pose
+    spikes: float = 0.0  # spikes of a twist
+    # The following are part of the contract, so they are the same in every lab and every
+    # repetition: they make no test INVALID.
+    smoothing: float = 0.0  # smoothing by the velocity estimator
     near_threshold: float = 0.0  # an indicator may be on either side
-    # From a twist alone nobody can tell the noise of a sensor and the jolts of a body apart.
+    # A twist alone does not show whether its variation is sensor noise or motion.
     noise_or_jolts: float = 0.0
-    # Of a twist: says by how much it disagrees, or stands out.
+    # For a twist: functions that describe the disagreement or the spikes.
     told: Mapping[str, Callable[[], str]] = field(default_factory=dict)
 
     @property
     def total(self) -> float:
-        """Return the root of the sum of the squares: the causes have nothing in common."""
+        """Return the root of the sum of squares: the causes are independent."""
         return math.hypot(
             self._of_this_test, self.smoothing, self.near_threshold, self.noise_or_jolts
         )
@@ -74,7 +74,7 @@ class PsiError:
     def fault(self, largest: float, unit: str) -> Fault | None:
         """Return why psi must not count; None: its error is small enough.
 
-        :param largest: error that is allowed [unit of psi]
+        :param largest: allowed error [unit of psi]
         """
         found = self._of_this_test
         if found <= largest:

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Whether a number can be what a gauge reads."""
+"""Whether a number can be a gauge's reading."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from repsq_ros.measurement.reasons import Code, Fault
 from repsq_ros.measurement.samples import Array, Flags, Samples
 from repsq_ros.measurement.window import Window
 
-# Below the smallest normal number of single precision: an integer or a flag that was put into the
+# Below the smallest normal number of single precision: an integer or a flag written into the
 # message without a cast (Float64(data=1) arrives as 5e-324).
 NOT_CAST = 1.17e-38
-LONGEST = 100.0  # [m] no displacement is read from further away
-# What gauges and their drivers report in place of a reading.
+LONGEST = 100.0  # [m] largest plausible distance
+# Values that gauges and their drivers send instead of a reading.
 ERROR_CODES = (
     9999.0,
     99999.0,
@@ -45,7 +45,7 @@ ERROR_CODES = (
 
 
 def implausible_fault(raw: Samples, source: Input, window: Window) -> Fault | None:
-    """Return a reading that is none.
+    """Return a fault if a number is not a reading.
 
     :param raw: in the input's unit
     """

@@ -21,15 +21,15 @@ from typing import NamedTuple
 
 
 class Code(str, Enum):
-    """What is wrong: the beginning of the reason's words, but for those in brackets."""
+    """What is wrong: the first words of the reason, except for names in brackets."""
 
     SILENT = 'silent'
     GAP = 'gap'
     COVERAGE = 'coverage'
     NOT_FINITE = 'not finite'
-    ORIENTATION = 'no orientation'  # a quaternion of norm zero, or none at all
-    QUATERNION = 'quaternion'  # of another norm or order
-    TILT = 'tilt'  # another axis is up
+    ORIENTATION = 'no orientation'  # a quaternion of norm zero, or no orientation at all
+    QUATERNION = 'quaternion'  # another norm, or another order of components
+    TILT = 'tilt'  # another axis points up
     POSITION = 'no position'
     VELOCITY = 'no velocity'
     FROZEN = 'frozen'
@@ -38,34 +38,34 @@ class Code(str, Enum):
     TWIST_BOUND = 'twist beyond belief'
     ALL_ZERO = 'all-zero odometry'
     BUNCHED = 'bunched'
-    CONFLICT = 'equal stamps'  # with unequal content
-    PUBLISHERS = 'publishers'  # more than one on the topic
+    CONFLICT = 'equal stamps'  # with different content
+    PUBLISHERS = 'publishers'  # several publishers on the topic
     CLOCK = 'clock set back'
     FRAME = 'wrong frame'
     LOST_FALLING = 'lost while falling'
     STALE = 'stale gauge'
-    READING = 'reading'  # outside its own range, an error code, not a cast number, of another unit
+    READING = 'reading'  # outside of its range, an error code, not cast, or another unit
     TRAVEL = 'gauge at the end of its travel'
     TARE = 'tare'
     REFERENCE = 'reference'
     SETTLE = 'settle not reached'
-    CONDITION = '(condition)'  # begins with the name of the condition
+    CONDITION = '(condition)'  # the reason starts with the condition's name
     POSES = 'one pose only'
     RESULT = 'psi is'  # not finite
-    UNANSWERED = 'no answer'  # of the robot to its command
-    ERROR = 'psi error'  # the instruments may have moved psi by more than is allowed
-    SPECIFICATIONS = 'the scheduler and'  # two programs with different specifications
-    SHORT = 'too short'  # a segment of a recording, for the specification's protocol
-    CUT = 'recording ends'  # within the measured window
-    COMMAND = 'command'  # of a segment: none, several, or not a finite number
-    OWN = '(own)'  # of a measure of the user's own
+    UNANSWERED = 'no answer'  # the robot ignores its command
+    ERROR = 'psi error'  # the instruments may have changed psi by too much
+    SPECIFICATIONS = 'the scheduler and'  # disagree on the specification
+    SHORT = 'too short'  # a segment of a recording is shorter than the specification's protocol
+    CUT = 'recording ends'  # during the measured window
+    COMMAND = 'command'  # none in a segment, several, or not finite
+    OWN = '(own)'  # from a user's own measure
 
     def __str__(self) -> str:
         return self.value
 
     @property
     def key(self) -> str:
-        """Return its name for programs, e.g. not_finite."""
+        """Return its name in programs, e.g. not_finite."""
         return self.name.lower()
 
 
@@ -73,13 +73,13 @@ class Fault(NamedTuple):
     """A reason why a test is INVALID: a code for programs, a sentence for people."""
 
     code: Code
-    text: str  # one line with its numbers and with what was expected
+    text: str  # one line with numbers and what was expected
 
 
 class Doubt(NamedTuple):
-    """What is wrong with samples of a stretch of time, as it was seen when they came."""
+    """A fault of samples in a time interval, noted when they arrived."""
 
     start_ns: int
-    end_ns: int  # the last instant of it
+    end_ns: int  # its last instant
     code: Code
-    text: str  # without the instant
+    text: str  # without the time

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Collects samples and cuts the windows of tests out of them."""
+"""Stores samples, and extracts the windows of tests."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ Key = tuple[int, int]  # (index, attempt) of a test
 
 
 class Recorder:
-    """Sensor samples on one side, the windows of tests on the other.
+    """Stores samples, and measures the windows of tests.
 
-    Samples and windows may come in any order, and the next window before the samples of the last:
-    what decides are the stamps.
+    Samples and windows may come in any order, and the next window may come before the samples of
+    the last one: only stamps matter.
     """
 
     def __init__(self, measure: Measure, keep_ns: int | None = None) -> None:
@@ -55,28 +55,29 @@ class Recorder:
             for condition, source in zip(measure.conditions, measure.condition_inputs, strict=True)
         }
         self._windows: dict[Key, Window] = {}
-        self._set_back: dict[Key, int] = {}  # how often the clock had been when it was opened
+        # how often the clock had been set back when it was opened
+        self._set_back: dict[Key, int] = {}
 
     def _new_tail(self, source: Input) -> Tail:
         keep_ns = KEEP_NS if self._keep_ns is None else self._keep_ns
         return Tail(keep_ns, source.frame, stamped=source.stamp == Stamp.HEADER)
 
     def add(self, samples: Samples, condition: str = '') -> None:
-        """Take in samples of the measure's input, or readings of a condition."""
+        """Add samples of the measure's input, or readings of a condition."""
         (self.conditions[condition] if condition else self.tail).add(samples)
 
     def forget(self, before_ns: int) -> None:
-        """Give up what no window needs that reaches no further back than to an instant."""
+        """Drop samples that no window needs if it reaches back to this instant at most."""
         for tail in (self.tail, *self.conditions.values()):
             tail.forget(before_ns)
 
     def open(self, key: Key, window: Window) -> None:
-        """Say what is to be measured."""
+        """Add a window to be measured."""
         self._windows[key] = window
         self._set_back[key] = self.tail.times_set_back
 
     def keep(self, windows: dict[Key, Window]) -> None:
-        """Say what is to be measured, in place of all that was said before."""
+        """Replace all windows to be measured."""
         for key in self.open_keys:
             if key not in windows:
                 del self._windows[key], self._set_back[key]
@@ -91,14 +92,14 @@ class Recorder:
 
     @property
     def complete_keys(self) -> tuple[Key, ...]:
-        """Return the tests for which a sample at or after the window's end has come."""
+        """Return the tests with a sample at or after the window's end."""
         newest = self.tail.newest_ns
         if newest is None or not self._windows:
             return ()
         return tuple(key for key, window in self._windows.items() if newest >= window.end_ns)
 
     def close(self, key: Key) -> tuple[Window, Evaluation]:
-        """Measure an open window with the samples that are there.
+        """Measure an open window with the available samples.
 
         :raises KeyError: no such window is open
         """
@@ -118,25 +119,25 @@ class Recorder:
         return window, outcome
 
     def measure(self, window: Window, set_back: int = 0) -> Evaluation:
-        """Measure a window with the samples that are there.
+        """Measure a window with the available samples.
 
-        :param set_back: how often the sensor's clock had been set back before the window's time
+        :param set_back: how often the sensor's clock had been set back before the window
         """
         return self._measured([window], set_back)[0]
 
     def measure_all(self, windows: Sequence[Window]) -> list[Evaluation]:
         """Measure several windows, each as `measure` does.
 
-        What does not depend on the window is computed once for all of them. A user's own quantity
-        may change what it is given, and the last of several readings with one stamp holds until
-        the next: there each window gets samples of its own.
+        Values that do not depend on the window are computed once. A user's own quantity may change
+        its samples, and of several readings with one stamp the last one is valid until the next:
+        in these cases, each window gets its own samples.
         """
         if len(windows) > 1 and (self._measure.own or self._repeats(windows)):
             return [self.measure(window) for window in windows]
         return self._measured(windows)
 
     def _repeats(self, windows: Sequence[Window]) -> bool:
-        """Tell whether one of the numbers that hold until the next repeats a stamp."""
+        """Tell whether a number that is valid until the next one repeats a stamp."""
         start_ns = min(window.reach_ns for window in windows)
         end_ns = max(window.end_ns for window in windows)
         tails = [*self.conditions.values()]
@@ -150,7 +151,7 @@ class Recorder:
         if not windows:
             return []
         if measure is None and self._variants:
-            # Of each window the outcome of the estimator that leaves psi the smallest error.
+            # For each window, use the estimator that gives psi the smallest error.
             by_each = [self._measured(windows, set_back, each) for each in self._variants]
             return [
                 min(outcomes, key=lambda each: (not each.valid, each.psi_error))
@@ -178,9 +179,9 @@ class Recorder:
         since: Sequence[int],
         set_back: int = 0,
     ) -> list[Cut]:
-        """Return the samples of an input for each window, from an instant to the window's end.
+        """Return an input's samples for each window, from an instant to the window's end.
 
-        :param since: [ns] of each window, the instant
+        :param since: [ns] that instant, for each window
         """
         holds = needs == Need.READING
         end_ns = max(window.end_ns for window in windows)

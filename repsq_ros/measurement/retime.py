@@ -42,9 +42,9 @@ def retimed(stamps: Stamps, rate: float) -> Stamps:
     period = 1e9 / rate
     since = (stamps - stamps[0]).astype(np.float64)
     delay = _delays(since, period)
-    # Half a period of tolerance, so that a message that is slightly early is not a period off.
+    # Half a period of tolerance, so that a slightly early message is not a full period off.
     latest = np.floor((since - delay) / period + 0.5).astype(np.int64)
-    # k_i = min(latest_i, k_{i+1} - 1), from the back: a running minimum of latest_i - i.
+    # k_i = min(latest_i, k_{i+1} - 1), from the end: a running minimum of latest_i - i.
     order = np.arange(len(stamps))
     place = np.minimum.accumulate((latest - order)[::-1])[::-1] + order
     slope, start = np.polyfit(place.astype(np.float64), since, 1)

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""A table of samples: of a body or of a number over time, one row or ten thousand."""
+"""A table of samples, of a body or of a number over time, with any number of rows."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Array = NDArray[np.float64]
 Stamps = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 Rows = slice | Flags | NDArray[np.int64]
-Doubted = tuple[Code, str]  # what a message itself says against its sample
+Doubted = tuple[Code, str]  # fault that a message reports about its own sample
 
 POSE = ('position', 'orientation')
 TWIST = ('linear', 'angular')
@@ -39,11 +39,11 @@ COLUMNS = (*POSE, *TWIST, 'value')
 
 
 class NumberColumn(np.ndarray):  # type: ignore[type-arg]  # numpy 1.21 takes no index
-    """One number of many messages, where a reader of one message expects one number."""
+    """One number of many messages, usable like the number of a single message."""
 
 
 def real(value: Any) -> Any:
-    """Return a number, or each of a column, as a float."""
+    """Return a number, or each one in a column, as a float."""
     if isinstance(value, NumberColumn):
         return value.astype(np.float64)
     return float(value)
@@ -51,7 +51,7 @@ def real(value: Any) -> Any:
 
 @dataclass(eq=False, slots=True)
 class Samples:
-    """Samples of one input; a column is None where the sensor does not report the quantity."""
+    """Samples of one input; a column is None if the sensor does not report it."""
 
     stamps: Stamps  # (n,) [ns]
     position: Array | None = None  # (n, 3) [m, or the input's unit], in the sensor's fixed frame
@@ -81,7 +81,7 @@ class Samples:
         return {name: column for name in COLUMNS if (column := getattr(self, name)) is not None}
 
     def take(self, rows: Rows) -> Samples:
-        """Return some of the rows."""
+        """Return the selected rows."""
         frames, doubts = self.frames, self.doubts
         if doubts or not isinstance(frames, str):
             places = np.arange(len(self))[rows].tolist()
@@ -93,22 +93,22 @@ class Samples:
         return Samples(self.stamps[rows], **columns, frames=frames, doubts=doubts, logs=logs)
 
     def since(self, first: int) -> Samples:
-        """Return the rows from one on."""
+        """Return the rows from `first` on."""
         return self.take(slice(first, None))
 
     def moved(self, by_ns: int) -> Samples:
-        """Return the same with other stamps."""
+        """Return the samples with shifted stamps."""
         return replace(self, stamps=self.stamps + by_ns)
 
     def repeated(self, count: int) -> Samples:
-        """Return the one row as often as told; a table of so many rows as it is."""
+        """Repeat a single row `count` times; a table of `count` rows is returned unchanged."""
         if len(self) == count:
             return self
         return self.take(np.zeros(count, dtype=np.int64))
 
     @property
     def broken(self) -> Flags:
-        """Tell which rows hold NaN, infinity or a quaternion of norm zero."""
+        """Return which rows have NaN, infinity or a quaternion of norm zero."""
         bad = np.zeros(len(self), dtype=np.bool_)
         for column in self.columns.values():
             finite = np.isfinite(column)
@@ -119,9 +119,9 @@ class Samples:
         return bad
 
     def sent_again(self, equal: bool) -> NDArray[np.int64]:
-        """Return the rows whose stamp the next row has, too.
+        """Return the rows whose stamp is repeated in the next row.
 
-        :param equal: only those whose numbers the next row has, too
+        :param equal: only those whose numbers are repeated, too
         """
         again: NDArray[np.int64] = np.flatnonzero(self.stamps[1:] == self.stamps[:-1])
         for column in self.columns.values() if equal else ():
@@ -131,7 +131,7 @@ class Samples:
 
 
 def equal_numbers(left: Array, right: Array) -> Flags:
-    """Tell which numbers are equal; NaN is like NaN."""
+    """Return which numbers are equal; NaN equals NaN."""
     found: Flags = (left == right) | (np.isnan(left) & np.isnan(right))
     return found
 
@@ -145,19 +145,19 @@ def body_sample(
     frame: str = '',
     doubt: Doubted | None = None,
 ) -> Samples:
-    """Make a row of a body; rows where some of the numbers are columns.
+    """Make a row of a body; several rows if some numbers are columns.
 
     :param stamp_ns: [ns]
     :param position: x, y, z [m, or the input's unit]
     :param orientation: x, y, z, w
     :param linear: x, y, z [m/s, or the input's unit per s]
     :param angular: x, y, z [rad/s]
-    :raises ValueError: columns of several lengths, or no numbers
+    :raises ValueError: columns of different lengths, or not numbers
     """
     stamps = np.array(stamp_ns, dtype=np.int64, ndmin=1)
     parts = [None if e is None else _rows(e) for e in (position, orientation, linear, angular)]
     count = max(len(stamps), *(0 if part is None else len(part) for part in parts))
-    if count > 1:  # what is equal in all messages is one number
+    if count > 1:  # values that all messages share are single numbers
         stamps = np.broadcast_to(stamps, count)
         parts = [None if p is None else np.broadcast_to(p, (count, p.shape[1])) for p in parts]
     columns = dict(zip(COLUMNS, parts, strict=False))
@@ -167,7 +167,7 @@ def body_sample(
 def number_sample(
     stamp_ns: Any, value: Any, frame: str = '', doubt: Doubted | None = None
 ) -> Samples:
-    """Make a row of a number over time; rows where stamp or number are columns."""
+    """Make a row of a number over time; several rows if stamp or number are columns."""
     stamps = np.array(stamp_ns, dtype=np.int64, ndmin=1)
     values = np.array(value, dtype=np.float64, ndmin=1)
     count = max(len(stamps), len(values))
@@ -177,7 +177,7 @@ def number_sample(
 
 
 def _rows(numbers: Sequence[Any]) -> Array:
-    """Return (1, k), or (n, k) where some of k numbers are columns."""
+    """Return (1, k), or (n, k) if some of the k numbers are columns."""
     try:
         rows = np.array(numbers, dtype=np.float64)
     except ValueError:
@@ -186,9 +186,9 @@ def _rows(numbers: Sequence[Any]) -> Array:
 
 
 def joined(parts: Sequence[Samples]) -> Samples:
-    """Return the rows of several tables, one after the other.
+    """Concatenate several tables.
 
-    A column that one part lacks is lacking.
+    A column that one part lacks is dropped.
 
     :raises ValueError: there is no part
     """

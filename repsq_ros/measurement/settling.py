@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Whether a body has come to rest where it was sent, by what a sensor says of it."""
+"""Whether a body has come to rest at its goal, by the samples of a sensor."""
 
 from __future__ import annotations
 
@@ -32,20 +32,20 @@ from repsq_ros.measurement.tail import Tail
 from repsq_ros.measurement.window import UnmeasurableError, Window
 from repsq_ros.timebase import NANOSECONDS, to_seconds
 
-GAP_NS = 200_000_000  # without a sample at which nothing can be said any more
+GAP_NS = 200_000_000  # with a longer gap, nothing can be concluded
 
 
 class Unsettled(NamedTuple):
-    """What speaks against a body having settled."""
+    """Why a body has not settled."""
 
     reason: str
-    away_ns: int | None = None  # stamp of the last sample that is too far from the goal
+    away_ns: int | None = None  # stamp of the last sample outside of the goal's tolerance
 
 
 class Settling:
-    """Takes in the samples of a body, and judges a stretch of time.
+    """Collects the samples of a body, and judges time intervals.
 
-    :param source: how they are to be read; it gives positions, or a twist
+    :param source: how they are read; it gives positions, or a twist
     """
 
     def __init__(self, source: Input) -> None:
@@ -54,21 +54,21 @@ class Settling:
 
     @property
     def newest_ns(self) -> int | None:
-        """Stamp of the newest sample; None while there is none."""
+        """Stamp of the newest sample; None: no sample."""
         return self._tail.newest_ns
 
     def add(self, sample: Samples) -> None:
-        """Take in one sample."""
+        """Add one sample."""
         self._tail.add(sample)
 
     def why_unsettled(
         self, start_ns: int, end_ns: int, speed: float, goal: Sequence[float] | None, within: float
     ) -> Unsettled | None:
-        """Return what speaks against the body having settled over [start, end).
+        """Return why the body has not settled over [start, end); None: it has.
 
         :param speed: [m/s] at most
-        :param goal: [m] where it was sent, in the frame of the samples; None: anywhere
-        :param within: [m] of the goal
+        :param goal: [m] in the frame of the samples; None: any position
+        :param within: [m] tolerance of the goal
         """
         came = self._tail.between(start_ns, end_ns)
         if not len(came):
@@ -112,7 +112,7 @@ class Settling:
         return Need.VELOCITY if self.source.velocity == Velocity.TWIST else Need.POSITION
 
     def _speed(self, samples: Samples) -> float:
-        """Return the speed by twist and by pose, whichever is faster: one of them may be dead."""
+        """Return the larger of the speeds by twist and by pose, since one may be dead."""
         found = 0.0 if samples.position is None else speed_of(samples)
         if self.source.velocity == Velocity.TWIST and samples.linear is not None:
             speeds = np.linalg.norm(samples.linear, axis=1)

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The newest samples of an input, in the order of their stamps."""
+"""The newest samples of an input, sorted by their stamps."""
 
 from __future__ import annotations
 
@@ -25,42 +25,42 @@ from repsq_ros.measurement.reasons import Code, Doubt
 from repsq_ros.measurement.samples import Array, Flags, Samples, Stamps, equal_numbers
 from repsq_ros.timebase import NANOSECONDS, to_seconds
 
-KEEP_NS = 120 * NANOSECONDS  # of history
-TRIM = 4096  # samples too old that are dropped at once: memory moves seldom
+KEEP_NS = 120 * NANOSECONDS  # length of the history
+TRIM = 4096  # number of old samples dropped at once, to move memory rarely
 UNEQUAL = (Code.CONFLICT, 'equal stamps with unequal content: two bodies, or two publishers')
-SET_BACK_NS = NANOSECONDS  # further back than any sample can be late
-IN_A_ROW = 5  # samples so far back mean that the clock was set back; fewer are stray frames
+SET_BACK_NS = NANOSECONDS  # no sample is later than this
+IN_A_ROW = 5  # number of such samples that prove a clock set back; fewer are stray frames
 
 
 class Tail:
     """Keeps the newest samples of an input, `keep_ns` of history.
 
-    Single stamps from long ago (a frame without a stamp, or sent again) are put in their place
-    and change nothing else. Several in a row, each later than the one before, mean that the clock
-    was set back, or that a bag is played again: samples of the time that comes again are dropped.
+    Single old stamps (a frame without a stamp, or a repeated one) are sorted in without further
+    effect. Several in a row with increasing stamps mean that the clock was set back, or that a bag
+    is played again: then earlier samples of the repeated time are dropped.
 
-    :param frame: frame_id that is expected; empty: any
-    :param stamped: the stamps are the sensor's: two samples of one stamp must be equal
+    :param frame: expected frame_id; empty: any
+    :param stamped: the stamps are the sensor's: two samples with one stamp must be equal
     """
 
     def __init__(self, keep_ns: int = KEEP_NS, frame: str = '', stamped: bool = True) -> None:
         self._keep_ns, self._frame, self._stamped = keep_ns, frame, stamped
-        # Rows [begin, end) of arrays with room for more.
+        # Rows [begin, end) of larger arrays.
         self._stamps: Stamps = np.empty(0, dtype=np.int64)
         self._columns: dict[str, Array] = {}
         self._begin, self._end = 0, 0
         self._trim_at = TRIM
         self._doubts: list[Doubt] = []
-        self._back: list[Samples] = []  # rows from long ago that came in a row
-        self.from_long_ago = 0  # number of samples from long ago so far
-        self._set_back: list[Doubt] = []  # times that came twice
+        self._back: list[Samples] = []  # successive rows with old stamps
+        self.from_long_ago = 0  # number of samples with old stamps so far
+        self._set_back: list[Doubt] = []  # time intervals that occurred twice
 
     def __len__(self) -> int:
         return self._end - self._begin
 
     @property
     def newest_ns(self) -> int | None:
-        """Stamp of the newest sample; None while there is none."""
+        """Stamp of the newest sample; None: no sample."""
         return int(self._stamps[self._end - 1]) if self._end > self._begin else None
 
     @property
@@ -68,10 +68,10 @@ class Tail:
         """How often the clock of the stamps was set back."""
         return len(self._set_back)
 
-    # Taking in -----------------------------------------------------------------------------------
+    # Adding --------------------------------------------------------------------------------------
 
     def add(self, samples: Samples) -> None:
-        """Take in samples in the order of their arrival; late ones are put in their place."""
+        """Add samples in the order of their arrival; late ones are sorted in."""
         if len(samples) == 1:
             self._add_one(samples)
             return
@@ -92,12 +92,12 @@ class Tail:
             self._look_back(sample)
 
     def _add_some(self, samples: Samples) -> int:
-        """Take in rows from the first on; return how many, fewer if the clock was set back."""
+        """Add rows from the first one on; return how many, fewer if the clock was set back."""
         stamps, newest_ns = samples.stamps, self.newest_ns
         before_ns = int(stamps[0]) - 1 if newest_ns is None else newest_ns
         plain: Flags = stamps > np.maximum.accumulate(np.append(before_ns, stamps[:-1]))
         if not plain.all():
-            # Samples that were sent twice in a row are as plain as the first of them.
+            # Repeated samples are treated like the first of them.
             for row in samples.sent_again(equal=self._stamped).tolist():
                 plain[row + 1] = plain[row]
         plain[list(samples.doubts)] = False
@@ -114,12 +114,12 @@ class Tail:
             for row in range(begin, end):
                 count = len(self)
                 self._add_one(samples.take(slice(row, row + 1)))
-                if len(self) <= count:  # the clock was set back: look again at what follows
+                if len(self) <= count:  # the clock was set back: check the remaining rows again
                     return row + 1
         return len(samples)
 
     def _append(self, samples: Samples) -> None:
-        """Lay samples that are later than all others behind them."""
+        """Append samples that are later than all others."""
         self._make_room(samples)
         rows = slice(self._end, self._end + len(samples))
         self._stamps[rows] = samples.stamps
@@ -147,7 +147,7 @@ class Tail:
         self._begin, self._end = 0, there
 
     def _insert(self, sample: Samples) -> None:
-        """Put a late sample in its place."""
+        """Insert a late sample at its place."""
         self._make_room(sample)
         stamp_ns, end = sample.stamp_ns, self._end
         place = self._place(stamp_ns, 'right')
@@ -166,7 +166,7 @@ class Tail:
         self._end = end + 1
 
     def _note(self, sample: Samples) -> None:
-        """Remember what is wrong with a sample."""
+        """Note the fault of a sample."""
         stamp_ns, doubted = sample.stamp_ns, sample.doubts.get(0)
         if doubted is None:
             text = f'wrong frame: frame_id {sample.frame()!r}, expected {self._frame!r}'
@@ -174,7 +174,7 @@ class Tail:
         self._doubts.append(Doubt(stamp_ns, stamp_ns, *doubted))
 
     def _look_back(self, sample: Samples) -> None:
-        """Take notice of a stamp from long ago; of several, that the clock was set back."""
+        """Handle an old stamp: several in a row mean that the clock was set back."""
         back = self._back
         self.from_long_ago += 1
         if back and sample.stamp_ns <= back[-1].stamp_ns:
@@ -201,7 +201,7 @@ class Tail:
     # Dropping ------------------------------------------------------------------------------------
 
     def forget(self, before_ns: int) -> None:
-        """Drop all samples before an instant but the last one, which holds until the next."""
+        """Drop all samples before an instant except the last one, which is still valid."""
         self._drop(max(self._place(before_ns) - 1 - self._begin, 0))
 
     def _trim(self) -> None:
@@ -210,13 +210,13 @@ class Tail:
         self._trim_at = len(self) + TRIM
 
     def _drop(self, count: int) -> None:
-        """Drop the oldest samples, and with them what was wrong with them."""
+        """Drop the oldest samples with their faults."""
         self._begin += count
         if count and self._doubts and len(self):
             oldest_ns = int(self._stamps[self._begin])
             self._doubts = [each for each in self._doubts if each.end_ns >= oldest_ns]
 
-    # Giving out ----------------------------------------------------------------------------------
+    # Reading -------------------------------------------------------------------------------------
 
     def _place(self, stamp_ns: int, side: Literal['left', 'right'] = 'left') -> int:
         """Return the row of the first sample at (left) or after (right) an instant."""
@@ -224,9 +224,9 @@ class Tail:
         return self._begin + int(stamps.searchsorted(stamp_ns, side))
 
     def doubts(self, start_ns: int, end_ns: int, set_back_since: int = 0) -> list[Doubt]:
-        """Return what is wrong with samples of [start, end).
+        """Return the faults of samples in [start, end).
 
-        :param set_back_since: how often the clock had been set back when somebody began to look
+        :param set_back_since: earlier count of the clock's set-backs, which are then ignored
         """
         return [
             each
@@ -235,9 +235,9 @@ class Tail:
         ]
 
     def between(self, start_ns: int, end_ns: int, last_before: bool = False) -> Samples:
-        """Return the samples of [start, end), the first one of each stamp.
+        """Return the samples of [start, end); of equal stamps, the first one.
 
-        :param last_before: and the last one before them: a number holds until the next one
+        :param last_before: include the last one before: a number is valid until the next one
         """
         first, after = self._place(start_ns), self._place(end_ns)
         found = self._rows(max(first - last_before, self._begin), after)
@@ -265,7 +265,7 @@ class Tail:
 
 
 def _moved(kept: np.ndarray, room: int) -> np.ndarray:  # type: ignore[type-arg]
-    """Return an array with room for so many rows that begins with those kept."""
+    """Return an array with more room that begins with the kept rows."""
     found = np.empty((room, *kept.shape[1:]), dtype=kept.dtype)
     found[: len(kept)] = kept
     return found

@@ -31,7 +31,7 @@ from repsq_ros.timebase import to_seconds
 
 
 class Reduction(TextEnum):
-    """How the errors of all states become one number."""
+    """How the errors of all states are combined."""
 
     SUM = 'sum'
     MEAN = 'mean'
@@ -44,7 +44,7 @@ COMPONENTS = ('linear_x', 'linear_y', 'angular_z')
 def soft_linf(errors: NDArray[np.float64], gain: float, reduction: Reduction) -> float:
     """Return psi = 1 - exp(-gain * g), g from S = sum over the states of |e_i|^2.
 
-    `sum`: g = S, as the paper prints it; it saturates at 1 on real walks. `mean`: g = S/n.
+    `sum`: g = S, as printed in the paper; it saturates at 1 on real walks. `mean`: g = S/n.
     `rms`: g = sqrt(S/n), the form that reproduces the paper's values.
 
     :param errors: (n, k) measured minus commanded, n >= 1 states of k components
@@ -84,7 +84,7 @@ class TrackingLoss(KeyedDataclass, type='soft_linf'):
             'weights of the squared errors; those left out are 0', names=COMPONENTS, at_least=0
         ),
     )
-    # 0: the states that the sensor gives
+    # 0: use the sensor's states
     state_rate: float = field(
         default=0.0,
         metadata=key(
@@ -109,14 +109,14 @@ class TrackingLoss(KeyedDataclass, type='soft_linf'):
         return soft_linf(errors, self._gain(cut), self.reduction)
 
     def _gain(self, cut: Cut) -> float:
-        """Return the gain; of a sum as if the sensor had just as many states as are declared."""
+        """Return the gain; with `sum`, scaled to the declared number of states."""
         if self.reduction != Reduction.SUM or not self.state_rate > 0:
             return self.gain
         states = round(self.state_rate * to_seconds(cut.end_ns - cut.start_ns))
         return self.gain * (max(states, 1) / len(cut.velocity))
 
     def error_of_psi(self, cut: Cut) -> PsiError:
-        """Return how far the instruments may have moved the loss."""
+        """Return the largest error of the loss due to the instruments."""
         gain, states = self._gain(cut), len(cut.velocity) if self.reduction == Reduction.SUM else 1
 
         def loss(mean_square: float) -> float:
