@@ -12,18 +12,18 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Simulated tests beside the robot's: a regression on the case and on simulators' answers.
+"""Simulated tests as a control variate: a regression on the case and on simulators' answers.
 
 g(x, s) is fitted to the robot tests so far, h = min(g, k) for the lower end and max(g, l) for the
-upper one, since a bet that r* is larger can only be ruined by a large g. E h is not known. It is
-foretold (mu, from simulated tests used before), and each robot test is bet on together with the
-mean of h over fresh simulated tests of its own, by one stake b:
+upper one, since a bet that r* is larger can only be ruined by a large g. E h is not known. Earlier
+simulated tests give a prediction mu. Each robot test is bet on together with the mean of h over
+new simulated tests of its own, by one stake b:
 
     (1 + b (w (psi - h) + mu - m)) (1 + b (mean h - mu))
 
-Where r* <= m and E h = mu + d, its expectation is at most (1 - b d)(1 + b d) <= 1, whatever mu and
-g are: as valid at any n as `anytime` itself, without a share of c for E h. Assumed is that the
-simulator answers the robot's cases and its own, drawn from p, in one way.
+If r* <= m and E h = mu + d, its expectation is at most (1 - b d)(1 + b d) <= 1, for any mu and g:
+as valid at any n as `anytime` itself, without a share of c for E h. The assumption is that the
+simulator answers the robot's cases and its own, drawn from p, in the same way.
 """
 
 from __future__ import annotations
@@ -46,20 +46,22 @@ from repsq_ros.estimation.portfolio import ControlledAnytime, ControlledProgress
 from repsq_ros.estimation.regression import FIRST, LARGEST_LOSS, Ridge, dot
 from repsq_ros.estimation.stopping import Bounds, Question
 
-GAIN = math.log(40.0)  # that ends a campaign, about
-KEPT = 8  # one of so many simulated tests is never bet on: the first guess of means
-QUANTILES = tuple(k / 10 for k in range(1, 11))  # quantiles of g that it may be cut at
-LATER, AT_LEAST = 1.5, 0.3  # simulated tests are kept for so many robot tests, as now foretold
+GAIN = math.log(40.0)  # approximate log capital at the end of a campaign
+KEPT = 8  # one in this many simulated tests is never bet on, but used for the first prediction
+QUANTILES = tuple(k / 10 for k in range(1, 11))  # candidate quantiles of g for k and l
+# Simulated tests are spread over the robot tests up to LATER times the forecast total, and over
+# AT_LEAST times the forecast if few are left.
+LATER, AT_LEAST = 1.5, 0.3
 
 
 @dataclass(frozen=True)
 class Side:
-    """What one end of the interval bets on, signed so that a larger value moves the end up."""
+    """The bet of one end of the interval; signed so that a larger value moves the end up."""
 
     offset: float = 0.0  # u = z + offset
     bound: float = 0.0  # u cannot be lower
-    beside: float = 0.0  # mean of h over the test's simulated tests, less what was foretold
-    stake: float | None = None  # at most; None: nothing is bet on but z
+    beside: float = 0.0  # mean of h over the test's simulated tests, minus the prediction
+    stake: float | None = None  # largest stake; None: only bet on z
 
 
 def _bounds_of(sides: tuple[Side, Side]) -> Bounds:
@@ -68,43 +70,43 @@ def _bounds_of(sides: tuple[Side, Side]) -> Bounds:
 
 @dataclass(frozen=True)
 class ForeseenByTwin(Predictable):
-    """What is known of a test before psi is."""
+    """What is known of a test before psi."""
 
     known_before = False
-    sides: tuple[Side, Side]  # of the lower end, of the upper end
+    sides: tuple[Side, Side]  # for the lower end, for the upper end
 
 
 @dataclass(frozen=True)
 class ValueByTwin(ControlledValue):
-    """v of one test: its mean is the estimate, its sides are bet on."""
+    """v of one test: its mean is the estimate, and its sides are bet on."""
 
     known_before = False
     sides: tuple[Side, Side]
 
     @property
     def bet_bounds(self) -> Bounds:
-        """Bounds of what is bet on: of the lower end's values, and of the upper end's."""
+        """Bounds of the values that are bet on: for the lower end, and for the upper end."""
         return _bounds_of(self.sides)
 
 
 @dataclass(frozen=True)
 class _Clip:
-    """h = min(sign g, k) as it is in force."""
+    """The current h = min(sign g, k)."""
 
     k: float
-    lower: float  # psi, signed, is not below
-    mean: float  # as foretold
-    variance: float  # of u with the mean beside it
-    growth: float  # expected of the bet, per test
+    lower: float  # lower bound of signed psi
+    mean: float  # predicted mean
+    variance: float  # of u, including the mean of h
+    growth: float  # expected growth of the bet, per test
     plain: bool  # h is constant
 
 
 class TwinControl:
-    """A fold over the counted tests: the fit, the clips, and the simulated tests of each one.
+    """The fit, the clips, and the simulated tests of each robot test, updated test by test.
 
     :param features: functions of (x, s); the first one is 1
-    :param answer: s of a robot's case, of each simulator, told before its test
-    :param simulated: (x, s) of cases drawn from the target, in their order
+    :param answer: each simulator's s to a robot's case, known before its test
+    :param simulated: (x, s) of cases drawn from the target, in order
     :param psi: range M of psi
     """
 
@@ -129,16 +131,16 @@ class TwinControl:
         self._psis: list[float] = []
         self._weights: list[float] = []
         self._coefficients = [0.0] * len(penalties)
-        self._g: Numbers = np.zeros(len(simulated))  # over the table, by the fit in force
+        self._g: Numbers = np.zeros(len(simulated))  # g of all simulated tests, by the current fit
         self._clips: tuple[_Clip, _Clip] | None = None
-        self._batch = 0  # simulated tests of the next robot test
+        self._batch = 0  # number of simulated tests for the next robot test
 
     def foresee(self, test: CountedCase) -> ForeseenByTwin:
-        """Return what is known of v; its simulated tests are used up by it."""
+        """Return what is known of v; this uses up its simulated tests."""
         return self._foresee(test, self._features(test.x, self._answer(test.x)))
 
     def count(self, test: CountedCase) -> ValueByTwin:
-        """Return v by the fit in force, then learn."""
+        """Return v from the current fit, then learn."""
         row = self._features(test.x, self._answer(test.x))
         before = self._foresee(test, row)
         self._learn(row, test)
@@ -214,7 +216,7 @@ class TwinControl:
         seen: Numbers,
         weight_bound: float,
     ) -> _Clip:
-        """Return the clip whose bet is expected to grow fastest, to the second order."""
+        """Return the clip with the fastest expected growth of the bet, to second order."""
         psis, g, weights = sign * tests[0], sign * tests[1], tests[2]
         lower = min(sign * self._psi.lower, sign * self._psi.upper)
         mean, square = _mean(weights * psis), self._gamma**2
@@ -230,7 +232,7 @@ class TwinControl:
                 guess = _mean(h)
                 spread = _mean((h - guess) ** 2) / batch
                 left = weights * (psis - np.minimum(g, k))
-                # Coefficients that were fitted to the same tests flatter themselves.
+                # Residuals of the tests that were fitted are too small.
                 optimism += 2.0 * len(self._coefficients) / n
             away = left - _mean(left)
             variance = _mean(away * away) * optimism + spread
@@ -244,7 +246,7 @@ class TwinControl:
 
 
 def _combined(coefficients: Sequence[float], columns: Numbers) -> Numbers:
-    """Return the combination of the rows of an array, in a fixed order."""
+    """Return the linear combination of the rows, summed in a fixed order."""
     total: Numbers = np.zeros(columns.shape[1])
     for each, column in zip(coefficients, columns, strict=True):
         total += each * column
@@ -257,11 +259,11 @@ def _mean(values: Numbers) -> float:
 
 @dataclass(frozen=True)
 class TwinAnytime(ControlledAnytime):
-    """Stops as `anytime` does, on bets that a simulator's answers steady."""
+    """Stops as `anytime` does, by bets with less variance due to a simulator's answers."""
 
     @property
     def statement(self) -> str:
-        """Return the guarantee, with what the twin adds to it."""
+        """Return the guarantee, with the assumption about the twin."""
         return (
             f'{self.rule.statement}; {self.share:g} of the capital bets on what {self.control} '
             'leaves of psi, each test together with simulated tests of its own'
@@ -273,7 +275,7 @@ class TwinAnytime(ControlledAnytime):
 
 
 class TwinProgress(ControlledProgress):
-    """L and U from z, and from u with the simulated mean beside it."""
+    """L and U from z, and from u with the mean of the simulated tests."""
 
     def add_beside(
         self,
@@ -283,7 +285,7 @@ class TwinProgress(ControlledProgress):
         controlled: ControlledValue,
         could: Bounds | None = None,
     ) -> None:
-        """Take in one test (see ControlledProgress)."""
+        """Add one test (see ControlledProgress)."""
         if self.reached:
             return
         assert isinstance(controlled, ValueByTwin)
@@ -298,7 +300,7 @@ class TwinProgress(ControlledProgress):
         self._conclude(total)
 
     def miss_beside(self, total: Accumulator, could: Bounds, foreseen: Predictable) -> None:
-        """Take in a case that was drawn and gave no value (see ControlledProgress)."""
+        """Add a case without a value (see ControlledProgress)."""
         if self.reached:
             return
         assert isinstance(foreseen, ForeseenByTwin)

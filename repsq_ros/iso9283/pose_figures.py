@@ -41,8 +41,8 @@ def draw(
     """Draw the cycles of one pose from three sides and over time, and AP and RP of all poses.
 
     :param positions: (n, 3) [mm] of the pose with most cycles
+    :param goal: (3,) [mm] commanded
     :param accuracy: AP [mm] of each pose; NaN: not known
-    :param accuracy: AP [mm] of each pose; NaN where it is not known
     :param repeatability: RP [mm] of each pose; NaN: not known
     :returns: names of the files
     :raises MissingError: matplotlib is not installed

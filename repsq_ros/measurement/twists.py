@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Whether a twist can be believed: within bounds, without spikes, and as the pose moves."""
+"""Whether a twist can be trusted: plausible, without spikes, and consistent with the pose."""
 
 from __future__ import annotations
 
@@ -31,17 +31,20 @@ from repsq_ros.measurement.samples import Array, Samples
 from repsq_ros.measurement.velocity import by_difference, by_slope
 from repsq_ros.measurement.window import Window
 
-PERIODS = 9  # over which they are compared, at least: poses have the motion between two twists
-OF_WORLD = 0.5  # share of a difference; less is left of it where the twist is one of the world
-FAR = 8.0  # times what nine of ten twists stay within: a spike
-GOES_ALONG = 0.25  # of a twist for one sample; its integral over the two steps beside it has half
-AT_REST = 1e-6  # [m/s, rad/s] that a filter leaves of nothing
-AHEAD = np.array([1.0, 0.0, 0.0])  # where the heading points
+# shortest span of the comparison, in periods: poses have the motion between two twists
+PERIODS = 9
+# share of a difference; if less is left in the world frame, the twist is in that frame
+OF_WORLD = 0.5
+FAR = 8.0  # spike threshold, in units of the 90th percentile
+# share of a twist's spike that poses have to follow; its integral has half over two steps
+GOES_ALONG = 0.25
+AT_REST = 1e-6  # [m/s, rad/s] remainder of a filter that counts as rest
+AHEAD = np.array([1.0, 0.0, 0.0])  # direction of the heading
 FEWEST_REPEATED = 5  # twists
 
 
 def bound_fault(samples: Samples, window: Window, limits: Limits) -> Fault | None:
-    """Return where a twist is faster than anything moves."""
+    """Return a fault if a twist is impossibly fast."""
     bounds = (limits.fastest, limits.fastest_turn)
     for column, bound, unit in zip((samples.linear, samples.angular), bounds, UNITS, strict=True):
         if column is None or not len(column):
@@ -58,14 +61,14 @@ def bound_fault(samples: Samples, window: Window, limits: Limits) -> Fault | Non
 
 
 UNITS = ('m/s', 'rad/s')
-PARTS = (slice(0, 2), slice(2, 3))  # of velocities: in the plane, about the vertical
+PARTS = (slice(0, 2), slice(2, 3))  # parts of velocities: in the plane, about the vertical
 
 
 def spikes(rows: Array, samples: Samples) -> Array:
-    """Return by how much single twists stand out from those around them; 0: they do not.
+    """Return by how much single twists stand out from their neighbours; 0: they do not.
 
-    Each is held against the median of itself and the two on either side: a velocity that goes up
-    or down is its own median. Where the poses beside it go along, the body did just that.
+    Each twist is compared with the median of itself and two neighbours on either side, which
+    ignores rising and falling velocities. If the poses follow the spike, the body really moved.
 
     :param rows: (n, 3) in m/s, m/s, rad/s, of the samples
     :returns: (n, 3)
@@ -91,9 +94,9 @@ def _off_median(rows: Array) -> Array:
 
 
 def spikes_told(samples: Samples, off: Array, window: Window) -> str:
-    """Return which twist stands out most, for people.
+    """Return a description of the largest spike.
 
-    :param off: (n, 3) as `spikes` returns it
+    :param off: (n, 3) from `spikes`
     """
     sizes = np.hypot(off[:, 0], off[:, 1]), np.abs(off[:, 2])
     size, unit = max(zip(sizes, UNITS, strict=True), key=lambda each: float(each[0].max()))
@@ -102,10 +105,10 @@ def spikes_told(samples: Samples, off: Array, window: Window) -> str:
 
 
 def dead_fault(samples: Samples, window: Window, limits: Limits) -> Fault | None:
-    """Return whether the velocities of an odometry are exact zeros that it does not mean.
+    """Return a fault if the velocities of an odometry are zeros that are not measured.
 
-    A controller that is off reports zeros throughout; a driver that knows poses alone leaves the
-    twist zero while the pose moves. Zeros under a command of zero are what is to be expected.
+    A controller that is off reports zeros throughout; a driver without velocities leaves the
+    twist zero while the pose moves. With a zero command, zeros are normal.
     """
     if samples.linear is None or samples.angular is None or len(samples) < 2:
         return None
@@ -132,9 +135,9 @@ def dead_fault(samples: Samples, window: Window, limits: Limits) -> Fault | None
 
 
 def _repeated(samples: Samples, window: Window, limits: Limits) -> Fault | None:
-    """Return where a twist without a pose beside it is repeated to the last bit under a command.
+    """Return a fault if a twist without a pose is bit-identical for too long during a command.
 
-    Nothing that is measured repeats itself while the body moves.
+    Measured values of a moving body do not repeat.
     """
     assert samples.linear is not None
     assert samples.angular is not None
@@ -165,9 +168,9 @@ def _repeated(samples: Samples, window: Window, limits: Limits) -> Fault | None:
 
 
 def tells_motion(samples: Samples) -> bool:
-    """Tell whether an odometry that has a position tells of a motion in all of its samples.
+    """Tell whether an odometry with a position reports motion in all its samples.
 
-    Wheels at rest repeat themselves, and a bridge may leave the position zero.
+    Wheels at rest repeat values, and a bridge may leave the position zero.
     """
     if samples.position is None or samples.linear is None or samples.angular is None:
         return False
@@ -176,12 +179,12 @@ def tells_motion(samples: Samples) -> bool:
 
 
 class SlopesOfBoth(NamedTuple):
-    """Velocities by the twist and by the pose of the same samples, smoothed alike.
+    """Velocities by twist and by pose of the same samples, equally smoothed.
 
     :ivar by_twist: (n, 3) in m/s, m/s, rad/s
     :ivar by_pose: (n, 3)
     :ivar span: of the slopes [s]
-    :ivar within: samples in a span
+    :ivar within: number of samples in a span
     """
 
     by_twist: Array
@@ -191,11 +194,11 @@ class SlopesOfBoth(NamedTuple):
 
 
 def slopes_of_both(samples: Samples, span: float) -> SlopesOfBoth | None:
-    """Return what twist and pose differ in: the twist is integrated, slopes are taken of both.
+    """Return comparable velocities by twist and by pose: the twist is integrated first.
 
     :param samples: of the window, in SI units
-    :param span: [s] of a slope of poses; here it is twice as long, or PERIODS
-    :returns: None: too few, or the position is zero throughout
+    :param span: [s] of a slope of poses; here at least twice as long, and PERIODS
+    :returns: None: too few samples, or the position is always zero
     """
     if samples.position is None or samples.orientation is None or len(samples) < 6:
         return None
@@ -214,10 +217,10 @@ def slopes_of_both(samples: Samples, span: float) -> SlopesOfBoth | None:
 
 
 def differences_told(samples: Samples, both: SlopesOfBoth) -> str:
-    """Return by how much twist and pose differ, and what explains it, for people.
+    """Return a description of the difference between twist and pose, and of its cause.
 
     :param samples: of the window, in SI units
-    :param both: their velocities, as `slopes_of_both` returns them
+    :param both: their velocities, from `slopes_of_both`
     """
     off = both.by_twist - both.by_pose
     mean = off.mean(axis=0)
@@ -236,9 +239,9 @@ def _rms(rows: Array) -> float:
 
 
 def integrated(samples: Samples, of_world: bool = False) -> Samples:
-    """Return the poses to which the twist would lead, from the first one on; heading alone.
+    """Return the poses that result from integrating the twist from the first pose; heading only.
 
-    :param of_world: as if its linear part were told in the world's frame
+    :param of_world: assume that its linear part is in the world frame
     """
     assert samples.position is not None
     assert samples.orientation is not None
@@ -248,7 +251,7 @@ def integrated(samples: Samples, of_world: bool = False) -> Samples:
     velocity = samples.linear if of_world else turned(samples.orientation, samples.linear)
     turn = turned(samples.orientation, samples.angular)
     ahead = turned(samples.orientation, AHEAD)
-    # Of a body that leans, the heading turns otherwise than the body does about z.
+    # If a body leans, its heading rate differs from the turn rate about its z axis.
     leans = np.einsum('ij,ij->i', turn[:, :2], ahead[:, :2]) / (ahead[:, :2] ** 2).sum(axis=1)
     rate = turn[:, 2] - ahead[:, 2] * leans
     rates = np.column_stack([velocity, rate])  # integrated by trapezoids

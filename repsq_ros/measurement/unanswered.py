@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""A body that does not move at all under a clear velocity command: it does not answer."""
+"""A body that does not move at all during a clear velocity command: no answer."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ from repsq_ros.measurement.heading import unwrapped, yaw_of
 from repsq_ros.measurement.inputs import Need
 from repsq_ros.measurement.samples import Array
 
-SPAN = 1.0  # [s]: sway and the noise of sensors are averaged over it
-TURN = 2.0  # [rad/s] for each m/s of `least_speed`: the same of a yaw rate
+SPAN = 1.0  # [s] over which sway and sensor noise are averaged
+TURN = 2.0  # [rad/s] per m/s of `least_speed`: corresponding yaw rate
 CLEAR = 2.0  # times `least_speed`: a slower command may look like rest
 
 
 def is_clear(command: Sequence[float], least_speed: float) -> bool:
-    """Tell whether a command is a velocity that cannot be taken for rest.
+    """Tell whether a command is a velocity that clearly differs from rest.
 
-    :param command: v_x, v_y, yaw rate [m/s, m/s, rad/s]; a pose or a push is none
-    :param least_speed: [m/s] of a robot that moves
+    :param command: v_x, v_y, yaw rate [m/s, m/s, rad/s]; false for a pose or a push
+    :param least_speed: [m/s] of a moving robot
     """
     if len(command) != 3:
         return False
@@ -45,7 +45,7 @@ def is_clear(command: Sequence[float], least_speed: float) -> bool:
 def unanswered(cut: Cut) -> str:
     """Return that the body stood still from its command to the end of its window, or ''.
 
-    :param cut: the window, with all that comes before it
+    :param cut: the window with everything before it
     """
     window = cut.window
     least = cut.limits.least_speed

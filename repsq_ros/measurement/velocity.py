@@ -26,7 +26,7 @@ from repsq_ros.measurement.samples import Array, Flags, Samples, Stamps
 FITS = (Velocity.SLOPE, Velocity.CUBIC)
 FEWEST = 3  # poses for a straight line
 FEWEST_OF_A_CUBIC = 5
-EDGE_NS = 20  # beyond the span: stamps are rounded somewhere
+EDGE_NS = 20  # [ns] tolerance of the span, since stamps are rounded
 
 
 def from_twist(samples: Samples) -> Array:
@@ -51,9 +51,9 @@ def _poses(samples: Samples) -> tuple[Array, Array, Array]:
 def by_difference(samples: Samples) -> Array:
     """Return (v_x, v_y, yaw rate) by backward differences, as the paper does.
 
-    The displacement between two poses is turned into the body frame by their middle heading;
-    headings are unwrapped, so that a turn through 180 degrees is no jump. Where stamps are those
-    of arrival, two poses that came together make a velocity of any size: see `by_slope`.
+    The displacement between two poses is rotated to the body frame by their middle heading, which
+    is unwrapped, so that turning through 180 degrees is no jump. If stamps are times of arrival,
+    two poses that arrive together give an arbitrary velocity: see `by_slope`.
 
     :param samples: n + 1 poses
     :returns: (n, 3) in m/s, m/s, rad/s, one for each pose but the first
@@ -69,28 +69,29 @@ def by_difference(samples: Samples) -> Array:
 def by_slope(samples: Samples, span: float, first: int = 0) -> Array:
     """Return (v_x, v_y, yaw rate) as slopes of straight lines through the poses around each pose.
 
-    Least squares over the poses within span / 2 of each one; where these are fewer than three or
-    lie within less than span / 2 (a gap, poses that came together), neighbours are taken in
-    until they do not. The slope is turned into the body frame by the mean heading of the same
-    poses, which is the heading at the instant for which the slope stands: no lag at the ends of
-    the path, and an error of relative size (yaw rate x span)^2 / 40 on a circle.
+    Least squares over the poses within span / 2 of each one. If these are fewer than three, or
+    cover less than span / 2 (a gap, poses that came together), more neighbours are used. The slope
+    is rotated to the body frame by the mean heading of the same poses, which is the heading at the
+    slope's own instant: there is no lag at the ends of the path, and an error of relative size
+    (yaw rate x span)^2 / 40 on a circle.
 
     :param samples: n >= 3 poses
     :param span: [s]
-    :param first: the first pose for which a velocity is wanted
+    :param first: index of the first pose whose velocity is returned
     :returns: (n - first, 3) in m/s, m/s, rad/s
     :raises ValueError: fewer than three poses, or all within less than span / 2
     """
     low, high = neighbours(samples.stamps, span, FEWEST, first)
     seconds, position, heading = _poses(samples)
-    summed = np.empty((8, len(samples)))  # t, t^2, x, y, heading, and the last three times t
+    # sums of t, t^2, x, y, heading, and the last three times t
+    summed = np.empty((8, len(samples)))
     summed[0], summed[1], summed[4] = seconds, seconds * seconds, heading
     summed[2:4] = (position[:, :2] - position[0, :2]).T
     np.multiply(summed[2:5], seconds, out=summed[5:])
     running = np.zeros((8, len(samples) + 1))
     np.add.accumulate(summed, axis=1, out=running[:, 1:])
     sums = running.take(high, axis=1) - running.take(low, axis=1)
-    # Moments about an instant near each window: t - middle is small, so little is cancelled.
+    # Moments about an instant near each window: t - middle is small, so few digits cancel.
     n = (high - low).astype(np.float64)
     middle = seconds[(low + high) >> 1]
     mean = sums[0] / n - middle
@@ -103,14 +104,13 @@ def by_slope(samples: Samples, span: float, first: int = 0) -> Array:
 def by_cubic(samples: Samples, span: float, first: int = 0) -> Array:
     """Return (v_x, v_y, yaw rate) as slopes of cubic polynomials through the same poses.
 
-    As Savitzky and Golay smooth, for stamps that need not be even. It follows a sway that a
-    straight line flattens, and takes more of the noise. At the ends, where there are poses on one
-    side only, it stands for the middle of its poses as the line does: a cubic is poorly
-    constrained at its ends.
+    Like a Savitzky-Golay filter, but for uneven stamps. It follows a sway that a straight line
+    flattens, but passes more noise. At the ends, with poses on one side only, it gives the slope
+    at the middle of its poses, as the line does: a cubic is poorly constrained at its ends.
 
     :param samples: n >= 5 poses
     :param span: [s]
-    :param first: the first pose for which a velocity is wanted
+    :param first: index of the first pose whose velocity is returned
     :returns: (n - first, 3) in m/s, m/s, rad/s
     :raises ValueError: fewer than five poses, or all within less than span / 2
     """
@@ -124,11 +124,11 @@ def by_cubic(samples: Samples, span: float, first: int = 0) -> Array:
 
 
 def cubic_noise(samples: Samples, span: float, first: int, every: int) -> Array:
-    """Return the variances of x, y and heading about cubics through the poses around each one.
+    """Return the variances of x, y and heading about local cubics.
 
-    :param every: the cubics are laid around each `every`th pose from `first` on
+    :param every: a cubic is fitted around every `every`th pose from `first` on
     :returns: (3,) in m^2, m^2, rad^2
-    :raises ValueError: too few poses, or of too short a time
+    :raises ValueError: too few poses, or too short a time
     """
     low, high = neighbours(samples.stamps, span, FEWEST_OF_A_CUBIC, first, every)
     time, inside, values = _around(samples, span, low, high)
@@ -142,11 +142,11 @@ def cubic_noise(samples: Samples, span: float, first: int, every: int) -> Array:
 
 
 def line_noise(stamps: Stamps, span: float, first: int, cubic: bool = False) -> float:
-    """Return the variance of a slope for each unit of that of the poses [1/s^2], its mean.
+    """Return the mean variance of a slope per unit variance of the poses [1/s^2].
 
-    :param cubic: of the cubic, which takes 25/4 times the noise of the line where poses are dense,
-        and 9.03 times that where there are five
-    :raises ValueError: too few poses, or of too short a time
+    :param cubic: for the cubic, whose noise is 25/4 times that of the line with dense poses, and
+        9.03 times with five poses
+    :raises ValueError: too few poses, or too short a time
     """
     low, high = neighbours(stamps, span, FEWEST_OF_A_CUBIC if cubic else FEWEST, first)
     seconds = (stamps - stamps[0]).astype(np.float64) * 1e-9
@@ -163,11 +163,11 @@ def line_noise(stamps: Stamps, span: float, first: int, cubic: bool = False) -> 
 def _around(
     samples: Samples, span: float, low: Stamps, high: Stamps
 ) -> tuple[Array, Array, Array]:
-    """Return the poses [low, high) of each row, side by side: 0 beyond the last one of a row.
+    """Return the poses [low, high) of each row, padded with 0.
 
-    :returns: the time from the middle of the poses of a row in units of span / 2, so that all of
-        its powers are of one size, (k, m); 1 where there is a pose, (k, m); x and y from the first
-        of all poses and heading, (k, m, 3)
+    :returns: times from the middle of each row's poses in units of span / 2, so that all powers
+        have a similar size, (k, m); 1 where there is a pose, (k, m); x and y relative to the
+        first of all poses, and heading, (k, m, 3)
     """
     seconds, position, heading = _poses(samples)
     places = low[:, None] + np.arange(int((high - low).max()))[None, :]
@@ -183,13 +183,13 @@ def _around(
 def neighbours(
     stamps: Stamps, span: float, fewest: int, first: int = 0, every: int = 1
 ) -> tuple[Stamps, Stamps]:
-    """Return [low, high) of the poses around each pose.
+    """Return the range [low, high) of the poses around each pose.
 
-    In whole ns, and with a little grace: a pose at the span's very edge is always within it.
+    In integer ns with a small tolerance, so that a pose exactly at the span's end is included.
 
     :param stamps: (n,) [ns]
     :param span: [s]
-    :param first: the first pose for which they are wanted; from there on for each `every`th
+    :param first: index of the first pose; from there on, every `every`th one
     :returns: (n - first,) each, or as many as are wanted
     :raises ValueError: too few poses, or all within less than span / 2
     """
@@ -208,7 +208,7 @@ def neighbours(
 
 
 def _short(stamps: Stamps, low: Stamps, high: Stamps, half: int, fewest: int) -> Flags:
-    """Tell which neighbours are too few, or lie within too short a time."""
+    """Tell which neighbours are too few, or cover too short a time."""
     found: Flags = (stamps[high - 1] - stamps[low] < half - EDGE_NS) | (high - low < fewest)
     return found
 
@@ -232,9 +232,9 @@ def estimated(samples: Samples, source: Input, first: int) -> Array:
 
 
 def lead_of(stamps: Stamps, source: Input, first: int) -> int:
-    """Return how many samples before sample `first` its estimator looks at.
+    """Return how many samples before sample `first` its estimator uses.
 
-    No further back than one span: what came before differs between a run and its recording.
+    At most one span: earlier samples differ between a live run and its recording.
     """
     if source.velocity not in FITS or not first:
         return min(first, 1)
@@ -243,10 +243,10 @@ def lead_of(stamps: Stamps, source: Input, first: int) -> int:
 
 
 def pace(stamps: Stamps, even: Stamps, source: Input, first: int) -> Array:
-    """Return how much time went by for each second of the stamps, as a velocity is estimated.
+    """Return the true time per second of the stamps, averaged as in estimating a velocity.
 
     :param stamps: (n,) [ns]
-    :param even: (n,) [ns] the same instants by a clock that runs evenly
+    :param even: (n,) [ns] the same instants by an even clock
     :returns: (n - first,)
     """
     seconds = (even - even[0]).astype(np.float64) * 1e-9

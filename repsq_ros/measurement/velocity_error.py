@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What the instruments can do to the velocities of a window."""
+"""Errors of a window's velocities due to the instruments."""
 
 from __future__ import annotations
 
@@ -32,20 +32,21 @@ from repsq_ros.measurement.samples import Array, Samples, Stamps
 from repsq_ros.measurement.twists import SlopesOfBoth, differences_told, spikes, spikes_told
 from repsq_ros.measurement.velocity import by_slope, cubic_noise, line_noise
 
-CENTRES = 60  # at so many instants of a window the noise is looked at
-UNEVEN = 0.02  # of a period: stamps that are nearer to even ones than that are even
-LOST = (0.5, 1.5)  # periods: where all gaps are within, no message was lost
-BETTER = 0.8  # of the noise that the stamps leave, by others: they are the right ones
-# Over half the span a straight line smooths a quarter as much.
+CENTRES = 60  # number of instants in a window at which the noise is estimated
+UNEVEN = 0.02  # share of a period: stamps closer than this to even ones count as even
+LOST = (0.5, 1.5)  # periods: if all gaps are within these limits, no message was lost
+BETTER = 0.8  # share of the noise: other stamps are better if they leave less than this
+# Over half the span, a straight line has a quarter of the smoothing.
 OF_HALF = 4.0 / 3.0
 # 1 - H of a cubic is 0.2 times the square of that of a line: u^4 / 504 and u^2 / 10.
 OF_CUBIC = 0.2
 
-ORDERS = (3, 8)  # of the differences by which the noise of a twist is told
-SURE = 2.0  # standard errors by which twist and pose may differ on average
-PARABOLA = 1.2  # of white noise over n samples / n: a slope of the integral weights it so
+ORDERS = (3, 8)  # orders of the differences that estimate the noise of a twist
+SURE = 2.0  # standard errors by which means of twist and pose may differ
+# factor on the variance of white noise / n in a slope of the integral over n samples
+PARABOLA = 1.2
 FACTORED = np.array([[1.0, 0.0], [1.0j, 0.0], [0.0, 1.0]])  # v_x + i v_y, and the yaw rate
-TINY = 1e-30  # in place of 0, to divide by
+TINY = 1e-30  # replaces 0 as a divisor
 OF_NORMAL = 0.6745  # median of |z| of a standard normal z
 OF_MEDIAN = 3.2  # standard error of that variance, times sqrt(n) (simulated, 60 to 1500 rows)
 
@@ -53,11 +54,11 @@ Loss = Callable[[float], float]  # psi from a weighted mean square of errors [m^
 
 
 class OtherVelocities(NamedTuple):
-    """Velocities at the same instants, as they are taken and as they may be.
+    """Velocities at the same instants, by the used and by another estimator.
 
     :ivar taken: (k, 3) [m/s, m/s, rad/s]
     :ivar other: (k, 3)
-    :ivar noise: (2, 3) variances of both by the noise of the sensor
+    :ivar noise: (2, 3) variances of both due to sensor noise
     """
 
     taken: Array
@@ -66,10 +67,10 @@ class OtherVelocities(NamedTuple):
 
 
 def velocity_error(cut: Cut, weights: Array, loss: Loss) -> PsiError:
-    """Return how far the instruments may have moved a psi that follows from a mean square.
+    """Return the errors of a psi that is a function of a mean square, due to the instruments.
 
-    :param weights: (3,) of the squared errors of the velocities
-    :param loss: psi from the mean over the states of the weighted sum of their squares
+    :param weights: (3,) of the velocities' squared errors
+    :param loss: from the mean over the states of the weighted sum of squares to psi
     """
     command = np.asarray(cut.window.command, dtype=np.float64)
 
@@ -113,10 +114,10 @@ def velocity_error(cut: Cut, weights: Array, loss: Loss) -> PsiError:
 
 
 def twist_error(cut: Cut, psi: Callable[[Cut], float]) -> PsiError:
-    """Return how far psi may be off by spikes of a twist, and if the poses beside it are right.
+    """Return the errors of psi due to spikes of a twist, and to disagreement with its poses.
 
-    Spikes are taken from it. Then what it differs from its poses by, once as an offset and once
-    as a scale and a turn, as far as it is more than noise. The larger change of psi counts.
+    First the spikes are removed. Then the difference from the poses beyond noise is removed, once
+    as an offset and once as factors. The larger change of psi counts.
 
     :param cut: from which psi was computed
     :raises UnmeasurableError: as psi does
@@ -137,12 +138,12 @@ def twist_error(cut: Cut, psi: Callable[[Cut], float]) -> PsiError:
 
 
 def _excess_of_twist(taken: Array, both: SlopesOfBoth) -> tuple[Array, Array]:
-    """Return by how much a twist exceeds that of its poses, in two ways.
+    """Return by how much a twist exceeds the velocity of its poses, in two ways.
 
-    First as an offset: the mean difference less SURE standard errors, and the variation about it
-    less what noise explains. All that smoothing takes from the twist counts as noise, and so does
-    a gait that is sampled seldom. Then as factors by least squares, one in the plane and one of
-    the yaw rate, each less SURE standard errors.
+    First as an offset: the mean difference minus SURE standard errors, and the variation about it
+    minus the part that noise explains. Everything that smoothing removes from the twist counts as
+    noise, and so does an undersampled gait. Then as factors by least squares, one in the plane and
+    one for the yaw rate, each minus SURE standard errors.
 
     :returns: (n, 3) each, in m/s, m/s, rad/s
     """
@@ -157,18 +158,19 @@ def _excess_of_twist(taken: Array, both: SlopesOfBoth) -> tuple[Array, Array]:
     power = np.sum(np.abs(twist) ** 2, axis=0) + TINY
     factor = np.sum(twist.conj() * pose, axis=0) / power
     left = np.sum(np.abs(pose - factor * twist) ** 2, axis=0)
-    unsure = SURE * np.sqrt(left / power * both.within / len(pose))  # as many lie in one span
+    # samples in one span are not independent
+    unsure = SURE * np.sqrt(left / power * both.within / len(pose))
     share = np.maximum(1.0 - unsure / (np.abs(1.0 - factor) + TINY), 0.0)
     scaled = (1.0 - factor) * share * (taken @ FACTORED) @ FACTORED.conj().T
     return offset, scaled.real
 
 
 def _noise_of_twist(rows: Array) -> Array:
-    """Return the variance of white noise, (3,), by differences of order k.
+    """Return the variance of white noise, (3,), from differences of order k.
 
-    They have C(2k, k) times that of the noise. A high order leaves 2 % of a sway at a quarter of
-    the rate, a low one spreads a jolt over few samples: the least counts. By their median: the
-    jolts of a gait are seldom, and as large as they like.
+    Their variance is C(2k, k) times that of the noise. A high order leaves 2 % of a sway at a
+    quarter of the rate, a low one spreads a jolt over fewer samples: the smaller result counts.
+    The median is used, since the jolts of a gait are rare but large.
     """
     if len(rows) < 2 * max(ORDERS):
         return np.zeros(3)
@@ -186,7 +188,7 @@ def _noise_of_pose(samples: Samples, span: float, first: int) -> Array:
     assert samples.orientation is not None
     every = max((len(samples) - first) // CENTRES, 1)
     found = cubic_noise(samples, span, first, every)
-    # Errors of rounded numbers last as long as these are repeated to the last bit.
+    # Rounding errors persist while a value repeats.
     changed = np.stack(
         [
             (column[1:] != column[:-1]).any(axis=1)
@@ -209,9 +211,9 @@ def _noise_of_velocity(
 
 
 def _smoothed_otherwise(cut: Cut, noise: Array, pose: Array) -> OtherVelocities | None:
-    """Return velocities beside those of a line over half the span, or of a cubic beside a line's.
+    """Return velocities by a line over half the span instead, or by a cubic instead of a line.
 
-    Away from the ends of the poses, where both have poses on either side.
+    Without the ends of the poses, so that there are poses on either side.
     """
     timed, first, source = cut.timed, cut.first, cut.source
     span = source.velocity_span
@@ -230,9 +232,9 @@ def _smoothed_otherwise(cut: Cut, noise: Array, pose: Array) -> OtherVelocities 
 
 
 def _by_even_stamps(cut: Cut, pose: Array) -> Array | None:
-    """Return the velocities by stamps that go evenly; None: those that are there are right.
+    """Return the velocities with even stamps; None: the actual stamps are right.
 
-    Where poses lie no closer to a smooth path by one than by the other, either may be right.
+    If neither set of stamps gives a clearly smoother path, either may be right.
     """
     samples, source = cut.samples, cut.source
     if source.retime or len(samples) < 4:
@@ -251,7 +253,7 @@ def _by_even_stamps(cut: Cut, pose: Array) -> Array | None:
 
 
 def _even(stamps: Stamps, period: float) -> Stamps:
-    """Return the stamps as an even clock would give them, lost messages allowed for.
+    """Return the stamps of an even clock, with lost messages taken into account.
 
     :param period: [s] between two samples
     """

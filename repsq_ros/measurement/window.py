@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The window of a test, and why it may give no number."""
+"""The window of a test, and the error if it cannot be measured."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ from dataclasses import dataclass
 from repsq_ros.measurement.reasons import Code
 from repsq_ros.timebase import NANOSECONDS, to_seconds
 
-# A baseline (a tare, a reference, the tilt at rest) is what was there over BASELINE_NS before the
-# command, less a guard at its end: late stamps must not bring the beginning of the move into it.
+# A baseline (a tare, a reference, the tilt at rest) covers BASELINE_NS before the command, minus a
+# guard at its end: with late stamps, it must not contain the beginning of the move.
 BASELINE_NS = 350_000_000
 GUARD_NS = 100_000_000
-REACH_NS = NANOSECONDS  # looked back before a test: for slopes, re-timing and a tare
+REACH_NS = NANOSECONDS  # history used before a test, for slopes, re-timing and a tare
 
 
 @dataclass(frozen=True)
 class Window:
-    """What is to be measured: the samples of [start, end) against a command."""
+    """The measured samples [start, end) of a test, and its command."""
 
     start_ns: int
     end_ns: int
     command: tuple[float, ...]
-    began_ns: int | None = None  # when the command took effect; None: with the window
+    began_ns: int | None = None  # when the command took effect; None: at the window's start
 
     @property
     def command_ns(self) -> int:
@@ -44,16 +44,16 @@ class Window:
 
     @property
     def reach_ns(self) -> int:
-        """From when on samples are looked at."""
+        """Instant from which samples are used."""
         return self.command_ns - REACH_NS
 
     def at(self, stamp_ns: int) -> str:
-        """Tell an instant in s from the start of the window."""
+        """Return an instant in s from the window's start, as text."""
         return f'{to_seconds(int(stamp_ns) - self.start_ns):.3f} s of the window'
 
 
 class UnmeasurableError(Exception):
-    """A window cannot be measured, or a quantity not be formed, for the reason in the message.
+    """A window or quantity cannot be measured, for the reason in the message.
 
     :param code: what is wrong, for programs
     """

@@ -41,7 +41,6 @@ class Variant:
 
     :ivar measure: file of another measure; None: the recorded one
     :ivar changed: differences from the specification, one line each
-    :ivar changed: what is not as in the specification, a line each
     """
 
     specification: Specification

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""A robot arm in a few equations: straight ways, a tool a little off. No real robot."""
+"""A robot arm in a few equations: straight moves with small pose errors. Not a real robot."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from repsq_ros.simulation.simulated_sensors import SensorNoise
 from repsq_ros.simulation.subject import REST, BodyState, Command, Vector
 
 TICK_NS = 2_000_000
-START: Command = (0.4, 0.1, 0.5, math.pi, 0.0, 0.0)  # [m, rad] where it is found
+START: Command = (0.4, 0.1, 0.5, math.pi, 0.0, 0.0)  # [m, rad] initial pose
 NOISE = SensorNoise(position=0.00001, gauge=0.0000003)
 
 
@@ -36,19 +36,19 @@ NOISE = SensorNoise(position=0.00001, gauge=0.0000003)
 class ArmParameters:
     """How precisely and how fast the simulated arm moves."""
 
-    speed: float = 0.25  # [m/s] on its ways, whatever is asked for
-    lag: float = 0.05  # [s] in which it comes to rest
+    speed: float = 0.25  # [m/s] on its moves, whatever is requested
+    lag: float = 0.05  # [s] time to come to rest
     repeatability: float = 0.00002  # [m] standard deviation of each axis at each arrival
-    hysteresis: float = 0.0001  # [m] off at an arrival, for each m of the way since the reset
-    travel: float = 0.010  # [m] of the gauge; in its middle it stands at `gauge`
+    hysteresis: float = 0.0001  # [m] error at an arrival, per m of path since the reset
+    travel: float = 0.010  # [m] of the gauge, which is in its middle at `gauge`
     gauge: Command = ()  # x, y, z [m] of the tool; empty: where it was reset
 
 
-quaternion_of = lru_cache(maxsize=8)(quaternion_of_rpy)  # most ways keep theirs
+quaternion_of = lru_cache(maxsize=8)(quaternion_of_rpy)  # most moves keep the orientation
 
 
 class Arm:
-    """Goes straight to its goal; where it really is differs with chance and with its way."""
+    """Moves straight to its goal; the true pose has a random error and a path-dependent one."""
 
     takes = CommandKind.POSE
     sensors = ('mocap', 'tool_pose', 'gauge', 'speed_scaling')
@@ -60,11 +60,11 @@ class Arm:
         self._share = 1.0 - math.exp(-TICK_NS * 1e-9 / self._parameters.lag)
         self._goal: Command = START
         self._here = list(START)
-        self._rested: list[float] = []  # where it has come to rest, to the last digit
+        self._rested: list[float] = []  # the exact pose at rest
         self.reset(np.random.default_rng(0))
 
     def reset(self, generator: np.random.Generator) -> None:
-        """Come to rest at the goal; the gauge stands there from now on."""
+        """Rest at the goal, which becomes the place of the gauge."""
         self._generator = generator
         self._here, self._rested = list(self._goal), []
         self._base = self._parameters.gauge or self._goal[:3]
@@ -72,7 +72,7 @@ class Arm:
         self._arrive()
 
     def _arrive(self) -> None:
-        """Draw how far off the tool will be at its goal."""
+        """Draw the pose error at the goal."""
         if math.dist(self._here[:3], self._base) < 1e-3:
             self._far = 0.0
         sd, lost = self._parameters.repeatability, self._parameters.hysteresis * self._far
@@ -80,7 +80,7 @@ class Arm:
         self._off: Vector = (x, y, z - lost)
 
     def step(self, command: Command) -> None:
-        """Live through one tick; without a command it stops."""
+        """Simulate one tick; without a command it stops."""
         goal = tuple(command) or tuple(self._here)
         if goal != self._goal:
             self._goal, self._rested = goal, []
@@ -102,11 +102,11 @@ class Arm:
         return BodyState((x + off[0], y + off[1], z + off[2]), quaternion_of(*turn), REST, REST)
 
     def state(self) -> BodyState:
-        """Return where the tool is."""
+        """Return the true pose of the tool."""
         return self._state(self._off)
 
     def seen_by(self, sensor: str) -> BodyState | float:
-        """Return where the tool is, where the controller believes it to be, or a number."""
+        """Return the tool's true pose, its pose by the controller, or a number."""
         if sensor == 'gauge':
             return self._gauge()
         if sensor == 'speed_scaling':
@@ -114,7 +114,7 @@ class Arm:
         return self._state(REST) if sensor == 'tool_pose' else self.state()
 
     def _gauge(self) -> float:
-        """Return how far the tool presses the gauge, along z [m]."""
+        """Return the displacement of the gauge by the tool, along z [m]."""
         travel = self._parameters.travel
         off = math.dist(self._here[:2], self._base[:2])
         if off > travel:

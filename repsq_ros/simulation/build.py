@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""From the name of a subject, and what sets it apart, to the subject."""
+"""Making a subject from its name and its changed parameters."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from repsq_ros.simulation.pushed import Pushed, PushedG1, PushedParameters
 from repsq_ros.simulation.subject import Subject
 from repsq_ros.simulation.surrogate import Surrogate, SurrogateParameters
 
-PARAMETERS: dict[str, type] = {  # what sets one apart
+PARAMETERS: dict[str, type] = {  # adjustable parameters
     'surrogate': SurrogateParameters,
     'g1': G1Changes,
     'arm': ArmParameters,
@@ -42,14 +42,14 @@ USUAL = {CommandKind.VELOCITY: 'surrogate', CommandKind.POSE: 'arm', CommandKind
 
 
 def usual_subject(takes: CommandKind) -> str:
-    """Return the simulated robot that stands for any that takes velocities, poses or pushes."""
+    """Return the default simulated robot that takes velocities, poses or pushes."""
     return USUAL[takes]
 
 
 def changes_of(word: str) -> tuple[str, dict[str, float]]:
-    """Return the name of a subject, and what sets it apart: NAME:KEY=NUMBER,KEY=NUMBER.
+    """Parse a subject's name and changed parameters: NAME:KEY=NUMBER,KEY=NUMBER.
 
-    :raises ParameterError: there is no such subject, or it has no such number
+    :raises ParameterError: no such subject, or no such parameter
     """
     name, _, rest = word.partition(':')
     if name not in PARAMETERS:
@@ -73,9 +73,9 @@ def changes_of(word: str) -> tuple[str, dict[str, float]]:
 def make_subject(word: str, model: str, gauge: tuple[float, ...] = ()) -> Subject:
     """Return a subject at rest.
 
-    :param word: its name, and what sets it apart (see changes_of)
+    :param word: its name and changed parameters (see changes_of)
     :param model: folder with the model, for g1 and pushed_g1
-    :param gauge: x, y, z [m] of the gauge, for an arm; empty: where a test begins
+    :param gauge: x, y, z [m] of the gauge, for an arm; empty: at the start of a test
     :raises ParameterError: no such subject, or g1 without a usable folder
     :raises MissingError: MuJoCo is not installed
     """

@@ -37,28 +37,28 @@ from repsq_ros.simulation.subject import BodyState, Command
 
 Array = NDArray[np.float32]
 
-GAIT_PERIOD = 0.8  # [s] of the clock signal that the policy was trained with
+GAIT_PERIOD = 0.8  # [s] of the clock signal in the policy's training
 FILES = ('scene.xml', 'g1.yaml', 'walking_policy.npz')
 
 
 @dataclass(frozen=True)
 class G1Changes:
-    """What sets a robot apart from the one that the policy was trained for."""
+    """Differences from the robot that the policy was trained for."""
 
-    friction: float = 1.0  # times that of all contacts
-    payload: float = 0.0  # [kg] more at the pelvis
-    gains: float = 1.0  # times stiffness and damping of all joints
-    latency: float = 0.0  # [s] after which the policy's word reaches the joints
+    friction: float = 1.0  # factor on the friction of all contacts
+    payload: float = 0.0  # [kg] added to the pelvis
+    gains: float = 1.0  # factor on stiffness and damping of all joints
+    latency: float = 0.0  # [s] from the policy's output to the joints
 
 
 class SimulationState(NamedTuple):
-    """All that a walk goes on from."""
+    """The complete state of a walk."""
 
     physics: NDArray[np.float64]
     memory: tuple[Array, Array]
     action: Array
     target: NDArray[np.float64]
-    words: tuple[NDArray[np.float64], ...]  # on their way to the joints
+    words: tuple[NDArray[np.float64], ...]  # actions that have not reached the joints yet
     ticks: int
 
 
@@ -72,17 +72,17 @@ class WalkingPolicy:
         self.reset()
 
     def reset(self) -> None:
-        """Forget everything seen so far."""
+        """Reset the memory."""
         self._hidden: Array = np.zeros(64, dtype=np.float32)
         self._cell: Array = np.zeros(64, dtype=np.float32)
 
     @property
     def memory(self) -> tuple[Array, Array]:
-        """Return what it remembers."""
+        """Return the memory."""
         return self._hidden, self._cell
 
     def remember(self, memory: tuple[Array, Array]) -> None:
-        """Go on from what it remembered."""
+        """Restore the memory."""
         self._hidden, self._cell = memory
 
     def act(self, observation: Array) -> Array:
@@ -161,7 +161,7 @@ class G1Mujoco:
         self._late = round(changes.latency / self._seconds)  # ticks
 
     def standing(self) -> SimulationState:
-        """Return the state now, to go on from it again."""
+        """Return the current state, to continue from it later."""
         kind = self._mujoco.mjtState.mjSTATE_INTEGRATION
         physics = np.empty(self._mujoco.mj_stateSize(self._model, kind))
         self._mujoco.mj_getState(self._model, self._data, physics, kind)
@@ -175,17 +175,17 @@ class G1Mujoco:
         )
 
     def go_on_from(self, standing: SimulationState) -> None:
-        """Put the robot into a state that it was in."""
+        """Restore an earlier state."""
         kind = self._mujoco.mjtState.mjSTATE_INTEGRATION
         self._mujoco.mj_setState(self._model, self._data, standing.physics, kind)
         self._mujoco.mj_forward(self._model, self._data)
-        # Forward dynamics warm-start the next step: back to what was kept.
+        # Forward dynamics change the warm start of the next step: restore it.
         self._mujoco.mj_setState(self._model, self._data, standing.physics, kind)
         self._policy.remember(standing.memory)
         self._set(standing.action, standing.target, standing.words, standing.ticks)
 
     def reset(self, generator: np.random.Generator) -> None:
-        """Stand at the origin. The walk is deterministic: nothing is drawn."""
+        """Stand at the origin. The walk is deterministic: the generator is not used."""
         self._mujoco.mj_resetData(self._model, self._data)
         self._mujoco.mj_forward(self._model, self._data)
         self._policy.reset()
@@ -203,7 +203,7 @@ class G1Mujoco:
         self._words, self._ticks = deque(words), ticks
 
     def step(self, command: Command) -> None:
-        """Live through one tick: joint torques by PD, and every few ticks the policy's word."""
+        """Simulate one tick: PD joint torques, and every few ticks a new action of the policy."""
         data, target = self._data, self._target
         if self._late:
             self._words.append(target)
@@ -234,11 +234,11 @@ class G1Mujoco:
         return observation
 
     def seen_by(self, sensor: str) -> BodyState:
-        """Return the state: all sensors look at the same body."""
+        """Return the true state, for all sensors."""
         return self.state()
 
     def state(self) -> BodyState:
-        """Return the state of the pelvis now."""
+        """Return the current state of the pelvis."""
         data = self._data
         x, y, z = data.qpos[:3].tolist()
         turn_w, turn_x, turn_y, turn_z = data.qpos[3:7].tolist()

@@ -40,7 +40,7 @@ from repsq_ros.specification.model import Specification
 
 
 def require_fit(subject: Subject, specification: Specification) -> None:
-    """Refuse a simulated robot that does not take what is commanded, or lacks a sensor.
+    """Refuse a simulated robot that takes another kind of command, or lacks a sensor.
 
     :raises ParameterError: which one
     """
@@ -71,10 +71,10 @@ def run_in_process(
 ) -> Result:
     """Run a campaign on a simulated subject.
 
-    :param rates: [Hz] of simulated sensors that report at another rate than the usual one
+    :param rates: [Hz] of simulated sensors, if different from the default
     :param on_test: called after each test with its record and the estimate
     :param before: called with each case, phase and counted test before it is carried out
-    :param heard: called with what each input reports; what it returns is heard in its place
+    :param heard: called with each input's samples; returns the samples to use instead
     :raises CampaignError: a test stayed INVALID, or a phase did not end
     :raises ParameterError: the subject does not fit the specification
     """
@@ -121,10 +121,10 @@ def run_into_folder(
     parameters: dict[str, object],
     on_test: Callable[[TestRecord, EstimateRecord], None],
 ) -> Result:
-    """Run a campaign on a simulated subject, and keep it as the nodes do.
+    """Run a campaign on a simulated subject, and write the same folder as the nodes.
 
     :param folder: new, for journal, tests and result
-    :param parameters: what the journal says of this run
+    :param parameters: parameters for the journal
     :raises CampaignError: a test stayed INVALID, or a phase did not end
     :raises OutputError: the folder cannot be written, or holds another campaign
     """
@@ -151,7 +151,7 @@ def run_into_folder(
 def simulate_case(
     specification: Specification, subject: Subject, x: tuple[float, ...], seed: int
 ) -> float | None:
-    """Return psi of one simulated test; None where it is INVALID or does not end.
+    """Return psi of one simulated test; None if it is INVALID or does not end.
 
     :raises ParameterError: the subject does not fit the specification
     """
@@ -175,7 +175,7 @@ def simulate_case(
 
 
 class _World:
-    """The simulated robot with its sensors, and who listens to them."""
+    """The simulated robot with its sensors and their receivers."""
 
     def __init__(
         self,
@@ -187,7 +187,7 @@ class _World:
         measure = specification.measure
         self._simulation, self._heard = simulation, heard
         self.recorder = Recorder(measure)
-        # Who takes what a sensor reports: the source says how its message is read.
+        # The receivers of each sensor's reports, with the input by which they are read.
         self._takers: list[tuple[str, Input, Callable[[Samples], None]]] = [
             (sensor_of(measure.input), measure.input, self.recorder.add)
         ]

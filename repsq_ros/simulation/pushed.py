@@ -31,8 +31,8 @@ from repsq_ros.simulation.subject import REST, BodyState, Command, Vector
 TICK_NS = 2_000_000
 SECONDS = TICK_NS * 1e-9
 NO_PUSH: Command = (0.0, 0.0)
-IMPACT = 0.1  # [s] that a push on the G1 lasts
-STAND: Command = (0.0, 0.0, 0.0)  # [m/s, m/s, rad/s] what its policy is asked for meanwhile
+IMPACT = 0.1  # [s] duration of a push on the G1
+STAND: Command = (0.0, 0.0, 0.0)  # [m/s, m/s, rad/s] command to its policy
 PELVIS = 1  # body of the G1's model; 0 is the world
 
 
@@ -41,17 +41,18 @@ class PushedParameters:
     """Behaviour of the robot that is pushed. The defaults stand for a small humanoid."""
 
     mass: float = 35.0  # [kg]
-    capacity: tuple[float, float] = (26.0, 18.0)  # [N s] that it withstands, forward and sideways
-    spread: float = 0.15  # of the capacity: its standard deviation between pushes
-    recovery: float = 0.5  # [s] in which the velocity decays
-    lever: float = 0.02  # [m] standard deviation of where it is hit, off its axis
+    # [N s] largest impulse without a fall, forward and sideways
+    capacity: tuple[float, float] = (26.0, 18.0)
+    spread: float = 0.15  # standard deviation of the capacity between pushes, as a share
+    recovery: float = 0.5  # [s] time constant of the velocity's decay
+    lever: float = 0.02  # [m] standard deviation of the push's offset from the axis
     inertia: float = 2.0  # [kg m^2] about its vertical axis
     height: float = 0.75  # [m] of the pelvis
-    fall: float = 0.6  # [s] in which it lies down
+    fall: float = 0.6  # [s] duration of a fall
 
 
 class Pushed:
-    """Takes a push as a velocity that decays by steps; a push beyond its capacity throws it."""
+    """Responds to a push with a velocity that decays by steps; above its capacity, it falls."""
 
     takes = CommandKind.PUSH
     sensors = ('mocap',)
@@ -64,7 +65,7 @@ class Pushed:
         self.reset(np.random.default_rng(0))
 
     def reset(self, generator: np.random.Generator) -> None:
-        """Stand at the origin; what chance does to the next push is drawn."""
+        """Stand at the origin; draw the random part of the next push."""
         hit, strength = (float(each) for each in generator.standard_normal(2))
         self._lever = self._parameters.lever * hit
         self._strength = max(1.0 + self._parameters.spread * strength, 0.2)
@@ -74,7 +75,7 @@ class Pushed:
         self._falls = False
 
     def step(self, command: Command) -> None:
-        """Live through one tick; a push acts when it is new."""
+        """Simulate one tick; a push acts when it is new."""
         if command != self._command:
             self._command = command
             if command != NO_PUSH:
@@ -100,7 +101,7 @@ class Pushed:
         self._turning = impulse * self._lever / parameters.inertia
 
     def state(self) -> BodyState:
-        """Return where its pelvis is."""
+        """Return the true state of its pelvis."""
         qw, qx, qy, qz = map(float, euler2quat(0.0, self._tilt, self._heading, 'sxyz'))
         height = max(self._parameters.height * math.cos(self._tilt), 0.1)
         cosine, sine = math.cos(self._heading), math.sin(self._heading)
@@ -110,7 +111,7 @@ class Pushed:
         return BodyState(place, (qx, qy, qz, qw), velocity, (REST[0], REST[1], self._turning))
 
     def seen_by(self, sensor: str) -> BodyState:
-        """Return the state: all sensors look at the same body."""
+        """Return the true state, for all sensors."""
         return self.state()
 
 
@@ -124,12 +125,12 @@ class PushedG1(G1Mujoco):
         super().__init__(folder, changes)
 
     def reset(self, generator: np.random.Generator) -> None:
-        """Stand at the origin, not pushed. Nothing is drawn."""
+        """Stand at the origin, not pushed. The generator is not used."""
         self._pushed, self._left = NO_PUSH, 0
         super().reset(generator)
 
     def step(self, command: Command) -> None:
-        """Live through one tick; a push acts from the tick in which it is new."""
+        """Simulate one tick; a push acts from its first tick on."""
         if command != self._pushed:
             self._pushed = command
             self._left = round(IMPACT / self._seconds) if command != NO_PUSH else 0
@@ -140,7 +141,7 @@ class PushedG1(G1Mujoco):
         super().step(STAND)
 
     def _force_of(self, impulse: float, azimuth: float) -> tuple[float, float]:
-        """Return the force [N] in the world for an azimuth told from the body."""
+        """Return the force [N] in the world frame for an azimuth in the body frame."""
         w, x, y, z = self._data.qpos[3:7].tolist()
         yaw = math.atan2(2.0 * (w * z + x * y), w * w + x * x - y * y - z * z)
         size = impulse / IMPACT

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The simulated sensors: by which message, how often and how noisily each reports."""
+"""The simulated sensors: message type, rate and noise of each."""
 
 from __future__ import annotations
 
@@ -74,17 +74,17 @@ def _mocap(state: Reported, noise: SensorNoise, chance: np.random.Generator) -> 
 
 def _gauge(state: Reported, noise: SensorNoise, chance: np.random.Generator) -> Reported:
     assert not isinstance(state, BodyState)
-    # As a float32 of sensor_msgs/Range carries it.
+    # Rounded as in sensor_msgs/Range, which has a float32.
     return float(np.float32(state + noise.gauge * float(chance.standard_normal())))
 
 
 class SimulatedSensor(NamedTuple):
-    """How a simulated sensor reports; measurement/catalogue.py reads and fills its message."""
+    """A simulated sensor; measurement/catalogue.py reads and fills its message."""
 
     type: str  # ROS name of the message
-    topic: str  # relative
+    topic: str  # relative name
     frame: str  # frame_id; empty: the message has none
-    rate: float  # [Hz] usual
+    rate: float  # [Hz] default
     stream: RandomStream  # of its noise
     disturb: Callable[[Reported, SensorNoise, np.random.Generator], Reported] = (
         _as_it_is  # adds noise
@@ -92,7 +92,7 @@ class SimulatedSensor(NamedTuple):
 
 
 def _usual(name: str, *more: object) -> SimulatedSensor:
-    """Return a sensor on the usual topic of its message."""
+    """Return a sensor on the default topic of its message type."""
     return SimulatedSensor(name, CATALOGUE[name].topic, *more)  # type: ignore[arg-type]
 
 
@@ -114,7 +114,7 @@ SENSORS = {
 
 
 def sensor_of(source: Input) -> str:
-    """Return the name of the simulated sensor that stands for an input, or '' (none does)."""
+    """Return the name of the simulated sensor for an input; '': there is none."""
     for name, sensor in SENSORS.items():
         if (source.type, source.topic, source.field) == (sensor.type, sensor.topic, ''):
             return name
@@ -122,7 +122,7 @@ def sensor_of(source: Input) -> str:
 
 
 def sample_of(reading: SensorReading, frame: str) -> Samples:
-    """Turn a simulated reading into the sample that reading its message gives."""
+    """Return the sample of a simulated reading, as read from its message."""
     state = reading.state
     if not isinstance(state, BodyState):
         return number_sample(reading.stamp_ns, state, frame)

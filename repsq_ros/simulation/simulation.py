@@ -14,10 +14,10 @@
 
 """A subject with its sensors and its own time.
 
-What a test gives depends on the seed, the index, the command and how often it was INVALID before:
-each attempt starts at rest, and everything random is drawn from streams of its own. So an attempt
-that is made again after it was broken off gives what the first one would have given, and one that
-is made again because it was INVALID has noise of its own.
+The outcome of a test depends on the seed, the index, the command and the number of earlier INVALID
+measurements: each attempt starts at rest, and every random number has its own stream. So an
+attempt repeated after being broken off gives what the first one would have given, and one
+repeated because it was INVALID has new noise.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ from repsq_ros.simulation.simulated_sensors import SENSORS, Reported, SensorRead
 from repsq_ros.simulation.subject import Command, Subject
 from repsq_ros.timebase import NANOSECONDS
 
-BETWEEN_TESTS = 2**32 - 1  # stands for the index while no test is under way
+BETWEEN_TESTS = 2**32 - 1  # in place of an index between tests
 
 
 def ticks_between_reports(subject: Subject, rates: Mapping[str, float]) -> dict[str, int]:
     """Return the ticks between two reports of each of a subject's sensors.
 
-    :param rates: [Hz] of sensors that report at another rate than the usual one
-    :raises ParameterError: a rate that is no whole part of the subject's tick rate
+    :param rates: [Hz] of sensors, if different from the default
+    :raises ParameterError: a rate that does not divide the subject's tick rate
     """
     tick_rate = NANOSECONDS / subject.tick_ns
     counts = {}
@@ -55,7 +55,7 @@ def ticks_between_reports(subject: Subject, rates: Mapping[str, float]) -> dict[
 
 
 class Simulation:
-    """Runs a subject from instant to instant and gives what its sensors report."""
+    """Runs a subject from instant to instant and yields its sensors' reports."""
 
     def __init__(
         self, subject: Subject, seed: int, start_ns: int, rates: Mapping[str, float] | None = None
@@ -71,13 +71,13 @@ class Simulation:
 
     @property
     def now_ns(self) -> int:
-        """Return the instant up to which the subject has lived."""
+        """Return the instant up to which the subject is simulated."""
         return self._start_ns + self._ticks * self._subject.tick_ns
 
     def begin(self, index: int, start_ns: int, repeat: int = 0) -> None:
-        """Put the subject at rest for a test that begins at the given instant.
+        """Put the subject at rest for a test that begins at an instant.
 
-        :param repeat: how often the test was measured before, and was INVALID
+        :param repeat: number of earlier measurements of the test that were INVALID
         """
         self._start_ns = start_ns
         self._ticks = 0
@@ -88,7 +88,7 @@ class Simulation:
         self._subject.reset(generator(self._seed, RandomStream.SUBJECT, *key))
 
     def advance(self, until_ns: int, command: Command) -> Iterator[SensorReading]:
-        """Live up to an instant (to the last whole tick before it), under a command."""
+        """Simulate up to an instant (the last full tick before it), with a command."""
         subject = self._subject
         while self.now_ns + subject.tick_ns <= until_ns:
             subject.step(command)

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What a simulated robot is."""
+"""The interface of a simulated robot."""
 
 from __future__ import annotations
 
@@ -46,16 +46,16 @@ class Subject(Protocol):
 
     @property
     def takes(self) -> CommandKind:
-        """Return what it takes.
+        """Return the kind of command that it takes.
 
         velocity: (v_x [m/s], v_y [m/s], yaw rate [rad/s]). pose: (x, y, z [m], roll, pitch, yaw
-        [rad]) of its tool, or nothing at all: stop. push: (impulse [N s], azimuth [rad], 0 is
-        forward), once where it changes from rest.
+        [rad]) of its tool, or an empty command: stop. push: (impulse [N s], azimuth [rad], 0 is
+        forward), once when it changes from rest.
         """
 
     @property
     def sensors(self) -> tuple[str, ...]:
-        """Return what looks at it, by names of simulated_sensors.SENSORS."""
+        """Return the names of its sensors in simulated_sensors.SENSORS."""
 
     @property
     def tick_ns(self) -> int:
@@ -66,13 +66,13 @@ class Subject(Protocol):
         """Return the noise of its sensors."""
 
     def reset(self, generator: np.random.Generator) -> None:
-        """Put the robot where a test begins; all chance until the next reset is drawn here."""
+        """Put the robot at the start of a test, and draw all randomness until the next reset."""
 
     def step(self, command: Command) -> None:
-        """Live through one tick under a command."""
+        """Simulate one tick with a command."""
 
     def state(self) -> BodyState:
-        """Return the state now."""
+        """Return the current state."""
 
     def seen_by(self, sensor: str) -> BodyState | float:
-        """Return what a sensor without noise reports; a gauge in m, speed scaling in %."""
+        """Return a sensor's report without noise; a gauge's in m, speed scaling in %."""

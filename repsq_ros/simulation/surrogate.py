@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""A walking robot in a few equations: lag, bias, stride-periodic sway, noise. No real robot."""
+"""A walking robot in a few equations: lag, bias, periodic sway, noise. Not a real robot."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ NOISE = SensorNoise(linear_velocity=0.01, angular_velocity=0.01, position=0.0005
 
 @dataclass(frozen=True)
 class SurrogateParameters:
-    """Behaviour of the surrogate. The defaults give a tracking loss near a small humanoid's."""
+    """Behaviour of the surrogate. The default tracking loss is similar to a small humanoid's."""
 
     lag: float = 0.25  # [s] time constant of each component
     response: Vector = (0.80, 0.65, 0.75)  # steady velocity over commanded velocity
     bias: Vector = (0.010, -0.015, 0.020)  # [m/s, m/s, rad/s] steady drift
-    stride: float = 0.8  # [s] period of the gait; lateral sway has it, forward sway half of it
+    stride: float = 0.8  # [s] period of the gait: of lateral sway, and twice that of forward sway
     sway: Vector = (0.030, 0.085, 0.060)  # [m/s, m/s, rad/s] amplitude
     noise: SensorNoise = NOISE
 
 
 class Surrogate:
-    """First-order response to the command, overlaid with a sway in step with the stride."""
+    """First-order response to the command, plus a sway with the stride's period."""
 
     takes = CommandKind.VELOCITY
     sensors = ('mocap', 'odometry')
@@ -59,7 +59,7 @@ class Surrogate:
         return self._parameters.noise
 
     def reset(self, generator: np.random.Generator) -> None:
-        """Stand at the origin; the phase of the stride is drawn."""
+        """Stand at the origin; draw the phase of the stride."""
         self._phase = 2 * math.pi * float(generator.random())
         self._time = 0.0
         self._mean: list[float] = [0.0, 0.0, 0.0]
@@ -68,7 +68,7 @@ class Surrogate:
         self._velocity = self._swayed()
 
     def _swayed(self) -> Vector:
-        """Return mean velocity plus sway."""
+        """Return the mean velocity plus the sway."""
         lateral = 2 * math.pi * self._time / self._parameters.stride + self._phase
         sway = self._parameters.sway
         return (
@@ -78,7 +78,7 @@ class Surrogate:
         )
 
     def step(self, command: Command) -> None:
-        """Live through one tick."""
+        """Simulate one tick."""
         seconds = TICK_NS * 1e-9
         forward, leftward, turn = self._velocity
         cosine, sine = math.cos(self._heading), math.sin(self._heading)
@@ -93,11 +93,11 @@ class Surrogate:
         self._velocity = self._swayed()
 
     def seen_by(self, sensor: str) -> BodyState:
-        """Return the state: all sensors look at the same body."""
+        """Return the true state, for all sensors."""
         return self.state()
 
     def state(self) -> BodyState:
-        """Return the state now."""
+        """Return the current state."""
         half = self._heading / 2
         return BodyState(
             (self._position[0], self._position[1], 0.75),
