@@ -153,6 +153,7 @@ class Estimator(CampaignNode):
             )
             return
         record = campaign_messages.test_record_of(message)
+        self._heartbeat.beat()
         estimate = self._campaign.add(record)
         if estimate is None:
             latest = self._campaign.latest
@@ -185,6 +186,7 @@ class Estimator(CampaignNode):
         )
 
     def _finish(self, stamp: Time) -> None:
+        self._heartbeat.beat()
         result = self._campaign.result(self._campaign_id)
         self._results.publish(translate.quantized_result_of(result, stamp))
         for line in result_text(result).splitlines():

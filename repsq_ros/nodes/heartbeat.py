@@ -35,7 +35,7 @@ class HeartbeatPublisher:
     """Sends a heartbeat at 20 Hz from the node's own executor, so a hanging node sends none.
 
     :param role: role of the node, independent of its name: scheduler, guard, ...
-    :param on_beat: called with each heartbeat, on the steady clock
+    :param on_beat: called after each heartbeat, on the steady clock
     """
 
     def __init__(self, node: Node, role: str, on_beat: Callable[[], None] | None = None) -> None:
@@ -61,13 +61,13 @@ class HeartbeatPublisher:
         self._publish()
 
     def beat(self) -> None:
-        """Send one now, for a node whose executor no longer runs."""
+        """Send one now: before long work, or for a node whose executor no longer runs."""
         self._publish()
 
     def _beat(self) -> None:
+        self._publish()
         if self._on_beat is not None:
             self._on_beat()
-        self._publish()
 
     def _publish(self) -> None:
         self._message.header.stamp = self._node.get_clock().now().to_msg()

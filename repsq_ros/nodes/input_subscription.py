@@ -33,7 +33,7 @@ from repsq_ros.measurement.samples import Samples
 from repsq_ros.messages.sensor_messages import reader_of
 from repsq_ros.nodes import qos
 from repsq_ros.nodes.message_classes import message_class
-from repsq_ros.nodes.polling import SimulatedTimes, polled_subscription, take_waiting
+from repsq_ros.nodes.polling import MOST, SimulatedTimes, polled_subscription, take_waiting
 from repsq_ros.nodes.rclpy_versions import publisher_count
 
 
@@ -73,12 +73,17 @@ class InputSubscription:
         self._latched: Subscription | None = None
         self._profile = self._subscription.qos_profile
 
-    def look(self) -> None:
-        """Process the messages received since the last look."""
+    def look(self, beat: Callable[[], None] = lambda: None) -> None:
+        """Process the messages received since the last look.
+
+        :param beat: called after each MOST of them: a fast simulation may send many
+        """
         for subscription in (self._subscription, self._latched):
-            if subscription is not None:
-                for message, info in take_waiting(subscription, most=qos.SENSOR.depth):
+            while subscription is not None and (waiting := list(take_waiting(subscription))):
+                for message, info in waiting:
                     self._hear(message, info)
+                if len(waiting) == MOST:
+                    beat()
 
     def _hear(self, message: Any, info: dict[str, int]) -> None:
         arrival_ns = self._arrival_ns(info['received_timestamp'] or time.time_ns())

@@ -165,7 +165,7 @@ class Measurement(CampaignNode):
         """Measure tests whose phases are over and whose samples are complete."""
         # the conditions first: the sensor's samples need them
         for each in reversed(self._watched):
-            each.subscription.look()
+            each.subscription.look(self._heartbeat.beat)
         complete = self._recorder.complete_keys
         self._measure(tuple(key for key in complete if key in self._over_since))
 
@@ -200,6 +200,7 @@ class Measurement(CampaignNode):
 
     def _measure(self, keys: tuple[Key, ...]) -> None:
         for key in keys:
+            self._heartbeat.beat()
             window, outcome = self._recorder.close(key)
             several = self._watched[0].subscription.several_publishers()
             if several is not None:

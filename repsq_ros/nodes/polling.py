@@ -81,10 +81,10 @@ def take(subscription: Subscription, raw: bool = False) -> tuple[Any, dict[str, 
 
 
 def take_waiting(
-    subscription: Subscription, raw: bool = False, most: int = MOST
+    subscription: Subscription, raw: bool = False
 ) -> Iterator[tuple[Any, dict[str, int]]]:
-    """Yield the messages that wait, at most so many of them."""
-    for _ in range(most):
+    """Yield the messages that wait, at most MOST of them."""
+    for _ in range(MOST):
         taken = take(subscription, raw)
         if taken is None:
             return
@@ -104,7 +104,7 @@ class SimulatedTimes:
 
         Messages are to be asked for in the order of their reception.
         """
-        for clock, info in take_waiting(self._subscription, most=qos.SENSOR.depth):
+        for clock, info in take_waiting(self._subscription):
             self._received.append(info['received_timestamp'])
             self._told.append(from_time(clock.clock))
         place = max(bisect_right(self._received, received_ns) - 1, 0)

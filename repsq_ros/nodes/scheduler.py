@@ -221,7 +221,7 @@ class Scheduler(CampaignNode):
     def _step(self, now_ns: int) -> None:
         """Let the conductor decide what is due, and do it."""
         if self._body is not None:
-            self._body.look()
+            self._body.look(self._heartbeat.beat)
         if self._conductor.span is None or self._conductor.finished:
             return
         if self._supervisor.time_was_lost():
@@ -322,6 +322,8 @@ class Scheduler(CampaignNode):
         for action in actions:
             if isinstance(action, Span) and action.phase in STOPS:
                 self._stops.stop()  # first: a stop waits for nothing
+            if not isinstance(action, Span):  # the disk may take long to write it
+                self._heartbeat.beat()
             try:
                 self._announcements.write(action, self._conductor.outcome_awaited)
             except OutputError as error:

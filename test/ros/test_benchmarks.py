@@ -28,7 +28,7 @@ BENCHMARKS = {
     'graph_speed.py': (
         ['--tests', '3'],
         [rf'in one process \(reference\){NUMBER} x real time', rf'over DDS{NUMBER} x real time',
-         rf'graph / reference{NUMBER} x the time'],
+         rf'graph / reference{NUMBER} x the time', rf'at most{NUMBER} ms, scheduler'],
     ),
     'measurement_node.py': (
         ['--seconds', '4', '--rate', '50'],
