@@ -143,7 +143,8 @@ def _excess_of_twist(taken: Array, both: SlopesOfBoth) -> tuple[Array, Array]:
     First as an offset: the mean difference minus SURE standard errors, and the variation about it
     minus the part that noise explains. Everything that smoothing removes from the twist counts as
     noise, and so does an undersampled gait. Then as factors by least squares, one in the plane and
-    one for the yaw rate, each minus SURE standard errors.
+    one for the yaw rate, each minus SURE standard errors and the share of that noise in the twist,
+    by which it makes a factor smaller.
 
     :returns: (n, 3) each, in m/s, m/s, rad/s
     """
@@ -151,7 +152,8 @@ def _excess_of_twist(taken: Array, both: SlopesOfBoth) -> tuple[Array, Array]:
     mean, white = off.mean(axis=0), np.mean((taken - both.by_twist) ** 2, axis=0)
     sure = SURE * np.sqrt(white / len(off))
     scatter = np.mean((off - mean) ** 2, axis=0)
-    kept = np.sqrt(np.maximum(1.0 - PARABOLA * white / both.within / (scatter + TINY), 0.0))
+    noise = PARABOLA * white / both.within
+    kept = np.sqrt(np.maximum(1.0 - noise / (scatter + TINY), 0.0))
     offset = np.sign(mean) * np.maximum(np.abs(mean) - sure, 0.0) + kept * (off - mean)
 
     twist, pose = both.by_twist @ FACTORED, both.by_pose @ FACTORED
@@ -159,7 +161,9 @@ def _excess_of_twist(taken: Array, both: SlopesOfBoth) -> tuple[Array, Array]:
     factor = np.sum(twist.conj() * pose, axis=0) / power
     left = np.sum(np.abs(pose - factor * twist) ** 2, axis=0)
     # samples in one span are not independent
-    unsure = SURE * np.sqrt(left / power * both.within / len(pose))
+    spans = len(pose) / both.within
+    of_noise = len(pose) * np.array([noise[0] + noise[1], noise[2]]) / power
+    unsure = SURE * np.sqrt(left / power / spans) + of_noise * (1.0 + SURE * np.sqrt(2.0 / spans))
     share = np.maximum(1.0 - unsure / (np.abs(1.0 - factor) + TINY), 0.0)
     scaled = (1.0 - factor) * share * (taken @ FACTORED) @ FACTORED.conj().T
     return offset, scaled.real

@@ -168,6 +168,16 @@ def test_noise_of_a_twist_spoils_no_test_since_it_may_be_the_jolts_of_the_body()
     assert outcome_of(samples, gamma=0.01, velocity_span=0.04).code is Code.TWIST  # poses' noise
 
 
+@pytest.mark.parametrize('seed', range(3))
+def test_the_noise_of_a_yaw_rate_is_no_wrong_scale_of_it(seed):
+    """Nor are the jolts of a gait, which a twist of 50 Hz tells where they happen to be."""
+    samples = walk(twist=True, turn=0.0)
+    angular = samples.angular.copy()
+    angular[:, 2] += np.random.default_rng(seed).normal(0.0, 0.1, len(samples))
+    outcome = outcome_of(replace(samples, angular=angular), gamma=0.04, command=(0.3, 0.0, 0.0))
+    assert outcome.valid, outcome.reason
+
+
 def test_twists_that_stand_out_are_spikes_unless_the_poses_go_along():
     samples = walk(twist=True)
     jolts = np.zeros(len(samples))

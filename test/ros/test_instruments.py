@@ -373,11 +373,14 @@ def test_steady_faults_give_over_dds_what_they_give_in_process(lab, velocity):
     """Each kind of them at 50 Hz, one test after the other, 10 s apart."""
     kinds = [kind for kind, _, estimator in CASES if estimator == velocity] * SENT
     given = {**POSE, 'velocity': velocity} if velocity else {**POSE, 'type': 'nav_msgs/Odometry'}
-    there = lab({**LOSS, 'input': given})
+    topic = 'mocap/pose' if velocity else 'odom'
+    # Best effort, a busy machine loses some of them: the kernel's buffer holds about 90 datagrams.
+    reliable = {f'qos_overrides./{topic}.subscription.reliability': 'reliable'}
+    there = lab({**LOSS, 'input': given}, parameters=reliable)
     measure = load(there.file).measure
     first = body(rows_of(damaged(kinds[0], not velocity, 0)[1])[0])
     first.header.stamp = stamp(1.0)
-    sensor = there.publisher(type(first), measure.input.topic, BEST_EFFORT, first)
+    sensor = there.publisher(type(first), topic, QoSProfile(depth=5000), first)
     found, expected = [], []
     for index, kind in enumerate(kinds):
         _, samples = damaged(kind, not velocity, index, rate=50.0)
@@ -389,10 +392,9 @@ def test_steady_faults_give_over_dds_what_they_give_in_process(lab, velocity):
         )  # fmt: skip
         expected.append(outcome_of(samples, not velocity, measure=measure, window=window))
         there.test_at(window.start_ns, window.end_ns, index, 1_000_000_000, COMMAND)
-        for count, row in enumerate(rows_of(samples)):
+        for row in rows_of(samples):
             sensor.publish(body(row))
-            if count % 100 == 99:
-                there.nodes.listener.listen(0.02)
+        assert sensor.wait_for_all_acked()
         message = there.measured(index)
         found.append((message.valid, message.psi, message.psi_error, message.reason))
     assert found == [(each.valid, each.psi, each.psi_error, each.reason) for each in expected]
