@@ -57,13 +57,13 @@ test: environment
 	@echo 'linters and tests run side by side: each part prints what it has found when it ends'
 	@$(MAKE) --no-print-directory --jobs 3 --output-sync=target linters test-core test-nodes
 
-PYTEST := $(VENV)/bin/with_repsq python3 -m pytest --quiet --dist worksteal
+PYTEST := $(VENV)/bin/with_repsq python3 -m pytest --quiet
 test-core:
-	nice -n 5 $(PYTEST) test/core --numprocesses auto $(CRASH)
+	nice -n 5 $(PYTEST) test/core --numprocesses auto --dist worksteal $(CRASH)
 
 # A test that fails beside other work (exit code 1) is run once more, and both runs are shown. What
 # fails twice fails.
-NODES := $(PYTEST) test/ros --override-ini cache_dir=.pytest_cache/ros
+NODES := $(PYTEST) test/ros --dist load --maxschedchunk 1 --override-ini cache_dir=.pytest_cache/ros
 test-nodes:
 	$(NODES) --numprocesses 4 || { test $$? = 1 && $(NODES) --numprocesses 1 --last-failed; }
 

@@ -26,6 +26,14 @@ from support.unitree import unitree_api_in
 pytest.importorskip('rclpy')
 pytest.importorskip('repsq_ros.msg')
 
+# Files with tests of half a minute and more.
+LONG = ('test_tutorial', 'test_stalls', 'test_resume', 'test_monitor', 'test_real_time')
+
+
+def pytest_collection_modifyitems(items):
+    """Let the longest tests begin first: none of them is left alone at the end."""
+    items.sort(key=lambda item: item.path.stem not in LONG)
+
 
 @pytest.fixture
 def nodes(tmp_path):

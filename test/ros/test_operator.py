@@ -108,7 +108,7 @@ def assert_skipped(moving, case):
 
 def test_skip_gives_up_the_case_and_goes_on(moving, tmp_path):
     def wait_for(tests):
-        moving.listener.until(lambda: len(journalled(tmp_path / 'campaign')) == tests)
+        moving.listener.until(lambda: len(journalled(tmp_path / 'campaign')) >= tests)
 
     assert moving.call('skip').success
     wait_for(1)

@@ -248,7 +248,8 @@ def test_no_stall_changes_a_simulated_campaign(robot, nodes, short, write, tmp_p
     short['tester'].update(stopping={'rule': 'fixed', 'tests': tests}, max_tests=tests)
     file = write(short)
     with ExitStack() as stack:
-        for _ in range(1 if STALLS <= 4 else 4):
+        # Within make test, the other tests are the load.
+        for _ in range(0 if STALLS <= 4 else 4):
             stack.enter_context(busy_core())
         nodes.start_campaign(
             file, {**AS_FAST_AS_POSSIBLE, 'subject': robot}, seed=7, guard=True, output=str(folder)
