@@ -16,6 +16,7 @@
 
 import signal
 import subprocess
+import time
 
 import pytest
 import yaml
@@ -30,6 +31,7 @@ from repsq_ros.campaign.journal_contents import fold
 from repsq_ros.messages import campaign_messages
 from repsq_ros.msg import TestPhase
 from repsq_ros.nodes import qos
+from repsq_ros.nodes.watches import emergency_stop
 
 REAL_TIME = {'speed': 1.0, 'seed': 7}
 # As on a robot: its time waits for nobody.
@@ -164,6 +166,36 @@ def test_a_switch_that_repeats_released_does_not_undo_another_that_is_pressed(mo
     timer.cancel()
     other.publish(Bool(data=True))
     assert_held(moving, 'emergency stop')
+
+
+@pytest.mark.parametrize(('profile', 'released'), [(qos.LATCHED, True), (qos.COMMAND, False)])
+def test_a_release_that_one_subscription_lost_counts_where_the_other_hears_all(
+    nodes, monkeypatch, profile, released
+):
+    """Best effort loses messages; the reliable one hears a switch that keeps its state."""
+    monkeypatch.setattr(emergency_stop, 'SETTLED', 0.1)
+    monkeypatch.setattr(emergency_stop, 'RESENT', 1.0)
+    watch = emergency_stop.EmergencyStopWatch(nodes.listener.node, lambda: None)
+    switch = nodes.listener.speaker('switch').create_publisher(
+        Bool, topics.EMERGENCY_STOP, profile
+    )
+
+    def blocked():
+        watch.look()
+        return bool(watch.blockers())
+
+    nodes.listener.until(lambda: switch.get_subscription_count() == 1 + released)
+    nodes.listener.saying(switch, Bool(data=True), blocked)
+    nodes.listener.saying(switch, Bool(data=False), lambda: not blocked())
+    nodes.listener.until(lambda: not blocked() and not watch._best_effort._waiting)
+    watch._best_effort._switches._switches[0].pressed = True  # as if it had lost the release
+    watch._best_effort._pressed_at = time.monotonic()
+    assert blocked()
+    nodes.listener.until(lambda: watch._best_effort.seconds_since_press > 0.9)
+    assert blocked(), 'a message may still be sent again'
+    nodes.listener.until(lambda: watch._best_effort.seconds_since_press > 1.1)
+    nodes.listener.until(lambda: blocked() is not released)
+    assert blocked() is not released
 
 
 def test_a_low_battery_holds_until_it_is_changed(moving, battery):

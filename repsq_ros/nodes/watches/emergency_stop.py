@@ -16,11 +16,13 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections import deque
 from collections.abc import Callable
 
 from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy, ReliabilityPolicy
 from std_msgs.msg import Bool
 
 from repsq_ros import topics
@@ -30,6 +32,8 @@ from repsq_ros.nodes import qos
 # [s] A press counts at once. The sender of a message is determined later, when the graph surely
 # shows all publishers: a release by a new switch must not count for another one.
 SETTLED = 1.0
+# [s] in which a reliable message arrives that had to be sent again: Fast DDS repeats every 3 s.
+RESENT = 10.0
 
 
 class _Stream:
@@ -40,13 +44,20 @@ class _Stream:
         self._waiting: deque[tuple[float, int | None, bool]] = deque()
         # pressed, by an unnumbered message while there are several publishers
         self._latched = False
+        self._pressed_at = -math.inf  # when the last message of a pressed switch came
 
     def hear(self, message: Bool, info: dict[str, int]) -> None:
         """Add a message."""
         number, pressed = info.get('publication_sequence_number'), bool(message.data)
         self._waiting.append((time.monotonic(), number, pressed))
         if pressed:
+            self._pressed_at = time.monotonic()
             self._watch.press()
+
+    @property
+    def seconds_since_press(self) -> float:
+        """Time since the last message of a pressed switch [s]."""
+        return time.monotonic() - self._pressed_at
 
     def look(self, publishers: int) -> None:
         """Assign messages that are old enough to switches."""
@@ -73,12 +84,12 @@ class EmergencyStopWatch:
     def __init__(self, node: Node, press: Callable[[], None]) -> None:
         self._node, self.press = node, press
         self.topic = node.resolve_topic_name(topics.EMERGENCY_STOP)
-        self._streams = []
         self._counted: int | None = None
-        for profile in (qos.SENSOR, qos.LATCHED):
-            stream = _Stream(self)
+        self._best_effort, self._reliable = _Stream(self), _Stream(self)
+        self._streams = (self._best_effort, self._reliable)
+        # RECORD, not LATCHED: of two switches, a queue of one message would lose the slower one.
+        for stream, profile in zip(self._streams, (qos.SENSOR, qos.RECORD), strict=True):
             node.create_subscription(Bool, topics.EMERGENCY_STOP, stream.hear, profile)
-            self._streams.append(stream)
 
     def look(self) -> None:
         """Process the messages; called several times a second."""
@@ -99,7 +110,7 @@ class EmergencyStopWatch:
 
     def blockers(self) -> list[str]:
         """Return why the robot must not move."""
-        pressed = max(stream.pressed for stream in self._streams)
+        pressed = self._pressed()
         if not pressed:
             return []
         publishers = self._node.count_publishers(self.topic)
@@ -110,3 +121,22 @@ class EmergencyStopWatch:
             f'{self.topic} (one that was started again while it was pressed is not known any '
             'more: start the scheduler again, too)'
         ]
+
+    def _pressed(self) -> int:
+        """Return the number of switches that are, or may be, pressed.
+
+        A best-effort subscription may lose a release that is never repeated. So it does not count
+        once the reliable one has heard everything from every switch.
+        """
+        best_effort, reliable = self._best_effort.pressed, self._reliable.pressed
+        if best_effort > reliable and self._best_effort.seconds_since_press > RESENT:
+            offered = [
+                each.qos_profile for each in self._node.get_publishers_info_by_topic(self.topic)
+            ]
+            if offered and all(
+                profile.reliability == ReliabilityPolicy.RELIABLE
+                and profile.durability == DurabilityPolicy.TRANSIENT_LOCAL
+                for profile in offered
+            ):
+                return reliable
+        return max(best_effort, reliable)
