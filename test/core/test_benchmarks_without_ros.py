@@ -73,6 +73,16 @@ def test_tests_with_a_twin_stand_beside_those_without():
         assert re.search(wanted, done.stdout), done.stdout
 
 
+def test_fewer_tests_stand_beside_what_is_wanted():
+    done = subprocess.run(
+        [sys.executable, str(ROOT / 'benchmarks' / 'fewer_tests.py'), '--campaigns', '1'],
+        cwd=ROOT, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode in (0, 1), done.stderr
+    line = rf'\w+, gamma [\d.]+:{NUMBER} tests; [\w: ]+:{NUMBER},{NUMBER} \(wanted{NUMBER}\)'
+    assert len(re.findall(line, done.stdout)) == 10, done.stdout + done.stderr
+
+
 def test_the_power_of_the_drift_test_stands_beside_what_could_be():
     benchmark, ramps = ROOT / 'benchmarks' / 'drift_power.py', 6
     done = subprocess.run(
