@@ -91,7 +91,7 @@ def _text(certificate: dict[str, object], evidence: bool) -> str:
     more = '| other files | tables and classes that the specification names |\n'
     if evidence:
         names = ', '.join(f'`{name}`' for name in EVIDENCE)
-        more += f'| {names} | evidence: everything can be counted anew |\n'
+        more += f'| {names} | evidence: everything can be recomputed |\n'
     return TEXT.format(
         name=specification['name'],
         lab=f'{certificate["lab"]} ' if certificate['lab'] else '',

@@ -69,7 +69,7 @@ if TYPE_CHECKING:
 
 SIGNATURE = 'signature'  # name of the check
 ABSENT = 'is not there'  # a file is missing
-COUNTED = 'counted anew from the journal'
+COUNTED = 'recomputed from the journal'
 ERROR = 'psi_error'  # column of tests.csv
 COMPUTED = {'mean', 'half_width'}  # columns of tests.csv that the journal does not hold
 
@@ -232,7 +232,7 @@ def _held_against(certificate: dict[str, Any], recomputed: RecomputedCampaign) -
     again = counted_anew(recomputed)
     left_out = (*ISSUED, 'files', 'digest', 'signature')
     said = {key: value for key, value in certificate.items() if key not in left_out}
-    return CheckResult('certificate, counted anew', tuple(differences(said, again)))
+    return CheckResult('certificate, recomputed', tuple(differences(said, again)))
 
 
 def _of_tests(file: Path, recomputed: RecomputedCampaign) -> CheckResult:
@@ -240,9 +240,9 @@ def _of_tests(file: Path, recomputed: RecomputedCampaign) -> CheckResult:
     try:
         found = list(csv.reader(io.StringIO(file.read_text(encoding='utf-8'))))
     except FileNotFoundError:
-        return CheckResult(f'{TESTS}, counted anew', note=ABSENT)
+        return CheckResult(f'{TESTS}, recomputed', note=ABSENT)
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        return CheckResult(f'{TESTS}, counted anew', (f'cannot be read: {error}',))
+        return CheckResult(f'{TESTS}, recomputed', (f'cannot be read: {error}',))
     lines = [tests_header(recomputed.specification)]
     lines += [
         tests_row(each.record, each.estimate, recomputed.specification)
@@ -266,7 +266,7 @@ def _of_tests(file: Path, recomputed: RecomputedCampaign) -> CheckResult:
             for name, one, two in zip(header, row, other, strict=True)
             if not (one == two or (name in COMPUTED and _near(one, two)))
         ]
-    return CheckResult(f'{TESTS}, counted anew', tuple(problems), f'{len(expected) - 1} rows')
+    return CheckResult(f'{TESTS}, recomputed', tuple(problems), f'{len(expected) - 1} rows')
 
 
 def _without(rows: list[list[str]], name: str) -> list[list[str]]:
@@ -287,7 +287,7 @@ def _of_yaml(file: Path, again: str, left_out: tuple[str, ...] = ()) -> CheckRes
 
     :param left_out: keys that depend on the software version
     """
-    what = f'{file.name}, computed anew'
+    what = f'{file.name}, recomputed'
     try:
         text = file.read_text(encoding='utf-8')
         read(file)  # refuses duplicate keys

@@ -206,20 +206,20 @@ def replication_changed(lab):
 
 
 CHANGES = [
-    (line_changed, r'counted anew from the journal: .*line \d+: found a digest that does not fit'),
-    (line_removed, 'counted anew from the journal: .*line 8: found a line that does not follow'),
-    (lines_swapped, 'counted anew from the journal: .*line 5: found a line that does not follow'),
+    (line_changed, r'recomputed from the journal: .*line \d+: found a digest that does not fit'),
+    (line_removed, 'recomputed from the journal: .*line 8: found a line that does not follow'),
+    (lines_swapped, 'recomputed from the journal: .*line 5: found a line that does not follow'),
     (byte_behind, 'journal.jsonl, line by line: 1 bytes behind the last whole line'),
-    (contract_changed, 'counted anew from the journal: .*found specification digest'),
-    (table_changed, r'tests.csv, counted anew: row \d+, psi: found 0.3\S*, the journal gives 0.4'),
-    (row_added, r'tests.csv, counted anew: 68 rows, the journal gives 67'),
-    (column_added, r'tests.csv, counted anew: row 1: \d+ columns, expected \d+'),
-    (result_changed, 'result.yaml, computed anew: invalid: found 1, the journal gives 0'),
-    (sentence_changed, "result.yaml, computed anew: guarantee: found 'With probability 0.99"),
-    (replication_changed, "replication.yaml, computed anew: partition.initiator.outcome: found"),
+    (contract_changed, 'recomputed from the journal: .*found specification digest'),
+    (table_changed, r'tests.csv, recomputed: row \d+, psi: found 0.3\S*, the journal gives 0.4'),
+    (row_added, r'tests.csv, recomputed: 68 rows, the journal gives 67'),
+    (column_added, r'tests.csv, recomputed: row 1: \d+ columns, expected \d+'),
+    (result_changed, 'result.yaml, recomputed: invalid: found 1, the journal gives 0'),
+    (sentence_changed, "result.yaml, recomputed: guarantee: found 'With probability 0.99"),
+    (replication_changed, "replication.yaml, recomputed: partition.initiator.outcome: found"),
 ]  # fmt: skip
 ONLY_CERTIFIED = [
-    (last_line_removed, 'counted anew from the journal: .*66 tests without a result'),
+    (last_line_removed, 'recomputed from the journal: .*66 tests without a result'),
     (comment_changed, 'specification.yaml: SHA-256 is'),
 ]
 
@@ -337,7 +337,7 @@ def test_one_that_was_given_a_fitting_digest_by_its_signature_and_by_the_journal
     edited(base, a_better_value, again=True)
     code, failed = verified(base, capsys)
     assert code == 9
-    assert [what for what, _ in failed] == ['signature', 'certificate, counted anew']
+    assert [what for what, _ in failed] == ['signature', 'certificate, recomputed']
     assert failed[1][1].startswith('result.value: found 0.39')
 
 
@@ -635,7 +635,7 @@ def test_a_campaign_that_was_changed_is_neither_certified_nor_published(base, ca
     assert main(['certify', str(base / 'lab')]) == 9
     assert main(['publish', str(base / 'lab')]) == 9
     assert not (base / 'lab-published').exists()
-    assert 'tests.csv, counted anew' in capsys.readouterr().out
+    assert 'tests.csv, recomputed' in capsys.readouterr().out
 
 
 # Published ---------------------------------------------------------------------------------------
@@ -688,7 +688,7 @@ def test_tables_and_own_classes_travel_along(content, tmp_path, capsys):
     assert (target / 'cases.csv').read_bytes() == (lab / 'cases.csv').read_bytes()
     assert load(target / REPLICATION).digest == load(folder / SPECIFICATION).digest
     assert main(['verify', str(target)]) == 0
-    assert 'counted anew' in capsys.readouterr().out
+    assert 'recomputed' in capsys.readouterr().out
     replace_in(target / 'cases.csv', b'0.2,0.2,0.2', b'0.2,0.2,0.1')
     assert main(['verify', str(target)]) == 9
     assert 'cases.csv' in capsys.readouterr().out
