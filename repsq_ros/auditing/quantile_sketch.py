@@ -120,9 +120,9 @@ class QuantileSketch:
             self._number += len(values)
             self.count += len(values)
         if self._number > EXACT:
-            self._put_away()
+            self._move_to_bins()
 
-    def _put_away(self) -> None:
+    def _move_to_bins(self) -> None:
         """Move the values that are not in bins yet into bins."""
         values = np.concatenate([np.empty(0), *self._held])
         self._held, self._number = [], 0
@@ -161,7 +161,7 @@ class QuantileSketch:
         if not self._scale:
             values = np.sort(np.concatenate([np.empty(0), *self._held]))
             return Bins(values, values, np.ones(len(values), dtype=np.int64))
-        self._put_away()
+        self._move_to_bins()
         pages = [self._pages[number] for number in sorted(self._pages)]
         counts = np.concatenate([page.counts for page in pages])
         there = counts > 0

@@ -134,7 +134,7 @@ class Campaign:
             self._events.append(self._event(record, f'broken off: {record.reason}'))
         elif not record.valid:
             self._events.append(self._event(record, f'INVALID: {record.reason}'))
-        elif not (math.isfinite(z) and self._weighs(record.weight)):
+        elif not (math.isfinite(z) and self._is_possible_weight(record.weight)):
             self._losses.lose(Cause.INSTRUMENT)
             event = f'not counted: psi {record.psi}, weight {record.weight}'
             self._events.append(self._event(record, event))
@@ -152,7 +152,7 @@ class Campaign:
             self._losses.before_widening(self._progress)
         weight_bound = self._weight_bound(record)
         if math.isfinite(record.weight):
-            self._violate(record, self._overweight(record, weight_bound))
+            self._note_violation(record, self._overweight(record, weight_bound))
         could = self._could_be(record, self._bounds(weight_bound))
         if widens:
             self._running.add(None, could)
@@ -182,7 +182,7 @@ class Campaign:
         psi = self._range
         return could_be(psi.lower, psi.upper, record.weight, self._truncation, step)
 
-    def _weighs(self, weight: float) -> bool:
+    def _is_possible_weight(self, weight: float) -> bool:
         """Tell whether a weight is possible: 0 occurs where q draws a case that p never draws."""
         return weight > 0.0 or (weight == 0.0 and not self._proposal.unweighted)
 
@@ -264,7 +264,7 @@ class Campaign:
         faults += self._overweight(record, weight_bound)
         if not (faults or bounds.hold(z)):
             faults.append(f'z {z} outside its bounds [{bounds.lower}, {bounds.upper}]')
-        self._violate(record, faults)
+        self._note_violation(record, faults)
 
     @staticmethod
     def _overweight(record: TestRecord, weight_bound: float) -> list[str]:
@@ -272,7 +272,7 @@ class Campaign:
             return []
         return [f'weight {record.weight} above its bound {weight_bound}']
 
-    def _violate(self, record: TestRecord, faults: list[str]) -> None:
+    def _note_violation(self, record: TestRecord, faults: list[str]) -> None:
         if faults:
             self._violations += 1
             if self._violations <= LISTED:

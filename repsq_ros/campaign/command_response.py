@@ -144,10 +144,10 @@ class CommandResponse:
         :param gain: (3, 3) as in `Regression`
         :param sure: (3, 3) largest error of each element
         """
-        told = self._of_place if self._kind == CommandKind.POSE else self._of_velocity
+        told = self._pose_findings if self._kind == CommandKind.POSE else self._velocity_findings
         return tuple(told(gain, sure, varied))
 
-    def _of_place(self, gain: Array, sure: Array, varied: Sequence[int]) -> list[str]:
+    def _pose_findings(self, gain: Array, sure: Array, varied: Sequence[int]) -> list[str]:
         told = []
         if len(varied) == COMPARED:
             determinant = float(np.linalg.det(gain))
@@ -156,10 +156,10 @@ class CommandResponse:
                 told = ['x, y and z: one of them is mirrored, or two are swapped']
         for k in varied:
             size, se = (float(np.linalg.norm(each[:, k])) for each in (gain, sure))
-            told += self._of_size(k, size, se)
+            told += self._gain_findings(k, size, se)
         return told
 
-    def _of_size(self, k: int, size: float, se: float) -> list[str]:
+    def _gain_findings(self, k: int, size: float, se: float) -> list[str]:
         """Return whether the response is missing or too large."""
         name = self._names[k]
         if abs(size) + se < NOTHING:
@@ -170,18 +170,18 @@ class CommandResponse:
             return [f'{name}: {times} what is commanded: feet, cm or mm?']
         return []
 
-    def _of_velocity(self, gain: Array, sure: Array, varied: Sequence[int]) -> list[str]:
-        told = _of_plane(gain, sure)
+    def _velocity_findings(self, gain: Array, sure: Array, varied: Sequence[int]) -> list[str]:
+        told = _plane_findings(gain, sure)
         for k in varied:
             own, se = float(gain[k, k]), float(sure[k, k])
-            sized = self._of_size(k, own, se)
+            sized = self._gain_findings(k, own, se)
             if k == 2 and own + se < 0.0 and not sized:
                 sized = [f'{self._names[k]}: {own:.2f} (+- {se:.2g}) of the command: a wrong sign']
             told += sized
         return told
 
 
-def _of_plane(gain: Array, error: Array) -> list[str]:
+def _plane_findings(gain: Array, error: Array) -> list[str]:
     """Return whether x and y are mirrored or turned about the vertical."""
     plane, errors = gain[:2, :2], error[:2, :2]
     known = np.isfinite(errors)

@@ -39,7 +39,7 @@ def check_contract(contents: JournalContents, file: Path, specification: Specifi
         )
     if contents.specification_digest == specification.digest:
         return
-    if contents.format < FORMAT and _same(contents.shared, _as_before(specification)):
+    if contents.format < FORMAT and _is_covered(contents.shared, _as_version_0_1_0(specification)):
         return
     raise JournalError(
         f'{file}: found specification digest {contents.specification_digest[:12]}, expected '
@@ -47,7 +47,7 @@ def check_contract(contents: JournalContents, file: Path, specification: Specifi
     )
 
 
-def _as_before(specification: Specification) -> dict[str, object]:
+def _as_version_0_1_0(specification: Specification) -> dict[str, object]:
     """Return the shared part as version 0.1.0 described it: with edges instead of their rule."""
     shared = specification.shared()
     if specification.partition is not None:
@@ -55,17 +55,17 @@ def _as_before(specification: Specification) -> dict[str, object]:
     return shared
 
 
-def _same(before: object, now: object) -> bool:
+def _is_covered(before: object, now: object) -> bool:
     """Tell whether `now` has everything that is in `before`; new keys have defaults."""
     if isinstance(before, dict):
         return isinstance(now, dict) and all(
-            key in now and _same(value, now[key]) for key, value in before.items()
+            key in now and _is_covered(value, now[key]) for key, value in before.items()
         )
     if isinstance(before, list):
         return (
             isinstance(now, list | tuple)
             and len(before) == len(now)
-            and all(map(_same, before, now))
+            and all(map(_is_covered, before, now))
         )
     if isinstance(before, float) and isinstance(now, int | float):
         return math.isclose(before, now, rel_tol=ROUNDING, abs_tol=ROUNDING)

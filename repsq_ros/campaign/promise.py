@@ -120,13 +120,13 @@ def facts_of(specification: Specification, proposal: Proposal) -> Facts:
 
 def say(facts: Facts) -> Sentences:
     """Return the sentences that the facts justify."""
-    broken, short = _broken(facts), _short(facts)
+    broken, short = _why_interval_is_invalid(facts), _why_less_than_asked(facts)
     provisos = _provisos(facts)
     objection = broken or short
     if broken:
-        guarantee = _nothing(facts, broken)
+        guarantee = _no_promise(facts, broken)
     elif short:
-        guarantee = _what_holds(facts, provisos)
+        guarantee = _still_valid(facts, provisos)
     else:
         guarantee = _guarantee(facts, provisos)
     agreement = _agreement(facts, objection, provisos)
@@ -139,8 +139,8 @@ def _acceptance(facts: Facts, provisos: tuple[str, ...]) -> tuple[str, Acceptanc
     accept, verdict = facts.accept, facts.verdict
     if accept is None:
         return '', AcceptanceVerdict.UNDECIDED
-    likely, given = confidence_text(facts.accuracy.c), _given(provisos)
-    against = _contradicted(facts) or _not_drawn(facts)
+    likely, given = confidence_text(facts.accuracy.c), _assuming(provisos)
+    against = _contradicted(facts) or _why_cases_are_not_random(facts)
     asked = f'whether the true mean is {accept.words}'
     if against:
         return f'UNDECIDED: no test tells {asked}, since {against}.', AcceptanceVerdict.UNDECIDED
@@ -162,15 +162,15 @@ def _acceptance(facts: Facts, provisos: tuple[str, ...]) -> tuple[str, Acceptanc
     )
 
 
-def _broken(facts: Facts) -> str:
+def _why_interval_is_invalid(facts: Facts) -> str:
     """Return why the rule's interval is not valid; '' if it is."""
     rule, against = facts.rule, _contradicted(facts)
     if against:
         return against
     if rule.validity is Validity.NONE:
         return rule.statement
-    if _not_drawn(facts):
-        return _not_drawn(facts)
+    if _why_cases_are_not_random(facts):
+        return _why_cases_are_not_random(facts)
     independent = rule.validity in (Validity.FIXED_N_INDEPENDENT, Validity.APPROXIMATE)
     if facts.dependence is Dependence.ADAPTIVE and independent:
         return (
@@ -202,7 +202,7 @@ def _contradicted(facts: Facts) -> str:
     return ''
 
 
-def _not_drawn(facts: Facts) -> str:
+def _why_cases_are_not_random(facts: Facts) -> str:
     """Return why no bet is valid for the cases; '' if they were drawn at random."""
     if facts.dependence is not Dependence.LOW_DISCREPANCY:
         return ''
@@ -212,7 +212,7 @@ def _not_drawn(facts: Facts) -> str:
     )
 
 
-def _short(facts: Facts) -> str:
+def _why_less_than_asked(facts: Facts) -> str:
     """Return why a valid interval is less than what was asked for; '' if it is not."""
     if facts.outcome is Outcome.UNRESOLVED:
         return (
@@ -252,7 +252,7 @@ def _provisos(facts: Facts) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _given(provisos: tuple[str, ...]) -> str:
+def _assuming(provisos: tuple[str, ...]) -> str:
     return f', provided that {" and ".join((STATIONARY, *provisos))}'
 
 
@@ -260,7 +260,7 @@ def _confidence(facts: Facts) -> str:
     return f'With probability {confidence_text(facts.accuracy.c)}{facts.rule.sides}'
 
 
-def _nothing(facts: Facts, reason: str) -> str:
+def _no_promise(facts: Facts, reason: str) -> str:
     if facts.rule.validity is Validity.APPROXIMATE and reason == facts.rule.statement:
         within = (
             '' if math.isnan(facts.half_width) else f' within {facts.half_width:.4g} of the mean'
@@ -268,15 +268,15 @@ def _nothing(facts: Facts, reason: str) -> str:
         return (
             f'Nothing exactly: {reason}. Were their number fixed, its interval{within} would hold '
             f'with probability {confidence_text(facts.accuracy.c)}{facts.rule.sides}'
-            f'{_given(_provisos(facts))}.'
+            f'{_assuming(_provisos(facts))}.'
         )
-    return f'Nothing: {reason}.{_of_changing_mean(facts)}'
+    return f'Nothing: {reason}.{_changing_mean(facts)}'
 
 
-def _of_changing_mean(facts: Facts) -> str:
+def _changing_mean(facts: Facts) -> str:
     """Return the bounds of the mean over the tests, if it was found to change."""
     running, provisos = facts.running, _provisos(facts)
-    if running is None or facts.violations or _not_drawn(facts):
+    if running is None or facts.violations or _why_cases_are_not_random(facts):
         return ''
     given = f', provided that {" and ".join(provisos)}' if provisos else ''
     return (
@@ -286,18 +286,18 @@ def _of_changing_mean(facts: Facts) -> str:
     )
 
 
-def _what_holds(facts: Facts, provisos: tuple[str, ...]) -> str:
+def _still_valid(facts: Facts, provisos: tuple[str, ...]) -> str:
     """Return what is still valid though it is less than what was asked for."""
     if facts.lower <= facts.cells.lower and facts.upper >= facts.cells.upper:
-        return f'Nothing: {_short(facts)}.'
+        return f'Nothing: {_why_less_than_asked(facts)}.'
     return (
         f'{_confidence(facts)} the true mean lies in [{facts.lower:.4g}, {facts.upper:.4g}]'
-        f'{_given(provisos)}. That is not what was asked for: {_short(facts)}.'
+        f'{_assuming(provisos)}. That is not what was asked for: {_why_less_than_asked(facts)}.'
     )
 
 
 def _guarantee(facts: Facts, provisos: tuple[str, ...]) -> str:
-    gamma, given, why = facts.reach, _given(provisos), _sentence(facts.rule.statement)
+    gamma, given, why = facts.reach, _assuming(provisos), _sentence(facts.rule.statement)
     if facts.cell_decides:
         return f'{_confidence(facts)} the true mean lies in this cell{given}. {why}'
     total = gamma + facts.cells.half_width
@@ -320,9 +320,9 @@ def _agreement(facts: Facts, objection: str, provisos: tuple[str, ...]) -> str:
     runs = 'two runs' if accuracy.runs == 2 else f'{accuracy.runs} runs'
     if objection:
         return 'No agreement is promised: the accuracy that it would follow from is not.'
-    given = _given(provisos)
+    given = _assuming(provisos)
     if cells.kind == PartitionType.ANCHORED:
-        return _of_anchored(facts, provisos)
+        return _anchored_agreement(facts, provisos)
     if facts.cell_decides:
         return (
             f'With probability at least {probability_text(kept)}, no two of {runs} return '
@@ -352,7 +352,7 @@ def _agreement(facts: Facts, objection: str, provisos: tuple[str, ...]) -> str:
     return 'Nothing is proved for a fixed partition; see p_same and edge_distance.'
 
 
-def _of_anchored(facts: Facts, provisos: tuple[str, ...]) -> str:
+def _anchored_agreement(facts: Facts, provisos: tuple[str, ...]) -> str:
     """Return what the initiator and its replicators may expect; derived from all facts."""
     accuracy, cells = facts.accuracy, facts.cells
     first, own, c_first = accuracy.gamma, accuracy.gamma, accuracy.c
@@ -392,5 +392,5 @@ def _of_anchored(facts: Facts, provisos: tuple[str, ...]) -> str:
     within = '' if own in (0.0, first) else f' (each replicator within {own:.4g} of the true mean)'
     return (
         f'With probability at least {probability_text(kept)}, the first lab and {repeat} its test '
-        f'return the same value, whichever algorithms they use{within}{_given(provisos)}.'
+        f'return the same value, whichever algorithms they use{within}{_assuming(provisos)}.'
     )

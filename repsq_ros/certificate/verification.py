@@ -104,8 +104,8 @@ def verify(
             certificate, data = read_certificate(file)
         except CertificateError as error:
             return [CheckResult(file.name, (str(error),))]
-        checks += _of_certificate(file, certificate, data, key)
-        checks += list(_of_files(folder, certificate))
+        checks += _check_certificate(file, certificate, data, key)
+        checks += list(_check_files(folder, certificate))
     elif key is not None or bags:
         return [CheckResult(CERTIFICATE, ('is not there: no signature, and no recording named',))]
     recomputed = None
@@ -114,11 +114,11 @@ def verify(
             recomputed = recompute(folder)
         except RepsqError as error:
             return [*checks, CheckResult(COUNTED, (str(error),))]
-        checks += _of_campaign(recomputed, certificate)
+        checks += _check_campaign(recomputed, certificate)
     if certificate is not None and not (has_journal and REPLICATION in certificate['files']):
-        checks += _of_replication(folder, certificate)
+        checks += _check_replication(folder, certificate)
     if certificate is not None:
-        checks += [_of_bag(bag, certificate) for bag in bags]
+        checks += [_check_bag(bag, certificate) for bag in bags]
     if ledger is None and (folder / LEDGER).exists():
         ledger = folder / LEDGER
     return [
@@ -128,7 +128,7 @@ def verify(
     ]
 
 
-def _of_certificate(
+def _check_certificate(
     file: Path, certificate: dict[str, Any], data: bytes, key: Ed25519PublicKey | None
 ) -> list[CheckResult]:
     """Check a certificate by itself."""
@@ -146,10 +146,10 @@ def _of_certificate(
     if digest != said['replication_digest']:
         problems = (f'is {digest[:12]}, the certificate says {said["replication_digest"][:12]}',)
     checks.append(CheckResult('digest of the specification in it', problems, digest[:12]))
-    return [*checks, _of_signature(certificate, key)]
+    return [*checks, _check_signature(certificate, key)]
 
 
-def _of_signature(certificate: dict[str, Any], key: Ed25519PublicKey | None) -> CheckResult:
+def _check_signature(certificate: dict[str, Any], key: Ed25519PublicKey | None) -> CheckResult:
     signature = certificate.get('signature')
     if signature is None:
         if key is not None:
@@ -167,7 +167,7 @@ def _of_signature(certificate: dict[str, Any], key: Ed25519PublicKey | None) -> 
     return CheckResult(SIGNATURE, note=named)
 
 
-def _of_files(folder: Path, certificate: dict[str, Any]) -> Iterator[CheckResult]:
+def _check_files(folder: Path, certificate: dict[str, Any]) -> Iterator[CheckResult]:
     """Check the files that a certificate lists."""
     # A published folder without evidence lacks these files.
     is_campaign = any((folder / name).exists() for name in (JOURNAL, TESTS, RESULT))
@@ -195,7 +195,7 @@ def _of_files(folder: Path, certificate: dict[str, Any]) -> Iterator[CheckResult
             )
 
 
-def _of_campaign(
+def _check_campaign(
     recomputed: RecomputedCampaign, certificate: dict[str, Any] | None
 ) -> list[CheckResult]:
     """Check everything that follows from a journal."""
@@ -207,7 +207,7 @@ def _of_campaign(
     checks = [
         CheckResult(f'{JOURNAL}, line by line', torn, lines),
         *replay_cases(recomputed),
-        _of_tests(folder / TESTS, recomputed),
+        _check_tests_table(folder / TESTS, recomputed),
     ]
     if recomputed.result is None:
         ended = certificate is not None or (folder / RESULT).exists()
@@ -216,18 +216,18 @@ def _of_campaign(
         return [*checks, CheckResult(COUNTED, problems, f'{text}: not at its end yet')]
     document = recomputed.result.document(recomputed.specification)
     document['sessions'] = list(recomputed.contents.sessions)
-    checks.append(_of_yaml(folder / RESULT, yaml.safe_dump(document), ('software', *PRICE)))
+    checks.append(_check_yaml(folder / RESULT, yaml.safe_dump(document), ('software', *PRICE)))
     if recomputed.specification.partition is None:
         with TemporaryDirectory() as temporary:
             again = Path(temporary) / REPLICATION
             leave_replication(recomputed.specification, recomputed.result, again)
-            checks.append(_of_yaml(folder / REPLICATION, again.read_text(encoding='utf-8')))
+            checks.append(_check_yaml(folder / REPLICATION, again.read_text(encoding='utf-8')))
     if certificate is not None:
-        checks.append(_held_against(certificate, recomputed))
+        checks.append(_check_numbers(certificate, recomputed))
     return checks
 
 
-def _held_against(certificate: dict[str, Any], recomputed: RecomputedCampaign) -> CheckResult:
+def _check_numbers(certificate: dict[str, Any], recomputed: RecomputedCampaign) -> CheckResult:
     """Compare every number and word of a certificate with the journal."""
     again = counted_anew(recomputed)
     left_out = (*ISSUED, 'files', 'digest', 'signature')
@@ -235,7 +235,7 @@ def _held_against(certificate: dict[str, Any], recomputed: RecomputedCampaign) -
     return CheckResult('certificate, recomputed', tuple(differences(said, again)))
 
 
-def _of_tests(file: Path, recomputed: RecomputedCampaign) -> CheckResult:
+def _check_tests_table(file: Path, recomputed: RecomputedCampaign) -> CheckResult:
     """Compare the table of the tests with the journal."""
     try:
         found = list(csv.reader(io.StringIO(file.read_text(encoding='utf-8'))))
@@ -282,7 +282,7 @@ def _near(one: str, two: str) -> bool:
         return False
 
 
-def _of_yaml(file: Path, again: str, left_out: tuple[str, ...] = ()) -> CheckResult:
+def _check_yaml(file: Path, again: str, left_out: tuple[str, ...] = ()) -> CheckResult:
     """Compare a file with its recomputed content.
 
     :param left_out: keys that depend on the software version
@@ -304,7 +304,7 @@ def _of_yaml(file: Path, again: str, left_out: tuple[str, ...] = ()) -> CheckRes
     return CheckResult(what, tuple(differences(found, expected)))
 
 
-def _of_replication(folder: Path, certificate: dict[str, Any]) -> list[CheckResult]:
+def _check_replication(folder: Path, certificate: dict[str, Any]) -> list[CheckResult]:
     """Check that a published specification has the certified digest."""
     file = folder / REPLICATION
     if not file.exists():
@@ -320,7 +320,7 @@ def _of_replication(folder: Path, certificate: dict[str, Any]) -> list[CheckResu
     return [CheckResult(f'{REPLICATION}, its digest', problems, digest[:12])]
 
 
-def _of_bag(bag: Path, certificate: dict[str, Any]) -> CheckResult:
+def _check_bag(bag: Path, certificate: dict[str, Any]) -> CheckResult:
     """Check the files of a recording."""
     what = f'recording {bag.name}'
     named = {each['name']: each for each in certificate['bags']}

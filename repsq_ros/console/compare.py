@@ -114,7 +114,7 @@ def _show(labs: Sequence[LabResult], table: bool) -> None:
             print(f'{"":{width}}  lost: {price}')
     if len({lab.digest for lab in labs}) > 1:
         # Different partitions of the same measure: compare means, not values.
-        _tell_means(labs)
+        _print_means(labs)
         _require_one_contract(labs)
     values = {lab.result['value'] for lab in labs}
     if _agree(labs):
@@ -125,9 +125,9 @@ def _show(labs: Sequence[LabResult], table: bool) -> None:
     if shared:
         print(f'NOT INDEPENDENT {shared}: the same cases, no independent replication')
     else:
-        _tell_promise(labs)
-    _tell_means(labs)
-    _tell_registrations(labs)
+        _print_promise(labs)
+    _print_means(labs)
+    _print_registrations(labs)
     if table or len(labs) > 2:
         print(round_robin(labs))
     print(f'paper     {_paper(labs)}')
@@ -183,7 +183,7 @@ def _labs_of_one_seed(labs: Sequence[LabResult]) -> str:
     )
 
 
-def _tell_promise(labs: Sequence[LabResult]) -> None:
+def _print_promise(labs: Sequence[LabResult]) -> None:
     for sentence in dict.fromkeys(lab.content['promise']['agreement'] for lab in labs):
         print(f'promise   {sentence}')
     estimates = [float(lab.content['promise']['p_same']) for lab in labs]
@@ -193,7 +193,7 @@ def _tell_promise(labs: Sequence[LabResult]) -> None:
         print(f'p_same    {told} ({why})')
 
 
-def _tell_registrations(labs: Sequence[LabResult]) -> None:
+def _print_registrations(labs: Sequence[LabResult]) -> None:
     """Print what each lab registered before its first test."""
     of_text: dict[str, list[str]] = {}
     for lab in labs:
@@ -224,7 +224,7 @@ def _require_one_contract(labs: Sequence[LabResult]) -> None:
             )
 
 
-def _tell_means(labs: Sequence[LabResult]) -> None:
+def _print_means(labs: Sequence[LabResult]) -> None:
     """Print whether means differ between sessions and between labs, and by how much."""
     for lab in labs:
         sessions = lab.sessions

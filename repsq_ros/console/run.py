@@ -254,7 +254,7 @@ def run(arguments: argparse.Namespace) -> int:
         if kept.exists():
             print(
                 f'no result; the tests counted so far are kept in {kept}. To go on: repsq run '
-                f'--resume {folder}{_as_before(arguments)}',
+                f'--resume {folder}{_resume_options(arguments)}',
                 file=sys.stderr,
             )
         return code or INTERRUPTED
@@ -338,7 +338,7 @@ def _run_in_process(arguments: argparse.Namespace, specification: Specification)
     return _say_result(arguments, result, folder, specification)
 
 
-def _as_before(arguments: argparse.Namespace) -> str:
+def _resume_options(arguments: argparse.Namespace) -> str:
     """Return the options with which the campaign was started, for resuming it."""
     options = ''
     if arguments.registration is not None:

@@ -84,12 +84,12 @@ def run(arguments: argparse.Namespace) -> int:
     key = None if arguments.key is None else read_public(arguments.key)
     authorities = [] if arguments.tsa is None else read_authorities(arguments.tsa)
     checks = verify(arguments.target, arguments.bag, key, arguments.ledger, authorities)
-    show = _stay_silent if arguments.json else show_checks
+    show = _print_nothing if arguments.json else show_checks
     show(checks)
     folder: Path = arguments.target if arguments.target.is_dir() else arguments.target.parent
     if (folder / JOURNAL).exists() and not any(check.problems for check in checks):
         # If the journal was changed, the recordings are not read.
-        of_bags = _of_recordings(folder, arguments)
+        of_bags = _check_recordings(folder, arguments)
         show(of_bags)
         checks += of_bags
     failed = dict.fromkeys(check.what for check in checks if check.problems)
@@ -108,11 +108,11 @@ def run(arguments: argparse.Namespace) -> int:
     return NOT_ALL_CHECKED if unknown and arguments.strict else 0
 
 
-def _stay_silent(checks: Sequence[CheckResult]) -> None:
+def _print_nothing(checks: Sequence[CheckResult]) -> None:
     """Print nothing, since the output is JSON."""
 
 
-def _of_recordings(folder: Path, arguments: argparse.Namespace) -> list[CheckResult]:
+def _check_recordings(folder: Path, arguments: argparse.Namespace) -> list[CheckResult]:
     """Compare the journal with the recordings, and list missing ones."""
     bags: list[Path] = arguments.bag
     if not bags:

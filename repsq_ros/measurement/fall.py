@@ -57,7 +57,7 @@ def fallen(samples: Samples, fall: Fall, period: float, window: Window, limits: 
         if (stamp - samples.stamps[began]) * 1e-9 >= fall.hold:
             way = samples.take(slice(max(began - 1, 0), place + 1))
             jumped = jump_fault(Steps(way), period, window, limits)
-            return '' if jumped else _told(samples)
+            return '' if jumped else _state_text(samples)
     return ''
 
 
@@ -114,7 +114,7 @@ def _down(samples: Samples, fall: Fall) -> NDArray[np.bool_]:
     return down
 
 
-def _told(samples: Samples) -> str:
+def _state_text(samples: Samples) -> str:
     parts = []
     if samples.position is not None:
         parts.append(f'lowest height {samples.position[:, 2].min():.3f} m')

@@ -167,19 +167,19 @@ class Measure:
             return self._evaluate(cut, conditions)
 
     def _evaluate(self, cut: Cut, conditions: Sequence[Cut]) -> Evaluation:
-        objection, count = self._objection(conditions), cut.count
+        objection, count = self._first_condition_fault(conditions), cut.count
         try:
             ready, note = checked_window(cut, self.fall, history=self.own)
             if note:
                 return Evaluation(self.upper, True, '', count, note)
             if objection:
                 return Evaluation.invalid(objection.text, count, objection.code)
-            measured = self._of(ready)
+            measured = self._measured_command(ready)
             # Most bodies move on average, and need no closer check.
             fastest = max(map(abs, measured), default=0.0)
             still = unanswered(cut) if fastest < TURN * self.limits.least_speed else ''
             if still and self.limits.unanswered != Unanswered.ASK:
-                return self._of_a_body_that_stands(still, count)
+                return self._outcome_at_rest(still, count)
             psi = float(self.quantity.psi(ready))
             off = self.quantity.error_of_psi(ready) if math.isfinite(psi) else PsiError()
         except UnmeasurableError as error:
@@ -204,12 +204,12 @@ class Measure:
             measured=measured,
         )
 
-    def _of_a_body_that_stands(self, text: str, count: int) -> Evaluation:
+    def _outcome_at_rest(self, text: str, count: int) -> Evaluation:
         if self.limits.unanswered == Unanswered.INVALID:
             return Evaluation.invalid(text, count, Code.UNANSWERED)
         return Evaluation(self.upper, True, '', count, text, Code.UNANSWERED)
 
-    def _of(self, cut: Cut) -> tuple[float, ...]:
+    def _measured_command(self, cut: Cut) -> tuple[float, ...]:
         """Return the measured command in a window."""
         shows = self.shows
         if shows is None or len(cut.window.command) != NUMBERS[shows]:
@@ -226,7 +226,7 @@ class Measure:
             'a wrong range, unit or baseline?'
         )
 
-    def _objection(self, cuts: Sequence[Cut]) -> Fault | None:
+    def _first_condition_fault(self, cuts: Sequence[Cut]) -> Fault | None:
         """Return the fault of the first condition: it is the cause of other faults."""
         for condition, cut in zip(self.conditions, cuts, strict=True):
             fault = condition_fault(condition, cut)

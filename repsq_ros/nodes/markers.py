@@ -118,9 +118,9 @@ class MarkerSheet:
         markers += said + [self._kept[key] for key in self._grown]
         self._due.update(dict.fromkeys(self._grown))  # and once more later
         self._moving, self._wiped, self._grown = keys, False, {}
-        return MarkerArray(markers=markers + self._again())
+        return MarkerArray(markers=markers + self._repeated_markers())
 
-    def _again(self) -> list[Marker]:
+    def _repeated_markers(self) -> list[Marker]:
         """Return some of the waiting shapes; if none wait, all permanent ones are queued again."""
         if not self._due:
             self._due.update(dict.fromkeys(self._kept))

@@ -193,7 +193,7 @@ class SimulatedRobot(CampaignNode):
         if horizon_ns is not None:
             until_ns = min(until_ns, horizon_ns)
         if self._wait_until_due(executor, until_ns):
-            self._live_until(until_ns)
+            self._simulate_until(until_ns)
             if (until_ns == horizon_ns and until_ns != self._told_ns) or self._clock_is_due():
                 self._publish_clock()
 
@@ -288,18 +288,18 @@ class SimulatedRobot(CampaignNode):
         if self._commanded.command != last:
             self._changes.append((time.time_ns(), self._commanded.command))
 
-    def _take_effect(self, until_ns: int) -> None:
+    def _apply_commands(self, until_ns: int) -> None:
         """Simulate up to each command that came before an instant, so that it acts at its time."""
         while self._changes and self._changes[0][0] < until_ns:
             at_ns, command = self._changes.popleft()
             self._publish_readings(at_ns, self._in_force)
             self._in_force = command
 
-    def _live_until(self, until_ns: int) -> None:
+    def _simulate_until(self, until_ns: int) -> None:
         # A message may round a command's last digits; the phase has the exact values.
         command = self._commanded.command if self._span is None else self._span.command
         if self._system_clock:
-            self._take_effect(until_ns)
+            self._apply_commands(until_ns)
             command = self._in_force
         self._publish_readings(until_ns, command)
         self._now_ns = until_ns

@@ -59,7 +59,7 @@ def _conclude(setting: HumanoidSetting, results: Sequence[WalkedTrial]) -> Study
         else:
             robots[piece.robot] = walked
     ended = {
-        name: {rule: [_again(setting, name, rule, each) for each in walked]
+        name: {rule: [_rerun(setting, name, rule, each) for each in walked]
                for rule in (PAPER, ANYTIME)}
         for name, walked in trials.items()
     }  # fmt: skip
@@ -70,7 +70,7 @@ def _conclude(setting: HumanoidSetting, results: Sequence[WalkedTrial]) -> Study
     )
 
 
-def _again(setting: HumanoidSetting, name: str, rule: str, walked: WalkedTrial) -> Running:
+def _rerun(setting: HumanoidSetting, name: str, rule: str, walked: WalkedTrial) -> Running:
     running = rules_of(setting, name)[rule]
     form = form_of(setting.campaigns[name])
     for forms, weight, bound in zip(walked.forms, walked.weights, walked.bounds, strict=True):

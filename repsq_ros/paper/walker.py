@@ -78,7 +78,7 @@ class Walker:
             self._measures[form] = replace(specification.measure, quantity=formed, gamma=None)
         self._ticks = 0
         self._subject.reset(np.random.default_rng(0))
-        self._before = self._live(protocol.steps[0].look_ns, protocol.rest)
+        self._before = self._simulate(protocol.steps[0].look_ns, protocol.rest)
         self._standing, self._began = self._subject.standing(), self._ticks
         self._known: dict[tuple[float, ...], Forms] = {}
 
@@ -91,7 +91,7 @@ class Walker:
             self._known[x] = self._walk(x)
         return self._known[x]
 
-    def _live(self, duration_ns: int, command: tuple[float, ...]) -> list[SensorReading]:
+    def _simulate(self, duration_ns: int, command: tuple[float, ...]) -> list[SensorReading]:
         subject, seen = self._subject, []
         for _ in range(duration_ns // subject.tick_ns):
             subject.step(command)
@@ -106,7 +106,7 @@ class Walker:
         self._subject.go_on_from(self._standing)
         self._ticks = self._began
         command = specification.protocol.target(specification.box.names, x)
-        seen = self._before + self._live(step.look_ns, command)
+        seen = self._before + self._simulate(step.look_ns, command)
         began = self._began * self._subject.tick_ns
         end = began + step.look_ns
         window = Window(end - step.window_ns, end, command, began)

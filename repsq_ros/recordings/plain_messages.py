@@ -80,7 +80,7 @@ class PlainReader:
             begin = self._place(node.offset, node.dtype, node.number, node.truth)
             return itemgetter(slice(begin, begin + node.number))
         if isinstance(node, dict):
-            return self._again(node)
+            return self._reusing_part(node)
         if isinstance(node, list) and not all(isinstance(each, str) for each in node):
             items = [self._node(each) for each in node]
             return lambda numbers: [build(numbers) for build in items]
@@ -96,7 +96,7 @@ class PlainReader:
         builds = [self._node(node) for node in fields.values()]
         return lambda numbers: make([build(numbers) for build in builds])
 
-    def _again(self, fields: dict[str, Any]) -> Build:
+    def _reusing_part(self, fields: dict[str, Any]) -> Build:
         """Return a builder that reuses the previous part if the bytes are equal."""
         build = self._part(fields)
         places = list(_places(fields))

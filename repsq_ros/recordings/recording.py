@@ -109,7 +109,7 @@ class Recording:
             try:
                 storage = opened(file, self._recover, source.packed_messages)
             except DamagedError as error:
-                self._lose(file, error, len(source.files) > 1)
+                self._skip_file(file, error, len(source.files) > 1)
                 continue
             self._storages.append(storage)
             self._numbers.append(
@@ -120,7 +120,7 @@ class Recording:
             )
         self._channels = list(self._numbered)
 
-    def _lose(self, file: Path, error: DamagedError, others: bool) -> None:
+    def _skip_file(self, file: Path, error: DamagedError, others: bool) -> None:
         """Skip a file if there are others and `recover` is set."""
         if not (self._recover and others):
             raise BagError(damage_line(file, str(error), self._recover)) from None
@@ -228,7 +228,7 @@ class Recording:
             except BagError:
                 raise
             except Exception as error:  # readers made from definitions may raise anything
-                self._spoiled(topic, log_ns[row], error)
+                self._report_unreadable(topic, log_ns[row], error)
                 continue
             yield BagMessage(topic, log_ns[row], message)
 
@@ -270,7 +270,7 @@ class Recording:
 
     def _tables(self, block: MessageBlock) -> list[Table]:
         return [
-            Table(self._decoder(number), of_one, self._spoiled)
+            Table(self._decoder(number), of_one, self._report_unreadable)
             for number, of_one in block.by_channel()
         ]
 
@@ -279,7 +279,7 @@ class Recording:
             self._decoders[number] = Decoder(self._channels[number], self._definitions)
         return self._decoders[number]
 
-    def _spoiled(self, topic: str, log_ns: int, error: Exception) -> None:
+    def _report_unreadable(self, topic: str, log_ns: int, error: Exception) -> None:
         """Report a message that cannot be read."""
         why = ' '.join(str(error).split())[:120] or type(error).__name__
         line = f'{self.path}: a message on {topic}, recorded at {log_ns} ns, is damaged ({why})'

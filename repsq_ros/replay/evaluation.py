@@ -135,23 +135,23 @@ def differences(evaluated: Sequence[EvaluatedSegment]) -> str:
     unlike = [
         (segment, outcome)
         for segment, outcome in pairs
-        if (outcome.psi, outcome.valid) != (_live(segment).psi, _live(segment).valid)
+        if (outcome.psi, outcome.valid) != (_live_record(segment).psi, _live_record(segment).valid)
     ]
     if not unlike:
         return ''
     segment, outcome = unlike[0]
-    before = _live(segment)
+    before = _live_record(segment)
     return (
         f'{len(unlike)} of {len(pairs)} attempts are not as when they were recorded, the first: '
-        f'test {segment.index}, attempt {segment.attempt}, {_said(outcome)} now, '
-        f'{_said(before)} then'
+        f'test {segment.index}, attempt {segment.attempt}, {_outcome_text(outcome)} now, '
+        f'{_outcome_text(before)} then'
     )
 
 
-def _live(segment: Segment) -> TestRecord:
+def _live_record(segment: Segment) -> TestRecord:
     assert segment.live is not None
     return segment.live
 
 
-def _said(outcome: Evaluation | TestRecord) -> str:
+def _outcome_text(outcome: Evaluation | TestRecord) -> str:
     return f'psi {outcome.psi!r}' if outcome.valid else f'INVALID ({outcome.reason})'

@@ -119,16 +119,16 @@ def judge(
             found.append(StationCheck(source.topic, 'no message', 'start the driver, or remap it'))
             continue
         seen = SampleRun(_in_order(raw), source).samples  # SI units, z up
-        found += _of_stream(source, raw, seen, kind == CommandKind.VELOCITY)
+        found += _check_stream(source, raw, seen, kind == CommandKind.VELOCITY)
         if kind == CommandKind.POSE and seen.position is not None:
-            found += _of_places(source, seen, record)
+            found += _check_places(source, seen, record)
         if (
             kind == CommandKind.VELOCITY
             and source == measure.input
             and measure.quantity.needs == Need.VELOCITY
         ):
-            found += _of_velocities(source, raw, record)
-            found.append(_of_tape(seen, record, taped))
+            found += _check_velocities(source, raw, record)
+            found.append(_check_scale(seen, record, taped))
     return found
 
 
@@ -137,7 +137,7 @@ def _between(samples: Samples, start_ns: int, end_ns: int) -> Samples:
     return samples.take(slice(int(first), int(after)))
 
 
-def _of_stream(source: Input, raw: Samples, seen: Samples, walks: bool) -> list[StationCheck]:
+def _check_stream(source: Input, raw: Samples, seen: Samples, walks: bool) -> list[StationCheck]:
     """Return the checks of rate, clock, noise, tilt and frozen parts.
 
     :param walks: a walking robot: upright at rest, but never exactly still
@@ -186,7 +186,9 @@ def _velocity(source: Input, samples: Samples, start_ns: int, end_ns: int) -> tu
     return times, cut.velocity
 
 
-def _of_velocities(source: Input, samples: Samples, record: SelfTestRecord) -> list[StationCheck]:
+def _check_velocities(
+    source: Input, samples: Samples, record: SelfTestRecord
+) -> list[StationCheck]:
     """Return the checks of axes, sign, scale, lever arm and latency of the velocities."""
     gain, delays, varied = np.zeros((3, 3)), [], []
     try:
@@ -218,7 +220,7 @@ def _of_velocities(source: Input, samples: Samples, record: SelfTestRecord) -> l
         arm = float(np.hypot(*gain[:2, 2]) / max(abs(gain[2, 2]), BY_CHANCE))
         advice = f'{1e3 * arm:.0f} mm from the axis of the turn: extrinsics.translation?'
         found.append(StationCheck('lever arm', f'{1e3 * arm:.0f} mm', advice * (arm > LEVER)))
-    return [*found, _of_latency(delays)]
+    return [*found, _check_latency(delays)]
 
 
 def _misfit(times: Array, response: Array) -> Array:
@@ -251,7 +253,7 @@ def _averaged(rows: Array, count: int) -> Array:
     return mean
 
 
-def _of_latency(misfits: Sequence[Array]) -> StationCheck:
+def _check_latency(misfits: Sequence[Array]) -> StationCheck:
     if not misfits:
         return StationCheck('latency', 'not measured')
     latency = float(DEAD_TIMES[int(np.argmin(np.sum(misfits, axis=0)))])
@@ -264,7 +266,7 @@ def _of_latency(misfits: Sequence[Array]) -> StationCheck:
     )
 
 
-def _of_tape(samples: Samples, record: SelfTestRecord, taped: float | None) -> StationCheck:
+def _check_scale(samples: Samples, record: SelfTestRecord, taped: float | None) -> StationCheck:
     """Return the check of scale: measured length of the first move over its taped length."""
     if taped is None or samples.position is None or not record.moves:
         return StationCheck('scale', 'not measured: --taped LENGTH')
@@ -283,7 +285,7 @@ def _of_tape(samples: Samples, record: SelfTestRecord, taped: float | None) -> S
     return StationCheck('scale', f'{scale:.3f} ({way:.3f} of {taped:.3f} m)', advice * off)
 
 
-def _of_places(source: Input, samples: Samples, record: SelfTestRecord) -> list[StationCheck]:
+def _check_places(source: Input, samples: Samples, record: SelfTestRecord) -> list[StationCheck]:
     """Return the check of distances between commanded poses and poses at rest."""
     away = []
     for rest in record.places:

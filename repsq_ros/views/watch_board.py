@@ -91,8 +91,8 @@ def watch_board(
         standing,
         _case_under_test(state),
         _numbers(state),
-        sparkline(means, width, _later(means)),
-        sparkline(widths, width, _later(widths)),
+        sparkline(means, width, _later_limits(means)),
+        sparkline(widths, width, _later_limits(widths)),
         _scale(means),
         _scale(widths),
         tuple(_test_line(c.record, state.names) for c in state.counted[: -TESTS_SHOWN - 1 : -1]),
@@ -104,14 +104,14 @@ def watch_board(
     )
 
 
-def _later(values: Sequence[float]) -> tuple[float, float] | None:
+def _later_limits(values: Sequence[float]) -> tuple[float, float] | None:
     """Return the limits without the first quarter, since the first values are far off."""
     finite = [value for value in values[len(values) // 4 :] if math.isfinite(value)]
     return (min(finite), max(finite)) if finite else None
 
 
 def _scale(values: Sequence[float]) -> str:
-    limits = _later(values)
+    limits = _later_limits(values)
     return '' if limits is None else f'{limits[0]:.3g} to {limits[1]:.3g}'
 
 

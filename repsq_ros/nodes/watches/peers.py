@@ -159,7 +159,7 @@ class _Peer:
                 ', although the graph shows it: it stands still, or the middleware is deaf to it'
             )
             return f'no sign of life from the {role} node{shown if self.unheard else ""}'
-        if two := self._two(role, now):
+        if two := self._duplicate(role, now):
             return two
         if not self.message.ready:
             return f'the {role} node waits for {self.message.status}'
@@ -169,9 +169,11 @@ class _Peer:
     def restarted(self, role: str, now: float) -> str:
         """Return that it was recently replaced by another process, or ''."""
         again = now - self._restarted < self._settled
-        return self._two(role, now) or (f'the {role} node was started again' if again else '')
+        return self._duplicate(role, now) or (
+            f'the {role} node was started again' if again else ''
+        )
 
-    def _two(self, role: str, now: float) -> str:
+    def _duplicate(self, role: str, now: float) -> str:
         if not self._other or now - self._other_heard >= self._settled or self.message is None:
             return ''
         return f'two {role} nodes: {self.message.node} and {self._other}'
