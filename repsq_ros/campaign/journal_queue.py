@@ -52,6 +52,7 @@ from repsq_ros.sampling.proposals import Draw, Proposal
 from repsq_ros.specification.model import Specification
 
 PATIENCE = 0.1  # [s] a disk usually needs for one line
+FIRST_PATIENCE = 60.0  # [s] before anything moves
 LAST_PATIENCE = 10.0  # [s] to wait at the end
 STOPS = {Phase.PAUSED: PAUSE, Phase.SKIPPED: SKIP, Phase.ABORTED: ABORT}  # events of the journal
 
@@ -101,7 +102,7 @@ class JournalQueue:
         if self.contents is None:
             registered = folder / LEDGER
             line = read_journal(registered)[1] if registered.exists() else ''
-            self.write(BEGIN, beginning(specification, campaign_id, seed, line), LAST_PATIENCE)
+            self.write(BEGIN, beginning(specification, campaign_id, seed, line), FIRST_PATIENCE)
             return
         if not resume:
             journal.close()

@@ -32,15 +32,18 @@ def test_a_campaign_on_the_systems_time(nodes, short, write, tmp_path, at_once):
     assert (result['n'], result['invalid'], result['accurate']) == (3, 0, False)
     assert 0.2 < result['estimate'] < 0.8
     nodes.listener.phase(TestPhase.DONE)
-    # A stall of this machine breaks off an attempt, which is repeated.
-    broken_off = int(result['broken_off'])
-    phases = [span.phase for span in nodes.listener.phases() if span.phase != TestPhase.PAUSED]
-    assert phases.count(2) == 3 + broken_off
-    assert broken_off or phases == [1, 2, 0] * 3 + [7]
+    # A stall of this machine breaks off an attempt, which is repeated; a slow disk pauses, and
+    # what was measured meanwhile is asked for again.
+    spans = nodes.listener.phases()
+    if not any(span.phase == TestPhase.PAUSED for span in spans):
+        assert [span.phase for span in spans] == [1, 2, 0] * 3 + [7]
     kept = nodes.listener.heard[topics.TEST_MEASUREMENT]
-    nodes.listener.until(lambda: len(kept) == 3 + broken_off)
-    heard = [each for each in kept if not each.broken_off]
-    assert len(heard) == 3
+
+    def counted():
+        return {each.index: each for each in kept if not each.broken_off}
+
+    nodes.listener.until(lambda: len(counted()) == 3)
+    heard = counted().values()
     for measured in heard:
         length = measured.window_end.sec - measured.window_start.sec
         length += (measured.window_end.nanosec - measured.window_start.nanosec) * 1e-9
