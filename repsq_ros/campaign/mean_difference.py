@@ -31,6 +31,7 @@ from repsq_ros.estimation.stopping import Bounds
 from repsq_ros.estimation.weights import z_bounds
 from repsq_ros.protocols.phases import Cause
 from repsq_ros.specification.model import Specification
+from repsq_ros.specification.twin_section import mean_and_spread
 
 # Assumed spread of a pair's difference, for the first bet. In simulations with small spreads,
 # the interval was 16 % narrower than with 1.
@@ -144,6 +145,37 @@ def _psi(
     if any(map(widens, losses)):
         return whole
     return None if valid is None else Bounds(valid.psi, valid.psi)
+
+
+def tests_of_twin(specification: Specification, tests: Sequence[TestRecord]) -> list[TestRecord]:
+    """Return the tests of a campaign with the answers of its twin in place of psi.
+
+    Several simulators count by their mean.
+
+    :raises ParameterError: the specification has no twin
+    :raises CampaignError: the twin has no answer to a case
+    """
+    twin = specification.twin
+    if twin is None:
+        raise ParameterError(
+            'twin',
+            f'no simulator in {specification.file}',
+            'tester.control: {type: twin, file: ...}',
+        )
+    whole = Bounds(specification.measure.lower, specification.measure.upper)
+    last_attempts = {test.index: test for test in tests}
+    return [
+        TestRecord(
+            test.index,
+            0,
+            whole.clip(mean_and_spread(twin.answer(test.x))[0]),
+            test.weight,
+            True,
+            x=test.x,
+            weight_bound=test.weight_bound,
+        )
+        for test in last_attempts.values()
+    ]
 
 
 # Pairs -------------------------------------------------------------------------------------------

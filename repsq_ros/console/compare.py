@@ -55,7 +55,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=Path,
         nargs='+',
         metavar='CAMPAIGN',
-        help='two or more: folders of campaigns, published folders, or certificates',
+        help='two or more: folders of campaigns, published folders, or certificates; with --twin '
+        'one folder',
     )
     parser.add_argument(
         '--table',

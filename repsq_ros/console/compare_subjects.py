@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""repsq compare --subjects: two robots on the same cases, compared in pairs."""
+"""repsq compare --subjects: two robots, or a robot and its twin, on the same cases, in pairs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,12 @@ from pathlib import Path
 from repsq_ros.campaign.folder import SPECIFICATION, read_tests
 from repsq_ros.campaign.journal import JOURNAL
 from repsq_ros.campaign.journal_contents import read_contents
-from repsq_ros.campaign.mean_difference import PairComparison, check_comparable, difference
+from repsq_ros.campaign.mean_difference import (
+    PairComparison,
+    check_comparable,
+    difference,
+    tests_of_twin,
+)
 from repsq_ros.campaign.records import TestRecord
 from repsq_ros.errors import BagError, ParameterError
 from repsq_ros.estimation.difference import Verdict
@@ -34,6 +39,12 @@ from repsq_ros.sampling.proposals import Dependence
 from repsq_ros.specification.load import load
 from repsq_ros.specification.model import Specification
 
+GAP = {
+    Verdict.A_LOWER: 'the robot scores lower than its twin',
+    Verdict.B_LOWER: 'the robot scores higher than its twin',
+    Verdict.OPEN: 'open: no gap between robot and twin is shown',
+}
+
 
 def add_subject_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the options of a comparison of two subjects."""
@@ -42,6 +53,12 @@ def add_subject_arguments(parser: argparse.ArgumentParser) -> None:
         action='store_true',
         help='two subjects on the same cases: confidence interval of the difference and verdict '
         '(default where two campaigns have one seed and name different robots)',
+    )
+    parser.add_argument(
+        '--twin',
+        action='store_true',
+        help='one campaign with a twin: interval of its mean less that of the twin on the same '
+        'cases, the sim-to-real gap',
     )
     parser.add_argument(
         '--margin',
@@ -63,7 +80,8 @@ def add_subject_arguments(parser: argparse.ArgumentParser) -> None:
 
 def asks_for_subjects(arguments: argparse.Namespace) -> bool:
     """Tell whether to compare two subjects: requested, or one seed and two robots."""
-    if arguments.subjects or arguments.margin is not None or arguments.better is not None:
+    asked = arguments.subjects or arguments.twin
+    if asked or arguments.margin is not None or arguments.better is not None:
         return True
     files = [path / SPECIFICATION for path in arguments.campaigns]
     if len(files) != 2 or not all(file.is_file() for file in files):
@@ -86,30 +104,38 @@ def _on_the_same_cases(first: Specification, second: Specification) -> bool:
 def compare_subjects(arguments: argparse.Namespace) -> int:
     """Print the interval of the difference, and the verdict."""
     folders: list[Path] = arguments.campaigns
-    if len(folders) != 2:
-        raise ParameterError('campaigns', f'{len(folders)}', 'two: subject A and subject B')
-    first, second = (load(folder / SPECIFICATION) for folder in folders)
-    check_comparable(first, second)
+    if len(folders) != 1 + (not arguments.twin):
+        expected = 'one, with a twin' if arguments.twin else 'two: subject A and subject B'
+        raise ParameterError('campaigns', f'{len(folders)}', expected)
+    first, *others = (load(folder / SPECIFICATION) for folder in folders)
+    for other in others:
+        check_comparable(first, other)
     c = first.accuracy.c if arguments.c is None else arguments.c
     margin = 0.0 if arguments.margin is None else arguments.margin
     if not 0.0 < c < 1.0:
         raise ParameterError('c', f'{c:g}', 'a number in (0, 1)')
     if not (math.isfinite(margin) and margin >= 0.0):
         raise ParameterError('margin', f'{margin:g}', 'a finite number >= 0')
-    a, b = (_tests(folder, first.box.names) for folder in folders)
+    sides = [_tests(folder, first.box.names) for folder in folders]
+    names = [str(folder) for folder in folders]
+    if arguments.twin:
+        sides.append(tests_of_twin(first, sides[0]))
+        names.append('the twin of A' + (f': {first.twin.file}' if first.twin else ''))
+    a, b = sides
     found = difference(first, a, b, c, margin, arguments.assume_independent, same_cases=True)
     if found is None:
         raise BagError(
-            f'{folders[0]}, {folders[1]}: found no case that both are over with, expected one at '
-            'least'
+            f'{" and ".join(names)}: found no case that both have finished, expected at least one'
         )
     better = arguments.better or first.about.direction.partition('_')[0] or 'lower'
     verdict = 'none' if found.broken else verdict_in_words(found.verdict, better, margin)
+    if arguments.twin and found.verdict in GAP and not found.broken:
+        verdict = GAP[found.verdict]
     if arguments.json:
-        print_json({'a': folders[0], 'b': folders[1], 'c': c, 'difference': found,
+        print_json({'a': names[0], 'b': names[1], 'c': c, 'difference': found,
                     'better': better, 'verdict': verdict})  # fmt: skip
     else:
-        _show(arguments, first, found, c, verdict)
+        _show(arguments, names, first, found, c, verdict)
     return 0
 
 
@@ -122,6 +148,7 @@ def _tests(folder: Path, names: tuple[str, ...]) -> Sequence[TestRecord]:
 
 def _show(
     arguments: argparse.Namespace,
+    names: Sequence[str],
     specification: Specification,
     found: PairComparison,
     c: float,
@@ -134,8 +161,8 @@ def _show(
     if not specification.make_proposal().proven:
         given += ', provided that the declared bound of the weights holds'
     print(
-        f'A           {arguments.campaigns[0]}\n'
-        f'B           {arguments.campaigns[1]}\n'
+        f'A           {names[0]}\n'
+        f'B           {names[1]}\n'
         f'pairs       {found.pairs}{lost}\n'
         f'A - B       {found.mean:.4g} (mean of the pairs)'
     )

@@ -200,6 +200,7 @@ VERBS = {
             'repsq compare first second',
             'repsq compare lab_a.json lab_b.json lab_c.json --table',
             'repsq compare old_gait new_gait --subjects --margin 0.05',
+            'repsq compare first --twin',
         ),
         (4, 7, 8, 9, 12),
     ),

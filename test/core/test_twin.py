@@ -15,6 +15,7 @@
 """A simulator beside the robot: fewer tests, and an interval that its answers cannot spoil."""
 
 import importlib.util
+import json
 import math
 import os
 import sys
@@ -22,10 +23,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import yaml
 from conftest import ROOT
 from scipy import stats
 
 from repsq_ros.campaign.campaign import Campaign
+from repsq_ros.campaign.folder import read_tests
 from repsq_ros.campaign.recomputed_campaign import recompute
 from repsq_ros.cli import main
 from repsq_ros.errors import CampaignError, JournalError, ParameterError, SpecificationError
@@ -226,6 +229,65 @@ def test_mean_and_spread_of_several_simulators_are_regressed_on(twinned, tmp_pat
     words = ['simulate', str(file), '--subject', 'surrogate', '--twin-subject', 'surrogate']
     assert main(words) == ParameterError.exit_code
     assert 'as many as have answered in the file: 2' in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ('shift', 'told'),
+    [
+        (0.0, 'open: no gap between robot and twin is shown'),
+        (-0.5, 'the robot scores higher than its twin'),
+        (0.5, 'the robot scores lower than its twin'),
+    ],
+)
+def test_the_gap_between_robot_and_twin_has_an_interval(twinned, tmp_path, capsys, shift, told):
+    short, _, table = twinned
+    short['tester']['max_tests'], folder = 60, tmp_path / 'lab'
+    short['tester']['stopping'] = {'rule': 'fixed', 'tests': 60}
+    del short['tester']['control']
+    name = str(folder)
+    file = tmp_path / 'plain.yaml'
+    file.write_text(yaml.safe_dump(short))
+    assert main([*ask(file, table, '--force'), '--cases', '60']) == 0
+    header, *rows = table.read_text().splitlines()
+    moved = [
+        ','.join([*row.split(',')[:-1], repr(float(row.split(',')[-1]) + shift)]) for row in rows
+    ]
+    table.write_text('\n'.join([header, *moved, '']))
+    short['tester']['control'] = {'type': 'twin', 'file': 'twin.csv'}
+    short['tester']['stopping'] = {'rule': 'anytime'}
+    file.write_text(yaml.safe_dump(short))
+    specification = load(file)
+    run_into_folder(
+        specification, make_subject('surrogate', ''), 3, folder, 'lab', {}, lambda *_: None
+    )
+    capsys.readouterr()
+    assert main(['compare', name, '--twin', '--json']) == 0
+    answer = json.loads(capsys.readouterr().out)
+    found, low, high = answer['difference'], -1.0, 1.0
+    psi = [
+        (test.psi, specification.twin.answer(test.x)[0])
+        for test in read_tests(folder, specification.box.names)
+    ]
+    gap = np.mean([each - min(max(s, 0.0), 1.0) for each, s in psi])
+    assert found['mean'] == pytest.approx(gap, abs=1e-12)
+    assert low <= found['lower'] <= gap <= found['upper'] <= high
+    assert answer['verdict'] == told
+    assert main(['compare', name, '--twin']) == 0
+    assert f'verdict     {told}' in capsys.readouterr().out
+
+
+def test_a_gap_needs_a_twin(twinned, tmp_path, capsys):
+    short, _, _ = twinned
+    del short['tester']['control']
+    file, folder = tmp_path / 'plain.yaml', tmp_path / 'lab'
+    file.write_text(yaml.safe_dump(short))
+    run_into_folder(
+        load(file), make_subject('surrogate', ''), 3, folder, 'lab', {}, lambda *_: None
+    )
+    assert main(['compare', str(folder), '--twin']) == ParameterError.exit_code
+    assert 'expected tester.control: {type: twin' in capsys.readouterr().err
+    assert main(['compare', str(folder), str(folder), '--twin']) == ParameterError.exit_code
+    assert 'found 2, expected one, with a twin' in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
