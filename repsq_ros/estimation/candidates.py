@@ -17,8 +17,8 @@
 The range is cut into cells. Cell (a, b] has one process K, a mean of prod_i (1 + s_i (z_i - b)):
 the stakes s_i >= 0 follow from the past and from b, so that K is a test supermartingale for each
 mean m <= b, and so for each m of its cell. Where K reaches the threshold, the cell is refuted, for
-good. The cells that are left need be no interval; L is the lower end of the lowest one. It passes
-r* with the probability 1 / threshold at most, that of one process, whatever the stakes are.
+good. The remaining cells may have gaps; L is the lower end of the lowest one. L exceeds r*
+with probability 1 / threshold at most, as one process does, whatever the stakes are.
 """
 
 from __future__ import annotations
@@ -33,18 +33,18 @@ from numpy.typing import NDArray
 from repsq_ros.estimation.betting import CAPS, Bet, Numbers
 from repsq_ros.keys import TextEnum
 
-CELLS, LEAST, MOST = 100, 1000, 20_000  # of a gamma; of the whole range
+CELLS, LEAST, MOST = 100, 1000, 20_000  # cells in one gamma; fewest and most in the whole range
 EACH_SHARE, BESIDE_CAP = 0.8, 0.9
 TARGET_SHARE, TARGET_CAP = 0.6, 0.9
-STRETCH, SOONEST = 1.15, 8.0  # of the horizon; tests that are left of it, at least
-FAR = 3.0  # standard errors above the mean, up to which candidates are bet against
+STRETCH, SOONEST = 1.15, 8.0  # factor on the horizon; fewest tests assumed to remain until it
+FAR = 3.0  # standard errors; candidates farther above the mean get no bet
 
 
 def _digits(value: float) -> float:
-    return float(f'{value:.5g}')  # every machine's
+    return float(f'{value:.5g}')  # the same on every machine
 
 
-# pdf(x) / p at the quantiles x of the normal law; others are interpolated: any stake is valid.
+# pdf(x) / p of the normal law at its p-quantiles x. Interpolation is enough: any stake is valid.
 PLACES = [0.5**k for k in range(60, 0, -1)] + [1.0 - 0.5**k for k in range(2, 25)]
 SLOPES = [_digits(NormalDist().pdf(NormalDist().inv_cdf(p)) / p) for p in PLACES]
 
@@ -52,17 +52,17 @@ SLOPES = [_digits(NormalDist().pdf(NormalDist().inv_cdf(p)) / p) for p in PLACES
 class Stakes(TextEnum):
     """How stakes are chosen."""
 
-    ONE = 'one'  # one for all candidates, aimed at the half-width (betting.py)
-    EACH = 'each'  # by how far each candidate is from the mean so far
-    TARGET = 'target'  # for the most part an option that pays when gamma should be reached
+    ONE = 'one'  # the same for all candidates, aimed at the half-width (betting.py)
+    EACH = 'each'  # by the distance of each candidate from the mean so far
+    TARGET = 'target'  # mostly an option that pays at the time when gamma should be reached
 
 
 class CandidateSequence:
-    """L_n of each campaign: it never falls (see LowerSequence, whose place it takes).
+    """L_n of each campaign, which never falls; it replaces a LowerSequence.
 
-    :param threshold: 2/c where the other side has its own
+    :param threshold: 2/c if the other side has its own sequence
     :param start: the lowest value that r* can have
-    :param ceiling: the highest
+    :param ceiling: the highest value that r* can have
     """
 
     def __init__(
@@ -83,14 +83,14 @@ class CandidateSequence:
         self._capital: Numbers = np.ones((tracks, runs, cells))
         self._total: Numbers = np.ones((runs, cells))
         self._refuted: NDArray[np.bool_] = np.zeros((runs, cells), dtype=bool)
-        self._first: NDArray[np.intp] = np.zeros(runs, dtype=np.intp)  # cell that is left
+        self._first: NDArray[np.intp] = np.zeros(runs, dtype=np.intp)  # first that is left
         self._n = 0
         z = NormalDist().inv_cdf(1.0 - TARGET_SHARE / threshold)
-        self._spread = _digits(STRETCH * z * z) / (gamma * gamma)  # of the horizon
+        self._spread = _digits(STRETCH * z * z) / (gamma * gamma)  # horizon over variance
 
     @property
     def bounds(self) -> Numbers:
-        """L_n of each campaign; the ceiling where nothing is left."""
+        """L_n of each campaign; the ceiling if every cell is refuted."""
         ends = np.concatenate(([self._start], self._ends))
         found: Numbers = ends[self._first]
         return found
@@ -101,18 +101,18 @@ class CandidateSequence:
         return float(self.bounds[0])
 
     def keep(self, rows: NDArray[np.bool_]) -> None:
-        """Go on with some of the campaigns alone."""
+        """Keep only some of the campaigns."""
         self._capital, self._total = self._capital[:, rows], self._total[rows]
         self._refuted, self._first = self._refuted[rows], self._first[rows]
 
     def add(
         self, z: Numbers | float, bet: Bet[float] | Bet[Numbers], lower: float, sign: float
     ) -> None:
-        """Take in one value of each campaign.
+        """Add one value to each campaign.
 
-        :param bet: what is known of values before this one
-        :param lower: a bound of z, known before it was drawn
-        :param sign: of z beside the values of `bet`
+        :param bet: mean and variance of the earlier values
+        :param lower: lower bound of z, known before z was drawn
+        :param sign: -1 if z is the negative of the values of `bet`, else 1
         """
         mean, variance, aim = (
             np.atleast_1d(each)[:, None] for each in (sign * bet.mean, bet.variance, bet.aim)
@@ -125,7 +125,7 @@ class CandidateSequence:
         room = ends - lower
         room = np.where(room > 0.0, 1.0 / np.where(room > 0.0, room, 1.0), np.inf)
         away, total = np.atleast_1d(z)[:, None] - ends, 0.0
-        with np.errstate(over='ignore'):  # of a cell that is refuted already
+        with np.errstate(over='ignore'):  # in a refuted cell
             laws = self._laws(mean - ends, variance, aim, capital)
             for track, (share, cap, stake) in enumerate(laws):
                 capital[track] *= 1.0 + np.minimum(stake, cap * room) * away
@@ -158,7 +158,7 @@ class CandidateSequence:
         yield TARGET_SHARE, TARGET_CAP, np.interp(paid, PLACES, SLOPES) / np.sqrt(variance * left)
 
     def shortfall(self, m: float) -> float:
-        """Return by how much ln K(m) of a batch of one is below what refutes m, or 0."""
+        """Return by how much ln K(m) must grow to refute m, in a batch of one campaign; else 0."""
         cell = min(math.ceil((m - self._start) / self._step) - 1, len(self._ends) - 1)
         if cell < self._first[0]:
             return 0.0

@@ -21,9 +21,8 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-import rclpy
 from diagnostic_msgs.msg import DiagnosticArray
-from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
+from rclpy.executors import ExternalShutdownException
 from rclpy.node import Node
 
 from repsq_ros import topics
@@ -33,6 +32,7 @@ from repsq_ros.nodes import qos
 from repsq_ros.nodes.diagnostics import TOPIC
 from repsq_ros.nodes.identity import ROLES
 from repsq_ros.nodes.phase_subscription import subscribe_to_phases
+from repsq_ros.nodes.runtime import own_node
 from repsq_ros.protocols.phases import Span
 from repsq_ros.views.campaign_state import CampaignState, CaseHeard
 from repsq_ros.views.health import Health, Level
@@ -151,28 +151,21 @@ class CampaignListener:
 @contextmanager
 def listening() -> Iterator[CampaignListener]:
     """Yield a listener whose messages come in another thread."""
-    context = rclpy.Context()
-    rclpy.init(context=context)
-    node = rclpy.create_node('repsq_listener', context=context)
-    executor = SingleThreadedExecutor(context=context)
-    executor.add_node(node)
-    listener = CampaignListener(node)
     ended = threading.Event()
+    with own_node('repsq_listener') as (node, executor):
+        listener = CampaignListener(node)
 
-    def hear() -> None:
-        while not ended.is_set():
-            try:
-                executor.spin_once(timeout_sec=0.1)
-            except ExternalShutdownException:
-                return
+        def hear() -> None:
+            while not ended.is_set():
+                try:
+                    executor.spin_once(timeout_sec=0.1)
+                except ExternalShutdownException:
+                    return
 
-    thread = threading.Thread(target=hear, daemon=True)
-    thread.start()
-    try:
-        yield listener
-    finally:
-        ended.set()
-        thread.join()
-        executor.shutdown()
-        node.destroy_node()
-        rclpy.shutdown(context=context)
+        thread = threading.Thread(target=hear, daemon=True)
+        thread.start()
+        try:
+            yield listener
+        finally:
+            ended.set()
+            thread.join()

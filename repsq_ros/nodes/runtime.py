@@ -20,8 +20,8 @@ import gc
 import signal
 import sys
 import time
-from collections.abc import Callable
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from types import FrameType
 from typing import Any
 
@@ -146,3 +146,19 @@ def run_node(
                     node.destroy_node()
                 rclpy.try_shutdown()
     return code
+
+
+@contextmanager
+def own_node(name: str) -> Iterator[tuple[Node, SingleThreadedExecutor]]:
+    """Yield a node with a context of its own, and its executor; destroy all of them at the end."""
+    context = rclpy.Context()
+    rclpy.init(context=context)
+    node = rclpy.create_node(name, context=context)
+    executor = SingleThreadedExecutor(context=context)
+    executor.add_node(node)
+    try:
+        yield node, executor
+    finally:
+        executor.shutdown()
+        node.destroy_node()
+        rclpy.shutdown(context=context)

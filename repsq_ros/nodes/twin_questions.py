@@ -20,14 +20,13 @@ import math
 import time
 from collections.abc import Callable, Sequence
 
-import rclpy
-from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 
 from repsq_ros.campaign.records import Case
 from repsq_ros.errors import CampaignError
 from repsq_ros.msg import TestCommand, TestMeasurement
 from repsq_ros.nodes import qos
+from repsq_ros.nodes.runtime import own_node
 from repsq_ros.nodes.translate import test_command_of
 from repsq_ros.sampling.proposals import Draw
 from repsq_ros.specification.model import Specification
@@ -109,20 +108,11 @@ def ask_on_topic(
     :param within: [s] longest time between two answers
     :raises CampaignError: no answer within that time, or one to another case
     """
-    context = rclpy.Context()
-    rclpy.init(context=context)
-    node = rclpy.create_node('repsq_twin', context=context)
-    executor = SingleThreadedExecutor(context=context)
-    executor.add_node(node)
-    try:
+    with own_node('repsq_twin') as (node, executor):
         questions = _Questions(node, name, specification, cases)
         while len(questions.answers) < len(cases):
             questions.ask(within)
             before = len(questions.answers)
             executor.spin_once(timeout_sec=0.1)
             progress(len(questions.answers) - before)
-    finally:
-        executor.shutdown()
-        node.destroy_node()
-        rclpy.shutdown(context=context)
     return [questions.answers[place] for place in range(len(cases))]

@@ -58,13 +58,13 @@ Published = Mapping[str, str]
 
 @dataclass(frozen=True)
 class PeersSetting:
-    """What is asked of the study."""
+    """The data and settings of the study."""
 
     folder: Path
     published: Sequence[Published]
     gamma: float
     c: float
-    candidates: int  # of the bound in hindsight
+    candidates: int  # number of candidate means for the bound in hindsight
 
 
 def _rows_of(file: Path) -> list[dict[str, str]]:
@@ -125,9 +125,9 @@ def _widths(setting: PeersSetting, psi: Sequence[float], rule: Anytime) -> dict[
 
 
 def _in_hindsight(setting: PeersSetting, psi: Sequence[float]) -> dict[int, float]:
-    """Return the width after each number of tests, by the constant stakes that were best."""
+    """Return the width after each number of tests, with the constant stakes that were best."""
     m = np.linspace(0.0, 1.0, setting.candidates)[1:-1, None]
-    shares = np.linspace(0.0, 0.999, 100)  # of the capital that a stake may lose
+    shares = np.linspace(0.0, 0.999, 100)  # largest share of the capital that a stake can lose
     up, down = np.zeros((2, m.size, shares.size))
     alive, found = np.ones(m.size, dtype=bool), {}
     for n, value in enumerate(psi, start=1):

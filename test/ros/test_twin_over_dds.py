@@ -18,8 +18,6 @@ import threading
 from contextlib import contextmanager
 
 import pytest
-import rclpy
-from rclpy.executors import SingleThreadedExecutor
 from support.campaigns import in_process, over_dds
 from support.graph import domain_of_its_own
 
@@ -27,6 +25,7 @@ from repsq_ros.cli import main
 from repsq_ros.errors import CampaignError
 from repsq_ros.msg import TestCommand, TestMeasurement
 from repsq_ros.nodes import qos, twin_questions
+from repsq_ros.nodes.runtime import own_node
 from repsq_ros.simulation.build import make_subject
 from repsq_ros.specification.load import load
 from repsq_ros.studies.simulated_twins import answers_of
@@ -40,12 +39,11 @@ class OtherSimulator:
     :param spoil: changes an answer
     """
 
-    def __init__(self, context, file, spoil):
-        self.node = rclpy.create_node('other_simulator', context=context)
+    def __init__(self, node, file, spoil):
         self._ask = answers_of(load(file), make_subject('surrogate', ''))
         self._spoil, self._heard = spoil, 0
-        self._out = self.node.create_publisher(TestMeasurement, f'{NAME}/answer', qos.COMMAND)
-        self.node.create_subscription(TestCommand, f'{NAME}/case', self._answer, qos.COMMAND)
+        self._out = node.create_publisher(TestMeasurement, f'{NAME}/answer', qos.COMMAND)
+        node.create_subscription(TestCommand, f'{NAME}/case', self._answer, qos.COMMAND)
 
     def _answer(self, message):
         self._heard += 1
@@ -60,26 +58,21 @@ class OtherSimulator:
 @contextmanager
 def answering(file, spoil=lambda answer: None):
     """Let another simulator answer, in a thread of its own."""
-    context = rclpy.Context()
-    rclpy.init(context=context)
-    executor, ended = SingleThreadedExecutor(context=context), threading.Event()
-    node = OtherSimulator(context, file, spoil).node
-    executor.add_node(node)
+    ended = threading.Event()
+    with own_node('other_simulator') as (node, executor):
+        OtherSimulator(node, file, spoil)
 
-    def answer():
-        while not ended.is_set():
-            executor.spin_once(timeout_sec=0.05)
+        def answer():
+            while not ended.is_set():
+                executor.spin_once(timeout_sec=0.05)
 
-    thread = threading.Thread(target=answer)
-    thread.start()
-    try:
-        yield
-    finally:
-        ended.set()
-        thread.join()
-        executor.shutdown()
-        node.destroy_node()
-        rclpy.shutdown(context=context)
+        thread = threading.Thread(target=answer)
+        thread.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            thread.join()
 
 
 @pytest.fixture
