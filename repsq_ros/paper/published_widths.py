@@ -150,8 +150,8 @@ def _conclude(setting: PeersSetting, results: Sequence[list[Row]]) -> StudyOutco
             met == len(reachable),
         ),
         Finding(
-            f'below what is best in hindsight were published {len(unreachable)} of {len(beside)}: '
-            f'{", ".join(unreachable) or "none"}',
+            f'{len(unreachable)} of {len(beside)} published widths are narrower than the best '
+            f'constant stakes in hindsight: {", ".join(unreachable) or "none"}',
             True,
         ),
     )
