@@ -12,23 +12,24 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Whether a body is at rest right now, from a few samples a second."""
+"""Whether a body is at rest right now, by the newest samples of a sensor."""
 
 from __future__ import annotations
 
 import enum
 import math
-from collections import deque
 from dataclasses import dataclass
 
 import numpy as np
 
 from repsq_ros.measurement.inputs import Input, Velocity
-from repsq_ros.measurement.samples import Samples, joined
+from repsq_ros.measurement.samples import Samples
+from repsq_ros.measurement.tail import Tail
 from repsq_ros.protocols.rotation import angle_between
 from repsq_ros.timebase import NANOSECONDS
 
-LONGEST_GAP = 0.5  # [s] without a new sample after which the state is unknown
+LONGEST_GAP = 0.5  # [s] without a sample after which the state is unknown
+COVERED = 0.9  # share of the span in which samples are needed to show rest
 FEWEST = 4  # samples, so that the noise of a single one does not decide
 
 
@@ -62,44 +63,64 @@ class RestDetector:
     """Averages the velocity over a short span, so that sway and noise do not count as motion.
 
     `measurement/settling.py` judges all samples of a span for a measurement. This one decides
-    online, from polled samples, in the scheduler and in the guard.
+    online, in the scheduler and in the guard. The span is one of stamps, so the state at an
+    instant is the same whether the samples were added one by one or after a stall.
 
     :param source: how the samples are to be read
     """
 
     def __init__(self, bounds: RestBounds, source: Input) -> None:
         self.bounds, self._source = bounds, source
-        self._samples: deque[tuple[float, Samples]] = deque()  # single rows, with steady time [s]
+        self._span_ns = round(bounds.time * NANOSECONDS)
+        self.restart(-math.inf)
 
-    def restart(self) -> None:
-        """Forget all samples: rest has to be observed again."""
-        self._samples.clear()
-
-    def add(self, sample: Samples, now: float) -> None:
-        """Add one row; a row that is not finite is ignored.
+    def restart(self, now: float) -> None:
+        """Forget all samples: rest has to be observed again.
 
         :param now: steady time [s], as everywhere here
         """
-        if not sample.broken.any():
-            self._samples.append((now, sample))
-        # One sample before the span is kept, so that the others cover all of it.
-        while len(self._samples) > 1 and now - self._samples[1][0] >= self.bounds.time:
-            self._samples.popleft()
+        self._tail = Tail(2 * self._span_ns, stamped=False)
+        self._since, self._heard = now, -math.inf
+
+    def add(self, samples: Samples, heard: float) -> None:
+        """Add rows in the order of their arrival.
+
+        Rows that are not finite, or repeat the stamp before, are ignored.
+
+        :param heard: when the last row arrived
+        """
+        before_ns = self._tail.newest_ns
+        last_ns = samples.stamps[0] - 1 if before_ns is None else before_ns
+        new = np.diff(samples.stamps, prepend=last_ns) != 0
+        samples = samples.take(~samples.broken & new)
+        if len(samples):
+            self._tail.add(samples)
+            self._heard = heard
 
     def judge(self, now: float) -> RestJudgement:
         """Return what the samples show."""
-        samples = self._samples
-        if not samples or now - samples[-1][0] > LONGEST_GAP:
+        newest_ns = self._tail.newest_ns
+        if newest_ns is None or now - self._heard > LONGEST_GAP:
             return RestJudgement(RestState.UNKNOWN)
-        speed, turn = self._velocity(joined([sample for _, sample in samples]))
-        covered = samples[-1][0] - samples[0][0] >= 0.9 * self.bounds.time
+        # One sample before the span is included, so that the samples cover all of it.
+        start_ns = newest_ns - self._span_ns
+        samples = self._tail.between(start_ns, newest_ns + 1, last_before=True)
+        speed, turn = self._velocity(samples)
         if len(samples) < FEWEST or math.isnan(speed):
             state = RestState.UNKNOWN
         elif speed > self.bounds.speed or turn > self.bounds.turn:
             state = RestState.MOVING
         else:
-            state = RestState.AT_REST if covered else RestState.UNKNOWN
+            shown = self._cover(samples) and now - self._since >= COVERED * self.bounds.time
+            state = RestState.AT_REST if shown else RestState.UNKNOWN
         return RestJudgement(state, speed, turn)
+
+    def _cover(self, samples: Samples) -> bool:
+        """Tell whether samples cover the span without a gap."""
+        stamps = samples.stamps
+        gap_ns = int(np.diff(stamps).max())
+        whole = stamps[-1] - stamps[0] >= COVERED * self._span_ns
+        return bool(whole) and gap_ns <= LONGEST_GAP * NANOSECONDS
 
     def _velocity(self, samples: Samples) -> tuple[float, float]:
         """Return speed [m/s] and turn rate [rad/s]; NaN as speed with too few samples."""

@@ -27,6 +27,7 @@ import time
 from rclpy.clock import Clock, ClockType
 
 from repsq_ros.msg import TestCommand
+from repsq_ros.nodes.body_input import body_input_of
 from repsq_ros.nodes.commands.robot_command import make_stop_command
 from repsq_ros.nodes.commands.verified_stop import VerifiedStop, read_stop_settings
 from repsq_ros.nodes.heartbeat import STOPPING, HeartbeatPublisher
@@ -58,7 +59,7 @@ class Guard(CampaignNode):
         specification = parameters.specification_if_given()
         stops = read_stop_settings(parameters, self._command.kind, self._command_type)
         parameters.finish()
-        body = None if specification is None else specification.body_input
+        body = body_input_of(self, specification, stops.wanted)
         self._stops = VerifiedStop(self, self._command, stops, body)
         self._phase: Phase | None = None  # the last announced phase
         self._stop_until = -math.inf  # steady [s]; later, if the robot is not at rest then

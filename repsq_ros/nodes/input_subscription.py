@@ -64,11 +64,12 @@ class InputSubscription:
 
         :param take: called with each sample and its time of arrival [ns]
         """
-        self.topic = node.resolve_topic_name(source.topic)
+        self.topic = str(node.resolve_topic_name(source.topic))
         self._node, self._source, self._take = node, source, take
         self._condition = condition
         self._read = reader_of(source)
         self._arrival_ns = _arrivals(node, source)
+        self.received_ns = 0  # when the middleware received the newest message, system time
         self._subscription = self._subscribe(qos.SENSOR, qos.OVERRIDABLE)
         self._latched: Subscription | None = None
         self._profile = self._subscription.qos_profile
@@ -85,8 +86,15 @@ class InputSubscription:
                 if len(waiting) == MOST:
                     beat()
 
+    def drop(self) -> None:
+        """Drop the messages received since the last look unread."""
+        for subscription in (self._subscription, self._latched):
+            while subscription is not None and (waiting := list(take_waiting(subscription, True))):
+                self.received_ns = _received_ns(waiting[-1][1])
+
     def _hear(self, message: Any, info: dict[str, int]) -> None:
-        arrival_ns = self._arrival_ns(info['received_timestamp'] or time.time_ns())
+        self.received_ns = _received_ns(info)
+        arrival_ns = self._arrival_ns(self.received_ns)
         sample = self._read(message, arrival_ns)
         if sample is not None:
             self._take(sample, arrival_ns)
@@ -94,7 +102,12 @@ class InputSubscription:
     @property
     def matched(self) -> bool:
         """Tell whether a compatible publisher is connected."""
-        return publisher_count(self._node, self._subscription) > 0
+        return self.publishers > 0
+
+    @property
+    def publishers(self) -> int:
+        """How many compatible publishers are connected."""
+        return publisher_count(self._node, self._subscription)
 
     def several_publishers(self) -> Fault | None:
         """Return a fault if several programs publish on the topic."""
@@ -140,6 +153,10 @@ class InputSubscription:
         if offered.durability != self._profile.durability:
             return f'durability:={offered.durability.name.lower()}'
         return f'reliability:={offered.reliability.name.lower()}'
+
+
+def _received_ns(info: dict[str, int]) -> int:
+    return info['received_timestamp'] or time.time_ns()
 
 
 def _arrivals(node: Node, source: Input) -> Callable[[int], int]:

@@ -36,6 +36,7 @@ from repsq_ros.measurement.samples import Samples
 from repsq_ros.messages.sensor_messages import reader_of
 from repsq_ros.nodes import qos
 from repsq_ros.nodes.message_classes import message_class
+from repsq_ros.nodes.rclpy_versions import publisher_count
 from repsq_ros.timebase import from_time
 
 MOST = 100  # largest number of messages from one subscription before the next one's turn
@@ -120,12 +121,18 @@ class PolledTopic:
     """
 
     def __init__(self, node: Node, topic: str, kind: str) -> None:
+        self._node = node
         self.subscription = polled_subscription(node, message_class(kind), topic, qos.NEWEST)
 
     @property
     def topic(self) -> str:
         """Resolved name of the topic."""
         return str(self.subscription.topic_name)
+
+    @property
+    def publishers(self) -> int:
+        """How many compatible publishers are connected."""
+        return publisher_count(self._node, self.subscription)
 
     def has_new(self) -> bool:
         """Tell whether a message came since the last look, and drop it unread."""
@@ -140,7 +147,7 @@ class LatestPose(PolledTopic):
 
     def __init__(self, node: Node, source: Input) -> None:
         super().__init__(node, source.topic, source.type)
-        self._node, self._read = node, reader_of(source)
+        self._read = reader_of(source)
 
     def newest(self) -> Samples | None:
         """Return the sample that came since the last look; None if none came."""

@@ -34,13 +34,13 @@ from repsq_ros.messages import campaign_messages
 from repsq_ros.msg import Estimate, TestMeasurement
 from repsq_ros.nodes import qos
 from repsq_ros.nodes.announcements import Announcements
+from repsq_ros.nodes.body_input import body_input_of
 from repsq_ros.nodes.campaign_clock import CampaignClock
 from repsq_ros.nodes.commands.robot_command import make_robot_command
 from repsq_ros.nodes.commands.verified_stop import VerifiedStop, read_stop_settings
 from repsq_ros.nodes.deferred_messages import DeferredMessages
 from repsq_ros.nodes.external_cases import listen_for_cases
 from repsq_ros.nodes.heartbeat import STOPPING, HeartbeatPublisher
-from repsq_ros.nodes.input_subscription import InputSubscription
 from repsq_ros.nodes.operator import Operator
 from repsq_ros.nodes.parameters import Parameters
 from repsq_ros.nodes.runtime import CampaignNode, run_node
@@ -76,13 +76,15 @@ class Scheduler(CampaignNode):
         command_type = CommandType(self.get_parameter('command_type').value)
         stops = read_stop_settings(parameters, space.kind, command_type)
         parameters.finish()
-        self._stops = VerifiedStop(self, self._command, stops, specification.body_input)
+        settles = specification.feedback is not None
+        self._body = body_input_of(self, specification, settles or stops.wanted)
         self._fault = ''  # error that ends the campaign
         self._alarmed = False  # the alarm of a stop was already reported
         # a measure of a body itself detects that the body did not move
         measure = specification.measure
         self._obeys = measure.limits.obeys if measure.of_readings else 0
         self._obedience = ObedienceCheck(stops.bounds, self._obeys)
+        self._stops = VerifiedStop(self, self._command, stops, self._body, self._obeys > 0)
         self._began = self._phase_since = time.monotonic()
         self._blockers: list[str] = []  # what kept it from beginning, and since when [s]
         self._unchanged = self._began
@@ -107,7 +109,8 @@ class Scheduler(CampaignNode):
         self._announcements = Announcements(self, specification, self._journal, self._time.now_ns)
         stopped_by = command_type if settings.guard else ''
         self._readiness = Readiness(
-            self, specification, self._command, self._time, self._conductor, settings, stopped_by
+            self, specification, self._command, self._time, self._conductor, settings, stopped_by,
+            self._body,
         )  # fmt: skip
         self._supervisor = Supervisor(
             self._readiness, self._conductor, self._time, self._hold, self._ask,
@@ -119,12 +122,8 @@ class Scheduler(CampaignNode):
         ):
             deferred = DeferredMessages(self, self._readiness.publishers, topic, hear)
             self.create_subscription(kind, topic, deferred.take, qos.RECORD)
-        self._body: InputSubscription | None = None
-        if specification.feedback is not None:
-            self._body = InputSubscription(
-                self, specification.feedback, lambda sample, _: self._conductor.hear_body(sample),
-                condition=False,
-            )  # fmt: skip
+        if self._body is not None and settles:
+            self._body.pass_to(lambda samples, _: self._conductor.hear_body(samples))
         self._heartbeat = HeartbeatPublisher(self, 'scheduler', self._beat)
         self._heartbeat.say(True, '')
         SelfDiagnosis(self, self._health)

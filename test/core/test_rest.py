@@ -12,15 +12,16 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Whether a body is at rest, from a few samples a second."""
+"""Whether a body is at rest, by the newest samples of a sensor."""
 
 import math
 
+import numpy as np
 import pytest
 
 from repsq_ros.campaign.rest import RestBounds, RestDetector, RestState
 from repsq_ros.measurement.inputs import Input
-from repsq_ros.measurement.samples import body_sample
+from repsq_ros.measurement.samples import body_sample, joined
 
 BOUNDS = RestBounds(speed=0.05, turn=0.1, time=1.0)
 LEVEL = (0.0, 0.0, 0.0, 1.0)
@@ -112,5 +113,89 @@ def test_after_a_restart_nothing_is_known():
     detector = RestDetector(BOUNDS, TWIST)
     for t in TIMES:
         detector.add(moving(t, 0.0), t)
-    detector.restart()
+    detector.restart(TIMES[-1])
     assert detector.judge(TIMES[-1]).state is RestState.UNKNOWN
+
+
+# Looks at a queue of samples ---------------------------------------------------------------------
+
+
+def judged_at(instant, samples, looks, source):
+    """Return the state at an instant: at each look, all samples that wait are added."""
+    detector, taken = RestDetector(BOUNDS, source), 0
+    for look in [*looks, instant]:
+        came = int(np.searchsorted(samples.stamps, look * 1e9, 'right'))
+        if came > taken:
+            detector.add(samples.take(slice(taken, came)), samples.stamps[came - 1] * 1e-9)
+        taken = came
+    return detector.judge(instant)
+
+
+OFTEN = [0.02 * k for k in range(1, 500)]
+STALLS = {
+    'no stall': lambda end: [t for t in OFTEN if t < end],
+    'a stall of 1 s before it': lambda end: [t for t in OFTEN if t < end - 1.0],
+    'a stall of 1 s long before it': lambda end: [t for t in OFTEN if t < end and not 1 < t < 2],
+    'rare looks': lambda end: [0.7 * k for k in range(1, 20) if 0.7 * k < end],
+    'no look before it': lambda end: [],
+}
+
+
+@pytest.mark.parametrize('looks', STALLS.values(), ids=STALLS.keys())
+@pytest.mark.parametrize('source', [TWIST, POSE])
+@pytest.mark.parametrize('rate', [20, 200, 1000])
+@pytest.mark.parametrize('speed', [0.0, 0.03, 0.08])
+def test_the_state_does_not_depend_on_when_samples_were_looked_at(looks, source, rate, speed):
+    noise, t = np.random.default_rng(rate), np.arange(4 * rate) / rate
+    place = 0.5 * np.minimum(t, 2.0) + np.maximum(t - 2.0, 0.0) * speed  # it brakes after 2 s
+    velocity = np.where(t < 2.0, 0.5, speed) + noise.normal(0.0, 0.01, len(t))
+    samples = body_sample(
+        np.round(t * 1e9), (place + noise.normal(0.0, 0.001, len(t)), 0.0, 0.0), LEVEL,
+        (velocity, 0.0, 0.0), (0.0, 0.0, 0.0),
+    )  # fmt: skip
+    for instant in (0.5, 1.9, 2.3, 3.2, 3.9, 4.3, 4.6):
+        found = judged_at(instant, samples, looks(instant), source)
+        wanted = judged_at(instant, samples, STALLS['no stall'](instant), source)
+        assert found.state is wanted.state
+        assert (found.speed, found.turn) == pytest.approx((wanted.speed, wanted.turn), nan_ok=True)
+    rests = RestState.AT_REST if speed < BOUNDS.speed else RestState.MOVING
+    assert judged_at(3.9, samples, looks(3.9), source).state is rests
+    assert judged_at(4.6, samples, looks(4.6), source).state is RestState.UNKNOWN
+
+
+def test_rest_has_to_be_seen_for_the_whole_time_after_a_restart():
+    samples = [moving(0.01 * k, 0.0) for k in range(400)]
+    detector = RestDetector(BOUNDS, POSE)
+    detector.add(joined(samples[:200]), 2.0)
+    detector.restart(2.0)
+    # The samples of a stall arrive at once, those from before the restart with them.
+    detector.add(joined(samples[50:210]), 2.1)
+    assert detector.judge(2.1).state is RestState.UNKNOWN
+    detector.add(joined(samples[210:300]), 3.0)
+    assert detector.judge(3.0).state is RestState.AT_REST
+
+
+def test_a_gap_in_the_samples_shows_no_rest():
+    there = [moving(t, 0.0) for t in TIMES if not 1.2 < t < 1.8]
+    assert judge(there, POSE, 2.0) is RestState.UNKNOWN
+    after = [moving(10.0 + t, 0.0) for t in TIMES[:6]]
+    assert judge([moving(0.0, 0.0), *after], POSE, 10.25) is RestState.UNKNOWN
+
+
+def test_a_repeated_stamp_shows_nothing_new():
+    detector = RestDetector(BOUNDS, TWIST)
+    for t in TIMES:
+        detector.add(moving(t, 0.0), t)
+    for k in range(20):
+        detector.add(joined([moving(TIMES[-1], 0.0)] * 5), 2.0 + 0.05 * k)
+    assert detector.judge(2.95).state is RestState.UNKNOWN
+
+
+def test_a_single_broken_sample_is_ignored():
+    samples = [moving(t, math.nan if k == 30 else 0.0) for k, t in enumerate(TIMES)]
+    assert judge(samples, POSE, TIMES[-1]) is RestState.AT_REST
+
+
+def test_a_slow_sensor_covers_the_time_with_the_sample_before_it():
+    samples = [moving(k / 7.0, 0.0) for k in range(15)]
+    assert judge(samples, POSE, 2.0) is RestState.AT_REST

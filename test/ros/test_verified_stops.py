@@ -19,6 +19,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -34,9 +35,15 @@ from std_srvs.srv import Trigger
 from support.forked import ForkedProcess, can_fork
 
 from repsq_ros import topics
+from repsq_ros.campaign.rest import RestState
 from repsq_ros.msg import Heartbeat, TestPhase
 from repsq_ros.nodes import qos
+from repsq_ros.nodes.body_input import BodyInput
+from repsq_ros.nodes.commands.robot_command import make_stop_command
+from repsq_ros.nodes.commands.verified_stop import BOUNDS, StopSettings, VerifiedStop
 from repsq_ros.nodes.heartbeat import STOPPING
+from repsq_ros.nodes.parameters import Parameters
+from repsq_ros.specification.load import load
 
 DRIVER = Path(support.__file__).parent / 'lossy_driver.py'
 POSES = ('urscript', 'pose_target')
@@ -183,6 +190,25 @@ def test_the_guard_stops_a_robot_whose_scheduler_dies_before_it_has_seen_it_at_r
 def test_without_feedback_the_start_says_that_stops_cannot_be_verified(nodes):
     nodes.start('guard', {'command_type': 'twist'})
     nodes.says('guard', 'stops cannot be verified: no input shows the motion of the robot')
+
+
+def test_a_node_that_seldom_gets_to_look_sees_a_robot_at_rest(nodes, robot_of):
+    """Beside much load: all samples of a stall count, not the newest one alone."""
+    robot_of('twist')
+    node = nodes.listener.speaker('seldom')
+    command = make_stop_command(node, Parameters(node), lambda: 0)
+    body = BodyInput(node, load(ROOT / 'config' / 'g1_locomotion.yaml').body_input)
+    settings = StopSettings(BOUNDS[command.kind], wanted=True, timeout=20.0, services=())
+    stops = VerifiedStop(node, command, settings, body)
+    nodes.listener.until(lambda: stops.verifiable and not command.missing())
+    stops.look()
+    stops.stop()
+    assert stops.pending
+    while stops.pending:
+        time.sleep(0.7)
+        stops.look()
+        assert not stops.alarm
+    assert stops.state is RestState.AT_REST
 
 
 # The scheduler -----------------------------------------------------------------------------------

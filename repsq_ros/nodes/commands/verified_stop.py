@@ -26,11 +26,9 @@ from rclpy.task import Future
 from std_srvs.srv import Trigger
 
 from repsq_ros.campaign.rest import RestBounds, RestDetector, RestJudgement, RestState
-from repsq_ros.measurement.inputs import Input
+from repsq_ros.nodes.body_input import BodyInput
 from repsq_ros.nodes.commands.command_publisher import CommandPublisher, OtherStop
 from repsq_ros.nodes.parameters import Parameters
-from repsq_ros.nodes.polling import LatestPose
-from repsq_ros.nodes.rclpy_versions import publisher_count
 from repsq_ros.protocols.command_space import CommandKind, CommandType
 
 BOUNDS = {
@@ -90,14 +88,20 @@ class VerifiedStop:
     After the alarm, it continues to repeat the stop, and tries the other ways in turn, round after
     round, until the robot is at rest: the services, then the command's last resort.
 
-    :param body: the input with the robot's motion; None: stops cannot be verified
+    :param body: the reader of the robot's motion; None: stops cannot be verified
+    :param always: `state` is needed without a stop, too
     """
 
     def __init__(
-        self, node: Node, command: CommandPublisher, settings: StopSettings, body: Input | None
+        self,
+        node: Node,
+        command: CommandPublisher,
+        settings: StopSettings,
+        body: BodyInput | None,
+        always: bool = False,
     ) -> None:
         self._node, self._command, self._settings = node, command, settings
-        self._pose: LatestPose | None = None
+        self._body: BodyInput | None = None
         if not settings.wanted:
             node.get_logger().warning('stops are not verified: verify_stops is false')
         elif body is None:
@@ -105,11 +109,12 @@ class VerifiedStop:
                 'stops cannot be verified: no input shows the motion of the robot'
             )
         else:
-            self._pose = LatestPose(node, body)
-            self._detector = RestDetector(settings.bounds, body)
+            self._body = body
+            self._detector = RestDetector(settings.bounds, body.source)
+            body.pass_to(self._detector.add, lambda: always or self._since is not None)
             bounds = settings.bounds
             node.get_logger().info(
-                f'stops are repeated until {self._pose.topic} shows at most {bounds.speed:g} m/s '
+                f'stops are repeated until {self._body.topic} shows at most {bounds.speed:g} m/s '
                 f'and {bounds.turn:g} rad/s for {bounds.time:g} s; alarm after '
                 f'{settings.timeout:g} s'
             )
@@ -126,17 +131,19 @@ class VerifiedStop:
     def stop(self) -> None:
         """Stop the robot; to be called repeatedly while it has to stand."""
         now = time.monotonic()
-        if self._since is None:
+        first = self._since is None
+        if first:
             self._since, self._rested_at = now, None
             self._tries = 0
-            if self._pose is not None:
-                self._detector.restart()
         if self._command.streams or self._must_repeat(now):
             self._command.stop()
+        if first and self._body is not None:
+            self._body.look()  # samples that wait are from before the stop
+            self._detector.restart(now)
 
     def _must_repeat(self, now: float) -> bool:
         assert self._since is not None
-        if self._pose is None:
+        if self._body is None:
             return now - self._since <= self._settings.timeout
         if self._rested_at is None:
             return True
@@ -152,8 +159,7 @@ class VerifiedStop:
     @property
     def verifiable(self) -> bool:
         """True if an input with the robot's motion has a publisher."""
-        pose = self._pose
-        return pose is not None and publisher_count(self._node, pose.subscription) > 0
+        return self._body is not None and self._body.publishers > 0
 
     @property
     def pending(self) -> bool:
@@ -162,8 +168,8 @@ class VerifiedStop:
 
     @property
     def state(self) -> RestState:
-        """The state by the newest samples, independent of commands."""
-        if self._pose is None:
+        """The state by the newest samples, while it stops; without a stop with `always`."""
+        if self._body is None:
             return RestState.UNKNOWN
         return self._detector.judge(time.monotonic()).state
 
@@ -175,12 +181,11 @@ class VerifiedStop:
         return [f'the robot has not been seen at rest: {self._describe(judgement)}']
 
     def look(self) -> None:
-        """Add the newest sample and judge the current stop; called with each heartbeat."""
-        if self._pose is None:
+        """Take the samples that wait and judge the current stop; called with each heartbeat."""
+        if self._body is None:
             return
-        sample, now = self._pose.newest(), time.monotonic()
-        if sample is not None:
-            self._detector.add(sample, now)
+        self._body.look()
+        now = time.monotonic()
         if self._since is None or self._rested_at is not None:
             return
         judgement = self._detector.judge(now)
@@ -209,10 +214,10 @@ class VerifiedStop:
         self._node.get_logger().fatal(f'another way to stop the robot: {tried}')
 
     def _describe(self, judgement: RestJudgement) -> str:
-        assert self._pose is not None
+        assert self._body is not None
         bounds = self._settings.bounds
         if judgement.state is RestState.UNKNOWN:
-            return f'too little is heard on {self._pose.topic}'
+            return f'too little is heard on {self._body.topic}'
         return (
             f'it moves at {judgement.speed:.3g} m/s, {judgement.turn:.3g} rad/s; at most '
             f'{bounds.speed:g} m/s and {bounds.turn:g} rad/s are rest'
@@ -241,9 +246,9 @@ class VerifiedStop:
             self.stop()
             beat()
             time.sleep(LOOK)
-        if self._pose is not None and self._rested_at is None and not self.alarm:
+        if self._body is not None and self._rested_at is None and not self.alarm:
             self._node.get_logger().warning(
-                f'the last stop cannot be verified: nobody publishes on {self._pose.topic}'
+                f'the last stop cannot be verified: nobody publishes on {self._body.topic}'
             )
         return not self.alarm
 

@@ -21,6 +21,7 @@ from rclpy.node import Node
 from repsq_ros import topics
 from repsq_ros.campaign.conductor import Conductor
 from repsq_ros.errors import CampaignError
+from repsq_ros.nodes.body_input import BodyInput
 from repsq_ros.nodes.campaign_clock import CampaignClock
 from repsq_ros.nodes.commands.command_publisher import CommandPublisher
 from repsq_ros.nodes.identity import ROLES
@@ -40,6 +41,7 @@ class Readiness:
     """Asks all watches of the scheduler for reasons not to move.
 
     :param guarded_by: command_type that the guard has to use; empty: no guard
+    :param body: the reader of the input with the robot's motion; None: nobody reads it
     """
 
     def __init__(
@@ -51,6 +53,7 @@ class Readiness:
         conductor: Conductor,
         settings: SchedulerSettings,
         guarded_by: str,
+        body: BodyInput | None,
     ) -> None:
         self._lockstep = settings.lockstep  # with lockstep, silence does not affect tests
         self._node, self._command, self._clock, self._conductor = node, command, clock, conductor
@@ -79,7 +82,7 @@ class Readiness:
         if specification.feedback is not None:
             bodies.append(specification.feedback)
         self._bodies = SensorWatch(
-            node, bodies, clock.now_ns, settings.sensor_timeout, self.peers.running
+            node, bodies, clock.now_ns, settings.sensor_timeout, self.peers.running, body
         )
         self._recorder = RecorderWatch(node, settings.recorder)
         self._gauges = [node.resolve_topic_name(measure.input.topic)] * measure.of_readings

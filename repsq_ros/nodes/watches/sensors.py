@@ -21,9 +21,9 @@ from collections.abc import Callable, Sequence
 from rclpy.node import Node
 
 from repsq_ros.measurement.inputs import Input
+from repsq_ros.nodes.body_input import BodyInput
 from repsq_ros.nodes.input_subscription import several_publishers
 from repsq_ros.nodes.polling import PolledTopic
-from repsq_ros.nodes.rclpy_versions import publisher_count
 from repsq_ros.timebase import to_seconds
 
 
@@ -38,6 +38,7 @@ class SensorWatch:
     :param now_ns: the campaign's time
     :param timeout: [s] of silence after which a sensor is lost
     :param running: running time of this node [s]
+    :param body: the reader of the input with the robot's motion, which may be one of them
     """
 
     def __init__(
@@ -47,13 +48,17 @@ class SensorWatch:
         now_ns: Callable[[], int],
         timeout: float,
         running: Callable[[], float],
+        body: BodyInput | None = None,
     ) -> None:
         self._node, self._now_ns, self._timeout = node, now_ns, timeout
         self._running = running
         self._heard: dict[str, tuple[float, int]] = {}  # running [s], campaign's time [ns]
         self._topics = {node.resolve_topic_name(each.topic): each.type for each in inputs}
-        self._polled = {
-            topic: PolledTopic(node, topic, kind) for topic, kind in self._topics.items()
+        self._polled: dict[str, PolledTopic | BodyInput] = {
+            topic: body
+            if body is not None and body.topic == topic
+            else PolledTopic(node, topic, kind)
+            for topic, kind in self._topics.items()
         }
 
     def _listen(self) -> None:
@@ -72,7 +77,7 @@ class SensorWatch:
         return silent + [
             fault.text
             for topic, polled in self._polled.items()
-            if publisher_count(self._node, polled.subscription) > 1
+            if polled.publishers > 1
             and (fault := several_publishers(self._node, topic, self._topics[topic])) is not None
         ]
 
