@@ -71,7 +71,7 @@ class SimulatedRobot(CampaignNode):
         name = parameters.text(
             'subject',
             'surrogate',
-            'surrogate, g1, arm, pushed or pushed_g1; one that differs: g1:friction=0.5',
+            'surrogate, g1, arm, pushed, pushed_g1; one that differs: g1:friction=0.5,wear=0.001',
         )
         model = parameters.text('model', '', "folder of the subject's model (g1)")
         seed = parameters.whole('seed', 0, 'seed of everything random in it', at_least=0)

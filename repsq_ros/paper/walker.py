@@ -77,7 +77,7 @@ class Walker:
             formed = replace(quantity, reduction=form, state_rate=rate if form == 'sum' else 0.0)
             self._measures[form] = replace(specification.measure, quantity=formed, gamma=None)
         self._ticks = 0
-        self._subject.reset(np.random.default_rng(0))
+        self._subject.reset(np.random.default_rng(0), 0)
         self._before = self._simulate(protocol.steps[0].look_ns, protocol.rest)
         self._standing, self._began = self._subject.standing(), self._ticks
         self._known: dict[tuple[float, ...], Forms] = {}

@@ -25,7 +25,7 @@ import numpy as np
 from repsq_ros.protocols.command_space import CommandKind
 from repsq_ros.protocols.rotation import quaternion_of_rpy
 from repsq_ros.simulation.simulated_sensors import SensorNoise
-from repsq_ros.simulation.subject import REST, BodyState, Command, Vector
+from repsq_ros.simulation.subject import REST, BodyState, Command, Vector, worn
 
 TICK_NS = 2_000_000
 START: Command = (0.4, 0.1, 0.5, math.pi, 0.0, 0.0)  # [m, rad] initial pose
@@ -42,6 +42,7 @@ class ArmParameters:
     hysteresis: float = 0.0001  # [m] error at an arrival, per m of path since the reset
     travel: float = 0.010  # [m] of the gauge, which is in its middle at `gauge`
     gauge: Command = ()  # x, y, z [m] of the tool; empty: where it was reset
+    wear: float = 0.0  # share by which repeatability and hysteresis grow with each test
 
 
 quaternion_of = lru_cache(maxsize=8)(quaternion_of_rpy)  # most moves keep the orientation
@@ -61,10 +62,11 @@ class Arm:
         self._goal: Command = START
         self._here = list(START)
         self._rested: list[float] = []  # the exact pose at rest
-        self.reset(np.random.default_rng(0))
+        self.reset(np.random.default_rng(0), 0)
 
-    def reset(self, generator: np.random.Generator) -> None:
-        """Rest at the goal, which becomes the place of the gauge."""
+    def reset(self, generator: np.random.Generator, index: int) -> None:
+        """Rest at the goal, which becomes the place of the gauge; worn by the tests before."""
+        self._worn = worn(self._parameters.wear, index)
         self._generator = generator
         self._here, self._rested = list(self._goal), []
         self._base = self._parameters.gauge or self._goal[:3]
@@ -75,7 +77,8 @@ class Arm:
         """Draw the pose error at the goal."""
         if math.dist(self._here[:3], self._base) < 1e-3:
             self._far = 0.0
-        sd, lost = self._parameters.repeatability, self._parameters.hysteresis * self._far
+        sd = self._parameters.repeatability * self._worn
+        lost = self._parameters.hysteresis * self._worn * self._far
         x, y, z = (sd * float(each) for each in self._generator.standard_normal(3))
         self._off: Vector = (x, y, z - lost)
 

@@ -37,7 +37,7 @@ PARAMETERS: dict[str, type] = {  # adjustable parameters
     'pushed_g1': G1Changes,
 }
 SUBJECTS = tuple(PARAMETERS)
-WORD = f'{", ".join(SUBJECTS)}; one that differs: g1:friction=0.5,latency=0.02'
+WORD = f'{", ".join(SUBJECTS)}; one that differs: g1:friction=0.5,wear=0.001'
 USUAL = {CommandKind.VELOCITY: 'surrogate', CommandKind.POSE: 'arm', CommandKind.PUSH: 'pushed'}
 
 

@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 from repsq_ros.errors import MissingError, ParameterError
 from repsq_ros.protocols.command_space import CommandKind
 from repsq_ros.simulation.simulated_sensors import SensorNoise
-from repsq_ros.simulation.subject import BodyState, Command
+from repsq_ros.simulation.subject import BodyState, Command, worn
 
 Array = NDArray[np.float32]
 
@@ -49,6 +49,7 @@ class G1Changes:
     payload: float = 0.0  # [kg] added to the pelvis
     gains: float = 1.0  # factor on stiffness and damping of all joints
     latency: float = 0.0  # [s] from the policy's output to the joints
+    wear: float = 0.0  # with each test, 1 / gains grows by this share of the first one
 
 
 class SimulationState(NamedTuple):
@@ -136,7 +137,7 @@ class G1Mujoco:
             ) from None
         self._data = mujoco.MjData(self._model)
         self._change(changes)
-        self.reset(np.random.default_rng(0))
+        self.reset(np.random.default_rng(0), 0)
 
     def _read(self, config: dict[str, Any]) -> None:
         step = float(config['simulation_dt'])
@@ -156,8 +157,9 @@ class G1Mujoco:
         self._model.body_mass[1] += changes.payload  # 0 is the world
         if changes.payload:
             self._mujoco.mj_setConst(self._model, self._data)
-        self._kp *= changes.gains
-        self._kd *= changes.gains
+        self._full_kp = self._kp * changes.gains
+        self._full_kd = self._kd * changes.gains
+        self._wear = changes.wear
         self._late = round(changes.latency / self._seconds)  # ticks
 
     def standing(self) -> SimulationState:
@@ -184,8 +186,10 @@ class G1Mujoco:
         self._policy.remember(standing.memory)
         self._set(standing.action, standing.target, standing.words, standing.ticks)
 
-    def reset(self, generator: np.random.Generator) -> None:
-        """Stand at the origin. The walk is deterministic: the generator is not used."""
+    def reset(self, generator: np.random.Generator, index: int) -> None:
+        """Stand at the origin, worn by the tests before. The generator is not used."""
+        factor = worn(self._wear, index)
+        self._kp, self._kd = self._full_kp / factor, self._full_kd / factor
         self._mujoco.mj_resetData(self._model, self._data)
         self._mujoco.mj_forward(self._model, self._data)
         self._policy.reset()

@@ -26,7 +26,7 @@ from transforms3d.euler import euler2quat
 from repsq_ros.protocols.command_space import CommandKind
 from repsq_ros.simulation.g1_mujoco import UNCHANGED, G1Changes, G1Mujoco
 from repsq_ros.simulation.simulated_sensors import SensorNoise
-from repsq_ros.simulation.subject import REST, BodyState, Command, Vector
+from repsq_ros.simulation.subject import REST, BodyState, Command, Vector, worn
 
 TICK_NS = 2_000_000
 SECONDS = TICK_NS * 1e-9
@@ -49,6 +49,7 @@ class PushedParameters:
     inertia: float = 2.0  # [kg m^2] about its vertical axis
     height: float = 0.75  # [m] of the pelvis
     fall: float = 0.6  # [s] duration of a fall
+    wear: float = 0.0  # with each test, 1 / capacity grows by this share of the first one
 
 
 class Pushed:
@@ -62,13 +63,14 @@ class Pushed:
     def __init__(self, parameters: PushedParameters | None = None) -> None:
         self._parameters = parameters or PushedParameters()
         self._keep = math.exp(-SECONDS / self._parameters.recovery)
-        self.reset(np.random.default_rng(0))
+        self.reset(np.random.default_rng(0), 0)
 
-    def reset(self, generator: np.random.Generator) -> None:
-        """Stand at the origin; draw the random part of the next push."""
+    def reset(self, generator: np.random.Generator, index: int) -> None:
+        """Stand at the origin, worn by the tests before; draw the random part of the next push."""
         hit, strength = (float(each) for each in generator.standard_normal(2))
         self._lever = self._parameters.lever * hit
         self._strength = max(1.0 + self._parameters.spread * strength, 0.2)
+        self._strength /= worn(self._parameters.wear, index)
         self._command = NO_PUSH
         self._position, self._velocity = [0.0, 0.0], [0.0, 0.0]
         self._heading = self._turning = self._tilt = 0.0
@@ -124,10 +126,10 @@ class PushedG1(G1Mujoco):
         self._pushed, self._left = NO_PUSH, 0
         super().__init__(folder, changes)
 
-    def reset(self, generator: np.random.Generator) -> None:
+    def reset(self, generator: np.random.Generator, index: int) -> None:
         """Stand at the origin, not pushed. The generator is not used."""
         self._pushed, self._left = NO_PUSH, 0
-        super().reset(generator)
+        super().reset(generator, index)
 
     def step(self, command: Command) -> None:
         """Simulate one tick; a push acts from its first tick on."""

@@ -15,7 +15,8 @@
 """A subject with its sensors and its own time.
 
 The outcome of a test depends on the seed, the index, the command and the number of earlier INVALID
-measurements: each attempt starts at rest, and every random number has its own stream. So an
+measurements: each attempt starts at rest, a robot that wears does so by the index of the test,
+and every random number has its own stream. So an
 attempt repeated after being broken off gives what the first one would have given, and one
 repeated because it was INVALID has new noise.
 """
@@ -85,7 +86,8 @@ class Simulation:
         self._noise = {
             sensor: generator(self._seed, SENSORS[sensor].stream, *key) for sensor in self._sensors
         }
-        self._subject.reset(generator(self._seed, RandomStream.SUBJECT, *key))
+        made = 0 if index == BETWEEN_TESTS else index
+        self._subject.reset(generator(self._seed, RandomStream.SUBJECT, *key), made)
 
     def advance(self, until_ns: int, command: Command) -> Iterator[SensorReading]:
         """Simulate up to an instant (the last full tick before it), with a command."""

@@ -32,6 +32,11 @@ Command = tuple[float, ...]  # see `Subject.takes`
 REST: Vector = (0.0, 0.0, 0.0)
 
 
+def worn(wear: float, index: int) -> float:
+    """Return the factor by which a robot has worn before the test of this index."""
+    return 1.0 + wear * index
+
+
 class BodyState(NamedTuple):
     """True state of the robot's body."""
 
@@ -65,8 +70,11 @@ class Subject(Protocol):
     def noise(self) -> SensorNoise:
         """Return the noise of its sensors."""
 
-    def reset(self, generator: np.random.Generator) -> None:
-        """Put the robot at the start of a test, and draw all randomness until the next reset."""
+    def reset(self, generator: np.random.Generator, index: int) -> None:
+        """Put the robot at the start of a test, and draw all randomness until the next reset.
+
+        :param index: of the test, from 0; how far the robot has worn follows from it alone
+        """
 
     def step(self, command: Command) -> None:
         """Simulate one tick with a command."""

@@ -23,7 +23,7 @@ import numpy as np
 
 from repsq_ros.protocols.command_space import CommandKind
 from repsq_ros.simulation.simulated_sensors import SensorNoise
-from repsq_ros.simulation.subject import BodyState, Command, Vector
+from repsq_ros.simulation.subject import BodyState, Command, Vector, worn
 
 TICK_NS = 2_000_000
 NOISE = SensorNoise(linear_velocity=0.01, angular_velocity=0.01, position=0.0005)
@@ -38,6 +38,7 @@ class SurrogateParameters:
     bias: Vector = (0.010, -0.015, 0.020)  # [m/s, m/s, rad/s] steady drift
     stride: float = 0.8  # [s] period of the gait: of lateral sway, and twice that of forward sway
     sway: Vector = (0.030, 0.085, 0.060)  # [m/s, m/s, rad/s] amplitude
+    wear: float = 0.0  # with each test, 1 / response grows by this share of the first one
     noise: SensorNoise = NOISE
 
 
@@ -51,15 +52,16 @@ class Surrogate:
     def __init__(self, parameters: SurrogateParameters | None = None) -> None:
         self._parameters = parameters or SurrogateParameters()
         self._keep = math.exp(-TICK_NS * 1e-9 / self._parameters.lag)
-        self.reset(np.random.default_rng(0))
+        self.reset(np.random.default_rng(0), 0)
 
     @property
     def noise(self) -> SensorNoise:
         """Noise of its sensors."""
         return self._parameters.noise
 
-    def reset(self, generator: np.random.Generator) -> None:
-        """Stand at the origin; draw the phase of the stride."""
+    def reset(self, generator: np.random.Generator, index: int) -> None:
+        """Stand at the origin, worn by the tests before; draw the phase of the stride."""
+        self._worn = worn(self._parameters.wear, index)
         self._phase = 2 * math.pi * float(generator.random())
         self._time = 0.0
         self._mean: list[float] = [0.0, 0.0, 0.0]
@@ -88,7 +90,7 @@ class Surrogate:
         self._time += seconds
         parameters = self._parameters
         for k in range(3):
-            aim = parameters.response[k] * command[k] + parameters.bias[k]
+            aim = parameters.response[k] / self._worn * command[k] + parameters.bias[k]
             self._mean[k] = aim + (self._mean[k] - aim) * self._keep
         self._velocity = self._swayed()
 

@@ -65,7 +65,7 @@ def test_docs_name_every_standard():
 
 def pushed(subject, command, seconds):
     """Push a robot after a moment of standing; returns where it is after that and at the end."""
-    subject.reset(np.random.default_rng(5))
+    subject.reset(np.random.default_rng(5), 0)
     ticks = round(1e9 / subject.tick_ns)
     for _ in range(ticks):
         subject.step((0.0, 0.0))

@@ -19,10 +19,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 import yaml
+from conftest import ROOT
 
 from repsq_ros.errors import MissingError, ParameterError
 from repsq_ros.measurement.catalogue import CATALOGUE
 from repsq_ros.measurement.inputs import Input
+from repsq_ros.simulation.arm import START
 from repsq_ros.simulation.build import changes_of, make_subject
 from repsq_ros.simulation.in_process import run_in_process
 from repsq_ros.simulation.simulated_sensors import SENSORS, SensorReading, sample_of, sensor_of
@@ -208,8 +210,6 @@ def test_the_g1_needs_a_folder_and_mujoco(monkeypatch, tmp_path):
 
 
 def test_the_demo_specification_names_no_file_of_another_machine():
-    from conftest import ROOT
-
     assert 'shared' not in yaml.safe_dump(
         yaml.safe_load((ROOT / 'config' / 'g1_locomotion.yaml').read_text())
     )
@@ -255,9 +255,80 @@ def test_a_subject_that_differs_moves_otherwise(word):
         command = {'velocity': (0.5, 0.0, 0.1), 'pose': (0.5, 0.1, 0.4, 0.0, 0.0, 0.0)}.get(
             subject.takes, (8.0, 0.3)
         )
-        subject.reset(np.random.default_rng(3))
+        subject.reset(np.random.default_rng(3), 0)
         for _ in range(200):
             subject.step(command)
         return subject.state().position
 
     assert path(word) != path(word.partition(':')[0])
+
+
+# One that wears ----------------------------------------------------------------------------------
+
+
+def worn_by(tests, word='surrogate:wear=0.01'):
+    return readings(Simulation(make_subject(word, ''), 1, 0), tests, 0)
+
+
+def test_a_robot_wears_by_the_index_of_the_test_alone():
+    simulation = Simulation(make_subject('surrogate:wear=0.01', ''), 1, 0)
+    seen = [readings(simulation, index, index * SECOND) for index in (100, 3, 100)]
+    assert seen[0] == seen[2] == worn_by(100)
+    assert worn_by(0) == worn_by(0, 'surrogate')
+    assert seen[0] != worn_by(100, 'surrogate')
+
+
+COMMANDS = {
+    'velocity': (0.5, 0.0, 0.1),
+    'pose': (0.5, 0.1, 0.4, 0.0, 0.0, 0.0),
+    'push': (14.0, 0.3),
+}
+
+
+@pytest.mark.parametrize('name', ['surrogate', 'arm', 'pushed', 'g1'])
+def test_each_subject_wears(name, request):
+    model = request.getfixturevalue('g1_model') if name == 'g1' else ''
+
+    def states(word, index):
+        subject = make_subject(word, model)
+        subject.reset(np.random.default_rng(3), index)
+        for _ in range(200):
+            subject.step(COMMANDS[subject.takes])
+        return subject.state()
+
+    assert states(f'{name}:wear=0.02', 100) != states(name, 100) == states(name, 0)
+    assert states(f'{name}:wear=0.02', 0) == states(name, 0)
+
+
+def test_half_the_response_is_left_when_a_surrogate_has_worn_by_one():
+    def speed(word, index):
+        subject = make_subject(word, '')
+        subject.reset(np.random.default_rng(3), index)
+        travelled = []
+        for command in ((1.0, 0.0, 0.0), (0.0, 0.0, 0.0)):
+            subject.reset(np.random.default_rng(3), index)
+            for _ in range(2000):
+                subject.step(command)
+            travelled.append(subject.state().linear_velocity[0])
+        return travelled[0] - travelled[1]
+
+    assert speed('surrogate:wear=0.01', 100) == pytest.approx(speed('surrogate', 0) / 2.0)
+
+
+def test_the_campaign_of_a_robot_that_wears_tells_of_drift(write):
+    content = yaml.safe_load((ROOT / 'config' / 'g1_locomotion.yaml').read_text())
+    content['tester'] |= {'stopping': {'rule': 'fixed', 'tests': 200}}
+    specification = load(write(content))
+
+    def told(word):
+        result = run_in_process(specification, make_subject(word, ''), seed=1)
+        return [event.split(': ')[1] for event in result.events]
+
+    assert told('surrogate:wear=0.005') == ['drift']
+    assert told('surrogate') == []
+
+
+def test_a_worn_arm_has_not_worn_before_its_first_test():
+    idle = Simulation(make_subject('arm:wear=1000', ''), 1, 0)
+    places = [r.state[0][0] for r in idle.advance(SECOND, ()) if r.sensor == 'mocap']
+    assert places == pytest.approx([START[0]] * len(places), abs=0.001)

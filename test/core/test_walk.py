@@ -169,9 +169,9 @@ class CountedArm(Arm):
 
     resets = 0
 
-    def reset(self, generator):
+    def reset(self, generator, index):
         self.resets += 1
-        super().reset(generator)
+        super().reset(generator, index)
 
 
 def test_a_simulated_test_goes_on_while_its_first_phase_is_prolonged(write):

@@ -27,6 +27,8 @@ from repsq_ros.campaign.result import ACCEPTANCE, Result
 from repsq_ros.cli import main
 from repsq_ros.messages import campaign_messages
 
+WORN = 'surrogate:wear=0.02'
+
 
 @pytest.mark.parametrize('source', ['odometry', 'mocap'])
 def test_a_run_over_dds_equals_the_run_in_one_process(source, short, write, tmp_path):
@@ -102,15 +104,15 @@ def test_repsq_run_ends_with_a_result_and_its_files(nodes, short, write, tmp_pat
     assert 'found something there, expected a new folder' in capfd.readouterr().err
 
 
-def test_a_stamped_command_gives_the_same_result(short, write, nodes):
+def test_a_stamped_command_gives_the_same_result_on_a_robot_that_wears(short, write, nodes):
     short['tester'].update(stopping={'rule': 'fixed', 'tests': 8}, max_tests=8)
     file = write(short)
     nodes.start_campaign(
         file,
-        {**AS_FAST_AS_POSSIBLE, 'command_type': 'twist_stamped'},
+        {**AS_FAST_AS_POSSIBLE, 'command_type': 'twist_stamped', 'subject': WORN},
         seed=7,
         command_type='twist_stamped',
     )
     assert undisturbed(campaign_messages.result_of(nodes.result())) == undisturbed(
-        in_process(file)[0]
+        in_process(file, WORN)[0]
     )
