@@ -36,6 +36,7 @@ ROUNDING = 1.0 - 1e-12  # tolerance for rounding when 2 gamma is computed differ
 NEGLIGIBLE = 0.01  # share of gamma: a smaller instrument error is not mentioned
 INDEPENDENT = 'lost whatever psi would have been, which is assumed and not proven'
 STATIONARY = 'robot and set-up did not change during the tests'
+SENSORS = 'the sensors are right (their errors may have moved the mean by '
 
 
 def lost_text(lost: int) -> str:
@@ -244,12 +245,17 @@ def _provisos(facts: Facts) -> tuple[str, ...]:
         what = bench_text(lost) if facts.bench == lost else lost_text(lost)
         found.append(f'{what} {"was" if lost == 1 else "were"} {INDEPENDENT}')
     if facts.systematic > NEGLIGIBLE * facts.accuracy.gamma:
-        found.append(
-            'the sensors are right (their errors may have moved the mean by '
-            f'{facts.systematic:.1g}, the mean of psi_error)'
-        )
+        found.append(f'{SENSORS}{facts.systematic:.1g}, the mean of psi_error)')
     found += [f'this is in order: {doubt}' for doubt in facts.doubts]
     return tuple(found)
+
+
+def _of_both(initiator: tuple[str, ...], own: tuple[str, ...]) -> tuple[str, ...]:
+    """Join two labs' provisos; where both doubt their sensors, keep the larger doubt."""
+    both = tuple(dict.fromkeys((*initiator, *own)))
+    sensors = [each for each in both if each.startswith(SENSORS)]
+    less = sorted(sensors, key=lambda each: float(each.removeprefix(SENSORS).split(',')[0]))[:-1]
+    return tuple(each for each in both if each not in less)
 
 
 def _assuming(provisos: tuple[str, ...]) -> str:
@@ -325,8 +331,8 @@ def _agreement(facts: Facts, objection: str, provisos: tuple[str, ...]) -> str:
         return _anchored_agreement(facts, provisos)
     if facts.cell_decides:
         return (
-            f'With probability at least {probability_text(kept)}, no two of {runs} return '
-            f'different cells, whichever algorithms they use{given}.'
+            f'With probability at least {probability_text(kept)}, {runs} do not return different '
+            f'cells, whichever algorithms they use{given}.'
         )
     if cells.alpha_rule == AlphaRule.QUERY:
         # Runs this close to each other agree with 1 - beta (estimation/reproducible_query.py).
@@ -373,7 +379,7 @@ def _anchored_agreement(facts: Facts, provisos: tuple[str, ...]) -> str:
                 f'{initiator.objection}.'
             )
         first, c_first = initiator.gamma, initiator.c
-        provisos = (*initiator.provisos, *(p for p in provisos if p not in initiator.provisos))
+        provisos = _of_both(initiator.provisos, provisos)
     if own <= first * (1.0 - ROUNDING):
         return (
             f'Nothing is proved: half a cell is {cells.half_width:.4g}, which the gamma of the '

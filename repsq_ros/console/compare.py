@@ -234,7 +234,8 @@ def _print_means(labs: Sequence[LabResult]) -> None:
             names = [f'session {k}' for k in range(1, len(sessions) + 1)]
             print(f'drift     {lab.path}: {_drift(found, names)}')
     p = welch_p([lab.summary for lab in labs])
-    usual = '' if math.isnan(p) else f"; Welch's test, approximate: p = {p:.3f}"
+    value = '< 0.001' if p < 0.001 else f'= {p:.3f}'
+    usual = '' if math.isnan(p) else f"; Welch's test, approximate: p {value}"
     print(f'drift     {_drift(drift_between_labs(labs), [str(lab.path) for lab in labs])}{usual}')
     if len(labs) == 2:
         print(f'A - B     {_difference(*labs)}')

@@ -29,6 +29,7 @@ from repsq_ros.errors import BagError, ParameterError
 from repsq_ros.estimation.acceptance import AcceptanceVerdict
 from repsq_ros.estimation.anytime import Anytime
 from repsq_ros.estimation.binomial import Binomial
+from repsq_ros.estimation.probabilities import plug_in_text
 from repsq_ros.estimation.stopping import Bounds
 from repsq_ros.json_answer import add_json, print_json
 from repsq_ros.specification.load import load
@@ -209,7 +210,7 @@ def _show(specification: Specification, found: list[Offer], known: Known, budget
         print(
             f'{_tests(offer.count)} {_hours(offer.tests, budget)} '
             f'{_promised(offer.accurate, offer)} {_promised(offer.agreed, offer)} '
-            f'{_known(offer.p_same, ".2f"):>4} {_known(offer.gamma, ".2g"):<6} {name}'
+            f'{_two_digits(offer.p_same):>4} {_known(offer.gamma, ".2g"):<6} {name}'
         )
     print(
         '\nnear, agree: whether accuracy and agreement are proven.\n'
@@ -235,7 +236,8 @@ def _recommend(specification: Specification, best: Offer | None, budget: Budget)
     limit = specification.tester.max_tests
     short = best.count.share_beyond(limit)
     if short > 0.0 or best.tests > limit:
-        likely = '' if math.isnan(short) else f' with probability {short:.2f}'
+        likely = 'below 0.01' if short < 0.01 else plug_in_text(short)
+        likely = '' if math.isnan(short) else f' with probability {likely}'
         print(
             folded(
                 f'warning     max_tests = {limit} ends such a campaign first{likely}; it then '
@@ -278,6 +280,10 @@ def _show_verdicts(specification: Specification, verdicts: list[TestsOfVerdict])
     if not specification.tester.until_verdict:
         print('            tester.until: verdict ends the campaign there')
     print()
+
+
+def _two_digits(p_same: float) -> str:
+    return '-' if math.isnan(p_same) else f'{math.floor(100.0 * min(p_same, 0.99)) / 100.0:.2f}'
 
 
 def _known(value: float, form: str) -> str:

@@ -55,6 +55,9 @@ def paper_alpha(gamma: float, c: float, beta: float, runs: int = 2) -> float:
     return _float(2 * written(gamma), room)
 
 
+LEAST_BETA = 0.25  # for which corrigendum_alpha exists, with a small enough c
+
+
 def corrigendum_alpha(gamma: float, c: float, beta: float, runs: int = 2) -> float:
     """Return alpha of the paper's corrigendum, which assumes a law for the distance of two runs.
 

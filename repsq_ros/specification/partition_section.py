@@ -19,7 +19,7 @@ from __future__ import annotations
 import itertools
 from dataclasses import dataclass, field, replace
 
-from repsq_ros.estimation.alpha import ALPHA_RULES, AlphaRule, agreement_exists
+from repsq_ros.estimation.alpha import ALPHA_RULES, LEAST_BETA, AlphaRule, agreement_exists
 from repsq_ros.estimation.partition import Partition
 from repsq_ros.estimation.stopping import Outcome
 from repsq_ros.keys import KeyedDataclass, TextEnum, key, shared
@@ -224,7 +224,10 @@ def _alpha(section: Section, asked: float | AlphaRule, accuracy: RequiredAccurac
     try:
         alpha = ALPHA_RULES[asked](accuracy.gamma, accuracy.c, accuracy.beta, accuracy.runs)
     except ValueError as error:
-        raise section.fail('alpha', f'{asked!r}: {error}', 'a smaller accuracy.c') from None
+        expected = 'a smaller accuracy.c or a larger accuracy.beta'
+        if asked is AlphaRule.CORRIGENDUM and accuracy.beta < LEAST_BETA:
+            expected = f'accuracy.beta of at least {LEAST_BETA:g}'
+        raise section.fail('alpha', f'{asked!r}: {error}', expected) from None
     if alpha == 0:
         raise section.fail('alpha', f'{asked!r}, which is 0 here', 'a larger accuracy.beta')
     return alpha

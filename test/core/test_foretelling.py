@@ -244,6 +244,15 @@ def test_declared_bounds_are_not_called_proven(content, write, capsys):
     )
 
 
+def test_no_estimate_of_a_plan_is_printed_as_certain(content, write, capsys):
+    content['tester']['max_tests'] = 50
+    assert main(['plan', str(write(content)), '--sd', '0.28', '--mean', '0.47']) == 0
+    printed = ' '.join(capsys.readouterr().out.split())
+    assert 'max_tests = 50 ends such a campaign first with probability 0.999;' in printed
+    assert ' 0.99 ' in printed
+    assert ' 1.00 ' not in printed
+
+
 def test_a_random_offset_is_offered_at_the_c_that_is_asked_for(content, write):
     """Of an accuracy asked for with c = 0.001 nothing is offered that misses more often."""
     for c in (0.001, 0.02):

@@ -25,6 +25,7 @@ from scipy import stats
 from repsq_ros.campaign.campaign import Campaign
 from repsq_ros.campaign.folder import CampaignFolder
 from repsq_ros.campaign.records import TestRecord
+from repsq_ros.errors import SpecificationError
 from repsq_ros.estimation.alpha import (
     agreement_exists,
     anchored_c,
@@ -382,3 +383,16 @@ def test_the_corrigendum_solves_its_own_equation(c, beta):
 def test_at_the_papers_beta_the_corrigendum_has_no_alpha():
     with pytest.raises(ValueError, match=r'below \(4/3\)'):
         corrigendum_alpha(0.1, 0.01, 0.1)
+
+
+@pytest.mark.parametrize(
+    ('beta', 'expected'),
+    [(0.1, 'accuracy.beta of at least 0.25'), (0.3, 'a smaller accuracy.c or a larger')],
+)
+def test_it_is_told_what_the_corrigendum_needs(beta, expected, content, write):
+    content['accuracy'].update(c=0.05, beta=beta)
+    content['partition'] = {'alpha': 'corrigendum'}
+    with pytest.raises(SpecificationError, match=f'expected {expected}'):
+        load(write(content))
+    content['accuracy'].update(c=0.02, beta=0.3)
+    assert load(write(content)).partition is not None

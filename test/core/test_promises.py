@@ -185,6 +185,21 @@ def test_what_an_initiator_assumes_its_replicator_assumes_too(anchored, write, t
     assert second.provisos == ()  # of its own accuracy
 
 
+@pytest.mark.parametrize(('first', 'second'), [(0.004, 0.008), (0.008, 0.004)])
+def test_where_both_labs_doubt_their_sensors_the_larger_doubt_is_said_once(
+    first, second, anchored, write, tmp_path
+):
+    specification = load(write(anchored))
+    campaign = Campaign(specification)
+    for index in itertools.takewhile(lambda _: not campaign.stopped, itertools.count()):
+        campaign.add(record(index, 0.46, psi_error=first))
+    replication = publish(specification, campaign.result('lab'), tmp_path / 'campaign')
+    facts = facts_of(replication, replication.make_proposal())
+    told = say(dataclasses.replace(facts, systematic=second)).agreement
+    assert told.count('the sensors are right') == 1
+    assert '(their errors may have moved the mean by 0.008, the mean of psi_error)' in told
+
+
 def test_skips_that_a_wider_interval_paid_for_cost_the_replicator_nothing(
     anchored, write, tmp_path
 ):
