@@ -38,6 +38,26 @@ TOPICS = {
     'cmd_vel': LaunchArgument('command_topic', 'Where the robot listens', 'cmd_vel'),
     'odom': LaunchArgument('odometry_topic', 'measure.source: odometry', 'odom'),
     'mocap/pose': LaunchArgument('mocap_topic', 'measure.source: mocap', 'mocap/pose'),
+    'urscript_interface/script_command': LaunchArgument(
+        'script_topic',
+        'command_type urscript: where the UR driver takes URScript',
+        'urscript_interface/script_command',
+    ),
+    'target_frame': LaunchArgument(
+        'target_topic',
+        'command_type pose_target: where a Cartesian controller takes poses',
+        'target_frame',
+    ),
+    'tool_pose': LaunchArgument(
+        'tool_pose_topic', 'Pose of the tool by the controller of an arm', 'tool_pose'
+    ),
+    'gauge': LaunchArgument('gauge_topic', 'The dial gauge: measure.input', 'gauge'),
+    **{
+        f'condition/{name}': LaunchArgument(
+            f'{name}_topic', f'The condition {name}', f'condition/{name}'
+        )
+        for name in ('speed_scaling', 'safety_mode', 'robot_mode')
+    },
 }
 
 

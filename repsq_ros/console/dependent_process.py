@@ -28,12 +28,13 @@ PR_SET_PDEATHSIG = 1
 INTERRUPTED = 130  # exit code after Ctrl-C, as of a shell's commands
 
 
-def run_to_its_end(command: Sequence[object]) -> int:
+def run_to_its_end(command: Sequence[object], **options: Any) -> int:
     """Run a command; if this process is asked to end, interrupt the command by SIGINT first.
 
+    :param options: of subprocess.Popen
     :returns: its exit code
     """
-    process = start_dependent(command)
+    process = start_dependent(command, **options)
 
     def pass_on(number: int, frame: FrameType | None) -> None:
         process.send_signal(signal.SIGINT)

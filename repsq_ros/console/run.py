@@ -135,6 +135,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument('--monitor', action='store_true', help='publish markers for RViz as well')
     parser.add_argument(
+        '--unattended',
+        action='store_true',
+        help='nobody can resume: end the campaign where it would wait for a person',
+    )
+    parser.add_argument(
         '--remap',
         action='append',
         default=[],
@@ -347,6 +352,8 @@ def _resume_options(arguments: argparse.Namespace) -> str:
         options += f' --simulate --subject {arguments.subject}'
         options += f' --model {shlex.quote(arguments.model)}' if arguments.model else ''
         options += f' --speed {arguments.speed:g}' if arguments.speed else ''
+    if arguments.unattended:
+        options += ' --unattended'
     if arguments.parameters is not None:
         options += f' --parameters {shlex.quote(str(arguments.parameters))}'
     return options + ''.join(f' --remap {shlex.quote(rule)}' for rule in arguments.remap)
@@ -387,6 +394,7 @@ def _nodes(
         'model': str(arguments.model),
         'speed': float(arguments.speed),
         'launch_id': new_launch_id(),
+        'attended': not arguments.unattended,
     }
     nodes = list(campaign_nodes(settings, simulated=arguments.simulate))
     if arguments.monitor:

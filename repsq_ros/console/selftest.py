@@ -59,6 +59,7 @@ from repsq_ros.specification.self_test import write_self_test
 from repsq_ros.timebase import date_now
 
 CAMPAIGN, RECORDING = 'campaign', 'recording'
+RECORDER_LOG = 'recorder.log'
 LONGEST = 30.0  # [s] for a recorder to start, and to end
 
 
@@ -182,11 +183,20 @@ def _on_the_robot(
     options = [each for rule in arguments.remap for each in ('--remap', rule)]
     repsq = [sys.executable, '-m', 'repsq_ros.cli']
     recording = folder / RECORDING
-    recorder = start_dependent([*repsq, 'record', file, '--output', recording, *options])
+    log = folder / RECORDER_LOG
+    with log.open('wb') as out:
+        recorder = start_dependent(
+            [*repsq, 'record', file, '--output', recording, *options], stdout=out, stderr=out
+        )
+    given = ['--unattended', '--json', *options]  # running text goes to standard error
+    if arguments.parameters is not None:
+        given += ['--parameters', arguments.parameters]
     try:
-        _wait_for(recording, recorder)
-        given = options + ['--parameters', arguments.parameters] * bool(arguments.parameters)
-        code = run_to_its_end([*repsq, 'run', file, '--output', folder / CAMPAIGN, *given])
+        _wait_for(recording, recorder, log)
+        code = run_to_its_end(
+            [*repsq, 'run', file, '--output', folder / CAMPAIGN, *given],
+            stdout=subprocess.DEVNULL,  # a result of three moves tells nothing
+        )
     finally:
         end(recorder, LONGEST)
     if code == INTERRUPTED:
@@ -196,15 +206,18 @@ def _on_the_robot(
     if contents is None:
         raise CampaignError(f'{folder / CAMPAIGN}: nothing was tested, see above')
     reasons = [f'test {each.index}: {each.reason}' for each in contents.tests if each.reason]
+    if code and not reasons:
+        reasons = [f'the campaign ended before its last move, with exit code {code}: see above']
     return recorded(recording, specification, arguments.remap, reasons)
 
 
-def _wait_for(recording: Path, recorder: subprocess.Popen[bytes]) -> None:
+def _wait_for(recording: Path, recorder: subprocess.Popen[bytes], log: Path) -> None:
     """Wait until the recorder has begun."""
     until = time.monotonic() + LONGEST
     while not recording.exists():
         if recorder.poll() is not None or time.monotonic() > until:
-            raise CampaignError('the recorder did not begin; nothing was commanded')
+            said = log.read_text(errors='replace').strip() or 'it said nothing'
+            raise CampaignError(f'the recorder did not begin; nothing was commanded: {said}')
         time.sleep(0.1)
 
 

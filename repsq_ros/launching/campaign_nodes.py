@@ -51,6 +51,7 @@ TAKES = {
         'resume',
         'session_note',
         'autostart',
+        'attended',
         'launch_id',
         'recorder',
     ),

@@ -28,7 +28,7 @@ from repsq_ros.auditing.stream_audit import CLOCK_TOLERANCE, audit, clock_fault
 from repsq_ros.auditing.verdicts import body_verdicts, stream_verdicts
 from repsq_ros.campaign.command_response import NAMES, CommandResponse
 from repsq_ros.measurement.cut import Cut, SampleRun
-from repsq_ros.measurement.inputs import Input, Need, Stamp, Velocity
+from repsq_ros.measurement.inputs import LENGTHS, Input, Need, Stamp, Velocity
 from repsq_ros.measurement.samples import Samples
 from repsq_ros.measurement.window import UnmeasurableError, Window
 from repsq_ros.protocols.command_space import CommandKind
@@ -110,7 +110,7 @@ def judge(
     """
     measure, kind = specification.measure, specification.protocol.kind
     found = [StationCheck('moves', f'{len({span.index for span in record.spans})}')]
-    found += [StationCheck('test', 'INVALID', reason) for reason in record.reasons]
+    found += [StationCheck('test', 'failed', reason) for reason in record.reasons]
     for source in dict.fromkeys([measure.input, specification.feedback]):
         if source is None:
             continue
@@ -153,7 +153,8 @@ def _check_stream(source: Input, raw: Samples, seen: Samples, walks: bool) -> li
     if seen.value is not None:
         spread = float(np.ptp(seen.value))
         advice = 'it never changed: stuck, or another topic?' * (spread == 0.0)
-        found.append(StationCheck(f'{topic} range', f'{spread:.4g}', advice))
+        told = f'{1e3 * spread:.4g} mm' if source.unit in LENGTHS else f'{spread:.4g}'
+        found.append(StationCheck(f'{topic} range', told, advice))
     if seen.position is None:
         return found
     body = audit_body(seen)

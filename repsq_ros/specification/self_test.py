@@ -22,6 +22,7 @@ from typing import Any
 
 import yaml
 
+from repsq_ros.errors import ParameterError
 from repsq_ros.protocols.command_space import CommandKind
 from repsq_ros.protocols.protocol import ProtocolType
 from repsq_ros.specification.copies import copy_specification
@@ -35,6 +36,7 @@ CASES = 'self_test_cases.csv'
 REST = 10.0  # [s] before each of three moves
 HELD = 5.0  # [s] for which a velocity is commanded
 STILL = 4.0  # [s] after it, in which a body comes to rest
+FEWEST = 2  # moves; a campaign has at least two tests
 SHARE = 0.75  # share of the largest value of a dimension
 
 
@@ -63,6 +65,7 @@ def write_self_test(
 
     :param moves: CSV of cases with one column per dimension; None: `default_moves`
     :raises SpecificationError: a move outside the target
+    :raises ParameterError: fewer than two moves
     :raises OSError: a file cannot be read or written
     """
     specification, target = load(file, tester), folder / SELF_TEST
@@ -75,7 +78,9 @@ def write_self_test(
         (folder / CASES).write_text('\n'.join([','.join([*names, 'weight']), *rows]) + '\n')
     else:
         shutil.copyfile(moves, folder / CASES)
-    count = len((folder / CASES).read_text().split()) - 1
+    count = sum(bool(row.strip()) for row in (folder / CASES).read_text().splitlines()) - 1
+    if count < FEWEST:
+        raise ParameterError('moves', f'{count} cases in {moves}', f'at least {FEWEST}')
     content['tester'] = {
         'proposal': {
             'type': ProposalType.EXTERNAL.value, 'file': CASES, 'weight_bound': 1e6,

@@ -136,6 +136,14 @@ def test_moves_that_are_not_there_are_one_line(tmp_path, capsys):
     assert not folder.exists()
 
 
+def test_a_single_move_is_one_line(tmp_path, capsys):
+    file, moves = str(ROOT / 'config' / 'g1_locomotion.yaml'), tmp_path / 'moves.csv'
+    moves.write_text('linear_x, linear_y, angular_z, weight\n0.2, 0.0, 0.0, 1.0\n\n')
+    words = ['--moves', str(moves), '--simulate', '--output', str(tmp_path / 'station')]
+    assert main(['selftest', file, *words]) == 2
+    assert f'1 cases in {moves}, expected at least 2' in capsys.readouterr().err
+
+
 @pytest.mark.parametrize('name', ['g1_locomotion.yaml', 'ur10e_positioning.yaml'])
 def test_the_verb_leaves_a_file_that_a_campaign_demands(name, tmp_path, capsys, write):
     file = tmp_path / name

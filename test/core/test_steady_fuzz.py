@@ -70,11 +70,13 @@ def test_a_bag_gives_what_the_process_gives(place, form, tmp_path):
             (each.stamp_ns + 1_000_000, topic, *body_message(each)) for each in rows_of(samples)
         ]
     bag = write_bag(tmp_path / 'bag', sorted(told, key=lambda each: each[0]), form)
-    for topic, (_, twist, velocity, _) in topics.items():
-        measure = measure_for(twist, velocity)
-        measuring = WindowMeasurer(measure, [WINDOW])
-        with Recording(bag) as recording:
-            for samples in sample_columns(recording, {SENSOR: (topic, measure.input)}):
-                measuring.add(samples)
-        assert measuring.finished()[WINDOW] == expected[topic], cases
+    measures = {topic: measure_for(*case[1:3]) for topic, case in topics.items()}
+    measuring = {topic: WindowMeasurer(each, [WINDOW]) for topic, each in measures.items()}
+    inputs = {topic: (topic, each.input) for topic, each in measures.items()}
+    with Recording(bag) as recording:  # all topics in one pass
+        for part in sample_columns(recording, inputs):
+            for topic, samples in part.items():
+                measuring[topic].add({SENSOR: samples})
+    for topic, case in topics.items():
+        assert measuring[topic].finished()[WINDOW] == expected[topic], case
     assert len({each.code for each in expected.values()}) > 1

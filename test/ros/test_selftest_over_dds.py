@@ -13,8 +13,10 @@
 # limitations under the License.
 
 
-"""A self-test on a robot is a campaign: it ends in order, however repsq selftest ends."""
+"""A self-test on a robot, over DDS: green, red by what was done to a sensor, ended in order."""
 
+import json
+import math
 import os
 import signal
 import subprocess
@@ -24,7 +26,12 @@ import uuid
 from pathlib import Path
 
 import pytest
+import yaml
+from geometry_msgs.msg import PoseStamped
 from support.graph import PATIENCE, domain_of_its_own
+
+from repsq_ros.msg import TestPhase
+from repsq_ros.nodes import qos
 
 ROOT = Path(__file__).resolve().parents[2]
 STARTED = ('scheduler', 'guard', 'measurement', 'estimator')
@@ -73,3 +80,106 @@ def test_the_campaign_of_a_self_test_ends_with_it(tmp_path, number):
                 os.kill(each, signal.SIGKILL)
     if number != signal.SIGKILL:
         assert 'ended before its last move' in said
+
+
+LONG = 4 * PATIENCE  # [s] for two moves in real time, beside other work
+WALK = 'linear_x,linear_y,angular_z,weight\n0.225,0.0,0.0,1.0\n0.0,0.225,0.0,1.0\n'
+PLACE = 'x,y,z,weight\n-0.5,0.0,0.4,1.0\n-0.6,-0.1,0.4,1.0\n'
+
+
+def selftest(nodes, folder, content, moves, *words, meanwhile=None):
+    """Test the station by two moves; return exit code, findings and what was said meanwhile."""
+    specification, cases, errors = (folder / name for name in ('s.yaml', 'm.csv', 'errors'))
+    specification.write_text(yaml.safe_dump(content))
+    cases.write_text(moves)
+    with errors.open('w') as error, (folder / 'answer').open('w') as out:
+        process = nodes.popen(
+            [sys.executable, '-m', 'repsq_ros.cli', 'selftest', specification, '--json',
+             '--moves', cases, '--output', folder / 'station', *words],
+            stdout=out, stderr=error,
+        )  # fmt: skip
+        if meanwhile is not None:
+            meanwhile(process)
+        nodes.listener.until(lambda: process.poll() is not None, LONG)
+    said, answer = errors.read_text(), (folder / 'answer').read_text()
+    assert answer, said
+    told, kept = json.loads(answer), yaml.safe_load((folder / 'station/selftest.yaml').read_text())
+    assert (told['verdict'], told['findings']) == (kept['verdict'], kept['findings'])
+    return process.returncode, {each['name']: each['fault'] for each in told['findings']}, said
+
+
+def test_an_arm_that_is_in_order_is_green(nodes, tmp_path):
+    content = yaml.safe_load((ROOT / 'config/ur10e_positioning.yaml').read_text())
+    robot = {'subject': 'arm', 'clock': 'system', 'gauge_position': '-0.55 -0.2 0.25'}
+    nodes.start('simulated_robot', robot)
+    lab = ROOT / 'config/ur10e_parameters.yaml'
+    code, found, said = selftest(nodes, tmp_path, content, PLACE, '--parameters', lab)
+    assert (code, [each for each in found.values() if each]) == (0, []), said
+    assert {'gauge range', 'tool_pose places', 'tool_pose clock'} <= set(found)
+
+
+def test_a_self_test_that_is_aborted_is_red(nodes, tmp_path):
+    """What was not moved is not green."""
+    content = yaml.safe_load((ROOT / 'config/g1_locomotion.yaml').read_text())
+    nodes.start('simulated_robot', {'clock': 'system', 'seed': 3})
+
+    def abort(process):
+        nodes.listener.phase(TestPhase.DWELL, timeout=LONG)
+        nodes.call('abort')
+
+    code, found, said = selftest(nodes, tmp_path, content, WALK, meanwhile=abort)
+    assert (code, 'ended before its last move' in found['test']) == (3, True), said
+
+
+def in_order(message):
+    return message
+
+
+def turned_by_90_degrees(message):
+    """Say it of a body whose x axis points where the robot's y axis does."""
+    q, h = message.pose.orientation, math.sqrt(0.5)
+    q.x, q.y, q.z, q.w = h * (q.x + q.y), h * (q.y - q.x), h * (q.z + q.w), h * (q.w - q.z)
+    return message
+
+
+def lying(message):
+    """Say it of a body that is rolled by 90 degrees."""
+    q, h = message.pose.orientation, math.sqrt(0.5)
+    q.x, q.y, q.z, q.w = h * (q.x + q.w), h * (q.y + q.z), h * (q.z - q.y), h * (q.w - q.x)
+    return message
+
+
+class Late:
+    """Says what was 150 ms ago, under a fresh stamp."""
+
+    def __init__(self):
+        self.told = []
+
+    def __call__(self, message):
+        self.told.append(message.pose)
+        return PoseStamped(header=message.header, pose=self.told[-16:][0])
+
+
+@pytest.mark.parametrize(
+    ('damage', 'name', 'words'),
+    [
+        (in_order, '', ''),
+        (turned_by_90_degrees, 'measured of what is commanded', 'turned by'),
+        (Late(), 'latency', 'begins late'),
+        (lying, 'test', 'tilt'),
+    ],
+)
+def test_a_sensor_of_a_walker_is_judged_by_its_recording(nodes, tmp_path, damage, name, words):
+    """INVALID tests end it: nobody is asked to resume."""
+    content = yaml.safe_load((ROOT / 'config/g1_locomotion.yaml').read_text())
+    content['measure']['source'] = 'mocap'
+    nodes.start('simulated_robot', {'clock': 'system', 'seed': 3})
+    cameras = nodes.listener.speaker('cameras')
+    told = cameras.create_publisher(PoseStamped, 'seen', qos.SENSOR)
+    cameras.create_subscription(
+        PoseStamped, 'mocap/pose', lambda each: told.publish(damage(each)), qos.SENSOR
+    )
+    code, found, said = selftest(nodes, tmp_path, content, WALK, '--remap', 'mocap/pose:=seen')
+    faults = {each: fault for each, fault in found.items() if fault}
+    assert (code, set(faults) - {'mocap/pose'}) == (3 * bool(name), {name} - {''}), (faults, said)
+    assert all(words in fault for fault in faults.values()), faults
