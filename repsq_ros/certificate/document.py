@@ -107,6 +107,10 @@ def counted_content(recomputed: RecomputedCampaign) -> dict[str, object]:
     partition = published.partition
     sessions = recomputed.sessions
     of_sessions = intervals_of_sessions(specification, [each.tests for each in sessions])
+    if len(sessions) == 1 and list(sessions[0].tests) == list(contents.tests):
+        of_all = of_sessions[0]  # the same tests, the same c: not computed twice
+    else:
+        of_all = mean_interval(specification, contents.tests, accuracy.c)
     return {
         'campaign': {
             'id': contents.campaign_id,
@@ -141,7 +145,7 @@ def counted_content(recomputed: RecomputedCampaign) -> dict[str, object]:
             for name, value in told.items()
             if name not in (*PROMISE, *ACCEPTANCE, *IDENTITY, *PRICE)
         },
-        'mean': asdict(mean_interval(specification, contents.tests, accuracy.c)),
+        'mean': asdict(of_all),
         'sessions': [
             {**_session(each.content), 'mean': asdict(interval)}
             for each, interval in zip(sessions, of_sessions, strict=True)

@@ -20,7 +20,8 @@ import ctypes
 import os
 import signal
 import subprocess
-from collections.abc import Sequence
+import time
+from collections.abc import Iterable, Sequence
 from types import FrameType
 from typing import Any
 
@@ -60,14 +61,17 @@ def start_dependent(command: Sequence[object], **options: Any) -> subprocess.Pop
     )
 
 
-def end(process: subprocess.Popen[bytes], patience: float) -> None:
-    """Interrupt a process and wait for it; kill it after `patience` [s]."""
-    process.send_signal(signal.SIGINT)  # not sent to a process that has ended
-    try:
-        process.wait(patience)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
+def end(processes: Iterable[subprocess.Popen[bytes]], patience: float) -> None:
+    """Interrupt processes and wait for all of them; kill each after `patience` [s]."""
+    processes, until = list(processes), time.monotonic() + patience
+    for process in processes:
+        process.send_signal(signal.SIGINT)  # not sent to a process that has ended
+    for process in processes:
+        try:
+            process.wait(max(until - time.monotonic(), 0.0))
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
 
 
 def _end_with_parent() -> None:

@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import argparse
 import math
-import os
 import shlex
 import sys
 import time
@@ -37,7 +36,7 @@ from repsq_ros.console.dependent_process import INTERRUPTED
 from repsq_ros.console.keyboard import log_sheet_of
 from repsq_ros.console.live import LiveLine
 from repsq_ros.console.outputs import new_folder
-from repsq_ros.console.processes import ProcessGroup
+from repsq_ros.console.processes import ProcessGroup, use_this_computer_alone
 from repsq_ros.console.registered_run import chosen_seed
 from repsq_ros.errors import (
     CampaignError,
@@ -190,8 +189,7 @@ def run(arguments: argparse.Namespace) -> int:
             return _run_in_process(arguments, specification)
         raise MissingError.of_ros('repsq run', error, 'repsq run --simulate') from None
     if arguments.simulate:
-        # A simulated robot needs no other computer on the network.
-        os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
+        use_this_computer_alone()
     campaign_id = _campaign_id(specification)
     if arguments.resume is not None:
         folder = arguments.resume
@@ -236,12 +234,17 @@ def run(arguments: argparse.Namespace) -> int:
     results: list[Result] = []
 
     def watch() -> Watch:
-        node = Watch(campaign_id, line.show, results.append, line.say_paused, line.say, hear)
-        if sheet:
-            node.offer_number(specification.measure.input.topic)
+        # The other processes first: they import their modules meanwhile.
         for described in _nodes(arguments, specification, campaign_id, folder):
             robot = described.name == 'simulated_robot'  # all its parameters are given here
             group.start(described, arguments.remap, None if robot else arguments.parameters)
+        try:
+            node = Watch(campaign_id, line.show, results.append, line.say_paused, line.say, hear)
+            if sheet:
+                node.offer_number(specification.measure.input.topic)
+        except BaseException:
+            group.stop()
+            raise
         return node
 
     def conclude(code: int) -> int:

@@ -198,7 +198,7 @@ def _on_the_robot(
             stdout=subprocess.DEVNULL,  # a result of three moves tells nothing
         )
     finally:
-        end(recorder, LONGEST)
+        end([recorder], LONGEST)
     if code == INTERRUPTED:
         raise CampaignError('the self-test was ended before its last move: nothing is judged')
     journal = folder / CAMPAIGN / JOURNAL

@@ -55,7 +55,7 @@ from repsq_ros.views.health import Level, scheduler_health
 
 ASK_AGAIN = 2.0  # [s] without an answer, after which it asks again
 LOCKSTEP_PATIENCE = 600.0  # [s] for the disk to write a line while simulated time waits
-LINGER = 1.0  # [s] of zero commands after the last test
+LINGER = 1.0  # [s] of zero commands after the last test; simulated time waits for no robot
 
 
 class Scheduler(CampaignNode):
@@ -184,7 +184,8 @@ class Scheduler(CampaignNode):
             self._try_to_begin()
         self._step(self._time.now_ns())
         self._publish_command()
-        lingered = time.monotonic() - self._phase_since > LINGER
+        linger = 0.0 if self._settings.lockstep else LINGER
+        lingered = time.monotonic() - self._phase_since > linger
         self.finished = self._conductor.finished and lingered and self._stops.over
 
     # Progress ------------------------------------------------------------------------------------

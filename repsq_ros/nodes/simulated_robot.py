@@ -22,6 +22,7 @@ like a real robot, on the system clock, whatever the phase.
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 from collections import deque
@@ -56,7 +57,11 @@ EPOCH_NS = NANOSECONDS  # simulated time begins at 1 s: tf2 never finds a transf
 HOLD = 0.05  # [s] between two repetitions of a clock that stands still
 WAITED_LONG = 2.0  # [s] of standing still that is unusual
 PATIENCE = 5.0  # [s] of standing still after which the reason is logged
-IDLE_SPEED = 0.1  # simulated s per real s before tests, if the simulation is as fast as possible
+# Simulated s per real s between tests, if the simulation is as fast as possible: the first phase
+# has to arrive before its time comes. Real time until a scheduler has been heard for a second: it
+# begins no earlier, and waits for what each sensor says first.
+IDLE_SPEED = 0.1
+HEARD = 1.0
 CATCH_UP = 0.1  # [s] of delay that is made up by running faster
 LOOK = 0.01  # [s] of real time between two checks for messages, when as fast as possible
 STRETCH_NS = NANOSECONDS // 5  # simulated at a time then
@@ -111,6 +116,7 @@ class SimulatedRobot(CampaignNode):
         self._last_moved = time.monotonic()  # when now_ns was due in real time
         self._held_since: float | None = None
         self._scheduler = 0  # session of the last scheduler heard
+        self._scheduler_since = math.inf  # when the first one was heard, steady [s]
         self._orphaned = False  # no phase was announced since that scheduler fell silent
         self._nodes: set[str] = set()  # nodes that sent heartbeats since that scheduler started
         self._clock_told, self._told_ns = (
@@ -163,6 +169,7 @@ class SimulatedRobot(CampaignNode):
         alive, session = self._peers.alive(), self._peers.session('scheduler')
         if session != self._scheduler:
             self._scheduler, self._nodes = session, set()
+            self._scheduler_since = min(self._scheduler_since, time.monotonic())
             if self._orphaned:  # of a scheduler that was killed
                 self._span = None
                 self._upcoming.clear()
@@ -208,6 +215,11 @@ class SimulatedRobot(CampaignNode):
     def _idle(self) -> bool:
         """True while no test is under way."""
         return self._span is None and not self._upcoming
+
+    @property
+    def _idle_speed(self) -> float:
+        """Return the simulated s per real s between tests, if it is as fast as possible."""
+        return IDLE_SPEED if time.monotonic() - self._scheduler_since > HEARD else 1.0
 
     def _may_enter(self, span: Span) -> bool:
         """Tell whether it is time for a phase and its command has arrived."""
@@ -257,9 +269,7 @@ class SimulatedRobot(CampaignNode):
     def _wait_until_due(self, executor: SingleThreadedExecutor, until_ns: int) -> bool:
         """Process messages until real time is due; false if a campaign begins meanwhile."""
         idle = self._idle
-        # Before tests, run slowly: the first phase is planned start_lead ahead in simulated time,
-        # and has to arrive before its time comes.
-        speed = (min(self._speed, 1.0) or IDLE_SPEED) if idle else self._speed
+        speed = (min(self._speed, 1.0) or self._idle_speed) if idle else self._speed
         if speed == 0:
             # A check takes as long as simulating 0.1 s of the surrogate.
             if time.monotonic() - self._looked >= LOOK:
