@@ -21,10 +21,12 @@ import argparse
 import math
 import os
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 from repsq_ros import topics
 from repsq_ros.campaign.journal_contents import clock_state
+from repsq_ros.console.dependent_process import INTERRUPTED
 from repsq_ros.console.shared_memory import SHARED_MEMORY, clear, left_over
 from repsq_ros.errors import MissingError, ParameterError
 from repsq_ros.json_answer import add_json, print_json
@@ -90,10 +92,20 @@ def run(arguments: argparse.Namespace) -> int:
         names = TopicNames.of(arguments.namespace, arguments.remap)
         if not arguments.json:
             print(f'listening for {seconds:g} s ...', flush=True)
-        found += _listen(load(arguments.specification), names, seconds)
+        return _listen(
+            load(arguments.specification),
+            names,
+            seconds,
+            lambda heard: _answer([*found, *heard], arguments.json),
+        )
+    return _answer(found, arguments.json)
+
+
+def _answer(found: list[Diagnosis], json: bool) -> int:
+    """Print what was found; return the exit code."""
     worst = verdict(found)
     code = 0 if worst <= Level.WARN else NOT_READY
-    if arguments.json:
+    if json:
         print_json({'ready': not code, 'found': found})
         return code
     for each in found:
@@ -146,7 +158,16 @@ def _first_line(file: Path) -> str:
         return ''
 
 
-def _listen(specification: Specification, names: TopicNames, seconds: float) -> list[Diagnosis]:
+def _listen(
+    specification: Specification,
+    names: TopicNames,
+    seconds: float,
+    answer: Callable[[list[Diagnosis]], int],
+) -> int:
+    """Listen to the topics of a specification; return the exit code.
+
+    :param answer: called with what was found before the node is destroyed, which may hang
+    """
     try:
         from repsq_ros.nodes.graph_survey import GraphSurvey, TopicToSurvey
         from repsq_ros.nodes.runtime import run_node
@@ -165,11 +186,14 @@ def _listen(specification: Specification, names: TopicNames, seconds: float) -> 
         made.append(GraphSurvey(wanted, commands, seconds))
         return made[0]
 
-    code = run_node('repsq doctor', make, ends_process=False)
-    if code:
-        raise SystemExit(code)  # the node has printed why
-    if not made[0].finished:
-        raise KeyboardInterrupt
-    missing = [Diagnosis('messages', Level.ERROR, each) for each in made[0].missing]
-    heard = [examine_topic(each) for each in made[0].surveys]
-    return [*missing, *heard, *(examine_command(each) for each in made[0].command_surveys)]
+    def conclude(code: int) -> int:
+        if code:
+            return code  # the node has printed why
+        if not made[0].finished:
+            return INTERRUPTED
+        missing = [Diagnosis('messages', Level.ERROR, each) for each in made[0].missing]
+        heard = [examine_topic(each) for each in made[0].surveys]
+        commands = [examine_command(each) for each in made[0].command_surveys]
+        return answer([*missing, *heard, *commands])
+
+    return run_node('repsq doctor', make, conclude)

@@ -91,13 +91,15 @@ def run(arguments: argparse.Namespace) -> int:
                 console.print(render(shown, console))
         else:
             _follow(console, board)
-    if arguments.svg is not None:
-        # Remove rich's fonts: a picture must load nothing from elsewhere.
-        picture = re.sub(
-            r'@font-face \{.*?\}\s*', '', console.export_svg(title='repsq watch'), flags=re.DOTALL
-        )
-        write_text(arguments.svg, picture)
+        if arguments.svg is not None:
+            _write_picture(console, arguments.svg)
     return 0
+
+
+def _write_picture(console: Console, file: Path) -> None:
+    picture = console.export_svg(title='repsq watch')
+    # Remove rich's fonts: a picture must load nothing from elsewhere.
+    write_text(file, re.sub(r'@font-face \{.*?\}\s*', '', picture, flags=re.DOTALL))
 
 
 def _changes(battery_minutes: float | None) -> Changes | None:

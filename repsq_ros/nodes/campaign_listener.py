@@ -150,9 +150,9 @@ class CampaignListener:
 
 @contextmanager
 def listening() -> Iterator[CampaignListener]:
-    """Yield a listener whose messages come in another thread."""
+    """Yield a listener whose messages come in another thread; the process ends with it."""
     ended = threading.Event()
-    with own_node('repsq_listener') as (node, executor):
+    with own_node('repsq_listener', then_ends=True) as (node, executor):
         listener = CampaignListener(node)
 
         def hear() -> None:

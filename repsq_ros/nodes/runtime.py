@@ -96,14 +96,12 @@ def run_node(
     name: str,
     make: Callable[[], CampaignNode],
     conclude: Callable[[int], int] = int,
-    ends_process: bool = True,
 ) -> int:
-    """Run a node until it finishes or is told to stop.
+    """Run a node until it finishes or is told to stop; the process ends with it.
 
     :param name: prefix of error messages
     :param conclude: called after the node's end with the exit code so far; returns the exit code
         of the process
-    :param ends_process: whether the process ends with the node
     :returns: the exit code: 0, or that of the error that ended the node
     """
     signals = _Signals()
@@ -141,7 +139,7 @@ def run_node(
             code = conclude(code)
         finally:
             sys.stdout.flush()
-            with exits_within(DESTROYING, code) if ends_process else nullcontext():
+            with exits_within(DESTROYING, code):
                 if node is not None:
                     node.destroy_node()
                 rclpy.try_shutdown()
@@ -149,16 +147,23 @@ def run_node(
 
 
 @contextmanager
-def own_node(name: str) -> Iterator[tuple[Node, SingleThreadedExecutor]]:
-    """Yield a node with a context of its own, and its executor; destroy all of them at the end."""
+def own_node(name: str, then_ends: bool = False) -> Iterator[tuple[Node, SingleThreadedExecutor]]:
+    """Yield a node with a context of its own, and its executor; destroy all of them at the end.
+
+    :param then_ends: the process has nothing left to do: it ends even if the middleware hangs
+    """
     context = rclpy.Context()
     rclpy.init(context=context)
     node = rclpy.create_node(name, context=context)
     executor = SingleThreadedExecutor(context=context)
     executor.add_node(node)
+    code = 1
     try:
         yield node, executor
+        code = 0
     finally:
-        executor.shutdown()
-        node.destroy_node()
-        rclpy.shutdown(context=context)
+        sys.stdout.flush()
+        with exits_within(DESTROYING, code) if then_ends else nullcontext():
+            executor.shutdown()
+            node.destroy_node()
+            rclpy.shutdown(context=context)

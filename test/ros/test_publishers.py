@@ -29,6 +29,7 @@ from support.campaigns import journalled
 from support.graph import at_rest
 
 from repsq_ros import topics
+from repsq_ros.launching.campaign_nodes import SIMULATION
 from repsq_ros.msg import (
     CountedTest,
     Estimate,
@@ -123,6 +124,22 @@ def test_nothing_begins_beside_another_publisher(nodes, long):
     assert all(map(at_rest, nodes.listener.commands()))
     rival.go()
     nodes.listener.phase(TestPhase.COMMAND)
+
+
+def test_a_simulated_campaign_finds_who_was_there_before_it(nodes, short, write, tmp_path):
+    """It looks around for a second only."""
+    rival = Rival(nodes.listener, 'teleop', Twist, topics.COMMAND_VELOCITY, qos.COMMAND)
+    folder, look = tmp_path / 'campaign', SIMULATION['scheduler']['look_around']
+    nodes.start_campaign(
+        write(short), {'speed': 0.0}, **ATTENDED, output=str(folder), look_around=look,
+        peer_settled=1.0,
+    )  # fmt: skip
+    told = '/teleop on /cmd_vel beside /scheduler and /guard'
+    nodes.listener.until(lambda: told in nodes.output('scheduler'))
+    nodes.listener.listen(2.0)
+    assert not any(test.valid for test in journalled(folder))
+    rival.go()
+    nodes.listener.until(lambda: any(test.valid for test in journalled(folder)))
 
 
 @pytest.mark.parametrize('psi', [0.001, math.nan])

@@ -227,6 +227,34 @@ def test_a_middleware_that_does_not_end_keeps_no_process(code, seconds, found):
     assert subprocess.run(command, timeout=PATIENCE, check=False).returncode == found
 
 
+HANGS = """
+import ctypes
+import sys
+
+from rclpy.node import Node
+
+from repsq_ros.cli import main
+
+# Keeps the interpreter's lock, as the middleware does where it hangs.
+Node.destroy_node = lambda node: ctypes.PyDLL(None).sleep(600)
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+@pytest.mark.parametrize(
+    ('arguments', 'code', 'told'),
+    [
+        (['watch', '--once'], 0, 'never heard'),
+        (['doctor', str(CONFIG / 'g1_locomotion.yaml'), '--seconds', '0.5'], 3, 'NOT ready'),
+    ],
+)
+def test_what_was_heard_is_told_though_the_middleware_does_not_end(nodes, arguments, code, told):
+    command = [sys.executable, '-c', HANGS, *arguments]
+    done = subprocess.run(command, timeout=PATIENCE, check=False, capture_output=True, text=True)
+    assert told in done.stdout
+    assert done.returncode == code, done.stderr
+
+
 @pytest.fixture
 def lossy(tmp_path):
     """Let all nodes that are started from now on lose one datagram in fifty."""
