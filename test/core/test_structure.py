@@ -96,7 +96,7 @@ ROOMS = {
         LEAVES
         | {'sampling', 'estimation', 'measurement', 'simulation', 'specification', 'campaign'}
         | {'replay', 'recordings', 'messages', 'nodes', 'studies', 'launching', 'protocols'}
-        | {'certificate', 'report', 'views', 'auditing', 'paper', 'iso9283'}
+        | {'certificate', 'report', 'views', 'auditing', 'paper', 'iso9283', 'configurations'}
     ),
     'configurations': {'errors'},
     'cli': LEAVES | {'console', 'configurations'},

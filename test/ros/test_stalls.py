@@ -227,7 +227,7 @@ def test_a_middleware_that_does_not_end_keeps_no_process(code, seconds, found):
     assert subprocess.run(command, timeout=PATIENCE, check=False).returncode == found
 
 
-HANGS = """
+DOES_NOT_END = """
 import ctypes
 import sys
 
@@ -249,7 +249,7 @@ sys.exit(main(sys.argv[1:]))
     ],
 )
 def test_what_was_heard_is_told_though_the_middleware_does_not_end(nodes, arguments, code, told):
-    command = [sys.executable, '-c', HANGS, *arguments]
+    command = [sys.executable, '-c', DOES_NOT_END, *arguments]
     done = subprocess.run(command, timeout=PATIENCE, check=False, capture_output=True, text=True)
     assert told in done.stdout
     assert done.returncode == code, done.stderr
