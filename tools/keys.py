@@ -143,7 +143,7 @@ REFERENCES = {
 NUMBERS = tuple[float, ...]
 FILE = one('file', str, 'a CSV file beside the specification')
 OPTIONS = one('options', dict, 'arguments of the class', None)
-FEEDBACK = one('feedback', Ref('input'), 'where the body is, for endings by settle', None)
+FEEDBACK = one('feedback', Ref('input'), 'pose of the body, for phases that end by settle', None)
 DISTRIBUTION = one('distribution', Ref('distribution'), 'how cases are distributed')
 
 
@@ -186,16 +186,16 @@ def protocols() -> tuple[Form, ...]:
     poses = of(
         Positions,
         one('reference', Ref('reference'), 'the pose from which each test starts'),
-        one('approach', Ref('approach'), 'the last piece of a way, from above for example'),
+        one('approach', Ref('approach'), 'last part of each move, for example from above'),
         without=('direction', 'distance'),
     )
     ways = (
-        one('move', Ref('ending'), 'how each way ends', None, default_text='settle, speed 0.002'),
+        one('move', Ref('ending'), 'how each move ends', None, default_text='settle, speed 0.002'),
         one('settle', Ref('ending'), 'how settling at the reference ends', None,
             default_text='settle, speed 0.002'),
     )  # fmt: skip
     free = (
-        one('commands', str, 'what the robot takes', choices=tuple(GOALS)),
+        one('commands', str, "type of the robot's commands", choices=tuple(GOALS)),
         one('phases', Many('phase'), 'the phases of one test, in their order'),
         *(replace(each, default=None) for each in poses),
         FEEDBACK,
@@ -239,7 +239,7 @@ TARGETS = tuple(
 )  # fmt: skip
 PHASE = (
     one('phase', str, 'what the phase is', choices=PHASES),
-    one('to', str, 'where move and return lead', None, choices=TARGETS,
+    one('to', str, 'destination of move and return', None, choices=TARGETS,
         default_text='target, reference'),
     WINDOW,
 )  # fmt: skip
@@ -253,8 +253,8 @@ MEASURE = (
     keys_of(Limits)['largest_gap_ns'],
     one('validity', Ref('validity'), 'thresholds beyond which a test is INVALID', None),
     one('conditions', Named((), Ref('condition')),
-        'further inputs that must be nominal while a test runs', None),
-    one('fall', Ref('fall'), 'when the subject counts as fallen: psi is its upper end', None),
+        'other inputs that must be nominal while a test runs', None),
+    one('fall', Ref('fall'), 'when the subject counts as fallen: psi is then its upper end', None),
 )  # fmt: skip
 
 GROUPS: dict[str, Group] = {
@@ -262,12 +262,12 @@ GROUPS: dict[str, Group] = {
         one('format', int, 'version of this format', choices=(FORMAT,)),
         one('name', str, 'goes into results and folder names: one line, no slash'),
         *of(About, only=('description', 'robot')),
-        one('target', Ref('target'), 'p(x): which cases the result speaks about'),
+        one('target', Ref('target'), 'p(x): the cases that the result describes'),
         one('protocol', Ref('protocol'), 'what one test is'),
         one('measure', Ref('measure'), 'psi: what is measured in a test'),
-        one('accuracy', Ref('accuracy'), 'what is asked for'),
+        one('accuracy', Ref('accuracy'), 'required accuracy of the result'),
         one('partition', Ref('partition'), 'how the range of psi is cut into cells'),
-        one('accept', Ref('accept'), 'a limit that the mean is held against: pass or fail', None),
+        one('accept', Ref('accept'), 'a limit for the mean: pass or fail', None),
         one('tester', Ref('tester'), "this lab's own choices: no part of the digest", None),
     )),)),
     'target': Group('target.', (Form((
@@ -436,7 +436,7 @@ def table(name: str) -> str:
     if group.tag:
         words = ', '.join(dict.fromkeys(f'`{form.word}`' for form in group.forms))
         usual = f'; default `{group.usual}`' if group.usual else ''
-        lines.append(f'| `{group.path}{group.tag}` | which of these it is | {words}{usual} |')
+        lines.append(f'| `{group.path}{group.tag}` | the type, one of these | {words}{usual} |')
     rows: dict[tuple[str, str, str], list[str]] = {}
     for form in group.forms:
         for key in form.keys:

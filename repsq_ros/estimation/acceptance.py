@@ -54,7 +54,7 @@ class Acceptance(KeyedDataclass):
     limit: float = field(
         metadata=key('the mean is accepted on one side of this limit', 'the unit of psi')
     )
-    side: AcceptedSide = field(metadata=key('which side is accepted, the limit included'))
+    side: AcceptedSide = field(metadata=key('accepted side, including the limit'))
     margin: float | None = field(
         default=None,
         metadata=key(

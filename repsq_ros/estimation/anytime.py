@@ -63,8 +63,8 @@ class Anytime:
     reachable: float = field(
         default=0.0,
         metadata=key(
-            'half-width that the bets aim at; reachable: what `max_tests` tests can reach, where '
-            'that is wider than gamma; early: what half of them can',
+            'half-width that the bets aim at; reachable: what `max_tests` tests can reach, if '
+            'that is wider than gamma; early: what half of them can reach',
             kind=str,
             name='aim',
             choices={'gamma': 0.0, 'reachable': 1.0, 'early': 2.0},
@@ -73,8 +73,8 @@ class Anytime:
     middle: bool = field(
         default=False,
         metadata=key(
-            'what the estimate is; middle: that of the interval, for an anchored partition: '
-            'fewer tests',
+            'the estimate; middle: the middle of the interval, which needs fewer tests with an '
+            'anchored partition',
             name='estimate',
             choices={'mean': False, 'middle': True},
         ),
@@ -83,8 +83,8 @@ class Anytime:
     expected_mean: float | None = field(
         default=None,
         metadata=key(
-            'mean of psi w that a simulator, a pilot or another lab lets expect: the first bets '
-            'start from it. Costs no validity, if it is wrong',
+            'expected mean of psi w, from a simulator, a pilot or another lab: the first bets '
+            'start from it. The interval stays valid if it is wrong',
             'the unit of psi',
         ),
     )
@@ -94,7 +94,9 @@ class Anytime:
     )
     expected_worth: float = field(
         default=5.0,
-        metadata=key('how many tests the expectation is worth, beside expected_mean', above=0),
+        metadata=key(
+            'weight of the expectation as a number of tests, beside expected_mean', above=0
+        ),
     )
 
     stakes: Stakes = field(

@@ -24,8 +24,8 @@ from repsq_ros.estimation.accumulator import Accumulator
 from repsq_ros.keys import TextEnum, key
 
 C_BELOW = key(
-    'share of c that the lower end of the interval may miss with, declared beforehand; '
-    '0.1 saves a tenth of the tests where psi is mostly near its lower end',
+    'share of c for the lower end of the interval, declared beforehand; 0.1 saves a tenth of '
+    'the tests if psi is mostly near its lower end',
     above=0,
     below=1,
 )

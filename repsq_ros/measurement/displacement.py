@@ -53,7 +53,7 @@ MM = 1000.0
 BEYOND = 10.0  # times the largest displacement: a larger value is not a reading
 
 UPPER = key('upper end of psi: the worst there is', 'mm', above=0)
-SPEED = key('fastest at which a body counts as at rest', 'm/s', above=0)
+SPEED = key('highest speed at which a body counts as at rest', 'm/s', above=0)
 CREEP = key('largest creep of the body in the window', 'mm', above=0, later=True)
 
 
@@ -81,7 +81,7 @@ class GaugeDisplacement(KeyedDataclass, type='displacement', of='gauge'):
     travel: tuple[float, float] | None = field(
         default=None,
         metadata=key(
-            'lower and upper end of its travel, beyond which nothing is measured',
+            "lower and upper end of the gauge's travel, beyond which it measures nothing",
             'mm',
             later=True,
         ),
@@ -186,7 +186,7 @@ class SpaceDisplacement(KeyedDataclass, type='displacement', of='body'):
     reference: Pose | None = field(
         default=None,
         metadata=key(
-            'what is measured from; before: the median position before the move',
+            'origin of the displacement; before: the median position before the move',
             words={'before': None},
             default_text='before',
         ),
@@ -233,7 +233,7 @@ class FinalPoseError(KeyedDataclass, type='final_pose_error'):
     upper: float = field(metadata=UPPER)
     target: Pose | None = field(
         metadata=key(
-            'the pose that is right; commanded: the one that the robot was sent to',
+            'the correct pose; commanded: the pose that the robot was sent to',
             words={'commanded': None},
         )
     )

@@ -127,24 +127,23 @@ class Input(KeyedDataclass):
     up_axis: UpAxis = dataclasses.field(
         default=UpAxis.Z, metadata=key('y: a motion capture whose floor is x-z')
     )
-    frame: str = dataclasses.field(
-        default='', metadata=key('frame_id that is expected; left out: any')
-    )
+    frame: str = dataclasses.field(default='', metadata=key('expected frame_id; left out: any'))
     extrinsics: Extrinsics = dataclasses.field(
         default=Extrinsics(),
-        metadata=key('where the measured point sits on the body that the sensor sees'),
+        metadata=key('position of the measured point on the body that the sensor tracks'),
     )
     velocity: Velocity = dataclasses.field(
         default=Velocity.SLOPE,
         metadata=key(
-            'how a body gets its velocity; auto: slope or cubic, by psi_error',
+            'how the velocity of a body is computed; auto: slope or cubic, whichever has the '
+            'smaller psi_error',
             default_text='twist where the message has one',
         ),
     )
     velocity_span: float = dataclasses.field(
         default=0.1,
         metadata=key(
-            'window of slope and cubic; a twist is held against its poses over twice this',
+            'window of slope and cubic; a twist is compared with its poses over twice this',
             's',
             above=0,
         ),

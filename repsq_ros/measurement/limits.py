@@ -46,34 +46,40 @@ class Limits(KeyedDataclass):
     )
     coverage: float = field(
         default=0.8,
-        metadata=key('least share of the window that lies near a sample', at_least=0, at_most=1),
+        metadata=key(
+            'smallest share of the window that lies near a sample', at_least=0, at_most=1
+        ),
     )
     frozen: float = field(
         default=0.25, metadata=key('longest run of bit-identical poses', 's', above=0)
     )
     fastest: float = field(
-        default=10.0, metadata=key('no tested body moves faster: more is a jump', 'm/s', above=0)
+        default=10.0,
+        metadata=key('highest speed of a tested body: anything faster is a jump', 'm/s', above=0),
     )
     fastest_turn: float = field(
-        default=40.0, metadata=key('the same of its rotation', 'rad/s', above=0)
+        default=40.0, metadata=key('the same for its rotation', 'rad/s', above=0)
     )
     step: float = field(
         default=0.02,
-        metadata=key('a step up to this is noise, whatever the stamps', 'm', at_least=0),
+        metadata=key('a step up to this counts as noise, whatever the stamps', 'm', at_least=0),
     )
     outlier: float = field(
         default=0.001,
         metadata=key(
-            'a step may leave the path of its neighbours by this', 'm', above=0, later=True
+            'a sample may deviate from the path of its neighbours by this',
+            'm',
+            above=0,
+            later=True,
         ),
     )
     outlier_turn: float = field(
-        default=0.002, metadata=key('the same of its rotation', 'rad', above=0, later=True)
+        default=0.002, metadata=key('the same for its rotation', 'rad', above=0, later=True)
     )
     bunched: float = field(
         default=0.01,
         metadata=key(
-            'most that arrivals held up together may add to a velocity, root mean square',
+            'largest error that bunched arrivals may add to a velocity, root mean square',
             'm/s or rad/s',
             above=0,
             later=True,
@@ -82,13 +88,13 @@ class Limits(KeyedDataclass):
     rest_tilt: float = field(
         default=0.5,
         metadata=key(
-            'most that a body leans at rest before its command', 'rad', above=0, later=True
+            'largest tilt of a body at rest before its command', 'rad', above=0, later=True
         ),
     )
     level_turn: float = field(
         default=0.25,
         metadata=key(
-            'most that a body turns about a level axis in a window, steadily',
+            'largest steady turn of a body about a horizontal axis in a window',
             'rad',
             above=0,
             later=True,
@@ -97,7 +103,8 @@ class Limits(KeyedDataclass):
     climb: float = field(
         default=0.1,
         metadata=key(
-            'most that it goes up or down in a window where it goes further so than in the plane',
+            'largest vertical motion in a window, if the body moves further vertically than '
+            'horizontally',
             'm',
             above=0,
             later=True,
@@ -106,7 +113,7 @@ class Limits(KeyedDataclass):
     largest_error: float = field(
         default=0.25,
         metadata=key(
-            'most that the instruments may move psi (psi_error), as a share of gamma',
+            'largest effect of the instruments on psi (psi_error), as a share of gamma',
             above=0,
             later=True,
         ),
@@ -114,8 +121,8 @@ class Limits(KeyedDataclass):
     unanswered: Unanswered = field(
         default=Unanswered.ASK,
         metadata=key(
-            'what a robot that does not move under its command is: a reason to ask, the worst '
-            'result, or INVALID',
+            'how an attempt counts in which the robot does not move under its command: ask an '
+            'operator, the worst result, or INVALID',
             later=True,
         ),
     )
@@ -132,7 +139,10 @@ class Limits(KeyedDataclass):
     obeys: int = field(
         default=2,
         metadata={
-            **key('so many such attempts in a row are a reason to ask; 0: never', at_least=0),
+            **key(
+                'number of such attempts in a row after which the operator is asked; 0: never',
+                at_least=0,
+            ),
             **LABS_OWN,
         },
     )
@@ -143,17 +153,17 @@ class Fall:
     """When the subject counts as fallen: a result with the worst psi."""
 
     height: float = field(
-        default=-math.inf, metadata=key('fallen where the body is lower than this', 'm')
+        default=-math.inf, metadata=key('fallen if the body is lower than this', 'm')
     )
     tilt: float = field(
         default=math.inf,
-        metadata=key(
-            'fallen where its z axis leans more than this', 'rad', above=0, at_most=math.pi
-        ),
+        metadata=key('fallen if its z axis tilts more than this', 'rad', above=0, at_most=math.pi),
     )
     hold: float = field(
         default=0.1,
-        metadata=key('time for which it lasts: one wild pose is no fall', 's', at_least=0),
+        metadata=key(
+            'shortest duration of a fall: a single wrong pose does not count', 's', at_least=0
+        ),
     )
 
 

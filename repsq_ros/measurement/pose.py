@@ -35,7 +35,7 @@ class Pose:
 
     position: Vector = field(metadata=key('x, y, z', 'm', at_least=-10, at_most=10))
     orientation: Quaternion | None = field(
-        default=None, metadata=key('how it is turned: x, y, z, w', name='rotation', rotation=True)
+        default=None, metadata=key('orientation: x, y, z, w', name='rotation', rotation=True)
     )
 
 

@@ -57,7 +57,7 @@ class PoseChange(KeyedDataclass, type='pose_change'):
     """
 
     upper: float = field(metadata=key('upper end of psi, mm or rad: the worst there is', above=0))
-    what: Change = field(metadata=key('what changes'))
+    what: Change = field(metadata=key('which change is measured'))
     stable: float = field(
         default=0.8,
         metadata=key(
@@ -67,7 +67,11 @@ class PoseChange(KeyedDataclass, type='pose_change'):
     )  # fmt: skip
     creep: float = field(
         default=50.0,
-        metadata=key('way within the window beyond which no pose is stable', 'mm', above=0),
+        metadata=key(
+            'largest distance moved within the window for the pose to count as stable',
+            'mm',
+            above=0,
+        ),
     )
 
     lower = 0.0

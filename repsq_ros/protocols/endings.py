@@ -143,7 +143,7 @@ class SettledEnding:
     )
     hold_ns: int = field(
         default=500_000_000,
-        metadata=key('time for which it must stay so', at_least=to_seconds(LATE_NS)),
+        metadata=key('time for which both must hold', at_least=to_seconds(LATE_NS)),
     )
     speed: float = field(
         default=0.02, metadata=key('the body is slower than this', 'm/s', above=0)

@@ -88,9 +88,9 @@ class Positions:
     frame: str = field(metadata=key('frame_id of all poses; base for URScript'))
     reference: Command  # (x, y, z, roll, pitch, yaw) [m, rad]
     direction: tuple[float, float, float] = field(
-        metadata=key('direction of the last piece of a way: a vector in the frame')
+        metadata=key('direction of the last part of each move: a vector in the frame')
     )
-    distance: float = field(metadata=key('length of the last piece of a way', 'm', at_least=0))
+    distance: float = field(metadata=key('length of the last part of each move', 'm', at_least=0))
     speed: float = field(metadata=key('speed of the tool', 'm/s', above=0))
     acceleration: float = field(metadata=key('acceleration of the tool', 'm/s^2', above=0))
 

@@ -95,9 +95,9 @@ class TruncatedNormal(KeyedDataclass, type='truncated_normal'):
     """
 
     mean: float = field(
-        metadata=key("mean before it is cut to the range, in the dimension's unit")
+        metadata=key("mean before truncation to the range, in the dimension's unit")
     )
-    sd: float = field(metadata=key('standard deviation before it is cut to the range', above=0))
+    sd: float = field(metadata=key('standard deviation before truncation to the range', above=0))
 
     @property
     def coefficients(self) -> Coefficients:

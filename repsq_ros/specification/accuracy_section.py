@@ -40,20 +40,21 @@ def _the_same(lost: str, default: str = '') -> dict[str, Key]:
 class RequiredAccuracy:
     """Requested accuracy: |r - r*| <= gamma with probability 1 - c, agreement with 1 - beta."""
 
-    gamma: float = field(
-        metadata=key('the mean shall be known within gamma', 'the unit of psi', above=0)
+    gamma: float = field(metadata=key('required accuracy of the mean', 'the unit of psi', above=0))
+    c: float = field(metadata=key('largest probability of a larger error', above=0, below=1))
+    beta: float = field(
+        metadata=key('largest probability that labs return different values', above=0, below=1)
     )
-    c: float = field(metadata=key('probability that the mean is missed by more', above=0, below=1))
-    beta: float = field(metadata=key('probability that labs differ', above=0, below=1))
     # k: number of campaigns that shall agree, the initiator's included
     runs: int = field(
-        default=2, metadata=key('how many runs shall agree, the initiator included', at_least=2)
+        default=2,
+        metadata=key('number of runs that shall agree, the initiator included', at_least=2),
     )
     selection: SelectionBias = field(
         default=SelectionBias.WIDEN,
         metadata=key(
-            'widen the interval by what lost tests may hide, or assume that instruments and '
-            'operators lose them whatever psi is',
+            'widen the interval by the largest effect of lost tests, or assume that losses do '
+            'not depend on psi',
         ),
     )
     selection_bench: SelectionBias = field(
@@ -64,7 +65,7 @@ class RequiredAccuracy:
         default=None, metadata=_the_same('attempts that instruments lost', 'selection')
     )
     selection_operator: SelectionBias | None = field(
-        default=None, metadata=_the_same('attempts and cases that somebody ended', 'selection')
+        default=None, metadata=_the_same('attempts and cases that an operator ended', 'selection')
     )
 
     def widens(self, cause: Cause) -> bool:

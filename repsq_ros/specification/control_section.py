@@ -56,8 +56,8 @@ class ControlChoice:
     share: float = field(
         default=0.5,
         metadata=key(
-            'of the capital that bets with the control variate; 0.9 saves tests where psi follows '
-            'the case, at next to no cost where it does not',
+            'share of the capital that bets with the control variate; 0.9 saves tests if psi '
+            'depends on the case, and costs almost nothing if it does not',
             above=0,
             below=1,
         ),

@@ -51,9 +51,9 @@ class About:
         default='',
         metadata=key('name, software, version; of an arm its tool, as in UR10e, tool 0.2 m'),
     )
-    measure: str = field(default='', metadata=key('what psi is called, for people', name='name'))
+    measure: str = field(default='', metadata=key('name of psi, for people', name='name'))
     direction: str = field(
-        default='', metadata=key('which end of psi is the good one', choices=DIRECTIONS)
+        default='', metadata=key('whether a low or a high psi is good', choices=DIRECTIONS)
     )
 
 

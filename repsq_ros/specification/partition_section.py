@@ -44,13 +44,13 @@ class Initiator(KeyedDataclass):
 
     outcome: Outcome = field(metadata=key('how its campaign ended'))
     rule: str = field(metadata=key('its stopping rule'))
-    gamma: float = field(metadata=key('its accuracy', 'the unit of psi', above=0))
-    c: float = field(metadata=key('probability that it is worse', above=0, below=1))
+    gamma: float = field(metadata=key('its gamma', 'the unit of psi', above=0))
+    c: float = field(metadata=key('its c', above=0, below=1))
     violations: int = field(metadata=key('tests with a value outside its bounds'))
-    digest: str = field(metadata=key('of the specification that it ran'))
-    objection: str = field(default='', metadata=key('why it promises no accuracy', later=True))
+    digest: str = field(metadata=key('digest of its specification'))
+    objection: str = field(default='', metadata=key('why it guarantees no accuracy', later=True))
     provisos: tuple[str, ...] = field(
-        default=(), metadata=key('what its promise assumes', later=True)
+        default=(), metadata=key('what its guarantee assumes', later=True)
     )
 
 
@@ -81,7 +81,8 @@ class UniformCells:
     offset_seed: int | None = field(
         default=None,
         metadata=key(
-            'in place of first: that width is drawn from this published seed', later=True
+            'in place of first: seed from which that width is drawn; publish it beforehand',
+            later=True,
         ),
     )
 
@@ -91,7 +92,7 @@ class EdgesOfCells:
     """Keys of a partition whose edges are given."""
 
     edges: tuple[float, ...] = field(
-        metadata=key('all edges, rising, from one end of the range of psi to the other')
+        metadata=key('all edges in ascending order, from one end of the range of psi to the other')
     )
 
 
@@ -114,7 +115,7 @@ class AnchoredCells:
     initiator: Initiator | None = field(
         default=None,
         metadata=key(
-            'beside anchor, as replication.yaml has it; without it no agreement is promised'
+            'beside anchor, as in replication.yaml; without it there is no guarantee of agreement'
         ),
     )
 

@@ -55,7 +55,7 @@ TYPES: dict[ProposalType, tuple[str, ...]] = {
     ProposalType.EXTERNAL: ('source', *BOUNDED),
 }
 ACCEPT = Key(
-    'accept a weight_bound that is not proven; this stands on the result',
+    'accept a weight_bound that is not proven; the result says so',
     kind=bool,
     default=False,
     name='accept_unproven_bound',
@@ -90,7 +90,7 @@ class ProposalChoice:
     declared_bound: float | None = field(
         default=None,
         metadata=key(
-            'the largest weight; refused where it is below the computed one',
+            'the largest weight; refused if it is below the computed one',
             name='weight_bound',
             above=0,
             default_text='computed',

@@ -81,14 +81,16 @@ class PositioningTimes:
 
     before_ns: int = field(
         default=1_000_000_000,
-        metadata=key('time at the reference before the move: a tare is read', above=0),
+        metadata=key(
+            'time at the reference before the move, in which the tare is measured', above=0
+        ),
     )
     dwell_ns: int = field(
         default=3_000_000_000,
         metadata=key('time at the target, and again at the reference', above=0),
     )
     record_ns: int = field(
-        default=1_000_000_000, metadata=key('time after that: the measured window', above=0)
+        default=1_000_000_000, metadata=key('time after that dwell: the measured window', above=0)
     )
 
 

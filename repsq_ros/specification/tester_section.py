@@ -79,17 +79,20 @@ class Tester:
     )
     max_tests: int = field(
         default=100_000,
-        metadata=key('the campaign ends here even if gamma has not been reached', at_least=2),
+        metadata=key(
+            'the campaign ends after this many tests, even if gamma is not reached', at_least=2
+        ),
     )
     max_attempts: int = field(
         default=3,
-        metadata=key('a test that stays INVALID so often ends the campaign', at_least=1),
+        metadata=key(
+            'the campaign pauses after this many INVALID attempts of one test', at_least=1
+        ),
     )
     until_verdict: bool = field(
         default=False,
         metadata=key(
-            'when the campaign ends; verdict: as soon as accept is decided, if gamma is not '
-            'reached before',
+            'when the campaign ends; verdict: as soon as accept is decided or gamma is reached',
             name='until',
             choices={'accuracy': False, 'verdict': True},
         ),
@@ -97,7 +100,7 @@ class Tester:
     selftest_age: float | None = field(
         default=None,
         metadata=key(
-            'a campaign begins only with a green self-test (repsq selftest) not older than this',
+            'a campaign starts only with a passed self-test (repsq selftest) no older than this',
             's',
             above=0,
             default_text='none is demanded',

@@ -79,7 +79,7 @@ class TwinChoice:
 
     table: TwinTable
     file: str = field(
-        metadata=key("the simulator's answers, as `repsq twin` writes them: beside the file")
+        metadata=key("the simulator's answers, as `repsq twin` writes them, beside this file")
     )
     degree: int = field(
         default=2,
@@ -91,7 +91,7 @@ class TwinChoice:
     )
     share: float = field(
         default=0.9,
-        metadata=key('of the capital that bets with the twin', above=0, below=1),
+        metadata=key('share of the capital that bets with the twin', above=0, below=1),
     )
 
     @property
