@@ -78,7 +78,7 @@ class BodyAudit:
                 ('poses left out', f'{self.late}: stamped long before others that came earlier')
             )
         if not math.isfinite(self.largest_step):
-            return [*lines, ('noise, speed, extent', 'not told: too few whole positions')]
+            return [*lines, ('noise, speed, extent', 'unknown: too few valid positions')]
         lines += [
             ('largest step', f'{self.largest_step:.4f} m'),
             ('noise of the quietest second', f'{_three(self.noise, 1e3)} mm in x, y, z'),

@@ -258,4 +258,4 @@ def _guess(found: StreamAudit) -> str:
         return 'receive: messages that came together have stamps that lie together'
     if found.jitter > JITTERY * found.period:
         return 'receive: gaps vary as arrivals do'
-    return 'header: even, as of the sensor itself'
+    return 'header: evenly spaced, from the sensor itself'

@@ -69,7 +69,7 @@ def conclude(
     estimate = centre_of(rule, latest.lower, latest.upper, latest.mean)
     partition = specification.anchored_at(estimate).partition
     if partition is None:
-        raise RuntimeError('an anchored partition has not been laid')
+        raise RuntimeError('an anchored partition has no anchor yet')
     outcome, accept = _outcome(progress), specification.accept
     decided_at = 0 if acceptance is None else int(acceptance.decided_at[0])
     verdict = AcceptanceVerdict.UNDECIDED

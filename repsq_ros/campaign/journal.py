@@ -163,7 +163,7 @@ class Journal:
         os.ftruncate(self._descriptor, self._size)
         self.recovered = (
             f'{self.file}: the last line was torn ({len(torn)} bytes, kept in {aside.name}) and '
-            f'is cut off; {len(self.entries)} lines are whole'
+            f'is cut off; {len(self.entries)} lines are valid'
         )
 
     @property

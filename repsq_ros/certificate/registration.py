@@ -123,7 +123,7 @@ def register(
         file = folder / registration_name(statement['number'])
         if file.exists():
             raise OutputError(
-                f'output {file}: found it there, expected none: is the ledger whole?'
+                f'output {file}: found it there, expected none: is the ledger complete?'
             )
         journal.append(LedgerEvent.REGISTERED.value, statement=statement)
         try:
@@ -297,7 +297,7 @@ def check_registration(
         return CheckResult(
             REGISTRATION,
             tuple(problems),
-            not_checked=f'{told}; the ledger, which tells of other campaigns, is not at hand '
+            not_checked=f'{told}; the ledger, which lists the other campaigns, is missing '
             '(--ledger)',
         )
     return CheckResult(REGISTRATION, tuple(problems), f'{told}; {_others(ledger, campaign)}')

@@ -64,7 +64,7 @@ def fetch_timestamp(registration: Path, url: str) -> Path:
         raise ParameterError(
             'timestamp-url',
             f'{url}: {problem}',
-            f'an authority; {registration} stands all the same',
+            f'an authority; {registration} is valid without it',
         )
     file = registration.with_suffix(REPLY)
     try:
@@ -121,7 +121,11 @@ def check_timestamp(
     when: datetime = info.gen_time
     told = f'{when:%Y-%m-%dT%H:%M:%S%z}'
     if not authorities:
-        return [CheckResult(CHECK, not_checked=f'{told}, by nobody you named; --tsa names one')]
+        return [
+            CheckResult(
+                CHECK, not_checked=f'{told}, not by an authority that you named with --tsa'
+            )
+        ]
     try:
         verifier = VerifierBuilder(roots=list(authorities)).build()
         verifier.verify_message(decode_timestamp_response(reply), written_form(campaign.statement))

@@ -154,7 +154,7 @@ def _check_signature(certificate: dict[str, Any], key: Ed25519PublicKey | None) 
     if signature is None:
         if key is not None:
             return CheckResult(SIGNATURE, ('there is none',))
-        return CheckResult(SIGNATURE, not_checked='there is none: anybody may have written this')
+        return CheckResult(SIGNATURE, not_checked='no signature: anybody may have written this')
     unsigned = {name: value for name, value in certificate.items() if name != 'signature'}
     problem = signature_problem(unsigned, signature, key)
     if problem:
@@ -162,7 +162,7 @@ def _check_signature(certificate: dict[str, Any], key: Ed25519PublicKey | None) 
     named = f'by the key {signature["public_key"]}'
     if key is None:
         return CheckResult(
-            SIGNATURE, not_checked=f'{named}: signed by nobody you named; --key names the lab'
+            SIGNATURE, not_checked=f'{named}: not signed by a lab that you named with --key'
         )
     return CheckResult(SIGNATURE, note=named)
 
@@ -190,9 +190,7 @@ def _check_files(folder: Path, certificate: dict[str, Any]) -> Iterator[CheckRes
         return  # reported when the campaign is counted
     for name in there:
         if name not in certificate['files'] and name != REPLICATION:
-            yield CheckResult(
-                name, ('the certificate does not name it, so anybody may change it',)
-            )
+            yield CheckResult(name, ('not in the certificate, so anybody may change it',))
 
 
 def _check_campaign(
@@ -202,7 +200,7 @@ def _check_campaign(
     folder = recomputed.folder
     torn: tuple[str, ...] = ()
     if recomputed.torn:
-        torn = (f'{recomputed.torn} bytes behind the last whole line',)
+        torn = (f'{recomputed.torn} bytes after the last valid line',)
     lines = f'{len(recomputed.entries)} lines, head {recomputed.head[:12]}'
     checks = [
         CheckResult(f'{JOURNAL}, line by line', torn, lines),

@@ -89,7 +89,7 @@ def _make_keys(file: Path) -> list[tuple[str, str]]:
     public = make_keys(file)
     return [
         ('private', f'{file}: keep it to yourself, it is not encrypted'),
-        ('public', f'{public}: give it to whoever shall check your certificates'),
+        ('public', f'{public}: give it to those who check your certificates'),
     ]
 
 

@@ -169,7 +169,7 @@ def budget_warning(specification: Specification) -> str:
         f'tester.max_tests: {tester.max_tests} tests reach gamma {specification.gamma:g} where '
         f'the standard deviation of psi is at most about {low:.2g}; else the campaign ends with '
         'an interval and without that accuracy, and the few that reach it are a selection '
-        '(repsq plan tells how likely)'
+        '(repsq plan shows the probability)'
     )
 
 
@@ -200,7 +200,7 @@ def _partition(specification: Specification) -> str:
     cells, partition = specification.cells, specification.partition
     if partition is None:
         return (
-            f'cells {cells.alpha:.6g} wide, to be laid around the estimate; replicators use the '
+            f'cells {cells.alpha:.6g} wide, placed around the estimate; replicators use the '
             'replication.yaml of the campaign folder'
         )
     return f'{len(partition.edges) - 1} cells, alpha {cells.alpha:.6g}'

@@ -270,7 +270,7 @@ def _difference(a: LabResult, b: LabResult) -> str:
     first, second = a.mean, b.mean
     lower, upper = first.lower - second.upper, first.upper - second.lower
     if not (math.isfinite(lower) and math.isfinite(upper)):
-        return 'not told: no interval holds for one of them'
+        return 'unknown: one of them has no valid interval'
     both = probability_text((1 - written(first.c)) * (1 - written(second.c)))
     return f'in [{lower:.4g}, {upper:.4g}] with probability {both}, by the interval of each'
 
@@ -280,7 +280,7 @@ def _paper(labs: Sequence[LabResult]) -> str:
     taken = ' + '.join(str(lab.result['n']) for lab in labs)
     counts = [paper_count(lab.campaign) for lab in labs if lab.campaign is not None]
     if len(counts) < len(labs):
-        return "A certificate is not enough to tell how many tests the paper's rule would need."
+        return "A certificate is not enough to compute how many tests the paper's rule would need."
     if not all(count.tests for count in counts):
         return "How many tests the paper's rule would need is not known."
     reached = all(count.reached for count in counts)

@@ -213,7 +213,7 @@ def _ask(flag: str, question: str, usual: str, choices: tuple[str, ...] = ()) ->
     :raises ParameterError: no terminal, or the answer is none of the choices
     """
     if not sys.stdin.isatty():
-        raise ParameterError(flag, 'nothing', f'{question.lower()}: nobody is there to ask')
+        raise ParameterError(flag, 'nothing', f'{question.lower()}: no terminal to ask on')
     answer = input(f'{question} [{usual}]: ').strip() or usual
     if choices and answer not in choices:
         raise ParameterError(flag, f'{answer!r}', f'one of {", ".join(choices)}')

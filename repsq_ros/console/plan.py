@@ -339,11 +339,11 @@ def _spread(
         )
     if kind == ProposalType.ADAPTIVE:
         notes.append(
-            'note        the proposal is taken as it begins: what it learns, and the bounds that '
-            'go with it, only a --pilot can tell'
+            'note        computed for the proposal as it starts; only a --pilot shows what it '
+            'learns, and its bounds'
         )
     if specification.tester.control is not None:
-        notes.append('note        what the control variate saves only a --pilot can tell')
+        notes.append('note        only a --pilot shows what the control variate saves')
     return Spread(mean, min(arguments.sd, largest)), bounds, None
 
 

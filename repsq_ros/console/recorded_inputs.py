@@ -26,7 +26,7 @@ def add_recover(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--recover',
         action='store_true',
-        help='use everything that can be read of a damaged recording, and tell what is lost',
+        help='use everything that can be read of a damaged recording, and report what is lost',
     )
 
 

@@ -73,7 +73,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--join',
         action='store_true',
-        help='the recordings are parts of one, as of a campaign that was resumed',
+        help='the recordings are parts of one campaign, for example of one that was resumed',
     )
     parser.add_argument('--campaign', default='', help='which one, where a bag holds several')
     parser.add_argument(
@@ -114,7 +114,7 @@ def _add_marks(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         '--segment-topic',
         default='',
-        help='a topic of texts or numbers: as long as it says the same, it is one test',
+        help='a topic of texts or numbers: as long as its value stays the same, it is one test',
     )
     group.add_argument(
         '--segment-labels',
@@ -235,7 +235,7 @@ def _tasks(arguments: argparse.Namespace) -> list[Task]:
         raise ParameterError(
             'gamma' if gammas else 'rule',
             'one',
-            'none: nobody says how the cases of this '
+            'none: it is unknown how the cases of this '
             'recording were drawn, so there is no estimate',
         )
     bags = bags_in(arguments.bag)

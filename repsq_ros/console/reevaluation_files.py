@@ -81,7 +81,7 @@ def _results_of(done: Reevaluation) -> Iterator[tuple[object, ...]]:
     for row in done.rows:
         specification, folded = row.variant.specification, row.folded
         latest = result = None
-        unfinished = 'nobody says how the cases were drawn'
+        unfinished = 'it is unknown how the cases were drawn'
         if folded is not None:
             latest, result, unfinished = folded.latest, folded.result, folded.unfinished
         yield (

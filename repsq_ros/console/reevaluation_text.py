@@ -120,8 +120,8 @@ def _show_table(rows: Sequence[VariantOutcome]) -> None:
         print(_line_of(row))
     if any(row.variant.changed for row in rows):
         print(
-            'What is promised holds for choices that were made before the tests were seen; what '
-            'was changed stands on each result (--json).'
+            'The guarantees hold for choices made before the tests were seen; each result lists '
+            'what was changed (--json).'
         )
 
 

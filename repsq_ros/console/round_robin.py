@@ -116,14 +116,17 @@ def notes(found: RoundRobin) -> list[str]:
     shown = 'none for two labs' if math.isinf(limit) else f'{limit:.2f}'
     lines = [
         'interval: of the mean, by the betting sequence at c, whatever the rule of the campaign',
-        'group     labs that share a letter were not told apart; all pairs share c',
+        'group     labs that share a letter do not differ detectably; all pairs share c',
         f'h         Mandel (ISO 5725-2:1994, 7.3.1), of the means of psi w; * beyond {shown}, at '
         f'{LEVEL:g}',
         'zeta      (ISO 13528:2015, 9.6) against the median of the other labs; * beyond '
         f'{QUESTIONABLE:g}: questionable, beyond 3: a signal',
     ]
     if found.spread is None:
-        return [*lines, 'k         not told, nor s_r and s_R: the labs drew their cases otherwise']
+        return [
+            *lines,
+            'k         unknown, as are s_r and s_R: the labs drew their cases differently',
+        ]
     return [
         *lines,
         f'k         Mandel (the same), of the spread of single tests; * beyond what {LEVEL:g} of '

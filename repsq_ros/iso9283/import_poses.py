@@ -126,7 +126,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             f'axes; default {usual}',
         )
     parser.add_argument(
-        '--decimal', choices=('point', 'comma'), default='', help='default: told by the numbers'
+        '--decimal',
+        choices=('point', 'comma'),
+        default='',
+        help='default: detected from the numbers',
     )
     parser.add_argument('--time', default='Timestamp', help='column of the time stamps')
     add_json(parser)

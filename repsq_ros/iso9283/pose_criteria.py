@@ -228,9 +228,9 @@ def _show(table: PoseTable, found: list[Quantities], left: float) -> None:
     print(f'poses     {len(found)}, {len(table.rows)} cycles, {len(table.dropped)} rows dropped')
     if not math.isnan(left):
         print(
-            'note      the goals are laid over the attained positions (left: '
-            f'{left:.3f} mm root mean square); accuracy is relative, and no orientation accuracy '
-            'is told'
+            'note      the goals are aligned with the attained positions (left: '
+            f'{left:.3f} mm root mean square); accuracy is relative, and orientation accuracy '
+            'is unknown'
         )
     off = [each.accuracy.position for each in found if each.accuracy]
     if off and math.isnan(left) and min(off) > ANOTHER_FRAME:
@@ -283,8 +283,8 @@ def lines_of_table(file: Path, series: int = 10) -> list[tuple[str, str]]:
 _LACKING = {
     'AP': 'no pose is commanded',
     'RP': 'one cycle to each pose',
-    'dAP': 'no two whole series of cycles to a commanded pose',
-    'dRP': 'no two whole series of cycles to a commanded pose',
+    'dAP': 'fewer than two complete series of cycles to a commanded pose',
+    'dRP': 'fewer than two complete series of cycles to a commanded pose',
     'vAP': 'say how many --directions were taken in turn',
 }
 

@@ -110,7 +110,7 @@ def read_pose_table(
         if time in header:
             kept_times.append(cells[time].strip())
     if not table.rows:
-        raise BagError(f'{file}: found no whole row of {len(lines)}, expected at least one')
+        raise BagError(f'{file}: found no valid row of {len(lines)}, expected at least one')
     if time in header:
         damage = _damage_of(kept_times, time)
         if damage:

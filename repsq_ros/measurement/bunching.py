@@ -71,6 +71,6 @@ def bunched_fault(
         Code.BUNCHED,
         f'bunched: messages held up for {to_seconds(int(stamps[at + 1] - stamps[at])):.3f} s came '
         f'together at {window.at(stamps[at + 1])}, which makes the velocity wrong by {worst:.4f} '
-        f'm/s or rad/s, at most {believed:g} is believed: stamps of the sensor, or its rate and '
+        f'm/s or rad/s, at most {believed:g} is allowed: stamps of the sensor, or its rate and '
         'retime: true',
     )

@@ -85,7 +85,7 @@ def speed_of(samples: Samples) -> float:
     """
     if samples.position is None or len(samples) < 3:
         raise UnmeasurableError(
-            f'settle not told: {len(samples)} positions in the window', Code.SETTLE
+            f'settle unknown: {len(samples)} positions in the window', Code.SETTLE
         )
     seconds = float(samples.stamps[-1] - samples.stamps[0]) * 1e-9
     span = max(0.1, seconds / 4.0)
@@ -96,7 +96,7 @@ def speed_of(samples: Samples) -> float:
         tall = by_slope(Samples(samples.stamps, np.column_stack([z, y, x]), upright), span)
     except ValueError:
         raise UnmeasurableError(
-            'settle not told: positions of too short a time', Code.SETTLE
+            'settle unknown: positions of too short a time', Code.SETTLE
         ) from None
     return float(np.percentile(np.hypot(np.hypot(flat[:, 0], flat[:, 1]), tall[:, 0]), 95))
 

@@ -93,7 +93,7 @@ class Monitor(CampaignNode):
             return
         source = specification.body_input
         if source is None:
-            self._remarks.append('no input tells where the robot is')
+            self._remarks.append('no input shows the position of the robot')
             return
         self._path = PathRecorder(source)
         try:

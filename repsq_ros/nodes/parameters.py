@@ -168,7 +168,7 @@ class Parameters:
             if self._node.has_parameter(parameter.name):
                 return SetParametersResult(
                     successful=False,
-                    reason=f'{parameter.name} is read at the start; start the node anew',
+                    reason=f'{parameter.name} is read at the start; restart the node',
                 )
         return SetParametersResult(successful=True)
 

@@ -89,7 +89,7 @@ class SimulatedRobot(CampaignNode):
         }
         self._system_clock = (
             parameters.choice(
-                'clock', ('simulated', 'system'), 'simulated', 'whose time the stamps tell'
+                'clock', ('simulated', 'system'), 'simulated', 'on whose clock the stamps are'
             )
             == 'system'
         )

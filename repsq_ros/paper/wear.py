@@ -240,7 +240,7 @@ def _findings(
             )
         elif abs(means[-1] - means[0]) >= setting.sd:
             told = number(apart, 'risen') >= 0.9
-            yield Finding(f'{name}: the sessions tell of it in {risen}', told)
+            yield Finding(f'{name}: the sessions show it in {risen}', told)
     for row in rows:
         if row['wear'] == 'fast' and row['rule'] == PAPER:
             yield Finding(

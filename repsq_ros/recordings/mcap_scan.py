@@ -152,7 +152,7 @@ def _step(file: FileBytes, at: int, found: McapContents) -> int:
     if opcode == records.CHUNK:
         chunk = records.chunk_head(file.near(begin, min(length, 64)))
         if chunk.length + chunk.packed != length:
-            raise DamagedError('found a chunk of another length than it says')
+            raise DamagedError('found a chunk whose length differs from its header')
         part = McapPart(begin, length, chunk.start_ns, chunk.end_ns, chunk)
         found.parts.append(part)
         if after <= file.size:

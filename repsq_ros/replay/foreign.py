@@ -205,7 +205,7 @@ class ForeignTests:
         needs_command = self._specification.measure.quantity.needs == Need.VELOCITY
         if needs_command and not marks.command_topic and not stretches[0].command:
             raise ParameterError(
-                'command-topic', 'none', 'one that tells the commands, which the measure needs'
+                'command-topic', 'none', 'one with the commands, which the measure needs'
             )
         notes += _silences(marks, stretches, commands)
         return self._held_to_protocol(stretches, commands), notes
@@ -278,6 +278,6 @@ def _silences(marks: Marks, stretches: Sequence[HeldCommand], commands: Commands
         return []
     return [
         f'{marks.command_topic} comes every {to_seconds(usual_ns):.3f} s, and once falls silent '
-        f'for {to_seconds(int(steps[longest])):.3f} s: its last command is taken to hold until '
-        'the next one; --hold says for how long it does'
+        f'for {to_seconds(int(steps[longest])):.3f} s: its last command counts until the next '
+        'one; --hold sets for how long'
     ]

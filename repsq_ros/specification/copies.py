@@ -108,6 +108,6 @@ def write_replication(
         content['tester'] = {**content['tester'], 'gamma': left}  # type: ignore[dict-item]
     text = yaml.safe_dump(content, sort_keys=False, width=100)
     target.write_text(
-        '# For replicators: the initiator has laid the partition around its estimate.\n' + text,
+        '# For replicators: the initiator has placed the partition around its estimate.\n' + text,
         encoding='utf-8',
     )

@@ -93,7 +93,7 @@ def _truncated_normal(section: Section, lower: float, upper: float) -> Truncated
         raise section.fail(
             'mean',
             f'{lower + found.mean * width!r}',
-            'a mean nearer to the range: none of it is left there',
+            'a mean nearer to the range, where no probability is left',
         )
     return found
 

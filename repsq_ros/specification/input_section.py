@@ -110,7 +110,7 @@ def _body(section: Section, given: dict[str, str], kind: MessageKind) -> Input:
         raise section.fail(
             'extrinsics',
             'a place on the body',
-            f'none: {given["type"]} tells no orientation to turn it by',
+            f'none: {given["type"]} has no orientation to turn it by',
         )
     return read_keys(
         section,

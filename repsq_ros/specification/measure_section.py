@@ -124,7 +124,7 @@ def _refuse_unused(section: Section, needs: Need, source: Input) -> None:
             raise section.fail(
                 key,
                 'thresholds',
-                'none: a gauge without a rate may be silent for minutes, and tells no poses',
+                'none: a gauge without a rate may be silent for minutes, and has no poses',
             )
 
 

@@ -197,7 +197,7 @@ def _check_bound(
     bound = proposal.largest_weight_bound
     if proposal.proven and math.isfinite(bound):
         return
-    remedy = 'accept_unproven_bound: true, which then stands on the result'
+    remedy = 'accept_unproven_bound: true, which the result then states'
     if not math.isfinite(bound):
         if choice.truncation is not None:
             return

@@ -48,7 +48,7 @@ class Share:
     def __str__(self) -> str:
         """Return it as text."""
         if not self.of:
-            return 'none to tell of'
+            return 'none'
         low, high = self.interval
         return f'{self.value:.4f} ({self.count} of {self.of}; 95 %: {low:.4f} to {high:.4f})'
 

@@ -56,7 +56,7 @@ def axes_of(specification: Specification) -> BoardAxes:
         () if cells is None else tuple(cells.edges),
         not specification.make_proposal().unweighted,
         specification.digest,
-        '' if cells is not None else 'cells: laid around the result of this campaign',
+        '' if cells is not None else 'cells: around the result of this campaign',
     )
 
 

@@ -154,7 +154,7 @@ def examine_command(survey: CommandSurvey) -> Diagnosis:
         return Diagnosis(name, Level.ERROR, text, 'end it, or take its commands off this topic')
     if not survey.takers:
         remedy = 'start the bridge or driver, --remap FROM:=TO, or see command_type'
-        return Diagnosis(name, Level.WARN, 'nobody takes commands on it', remedy)
+        return Diagnosis(name, Level.WARN, 'no node subscribes to it for commands', remedy)
     takers = ', '.join(f'{node} takes {kind}' for node, kind in survey.takers)
     return Diagnosis(name, Level.OK, takers)
 

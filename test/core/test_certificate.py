@@ -209,7 +209,7 @@ CHANGES = [
     (line_changed, r'recomputed from the journal: .*line \d+: found a digest that does not fit'),
     (line_removed, 'recomputed from the journal: .*line 8: found a line that does not follow'),
     (lines_swapped, 'recomputed from the journal: .*line 5: found a line that does not follow'),
-    (byte_behind, 'journal.jsonl, line by line: 1 bytes behind the last whole line'),
+    (byte_behind, 'journal.jsonl, line by line: 1 bytes after the last valid line'),
     (contract_changed, 'recomputed from the journal: .*found specification digest'),
     (table_changed, r'tests.csv, recomputed: row \d+, psi: found 0.3\S*, the journal gives 0.4'),
     (row_added, r'tests.csv, recomputed: 68 rows, the journal gives 67'),
@@ -496,14 +496,14 @@ def test_a_second_value_in_the_result_is_found_without_a_certificate(base, capsy
 def test_a_certificate_that_names_no_file_vouches_for_none(base, capsys):
     edited(base, lambda c: c.update(files={}), again=True)
     _, failed = verified(base, capsys)
-    unnamed = [what for what, problem in failed if 'does not name it' in problem]
+    unnamed = [what for what, problem in failed if 'not in the certificate' in problem]
     assert unnamed == [SPECIFICATION, JOURNAL, TESTS, RESULT]
 
 
 def test_a_signature_by_a_key_that_nobody_named_is_not_called_valid(base, capsys):
     assert main(['verify', str(base / 'lab')]) == 0
     printed = capsys.readouterr().out
-    assert re.search(r'^\?\? signature .*signed by nobody you named', printed, re.MULTILINE)
+    assert re.search(r'^\?\? signature .*not signed by a lab that you named', printed, re.MULTILINE)
     assert 'not checked: signature' in printed
     assert main(['verify', str(base / 'lab'), '--strict']) == 11
 

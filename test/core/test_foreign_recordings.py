@@ -203,7 +203,7 @@ def test_a_real_stream_of_commands_gives_its_tests(reevaluated, tmp_path):
     [row] = csv.DictReader(table.open())
     assert (row['attempts'], row['valid']) == ('2', '2')
     assert float(row['mean_psi']) == np.mean([t['psi'] for t in tests])
-    assert row['mean'] == ''  # of an estimate: nobody says how the cases were drawn
+    assert row['mean'] == ''  # of an estimate: it is unknown how the cases were drawn
     windows = [(t['start_ns'], t['end_ns']) for t in tests]
     assert windows == [(at(1.5), at(2.5)), (at(4.5), at(5.5))]
 

@@ -419,7 +419,7 @@ def test_shares_have_exact_intervals(count, of):
     exact = stats.binomtest(count, of).proportion_ci(0.95, 'exact')
     assert Share(count, of).interval == pytest.approx((exact.low, exact.high), abs=1e-9)
     assert f'({count} of {of}; 95 %: ' in str(Share(count, of))
-    assert str(Share(0, 0)) == 'none to tell of'
+    assert str(Share(0, 0)) == 'none'
 
 
 def test_a_missing_folder_is_told_before_the_work(content, write, monkeypatch, capsys):

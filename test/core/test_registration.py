@@ -147,7 +147,7 @@ def test_certificate_and_published_folder_name_the_head_of_the_ledger(base, caps
     code, line = verified(alone, capsys, *key)
     assert code == 11
     assert 'number 1 of Lab One' in line
-    assert 'is not at hand' in line
+    assert 'the ledger, which lists the other campaigns, is missing' in line
     assert verified(alone, capsys, *key, '--ledger', base / 'ledger')[0] == 0
 
 
@@ -303,7 +303,7 @@ def test_an_authority_tells_when_a_registration_was_there(base, authority, tmp_p
         code, line = stamp_of(base / folder, capsys, *tsa)
         assert code == 0
         assert re.fullmatch(r'20\d\d-.*\+0000, before the campaign began', line)
-        assert 'by nobody you named' in stamp_of(base / folder, capsys)[1]
+        assert 'not by an authority that you named' in stamp_of(base / folder, capsys)[1]
         code, line = stamp_of(base / folder, capsys, *other)
         assert code == 9
         assert 'Error while verifying certificates' in line

@@ -326,7 +326,7 @@ def test_spreads_of_other_proposals_are_not_held_together(tmp_path, capsys):
     )
     assert main(['compare', str(first), str(second), '--table']) == 0
     printed = capsys.readouterr().out
-    assert 'k         not told, nor s_r and s_R' in printed
+    assert 'k         unknown, as are s_r and s_R' in printed
     assert 'none found between 2 labs (tested at level 0.05)' in printed
     told = re.search(
         r'A - B     in \[(\S+), (\S+)\] with probability 0.95, by \d+ pairs of tests', printed

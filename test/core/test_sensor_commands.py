@@ -92,7 +92,7 @@ def test_what_cannot_be_read_is_dropped_and_told(recordings, tmp_path, capsys):
 @pytest.mark.parametrize(
     ('change', 'code', 'message'),
     [
-        (lambda lines: lines[:1], 4, 'found no whole row of 0'),
+        (lambda lines: lines[:1], 4, 'found no valid row of 0'),
         (lambda lines: ['nothing'], 4, 'found no header of columns'),
         (
             lambda lines: [lines[0].replace('_x', '_ex'), *lines[1:]],

@@ -183,7 +183,7 @@ def test_a_parameter_that_is_read_at_the_start_cannot_be_changed(moving):
         moving.listener.until(future.done)
         (result,) = future.result().results
         assert not result.successful, node
-        assert result.reason == 'use_sim_time is read at the start; start the node anew'
+        assert result.reason == 'use_sim_time is read at the start; restart the node'
     moving.listener.listen(1.0)
     moving.listener.phase(TestPhase.COMMAND)
     assert moving.group.ended() == {}

@@ -61,7 +61,7 @@ class SportCommand(VelocityCommand):
             raise ParameterError(
                 'sport_duration',
                 f'{self._duration:g}',
-                f'at most {LONGEST:g} s: so long the robot walks on when nobody can stop it',
+                f'at most {LONGEST:g} s: the robot walks on for this time when nobody can stop it',
             )
         damp_allowed = parameters.flag(
             'damp_allowed', False, 'a robot that does not stop may be damped: it falls'

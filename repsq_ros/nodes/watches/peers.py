@@ -155,9 +155,7 @@ class _Peer:
     def blockers(self, role: str, now: float) -> str:
         """Return why it cannot be trusted, or ''."""
         if not self.alive or self.message is None:
-            shown = (
-                ', although the graph shows it: it stands still, or the middleware is deaf to it'
-            )
+            shown = ', although the graph shows it: it is stopped, or the middleware is deaf to it'
             return f'no sign of life from the {role} node{shown if self.unheard else ""}'
         if two := self._duplicate(role, now):
             return two
