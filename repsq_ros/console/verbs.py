@@ -94,7 +94,7 @@ VERBS = {
     ),
     'twin': Verb(
         Group.BEFORE,
-        'let a simulator answer the cases of a campaign beforehand: fewer tests of the robot',
+        'let a simulator answer the cases beforehand, which saves tests of the robot',
         ('repsq twin my_test.yaml --subject surrogate --tests 10000 --output twin.csv',),
         (5, 6, 7),
     ),

@@ -625,7 +625,7 @@ REFUSED = [
     ({**LOSS, 'input': {'type': 'nav_msgs/Odometry', 'rate': 50, 'retime': True}}, 'an unknown'),
     ({**LOSS, 'input': {**POSE, 'velocity': 'difference', 'velocity_span': 0.2}}, 'an unknown'),
     ({**DIAL, 'input': {'type': 'geometry_msgs/PointStamped',
-                        'extrinsics': {'translation': [0, 0, 0.1]}}}, 'tells no orientation'),
+                        'extrinsics': {'translation': [0, 0, 0.1]}}}, 'has no orientation'),
     ({**DIAL, 'input': {**POSE, 'velocity': 'slope'}}, 'takes no velocity'),
     ({**LOSS, 'reduction': 'sum', 'source': 'mocap'}, 'measure.state_rate: found nothing'),
     ({**LOSS, 'input': {**POSE, 'up': 'y'}}, 'an unknown key, expected one of type'),

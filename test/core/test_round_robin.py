@@ -376,7 +376,7 @@ def test_certificates_are_compared_as_their_campaigns_are(lab, tmp_path, capsys)
     for line in ('promise', 'p_same', 's_r', 'same', 'DIFFERENT'):
         kept = [re.findall(rf'^{line} .*$', text, re.M) for text in (of_folders, of_certificates)]
         assert kept[0] == kept[1]
-    assert 'A certificate is not enough to tell' in of_certificates
+    assert 'A certificate is not enough to compute' in of_certificates
     assert 'tested at level 0.15' in of_certificates
     edited = alone[0].read_text().replace('"estimate": 0.', '"estimate": 1.', 1)
     alone[0].write_text(edited)
