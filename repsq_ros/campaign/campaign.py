@@ -18,8 +18,8 @@ from __future__ import annotations
 
 import math
 
-from repsq_ros.campaign.command_response import CommandResponse
 from repsq_ros.campaign.conclusion import centre_of, conclude
+from repsq_ros.campaign.doubts import Doubts
 from repsq_ros.campaign.losses import Losses
 from repsq_ros.campaign.promise import lost_text
 from repsq_ros.campaign.records import EstimateRecord, TestRecord
@@ -71,7 +71,7 @@ class Campaign:
         self._acceptance = self._make_acceptance()
         self._total = Accumulator()
         self._errors = Accumulator()  # error bounds of psi due to the instruments
-        self._response = CommandResponse(specification.protocol.kind, specification.measured_at)
+        self._doubts = Doubts(specification)
         self._weights = Weights()
         self._losses = Losses(accuracy)
         self._selection = Selection()  # all lost tests
@@ -220,7 +220,7 @@ class Campaign:
         self._losses.count(self._total, z, bounds, beside)
         self._tell_progress(record)
         self._look_for_drift(record, z, bounds)
-        self._to_ask = self._response.take_case(record.x, record.measured)
+        self._to_ask = self._doubts.take(record)
         self._events += [self._event(record, self._to_ask)] * bool(self._to_ask)
 
     def _bet_on_limit(self, z: float | None, bounds: Bounds, could: Bounds | None) -> None:
@@ -392,7 +392,7 @@ class Campaign:
             self._losses,
             self._errors.mean,
             events,
-            self._response,
+            self._doubts,
             self._acceptance,
             self._mean_over_tests(),
         )

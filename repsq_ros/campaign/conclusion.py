@@ -20,7 +20,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from repsq_ros.campaign.command_response import CommandResponse
+from repsq_ros.campaign.doubts import Doubts
 from repsq_ros.campaign.losses import Losses
 from repsq_ros.campaign.promise import facts_of, say
 from repsq_ros.campaign.records import EstimateRecord
@@ -50,7 +50,7 @@ def conclude(
     losses: Losses,
     systematic: float,
     events: Sequence[str],
-    response: CommandResponse,
+    doubts: Doubts,
     acceptance: AcceptanceTest | None = None,
     running: Bounds | None = None,
 ) -> Result:
@@ -63,7 +63,7 @@ def conclude(
     :param events: everything unusual so far
     :param acceptance: the evidence about the limit of `accept`
     :param running: bounds of the mean over the tests, if it was found to change
-    :param response: regression of measurements on commands
+    :param doubts: what many tests show of the instruments
     """
     rule = specification.tester.stopping
     estimate = centre_of(rule, latest.lower, latest.upper, latest.mean)
@@ -107,7 +107,7 @@ def conclude(
         decided_at=decided_at,
         running=running,
         systematic=systematic,
-        doubts=response.findings,
+        doubts=doubts.findings,
     )
     said = say(told_of)
     by_mean = not told_of.cell_decides
@@ -149,7 +149,7 @@ def conclude(
         violations=violations,
         objection=said.objection,
         provisos=said.provisos,
-        response=response.lines,
+        response=doubts.lines,
         verdict='' if accept is None else said.verdict.value,
         decided_at=decided_at if said.verdict is not AcceptanceVerdict.UNDECIDED else 0,
     )
