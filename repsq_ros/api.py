@@ -25,7 +25,7 @@ from repsq_ros.errors import RepsqError
 from repsq_ros.iso9283 import performance_criteria as iso9283
 from repsq_ros.measurement.checks import checked
 from repsq_ros.measurement.cut import Cut
-from repsq_ros.measurement.measure import Quantity
+from repsq_ros.measurement.own import Quantity
 from repsq_ros.measurement.samples import Samples
 from repsq_ros.measurement.window import UnmeasurableError, Window
 from repsq_ros.sampling.box import Box, Dimension

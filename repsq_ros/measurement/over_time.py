@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from repsq_ros.keys import KeyedDataclass, TextEnum, key
+from repsq_ros.measurement.coverage import FAST_NS, gap_fault, is_stream, period_of
 from repsq_ros.measurement.cut import Cut
 from repsq_ros.measurement.inputs import Need
 from repsq_ros.measurement.psi_error import PsiError
@@ -38,6 +39,7 @@ class Statistic(TextEnum):
     SHARE_ABOVE = 'share_above'
 
 
+REPEATS = 3  # fewest repetitions of a number that is frozen: slow readings are often equal
 CHANGES = 0.9  # smallest share of changing steps in a number with noise
 
 
@@ -86,10 +88,21 @@ class OverTime(KeyedDataclass, type='over_time'):
     def _require_alive(self, cut: Cut) -> None:
         samples, value = cut.samples, cut.samples.value
         assert value is not None
+        # Not a gauge, which may be silent at rest: evenness alone shows a stream.
+        around = cut.around
+        fast = period_of(around.stamps, 0.0) * 1e9 <= FAST_NS
+        streams = cut.streams or (fast and is_stream(around, stamped=True))
+        if streams and not cut.streams:
+            gap = gap_fault(
+                cut.measured.stamps, cut.start_ns, cut.end_ns, cut.window, cut.limits, 0.0
+            )
+            if gap is not None:
+                raise UnmeasurableError(gap.text, gap.code)
         span, first, last = _longest_repeated(samples.stamps, value)
         others = np.concatenate([np.diff(value[: first + 1]), np.diff(value[last:])])
         noisy = len(others) > 0 and float(np.mean(others != 0.0)) >= CHANGES
-        if cut.streams and span > cut.limits.frozen and noisy:
+        repeated = last - first >= REPEATS and span > cut.limits.frozen
+        if streams and repeated and noisy:
             raise UnmeasurableError(
                 f'frozen: bit-identical readings for {span:.3f} s from '
                 f'{cut.window.at(int(samples.stamps[first]))} on, at most '

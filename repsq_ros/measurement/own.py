@@ -17,7 +17,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, Protocol
 
 from repsq_ros.measurement.cut import Cut
 from repsq_ros.measurement.inputs import Need
@@ -26,6 +26,32 @@ from repsq_ros.measurement.velocity_error import twist_error
 from repsq_ros.measurement.window import UnmeasurableError
 
 ATTRIBUTES = ('lower', 'upper', 'unit', 'needs')
+
+
+class Quantity(Protocol):
+    """What a measure of one's own has to offer. It may have `psi_error(cut)` as well."""
+
+    @property
+    def lower(self) -> float:
+        """Lower end of its range M."""
+
+    @property
+    def upper(self) -> float:
+        """Upper end of its range M, the worst psi."""
+
+    @property
+    def unit(self) -> str:
+        """Unit of psi."""
+
+    @property
+    def needs(self) -> str:
+        """The columns that it uses: velocity, position, pose, or reading."""
+
+    def psi(self, cut: Cut) -> float:
+        """Return psi.
+
+        :raises UnmeasurableError: it cannot be computed; the test is INVALID
+        """
 
 
 class OwnQuantity:

@@ -179,6 +179,31 @@ def test_a_number_over_time_is_measured_as_it_is(measure_of, take, expected):
     assert outcome_of(measure, said(frozen=range(100, 300)), end=1.0).code is Code.FROZEN
 
 
+@pytest.mark.parametrize(
+    ('rate', 'step', 'lost', 'frozen', 'code'),
+    [
+        (100.0, 0.0, (0.3, 0.3), (0.3, 0.3), None),
+        (100.0, 0.0, (0.3, 0.7), (0.3, 0.3), Code.GAP),
+        (100.0, 0.0, (0.3, 0.3), (0.3, 0.7), Code.FROZEN),
+        (2.0, 0.5, (0.0, 0.0), (0.0, 0.0), None),  # slow and rounded: equal by chance
+    ],
+)
+def test_a_number_over_time_is_a_stream_if_it_comes_evenly(
+    measure_of, rate, step, lost, frozen, code
+):
+    """No header, no rate declared: a gauge might be silent at rest, a force is not."""
+    number = {'type': 'std_msgs/Float64', 'unit': '1'}
+    measure = measure_of(type='over_time', take='mean', upper=200.0, unit='N', input=number)
+    rng, last, said = np.random.default_rng(1), 0.0, []
+    for t in np.arange(-5.0, 3.0, 1.0 / rate):
+        value = 5.0 + rng.normal(0, 0.1)
+        value = round(value / step) * step if step else value
+        last = last if frozen[0] < t < frozen[1] else value
+        if not lost[0] < t < lost[1]:
+            said.append((t, N(data=last)))
+    assert outcome_of(measure, said, end=2.5).code == code
+
+
 STREAM = [  # readings at 500 Hz of 1.5 s, from which 1.2 s are missing; others as they are
     ({'rate': 500.0}, lambda t: t < 0.3, 'gap: 1.2'),
     ({}, lambda t: t < 0.3, 'gap: 1.2'),
