@@ -35,6 +35,8 @@ LEVEL = 3.2e-5  # one-sided false alarm rate per finding: four standard errors w
 NAMES = {kind: COMPONENTS[kind][:3] for kind in (CommandKind.VELOCITY, CommandKind.POSE)}
 TURNED = 0.1  # [rad] a larger angle between commands and measurements is reported
 NOTHING = 0.1  # share of the command; a smaller gain counts as no response
+FOLLOWED = 0.5  # a smaller gain does not follow if less than
+EXPLAINED = 0.5  # this share of the variance is explained by the commands
 TOO_MUCH = 2.0  # a larger gain is reported: feet read as metres give 3.28, centimetres 100
 EXACT = 1e-6  # residual, as a share of the spread, of an echo that went through 32-bit floats
 
@@ -47,6 +49,8 @@ class Regression(NamedTuple):
     varied: Sequence[int]  # commanded components that vary
     freedom: int  # degrees of freedom
     echo: Sequence[int]  # measured components with no residual: copies of the command
+    explained: Array  # (3,) share of the variance of each measured component
+    size: Array  # (3,) standard deviation of each, measured over commanded; +inf: not commanded
 
 
 class CommandResponse:
@@ -104,7 +108,10 @@ class CommandResponse:
         gain[:, varied] = found.T
         error[:, varied] = np.sqrt(np.outer(left / freedom, np.diag(inverse)))
         echo = [k for k in varied if total[k] > 0.0 and left[k] <= EXACT**2 * total[k]]
-        return Regression(gain, error, varied, freedom, echo)
+        explained = 1.0 - left / np.maximum(total, np.finfo(float).tiny)
+        size = np.full(COMPARED, math.inf)
+        size[varied] = np.sqrt(total[varied] / np.diag(of_commands))
+        return Regression(gain, error, varied, freedom, echo, explained, size)
 
     @property
     def lines(self) -> tuple[str, ...]:
@@ -133,10 +140,34 @@ class CommandResponse:
         # The normal law gives smaller error bounds than Student's: if it finds nothing, neither
         # does Student's, and scipy need not be loaded.
         least = found.error * NormalDist().inv_cdf(1.0 - LEVEL)
-        if not self.judge(found.gain, least, found.varied):
+        if not self._judge_fit(found, least):
             return ()
         sure = found.error * float(special.stdtrit(found.freedom, 1.0 - LEVEL))
-        return self.judge(found.gain, sure, found.varied)
+        return self._judge_fit(found, sure)
+
+    def _judge_fit(self, found: Regression, sure: Array) -> tuple[str, ...]:
+        """Return what is wrong with a regression, see `judge`.
+
+        Velocities may vary as much as the commands without following them: of another robot, or
+        of a body whose positions are mirrored or swapped against its orientation, so that the
+        error depends on its heading.
+        """
+        told = self.judge(found.gain, sure, found.varied)
+        if told or self._kind != CommandKind.VELOCITY:
+            return told
+        strange = [
+            self._names[k]
+            for k in found.varied
+            if found.gain[k, k] + sure[k, k] < FOLLOWED
+            and found.explained[k] < EXPLAINED
+            and found.size[k] > FOLLOWED
+        ]
+        if not strange:
+            return ()
+        return (
+            f'{" and ".join(strange)}: what is measured varies, and does not follow the command: '
+            'another robot, or positions of another frame than the orientation?',
+        )
 
     def judge(self, gain: Array, sure: Array, varied: Sequence[int]) -> tuple[str, ...]:
         """Return what is wrong with a gain matrix, one sentence each.

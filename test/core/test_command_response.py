@@ -98,6 +98,26 @@ def test_an_echo_in_32_bits_and_scaled():
     assert response(commands, 0.9 * commands + noise).findings == ()
 
 
+@pytest.mark.parametrize('seed', range(5))
+def test_velocities_that_do_not_follow_the_command(seed):
+    """Of another robot; of positions that are swapped against the orientation, at any heading."""
+    rng = np.random.default_rng(seed)
+    commands, others = rng.uniform(-0.3, 0.3, (2, 100, 3))
+    other = response(commands, others @ GAIN).findings
+    assert 'what is measured varies, and does not follow the command' in other[0]
+    twice = rng.uniform(0.0, 2.0 * math.pi, 100)  # the heading
+    x, y, turn = (commands @ GAIN).T
+    swapped = [np.cos(twice) * x + np.sin(twice) * y, np.sin(twice) * x - np.cos(twice) * y]
+    assert (
+        'linear_x and linear_y: what is'
+        in response(commands, np.column_stack([*swapped, turn])).findings[0]
+    )
+    weak = commands @ (0.3 * GAIN) + rng.normal(0, 0.01, (100, 3))
+    assert response(commands, weak).findings == ()
+    lame = commands @ (0.3 * GAIN) + rng.normal(0, 0.08, (100, 3))  # hardly moves
+    assert response(commands, lame).findings == ()
+
+
 def test_the_matrix_with_its_standard_errors():
     """By least squares with a constant, as numpy's own solver gives it."""
     rng = np.random.default_rng(3)
