@@ -49,6 +49,9 @@ class BodyAudit:
     """Properties of the poses of a stream; NaN: not known."""
 
     frozen: float = 0.0  # [s] longest span of bit-identical poses with fresh stamps
+    steps: int = 0  # positions that differ from the one before
+    repetitions: int = 0  # spans of equal positions that follow such a step
+    turned: bool = True  # the orientation changes
     broken: int = 0  # poses with NaN, infinity or a quaternion of norm zero
     without_norm: int = 0  # quaternions of norm zero among them
     odd_norm: int = 0  # quaternions whose norm is neither zero nor one
@@ -118,6 +121,8 @@ class BodyAuditor:
         self._placed = 0  # poses with a finite position
         self._last: Array = np.empty((3, 0))  # the last pose of these
         self._step = 0.0  # largest step [m^2]
+        self._steps = self._repetitions = 0
+        self._moved = False  # the last position differs from the one before
         self._least, self._most = np.full(3, np.inf), np.full(3, -np.inf)
         self._quietest = QuietestSecond()
         self._frozen = FrozenSpans()
@@ -177,7 +182,12 @@ class BodyAuditor:
         chain = np.concatenate([self._last, position], axis=1)
         step = np.diff(chain, axis=1)
         np.multiply(step, step, out=step)
-        self._step = max(self._step, float((step[0] + step[1] + step[2]).max(initial=0.0)))
+        squared = step[0] + step[1] + step[2]
+        self._step = max(self._step, float(squared.max(initial=0.0)))
+        moved = np.append(self._moved, squared > 0.0)
+        self._steps += int(moved[1:].sum())
+        self._repetitions += int((moved[:-1] & ~moved[1:]).sum())
+        self._moved = bool(moved[-1])
         self._last = position[:, -1:].copy()
         self._least = np.minimum(self._least, position.min(axis=1))
         self._most = np.maximum(self._most, position.max(axis=1))
@@ -208,13 +218,18 @@ class BodyAuditor:
         found = replace(
             found,
             frozen=self._frozen.longest(),
+            steps=self._steps,
+            repetitions=self._repetitions,
             largest_step=math.sqrt(self._step),
             noise=self._quietest.deviation(),
             extent=(x, y, z),
         )
         if self._attitude is None or self._whole < 2:
             return found
-        found = replace(found, tilt=self._attitude.tilt(), heading=self._attitude.heading())
+        attitude = self._attitude
+        found = replace(
+            found, tilt=attitude.tilt(), heading=attitude.heading(), turned=attitude.turned
+        )
         self._take_speeds(self._speed.rest())
         if not (self._speeds.count and self._speeds_finite):
             return found
@@ -231,6 +246,7 @@ class _Attitude:
         self._tilts = QuantileSketch(TILT_UNIT)  # sine of half the tilt
         self._most = 0.0
         self._first, self._turns = 0.0, 0  # first heading, and number of full turns since
+        self.turned = False  # two orientations in a row differ
         self._last: Array = np.empty((4, 0))
 
     def add(self, orientation: Array) -> None:
@@ -243,6 +259,7 @@ class _Attitude:
         if not self._last.shape[1]:
             self._first = float(yaw_of(orientation[:, :1].T)[0])
         chain = np.concatenate([self._last, orientation], axis=1)
+        self.turned = self.turned or bool((chain[:, 1:] != chain[:, :-1]).any())
         x, y, z, w = chain
         # The heading jumps from pi to -pi only where its sine changes sign.
         left = np.signbit(w * z + x * y)

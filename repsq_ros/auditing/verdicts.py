@@ -26,6 +26,7 @@ from repsq_ros.timebase import to_seconds
 
 USUAL, INPUT = Limits(), Input('', '')
 DRIFT = 1e-3  # [s/s] no computer clock drifts as much
+REPEATED, FEWEST = 0.3, 20  # share of steps that are followed by an equal position; steps
 STILL, MOVED = 1e-12, 0.02  # [m] range of one axis that stands still while another one moved
 
 
@@ -63,7 +64,14 @@ def body_verdicts(found: BodyAudit, stamps: StreamAudit | None) -> list[str]:
             f'frozen: bit-identical poses for {found.frozen:.3f} s, at most {USUAL.frozen:g} s '
             'allowed where the body moves'
         )
+    if found.repetitions > REPEATED * found.steps and found.steps >= FEWEST:
+        told.append(
+            f'frozen: of {found.steps} steps, {found.repetitions} are followed by the same '
+            'position again: rounded, held at a lower rate, or sent twice?'
+        )
     x, y, _ = found.extent
+    if not found.turned and math.hypot(x, y) > MOVED:
+        told.append('frozen: orientation never changes while the body moves')
     for name, one, other in (('x', x, y), ('y', y, x)):
         if one < STILL and other > MOVED:
             told.append(f'frozen: {name} never changes while the body moves')

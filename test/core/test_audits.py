@@ -15,6 +15,7 @@
 """Audits of stretches: the same however a stream is cut, as defined, and in bounded memory."""
 
 import dataclasses
+import itertools
 import math
 from itertools import pairwise
 
@@ -209,9 +210,12 @@ def defined(track):
     each = [one for one in each if len(one) > 5] or [places]
     noise = min((one.std(axis=0) for one in each), key=lambda sd: (sd**2).sum())
     whole = track.take(~bad)
+    moved = [False, *np.any(np.diff(places, axis=0), axis=1)]
     found = dataclasses.replace(
         found,
         frozen=longest_frozen(whole)[0],
+        steps=sum(moved),
+        repetitions=sum(a and not b for a, b in itertools.pairwise(moved)),
         largest_step=float(np.linalg.norm(np.diff(places, axis=0), axis=1).max()),
         noise=tuple(noise.tolist()),
         extent=tuple(np.ptp(places, axis=0).tolist()),
@@ -223,6 +227,7 @@ def defined(track):
         found,
         tilt=(float(np.median(tilt)), float(tilt.max())),
         heading=(float(yaw[0]), float(yaw[-1] - yaw[0])),
+        turned=bool(np.any(np.diff(whole.orientation, axis=0))),
     )
     try:
         speeds = np.hypot(*by_slope(whole, 0.1)[:, :2].T)

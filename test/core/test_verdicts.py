@@ -59,6 +59,15 @@ def frozen(samples):
     return replace(samples, position=position, orientation=orientation)
 
 
+def looking_one_way(samples):
+    return replace(samples, orientation=np.tile([0.0, 0.0, 0.0, 1.0], (len(samples), 1)))
+
+
+def doubled(samples):
+    rows = np.arange(len(samples)) // 2 * 2
+    return replace(samples, position=samples.position[rows], orientation=samples.orientation[rows])
+
+
 def test_a_body_in_order():
     assert of_body(walk()) == []
     assert of_body(walk(rate=11.0)) == []
@@ -70,6 +79,8 @@ def test_a_body_in_order():
         (lying(walk()), 'tilt: the body leans by 1.571 rad, at most 0.5 rad allowed'),
         (held(walk()), 'frozen: y never changes while the body moves'),
         (frozen(walk()), 'frozen: bit-identical poses for 0.390 s, at most 0.25 s allowed'),
+        (looking_one_way(walk()), 'frozen: orientation never changes while the body moves'),
+        (doubled(walk()), 'frozen: of 274 steps, 274 are followed by the same position again'),
         (walk(rate=6.0), 'coverage: a pose every 0.167 s, at least one in 0.1 s is needed'),
     ],
 )
