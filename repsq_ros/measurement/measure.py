@@ -57,7 +57,7 @@ class Evaluation:
         return Evaluation(0.0, False, reason, samples, code=code)
 
 
-class Quantity(Protocol):
+class CheckedQuantity(Protocol):
     """A number computed from samples that have passed all checks."""
 
     @property
@@ -100,7 +100,7 @@ NUMBERS = {Need.VELOCITY: 3, Need.POSE: 6}  # number of components of such a com
 class Measure:
     """A quantity with its input, and the conditions that make a test INVALID."""
 
-    quantity: Quantity
+    quantity: CheckedQuantity
     input: Input
     limits: Limits = USUAL
     conditions: tuple[Condition, ...] = ()

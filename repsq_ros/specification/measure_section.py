@@ -34,7 +34,7 @@ from repsq_ros.measurement.displacement import (
 from repsq_ros.measurement.indicator import Indicator
 from repsq_ros.measurement.inputs import LENGTHS, Input, Need, Velocity
 from repsq_ros.measurement.manual_outcome import ManualOutcome
-from repsq_ros.measurement.measure import Measure, Quantity
+from repsq_ros.measurement.measure import CheckedQuantity, Measure
 from repsq_ros.measurement.over_time import OverTime
 from repsq_ros.measurement.own import ATTRIBUTES, OwnQuantity
 from repsq_ros.measurement.pose import Pose
@@ -139,7 +139,7 @@ def _needed(needs: Need, source: Input) -> tuple[str, ...]:
     return ('position', 'orientation') if needs == Need.POSE else (needs,)
 
 
-def _quantity(section: Section, source: Input) -> Quantity:
+def _quantity(section: Section, source: Input) -> CheckedQuantity:
     name = section.text('type')
     if ':' in name:
         return _own(section, name)
