@@ -50,7 +50,8 @@ class DeferredMessages(Generic[Message]):
         self._publishers, self._topic, self._hear = publishers, topic, hear
         self._alone = publishers.alone_or_only if believe_single else publishers.alone
         self._believe_single = believe_single
-        self._waiting: list[tuple[Message, int]] = []  # and when each was received [ns]
+        # with each message, when it was received [ns], and its number
+        self._waiting: list[tuple[Message, int, int | None]] = []
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._timer = node.create_timer(PERIOD, self._decide, clock=steady)
         self._timer.cancel()
@@ -60,7 +61,9 @@ class DeferredMessages(Generic[Message]):
 
         :param info: as the middleware gives it with the message
         """
-        self._waiting.append((message, info['received_timestamp'] or time.time_ns()))
+        received_ns = info['received_timestamp'] or time.time_ns()
+        # Humble and other middlewares tell no number.
+        self._waiting.append((message, received_ns, info.get('publication_sequence_number')))
         self._decide()
 
     def _decide(self) -> None:
@@ -72,6 +75,6 @@ class DeferredMessages(Generic[Message]):
             return
         self._timer.cancel()
         waiting, self._waiting = self._waiting, []
-        for message, received_ns in waiting:
-            if self._alone(self._topic, received_ns):
+        for message, received_ns, number in waiting:
+            if self._alone(self._topic, received_ns, number):
                 self._hear(message)

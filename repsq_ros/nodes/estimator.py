@@ -192,6 +192,7 @@ class Estimator(CampaignNode):
         for line in result_text(result).splitlines():
             self.get_logger().info(line)
         if self._folder is not None:
+            self._heartbeat.beat()
             path = self._folder.finish(result)
             self.get_logger().info(f'result written to {path}')
 

@@ -16,7 +16,9 @@
 
 from __future__ import annotations
 
+import math
 import random
+import time
 from collections.abc import Callable
 
 from rclpy.clock import Clock, ClockType
@@ -28,6 +30,7 @@ from repsq_ros.nodes import qos
 from repsq_ros.nodes.identity import launch_id, participant
 
 PERIOD = 0.05  # [s]
+SOON = 0.01  # [s] after a heartbeat in which `beat` sends no other
 STOPPING = 'stops the robot'  # status of a scheduler that has not seen the robot at rest yet
 
 
@@ -40,6 +43,7 @@ class HeartbeatPublisher:
 
     def __init__(self, node: Node, role: str, on_beat: Callable[[], None] | None = None) -> None:
         self._node, self._on_beat = node, on_beat
+        self._sent = -math.inf  # when the last one was sent, steady [s]
         self._message = Heartbeat(
             node=node.get_fully_qualified_name(),
             session=random.SystemRandom().getrandbits(64),
@@ -61,8 +65,12 @@ class HeartbeatPublisher:
         self._publish()
 
     def beat(self) -> None:
-        """Send one now: before long work, or for a node whose executor no longer runs."""
-        self._publish()
+        """Send one now: before long work, or for a node whose executor no longer runs.
+
+        May be called often: it sends none if the last one was sent a moment ago.
+        """
+        if time.monotonic() - self._sent >= SOON:
+            self._publish()
 
     def _beat(self) -> None:
         self._publish()
@@ -72,3 +80,4 @@ class HeartbeatPublisher:
     def _publish(self) -> None:
         self._message.header.stamp = self._node.get_clock().now().to_msg()
         self._publisher.publish(self._message)
+        self._sent = time.monotonic()

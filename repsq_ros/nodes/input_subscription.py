@@ -33,8 +33,10 @@ from repsq_ros.measurement.samples import Samples
 from repsq_ros.messages.sensor_messages import reader_of
 from repsq_ros.nodes import qos
 from repsq_ros.nodes.message_classes import message_class
-from repsq_ros.nodes.polling import MOST, SimulatedTimes, polled_subscription, take_waiting
+from repsq_ros.nodes.polling import SimulatedTimes, polled_subscription, take_waiting
 from repsq_ros.nodes.rclpy_versions import publisher_count
+
+FEW = 25  # messages that are read without a heartbeat: some ms
 
 
 def several_publishers(node: Node, topic: str, kind: str) -> Fault | None:
@@ -77,19 +79,21 @@ class InputSubscription:
     def look(self, beat: Callable[[], None] = lambda: None) -> None:
         """Process the messages received since the last look.
 
-        :param beat: called after each MOST of them: a fast simulation may send many
+        :param beat: called after each FEW of them: a fast simulation may send many
         """
         for subscription in (self._subscription, self._latched):
-            while subscription is not None and (waiting := list(take_waiting(subscription))):
+            while subscription is not None and (waiting := list(take_waiting(subscription, FEW))):
                 for message, info in waiting:
                     self._hear(message, info)
-                if len(waiting) == MOST:
+                if len(waiting) == FEW:
                     beat()
 
     def drop(self) -> None:
         """Drop the messages received since the last look unread."""
         for subscription in (self._subscription, self._latched):
-            while subscription is not None and (waiting := list(take_waiting(subscription, True))):
+            while subscription is not None and (
+                waiting := list(take_waiting(subscription, raw=True))
+            ):
                 self.received_ns = _received_ns(waiting[-1][1])
 
     def _hear(self, message: Any, info: dict[str, int]) -> None:

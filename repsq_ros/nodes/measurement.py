@@ -124,7 +124,11 @@ class Measurement(CampaignNode):
                 self.get_logger().error(mismatch)
             each.mismatch = mismatch
         self._clock_fault = self._compare_clocks(now_ns)
-        self._diagnostics.publish([each.status(name, now_ns, limits) for each in self._watched])
+        statuses = []
+        for each in self._watched:
+            self._heartbeat.beat()
+            statuses.append(each.status(name, now_ns, limits))
+        self._diagnostics.publish(statuses)
 
     def _compare_clocks(self, now_ns: int) -> str:
         """Return what is wrong with the stamps of the measured sensor, or ''.
@@ -202,6 +206,7 @@ class Measurement(CampaignNode):
         for key in keys:
             self._heartbeat.beat()
             window, outcome = self._recorder.close(key)
+            self._heartbeat.beat()
             several = self._watched[0].subscription.several_publishers()
             if several is not None:
                 outcome = Evaluation.invalid(several.text, outcome.samples, several.code)

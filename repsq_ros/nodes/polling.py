@@ -82,10 +82,10 @@ def take(subscription: Subscription, raw: bool = False) -> tuple[Any, dict[str, 
 
 
 def take_waiting(
-    subscription: Subscription, raw: bool = False
+    subscription: Subscription, most: int = MOST, raw: bool = False
 ) -> Iterator[tuple[Any, dict[str, int]]]:
-    """Yield the messages that wait, at most MOST of them."""
-    for _ in range(MOST):
+    """Yield the messages that wait, at most `most` of them."""
+    for _ in range(most):
         taken = take(subscription, raw)
         if taken is None:
             return

@@ -23,9 +23,14 @@ from rclpy.qos import QoSProfile
 from sensor_msgs.msg import BatteryState
 from std_msgs.msg import Float64, Int32
 
+from repsq_ros import topics
 from repsq_ros.measurement.inputs import Input
 from repsq_ros.measurement.limits import Condition
+from repsq_ros.msg import Heartbeat
 from repsq_ros.nodes import qos
+from repsq_ros.nodes.heartbeat import HeartbeatPublisher
+from repsq_ros.nodes.input_subscription import InputSubscription
+from repsq_ros.nodes.polling import polled_subscription, take_waiting
 from repsq_ros.nodes.watches.conditions import ConditionWatch
 from repsq_ros.specification.load import load
 
@@ -184,3 +189,37 @@ def test_without_conditions_nothing_stands_against_a_start(nodes):
     made = Watching(nodes, [], [])
     made.watch.look()
     assert made.blockers() == ''
+
+
+def test_between_many_messages_the_heart_beats(nodes):
+    """A fast simulation sends hundreds between two looks: read at once, they take too long."""
+    node, heard, beats = nodes.listener.node, [], []
+    source = Input('std_msgs/msg/Float64', 'scaling', field='data', stamp='receive', unit='1')
+    read = InputSubscription(node, source, lambda sample, _: heard.append(sample), condition=True)
+    publisher = node.create_publisher(Float64, 'scaling', QoSProfile(depth=200))
+    nodes.listener.until(lambda: read.matched)
+    for k in range(100):
+        publisher.publish(Float64(data=float(k)))
+    time.sleep(0.5)  # they wait
+
+    def all_read():
+        read.look(lambda: beats.append(len(heard)))
+        return len(heard) == 100
+
+    nodes.listener.until(all_read)
+    assert beats == [25, 50, 75, 100]
+
+
+def test_a_heart_that_has_just_beaten_need_not_beat_again(nodes):
+    node, topic = nodes.listener.node, f'{topics.HEARTBEAT}/guard'
+    heart = HeartbeatPublisher(node, 'guard')
+    beats = polled_subscription(node, Heartbeat, topic, qos.SENSOR)
+    nodes.listener.until(lambda: node.count_publishers(topic) == 1)
+    time.sleep(0.5)
+    for _ in range(2):
+        time.sleep(0.05)
+        for _ in range(20):
+            heart.beat()
+    time.sleep(0.3)
+    heard = len(list(take_waiting(beats)))
+    assert 1 <= heard <= 10, 'forty were asked for'

@@ -41,6 +41,7 @@ from repsq_ros.msg import (
 )
 from repsq_ros.nodes import qos
 from repsq_ros.nodes.deferred_messages import DeferredMessages
+from repsq_ros.nodes.runtime import own_node
 from repsq_ros.nodes.watches import publishers as publishers_module
 from repsq_ros.nodes.watches.publishers import PublisherCheck
 from repsq_ros.specification.load import load
@@ -74,6 +75,10 @@ class Rival:
 
     def say(self, message):
         self._publisher.publish(message)
+
+    @property
+    def audience(self):
+        return self._publisher.get_subscription_count()
 
     def go(self):
         self._node.destroy_node()
@@ -380,6 +385,45 @@ def test_what_an_impostor_said_first_is_not_counted_either(nodes, long, tmp_path
     listener.phase(TestPhase.COMMAND)
     assert list(journalled(tmp_path / 'campaign')) == []
     assert listener.heard[topics.ESTIMATE] == []
+
+
+def test_who_came_spoke_and_went_while_a_node_stood_still_is_not_counted(nodes):
+    topic, listener, heard = topics.TEST_MEASUREMENT, nodes.listener, []
+    arrived = listener.heard[topic]
+    with own_node('estimator') as (node, executor):
+
+        def counted(count):
+            executor.spin_once(timeout_sec=0.05)
+            return len(heard) == count
+
+        check = PublisherCheck(node, {topic: ('measurement',)})
+        deferred = DeferredMessages(node, check, topic, heard.append)
+        node.create_subscription(TestMeasurement, topic, deferred.take, qos.RECORD)
+        ours = Rival(listener, 'measurement', TestMeasurement, topic, qos.RECORD)
+        ours.say(TestMeasurement(index=0))
+        listener.until(lambda: counted(1))
+        # It stands still from here on; its middleware does not.
+        impostor = Rival(listener, 'forger', TestMeasurement, topic, qos.RECORD)
+        listener.until(lambda: impostor.audience == ours.audience)
+        for _ in range(3):
+            impostor.say(TestMeasurement(index=9))
+        listener.until(lambda: len(arrived) == 4)
+        ours.say(TestMeasurement(index=1))
+        listener.until(lambda: len(arrived) == 5)
+        impostor.go()
+        listener.until(lambda: node.count_publishers(topic) == 1)
+        # What waits of ours is refused, too, and asked for again.
+        executor.spin_once(timeout_sec=1.0)
+        assert check.blockers() == [f'a node that has gone on /{topic} beside /measurement']
+        ours.say(TestMeasurement(index=1))
+        listener.until(lambda: counted(2))
+        # One of ours in the place of another is no stranger, and begins to number anew.
+        ours.go()
+        again = Rival(listener, 'measurement', TestMeasurement, topic, qos.RECORD)
+        listener.until(lambda: again.audience == 2)
+        again.say(TestMeasurement(index=2))
+        listener.until(lambda: counted(3))
+    assert [each.index for each in heard] == [0, 1, 2]
 
 
 @pytest.mark.parametrize('launch', ['', 'launch-8'])

@@ -24,10 +24,12 @@ from rclpy.node import Node
 from rclpy.topic_endpoint_info import TopicEndpointInfo
 
 from repsq_ros.nodes.identity import ROLES, CampaignProcesses
+from repsq_ros.nodes.message_numbers import MessageNumbers
 
 SETTLED = 1.0  # [s] after which all nodes see the same publishers
 NAMED = 10.0  # [s] after which a publisher has a name, on however busy a machine
 PERIOD = 0.5  # [s] between two looks at the names of all publishers
+GONE = 'a node that has gone'
 UNKNOWN = 'NODE_NAME_UNKNOWN'  # of a publisher that was just discovered
 BARE_DDS = '_CREATED_BY_BARE_DDS_APP_'  # name and namespace of a publisher that is not a ROS node
 
@@ -77,6 +79,7 @@ class PublisherCheck:
         self._last: dict[str, tuple[str, float]] = {}  # who was seen last, and when [s]
         self._first_seen: dict[bytes, float] = {}  # publishers with a name of ours
         self._looked = -PERIOD
+        self._numbers = MessageNumbers()
 
     def look(self) -> None:
         """Look at all topics now and then, and at once where a publisher has come or gone."""
@@ -155,28 +158,38 @@ class PublisherCheck:
         since = self._unknown_since.get(name)
         return since is not None and time.monotonic() - since < NAMED
 
-    def alone(self, topic: str, received_ns: int) -> bool:
+    def alone(self, topic: str, received_ns: int, number: int | None = None) -> bool:
         """Tell whether a message on a topic can only be of those expected.
 
         A publisher is known before its first message can come, though not always by its name. One
         that has gone may have left messages that are still waiting.
 
         :param received_ns: when the middleware received it, system time
+        :param number: that the middleware of its publisher gave to it; None: not known
         """
         name = self._seen_now(topic)
         who = ' and '.join(self._foreign[name])
         if not who and received_ns <= self._gone_ns.get(name, 0):
-            who = 'a node that has gone'
+            who = GONE
+        elif not who and not self._numbers.follows(name, number, lambda: self._gids(name)):
+            who = GONE  # all that waits is refused: ours is asked for again
+            self._gone_ns[name] = time.time_ns()
+            self._last[name] = (who, time.monotonic())
         if who:
+            self._numbers.forget(name)
             text = f'not counted: {who} on {name}'
             self._node.get_logger().error(text, throttle_duration_sec=5.0)
         return not who
 
-    def alone_or_only(self, topic: str, received_ns: int) -> bool:
+    def _gids(self, name: str) -> frozenset[bytes]:
+        found = self._node.get_publishers_info_by_topic(name)
+        return frozenset(bytes(each.endpoint_gid) for each in found)
+
+    def alone_or_only(self, topic: str, received_ns: int, number: int | None = None) -> bool:
         """Like `alone`, but by hand a single publisher is always accepted (bag replay)."""
         name = self._node.resolve_topic_name(topic)
         by_hand = not self._processes.known and self._node.count_publishers(name) == 1
-        return by_hand or self.alone(topic, received_ns)
+        return by_hand or self.alone(topic, received_ns, number)
 
     def blockers(self) -> list[str]:
         """Return why the robot must not move; also publishers that have just gone.
