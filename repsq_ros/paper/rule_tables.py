@@ -34,6 +34,7 @@ from repsq_ros.paper.study_interface import (
     sizes,
 )
 from repsq_ros.specification.reader import Section
+from repsq_ros.specification.twin_section import LEAST
 from repsq_ros.studies.case_rules import (
     CASES,
     GAINS,
@@ -43,13 +44,16 @@ from repsq_ros.studies.case_rules import (
     study_cases,
     study_pairs,
 )
+from repsq_ros.studies.case_twins import SteepTwin, TwinRow, study_twins
 from repsq_ros.studies.rules import SCENARIOS, C, study_scenario
 from repsq_ros.studies.rules import Row as ScenarioRow
 
 Work = tuple[str, int]
+Found = ScenarioRow | CaseRow | PairRow | TwinRow
+TWINS = 'twins'
 PLACES: dict[str, Any] = {
     'scenario': (study_scenario, len(SCENARIOS)), 'cases': (study_cases, len(CASES)),
-    'pairs': (study_pairs, len(GAINS)),
+    'pairs': (study_pairs, len(GAINS)), TWINS: (study_twins, len(CASES)),
 }  # fmt: skip
 
 
@@ -58,27 +62,32 @@ class RulesSetting:
     """The settings of the study."""
 
     runs: int  # for each law
+    twin: SteepTwin
     seed: int
 
 
 def _read(section: Section, asked: StudyRequest) -> RulesSetting:
-    runs = sizes(section, asked, lambda size: paired(size, 'runs', at_least=10))
-    return RulesSetting(runs, seed_of(section, asked))
+    runs, tests = sizes(section, asked, _sizes)
+    gain = section.number('twin_gain', above=0)
+    return RulesSetting(runs, SteepTwin(gain, tests), seed_of(section, asked))
+
+
+def _sizes(section: Section) -> tuple[int, int]:
+    return paired(section, 'runs', at_least=10), section.whole('twin_tests', at_least=LEAST)
 
 
 def _pieces(setting: RulesSetting) -> Sequence[Work]:
     return [(what, place) for what, (_, count) in PLACES.items() for place in range(count)]
 
 
-def _work(setting: RulesSetting, piece: Work) -> ScenarioRow | CaseRow | PairRow:
+def _work(setting: RulesSetting, piece: Work) -> Found:
     what, place = piece
-    found: ScenarioRow | CaseRow | PairRow = PLACES[what][0](place, setting.runs, setting.seed)
+    more = (setting.twin,) if what == TWINS else ()
+    found: Found = PLACES[what][0](place, setting.runs, setting.seed, *more)
     return found
 
 
-def _conclude(
-    setting: RulesSetting, results: Sequence[ScenarioRow | CaseRow | PairRow]
-) -> StudyOutcome:
+def _conclude(setting: RulesSetting, results: Sequence[Found]) -> StudyOutcome:
     rules = [_of_rules(row) for row in results if isinstance(row, ScenarioRow)]
     cases: list[Row] = [
         {'law': row.law, 'gamma': row.gamma, **_taken('monte_carlo', row.monte_carlo),
@@ -91,6 +100,12 @@ def _conclude(
          **_taken('apart', row.apart)}
         for row in results if isinstance(row, PairRow)
     ]  # fmt: skip
+    twins: list[Row] = [
+        {'law': row.law, 'gamma': row.gamma, 'gain': row.twin.gain, 'simulated': row.twin.tests,
+         **_taken('without', row.without), **_taken('regression', row.regression),
+         **_taken('twin', row.beside)}
+        for row in results if isinstance(row, TwinRow)
+    ]  # fmt: skip
     limit = C + 4.0 * math.sqrt(C * (1.0 - C) / setting.runs)
     worst = max(number(row, 'anytime_missed') for row in rules)
     findings = (
@@ -98,9 +113,15 @@ def _conclude(
             "anytime takes fewer tests than the paper's rule for every law",
             all(number(row, 'anytime_tests') < number(row, 'paper_tests') for row in rules),
         ),
+        Finding(
+            f'a simulator whose loss is {setting.twin.gain:g} times that of the robot leaves '
+            'fewer tests than a regression on the case, for every law and gamma',
+            all(number(row, 'twin') < number(row, 'regression') for row in twins),
+        ),
         Finding(f'anytime misses {worst:.3g} at most, promised is {C:g}', worst <= limit),
     )
-    return StudyOutcome({'': rules, '_cases': cases, '_pairs': pairs}, findings)
+    tables = {'': rules, '_cases': cases, '_pairs': pairs, '_twins': twins}
+    return StudyOutcome(tables, findings)
 
 
 def _of_rules(row: ScenarioRow) -> Row:
@@ -142,5 +163,7 @@ RULES = Study(
         '_cases': ('law', 'gamma', 'monte_carlo', 'monte_carlo_missed', 'adaptive',
                    'adaptive_missed', 'control', 'control_missed', 'both', 'both_missed'),
         '_pairs': ('gain', 'difference', 'pairs', 'pairs_missed', 'apart', 'apart_missed'),
+        '_twins': ('law', 'gamma', 'gain', 'simulated', 'without', 'without_missed',
+                   'regression', 'regression_missed', 'twin', 'twin_missed'),
     },
 )  # fmt: skip

@@ -24,9 +24,9 @@ from numpy.typing import NDArray
 
 from repsq_ros.estimation.accumulator import Accumulator
 from repsq_ros.estimation.anytime import Anytime, AnytimeBatch
-from repsq_ros.estimation.control import CountedCase
+from repsq_ros.estimation.control import Control, CountedCase
 from repsq_ros.estimation.difference import MeanDifference, Verdict
-from repsq_ros.estimation.portfolio import ControlledAnytime
+from repsq_ros.estimation.portfolio import ControlledAnytime, ControlledProgress
 from repsq_ros.estimation.regression import RegressionControl
 from repsq_ros.estimation.stopping import Bounds, Question
 from repsq_ros.estimation.weights import z_bounds
@@ -100,8 +100,13 @@ def study_cases(place: int, runs: int, seed: int) -> CaseRow:
             _campaign(law, gamma, way % 2 == 1, way >= 2, seeds[way * runs + run])
             for run in range(runs)
         ]
-        found.append(_taken(ended, lambda mean: abs(mean - TRUTH) > gamma))
+        found.append(tests_to_stop(ended, gamma))
     return CaseRow(text, gamma, found[0], found[1], found[2], found[3])
+
+
+def tests_to_stop(ended: list[tuple[int, float]], gamma: float) -> TestsToStop:
+    """Return the summary of campaigns: tests and estimate of each."""
+    return _taken(ended, lambda mean: abs(mean - TRUTH) > gamma)
 
 
 def _taken(ended: list[tuple[int, float]], missed: object) -> TestsToStop:
@@ -118,24 +123,43 @@ def _campaign(
     proposal: Proposal = MonteCarlo(TARGET)
     if adaptive:
         proposal = AdaptiveImportance(TARGET, Adaptation(batch=BATCH))
+    if not controlled:
+        return campaign_of_cases(law, gamma, proposal, seed)
+    basis = LegendreBasis(TARGET, 2, False)
+    control = RegressionControl(basis, UNIT, gamma, proposal.unweighted)
+    return campaign_of_cases(
+        law, gamma, proposal, seed, (ControlledAnytime('a regression'), control)
+    )
+
+
+def campaign_of_cases(
+    law: Law,
+    gamma: float,
+    proposal: Proposal,
+    seed: int,
+    beside: tuple[ControlledAnytime, Control] | None = None,
+) -> tuple[int, float]:
+    """Return tests and estimate of one campaign on TARGET.
+
+    :param beside: the rule and its control variate; None: `anytime` alone
+    """
     unweighted = proposal.unweighted
     whole = z_bounds(0.0, 1.0, proposal.largest_weight_bound, unweighted)
     question, total = Question(gamma, C, whole), Accumulator()
-    beside = ControlledAnytime('a regression').begin(question)
-    alone = Anytime().begin(question)
-    control = RegressionControl(LegendreBasis(TARGET, 2, False), UNIT, gamma, unweighted)
-    noise, progress = generator(seed, RandomStream.SUBJECT), beside if controlled else alone
+    rule = Anytime() if beside is None else beside[0]
+    noise, progress = generator(seed, RandomStream.SUBJECT), rule.begin(question)
     while not (progress.reached or progress.void or total.n >= CAP):
         draw = proposal.draw(total.n, seed)
         psi = law.draw(draw.x, noise)
         z, bounds = psi * draw.weight, z_bounds(0.0, 1.0, draw.weight_bound, unweighted)
-        if controlled:
-            found = control.count(CountedCase(draw.x, psi, draw.weight, draw.weight_bound))
-            total.add(found.value)
-            beside.add_beside(total, z, bounds, found)
-        else:
+        if beside is None:
             total.add(z)
-            alone.add(total, z, bounds)
+            progress.add(total, z, bounds)
+        else:
+            found = beside[1].count(CountedCase(draw.x, psi, draw.weight, draw.weight_bound))
+            total.add(found.value)
+            assert isinstance(progress, ControlledProgress)
+            progress.add_beside(total, z, bounds, found)
         proposal.tell(draw.x, psi, draw.weight)
     return total.n, total.mean
 
