@@ -66,12 +66,15 @@ def require_twin(rho: float, count: int | None, several: Sequence[Specification]
     if count is not None and count < LEAST:
         raise ParameterError('twin-tests', f'{count}', f'a whole number >= {LEAST}')
     for each in several:
-        rule, proposal = each.tester.stopping, each.tester.proposal
-        plain = plain_rule(rule)
+        plain, proposal = plain_rule(each.tester.stopping), each.tester.proposal
         usual = isinstance(plain, Anytime) and plain.stakes is Stakes.ONE
         if not usual or proposal.truncation is not None:
             expected = "anytime with stakes 'one', without a truncation"
-            raise ParameterError('twin', f'rule {rule.name!r}', expected)
+            found = f'rule {plain.name!r}'
+            if isinstance(plain, Anytime):
+                found += f' with stakes {plain.stakes.value!r}'
+            found += ' beside a truncation' if proposal.truncation is not None else ''
+            raise ParameterError('twin', found, expected)
         if proposal.kind not in KNOWN_BEFORE:
             raise ParameterError('proposal', f'{proposal.kind!r}', ' or '.join(KNOWN_BEFORE))
 

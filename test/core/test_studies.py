@@ -39,6 +39,7 @@ from repsq_ros.simulation.in_process import run_in_process
 from repsq_ros.simulation.surrogate import Surrogate
 from repsq_ros.specification.load import load
 from repsq_ros.studies.case_rules import study_cases, study_pairs
+from repsq_ros.studies.case_twins import SteepTwin, study_twins
 from repsq_ros.studies.costs import budget_of, cheapest, offers
 from repsq_ros.studies.laws import read_law
 from repsq_ros.studies.repeated_campaigns import Plan, run_plan
@@ -379,6 +380,15 @@ def test_the_study_of_cases_shows_what_each_way_saves():
     assert row.adaptive.tests == pytest.approx(248, rel=0.12)
     assert row.control.tests == pytest.approx(193, rel=0.12)
     assert row.control.tests < row.both.tests < row.adaptive.tests
+
+
+def test_a_simulator_whose_loss_is_larger_saves_more_than_the_case_alone():
+    """Of the steep law: 303 tests alone, 170 beside the case, 134 beside the simulator."""
+    row = study_twins(0, 6, 5, SteepTwin(1.15, 2000))
+    assert row.twin == SteepTwin(1.15, 2000)
+    assert row.without.tests == pytest.approx(304, rel=0.12)
+    assert row.beside.tests < 0.9 * row.regression.tests < 0.6 * row.without.tests
+    assert (row.without.missed, row.regression.missed, row.beside.missed) == (0.0, 0.0, 0.0)
 
 
 def test_the_study_of_pairs_counts_what_pairs_save():

@@ -146,6 +146,16 @@ def test_a_twin_that_cannot_be_planned_is_refused(file, capsys, more, told):
     assert told in capsys.readouterr().err
 
 
+def test_a_twin_beside_other_stakes_is_refused(file, capsys):
+    file.write_text(file.read_text().replace('rule: anytime', 'rule: anytime\n    stakes: target'))
+    expected = "expected anytime with stakes 'one'"
+    for words in (['plan', str(file), '--sd', '.28', '--twin', '.9'],
+                  ['simulate', str(file), '--law', 'beta:.47,.28', '--twin', '.9']):  # fmt: skip
+        assert main(words) == ParameterError.exit_code
+        told = capsys.readouterr().err
+        assert f"found rule 'anytime' with stakes 'target', {expected}" in told
+
+
 # repsq simulate ----------------------------------------------------------------------------------
 
 
