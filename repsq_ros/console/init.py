@@ -72,7 +72,10 @@ partition:
 tester:
   proposal: monte_carlo
   seed: 1                     # another one in each lab
-  stopping: {{rule: anytime}}   # may stop after any test
+  stopping:
+    rule: anytime             # may stop after any test
+    aim: reachable            # a narrower interval if max_tests ends the campaign first
+    estimate: middle          # of the interval, which takes fewer tests; for anchored cells
   max_tests: {max_tests:<15} # {hours:g} h at {duration:g} s a test, repeats not counted
 """
 

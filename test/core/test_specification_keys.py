@@ -302,6 +302,7 @@ def test_init_writes_a_valid_specification_from_flags(sensor, schema, tmp_path, 
     assert specification.name == 'my_test'
     assert specification.about.robot == "Anna's arm"
     assert specification.gamma == 0.05
+    assert specification.tester.stopping == Anytime(reachable=1.0, middle=True)
     duration = specification.protocol.duration_ns(specification.box) / 1e9
     assert specification.tester.max_tests * duration == pytest.approx(8 * 3600, rel=0.3)
     assert schema.is_valid(read(file).content())
