@@ -251,6 +251,8 @@ def test_no_estimate_of_a_plan_is_printed_as_certain(content, write, capsys):
     assert 'max_tests = 50 ends such a campaign first with probability 0.999;' in printed
     assert ' 0.99 ' in printed
     assert ' 1.00 ' not in printed
+    assert main(['plan', str(write(content)), '--sd', '0', '--mean', '0.47']) == 0
+    assert ' 1.00 ' not in capsys.readouterr().out
 
 
 def test_a_random_offset_is_offered_at_the_c_that_is_asked_for(content, write):
