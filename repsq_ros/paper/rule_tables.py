@@ -63,17 +63,22 @@ class RulesSetting:
 
     runs: int  # for each law
     twin: SteepTwin
+    twin_runs: int  # for each law, beside a simulator
     seed: int
 
 
 def _read(section: Section, asked: StudyRequest) -> RulesSetting:
-    runs, tests = sizes(section, asked, _sizes)
-    gain = section.number('twin_gain', above=0)
-    return RulesSetting(runs, SteepTwin(gain, tests), seed_of(section, asked))
+    runs, twin_runs, tests = sizes(section, asked, _sizes)
+    twin = SteepTwin(section.number('twin_gain', above=0), tests)
+    return RulesSetting(runs, twin, twin_runs, seed_of(section, asked))
 
 
-def _sizes(section: Section) -> tuple[int, int]:
-    return paired(section, 'runs', at_least=10), section.whole('twin_tests', at_least=LEAST)
+def _sizes(section: Section) -> tuple[int, int, int]:
+    return (
+        paired(section, 'runs', at_least=10),
+        section.whole('twin_runs', at_least=2),
+        section.whole('twin_tests', at_least=LEAST),
+    )
 
 
 def _pieces(setting: RulesSetting) -> Sequence[Work]:
@@ -82,8 +87,9 @@ def _pieces(setting: RulesSetting) -> Sequence[Work]:
 
 def _work(setting: RulesSetting, piece: Work) -> Found:
     what, place = piece
-    more = (setting.twin,) if what == TWINS else ()
-    found: Found = PLACES[what][0](place, setting.runs, setting.seed, *more)
+    if what == TWINS:
+        return study_twins(place, setting.twin_runs, setting.seed, setting.twin)
+    found: Found = PLACES[what][0](place, setting.runs, setting.seed)
     return found
 
 
