@@ -35,6 +35,7 @@ from repsq_ros.measurement.velocity import by_slope, cubic_noise, line_noise
 CENTRES = 60  # number of instants in a window at which the noise is estimated
 UNEVEN = 0.02  # share of a period: stamps closer than this to even ones count as even
 LOST = (0.5, 1.5)  # periods: if all gaps are within these limits, no message was lost
+ALIKE = 0.9  # share of the runs of equal poses that have one length
 BETTER = 0.8  # share of the noise: other stamps are better if they leave less than this
 # Over half the span, a straight line has a quarter of the smoothing.
 OF_HALF = 4.0 / 3.0
@@ -91,8 +92,14 @@ def velocity_error(cut: Cut, weights: Array, loss: Loss) -> PsiError:
         return square(variant.other) - of_other - square(variant.taken) + of_taken
 
     timed, first, source = cut.timed, cut.first, cut.source
+    held = 0.0
     try:
-        pose = _noise_of_pose(timed, source.velocity_span, first)
+        of_all = pose = _noise_of_pose(timed, source.velocity_span, first)
+        distinct = _distinct_poses(timed, first, source.velocity_span)
+        if distinct is not None:
+            timed, first = distinct
+            pose = _noise_of_pose(timed, source.velocity_span, first)
+            held = moved(square(velocity.estimated(timed, source, first)) - base)
         noise = _noise_of_velocity(timed, source.velocity, source.velocity_span, first, pose)
     except ValueError:
         return PsiError()
@@ -105,9 +112,9 @@ def velocity_error(cut: Cut, weights: Array, loss: Loss) -> PsiError:
         elif variant is not None:
             power = 2.0 * float(variant.taken.var(axis=0) @ weights)
             smoothing *= min(OF_CUBIC * abs(smoothing) / power, 1.0) if power > 0 else 0.0
-    stamps = _by_even_stamps(cut, pose)
+    stamps = _by_even_stamps(cut, of_all)
     return PsiError(
-        noise=moved(-float(noise @ weights)),
+        noise=math.hypot(moved(-float(noise @ weights)), held),
         stamps=0.0 if stamps is None else moved(square(stamps) - base),
         smoothing=moved(smoothing),
     )
@@ -204,6 +211,29 @@ def _noise_of_pose(samples: Samples, span: float, first: int) -> Array:
     return np.array([(x + y) / 2.0, (x + y) / 2.0, heading])
 
 
+def _distinct_poses(samples: Samples, first: int, span: float) -> tuple[Samples, int] | None:
+    """Return the first pose of each run of equal ones, if all runs are about equally long.
+
+    Poses that are held until the next one, or sent twice, have no noise beyond that of the
+    distinct ones: a slope averages the sawtooth between them.
+
+    :param span: [s] of the estimator; poses further apart give no velocity
+    :returns: the poses, and the index of the first one of the window; None: they are not held
+    """
+    assert samples.position is not None
+    assert samples.orientation is not None
+    rows = np.column_stack([samples.position, samples.orientation])
+    new = np.flatnonzero(np.append(True, (rows[1:] != rows[:-1]).any(axis=1)))
+    lengths = np.diff(new)
+    if not len(lengths) or np.median(lengths) < 2:
+        return None
+    if np.mean(np.abs(lengths - np.median(lengths)) <= 1) < ALIKE:
+        return None
+    if float(np.median(np.diff(samples.stamps[new]))) * 1e-9 > span:
+        return None
+    return samples.take(new), int(np.searchsorted(new, first))
+
+
 def _noise_of_velocity(
     samples: Samples, estimator: Velocity, span: float, first: int, pose: Array
 ) -> Array:
@@ -243,29 +273,37 @@ def _by_even_stamps(cut: Cut, pose: Array) -> Array | None:
     samples, source = cut.samples, cut.source
     if source.retime or len(samples) < 4:
         return None
-    even = _even(samples.stamps, cut.period)
-    if np.abs(even - samples.stamps).max() <= UNEVEN * cut.period * 1e9:
-        return None
-    moved = Samples(even, samples.position, samples.orientation)
-    try:
-        by_even = _noise_of_pose(moved, source.velocity_span, cut.first)
-        if by_even[0] * BETTER > pose[0]:
+    found: list[tuple[float, Samples]] = []
+    for even in _even(samples.stamps, cut.period):
+        if np.abs(even - samples.stamps).max() <= UNEVEN * cut.period * 1e9:
             return None
+        moved = Samples(even, samples.position, samples.orientation)
+        try:
+            by_even = _noise_of_pose(moved, source.velocity_span, cut.first)
+        except ValueError:
+            continue
+        found.append((float(by_even[0]), moved))
+    least, moved = min(found, key=lambda each: each[0], default=(math.inf, samples))
+    if least * BETTER > pose[0]:
+        return None
+    try:
         return velocity.estimated(moved, source, cut.first)
     except ValueError:
         return None
 
 
-def _even(stamps: Stamps, period: float) -> Stamps:
-    """Return the stamps of an even clock, with lost messages taken into account.
+def _even(stamps: Stamps, period: float) -> list[Stamps]:
+    """Return possible stamps of an even clock: no message was lost; else some were.
+
+    A delay that wanders may make gaps as long as a lost message does.
 
     :param period: [s] between two samples
     """
     gaps = np.diff(stamps) * 1e-9
+    order = np.arange(len(stamps)) - (len(stamps) - 1) / 2.0
+    since = (stamps - stamps[0]).astype(np.float64)
+    fitted = since.mean() + order * (float(order @ since) / float(order @ order))
+    line: Stamps = stamps[0] + np.rint(fitted).astype(np.int64)
     if gaps.min() > LOST[0] * period and gaps.max() < LOST[1] * period:
-        order = np.arange(len(stamps)) - (len(stamps) - 1) / 2.0
-        since = (stamps - stamps[0]).astype(np.float64)
-        fitted = since.mean() + order * (float(order @ since) / float(order @ order))
-        line: Stamps = stamps[0] + np.rint(fitted).astype(np.int64)
-        return line
-    return retimed(stamps, 1.0 / min(period, float(gaps.mean())))
+        return [line]
+    return [line, retimed(stamps, 1.0 / min(period, float(gaps.mean())))]

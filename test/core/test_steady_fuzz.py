@@ -24,7 +24,16 @@ from support.damage import motion_of
 from support.made_bags import FORMS, write_bag
 from support.made_bags import body as body_message
 from support.rows import rows_of
-from support.steady_faults import CASES, SOME, WINDOW, damaged, measure_for, outcome_of
+from support.steady_faults import (
+    CASES,
+    SOME,
+    WINDOW,
+    damaged,
+    delay_that_wanders,
+    each_twice,
+    measure_for,
+    outcome_of,
+)
 
 from repsq_ros.recordings.recording import Recording
 from repsq_ros.recordings.sensor_columns import sample_columns
@@ -48,6 +57,20 @@ def wrong(kind, twist, velocity, seed):
 def test_steady_faults_at_random(kind, twist, velocity):
     found = [seed for seed in range(OF_EACH) if wrong(kind, twist, velocity, seed)]
     assert len(found) <= math.ceil(SOME.get(kind, 0.0) * OF_EACH), found
+
+
+@pytest.mark.parametrize('velocity', ['slope', 'cubic', 'auto'])
+def test_poses_that_are_sent_twice_count(velocity):
+    """A slope averages what two equal poses are off by, and psi_error knows it."""
+    for seed in range(OF_EACH):
+        assert outcome_of(damaged(each_twice, False, seed)[1], False, velocity).valid
+
+
+@pytest.mark.parametrize('velocity', ['slope', 'cubic'])
+def test_a_delay_that_makes_gaps_as_a_lost_message_does(velocity):
+    """With the stamps that no message was lost by, the path is smoother, and psi another."""
+    outcome = outcome_of(damaged(delay_that_wanders, False, 69)[1], False, velocity)
+    assert 'stamps 0.1' in outcome.reason
 
 
 @pytest.mark.parametrize('twist', [False, True])

@@ -155,6 +155,6 @@ OF_TWISTS = (
     no_lateral,
 )  # fmt: skip
 # A share of cases in which these are still not seen.
-SOME = {delay_that_wanders: 0.005}
+SOME = {delay_that_wanders: 0.002}
 CASES = [(kind, False, velocity) for kind in OF_POSES for velocity in ('slope', 'cubic')]
 CASES += [(kind, True, '') for kind in OF_TWISTS]
