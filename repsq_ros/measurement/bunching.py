@@ -18,13 +18,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from repsq_ros.measurement.inputs import Input, Velocity
+from repsq_ros.measurement.cut import Cut
+from repsq_ros.measurement.inputs import Velocity
 from repsq_ros.measurement.reasons import Code, Fault
 from repsq_ros.measurement.retime import retimed
 from repsq_ros.measurement.samples import Samples
-from repsq_ros.measurement.steps import Steps
 from repsq_ros.measurement.velocity import by_slope, pace
-from repsq_ros.measurement.window import Window
 from repsq_ros.timebase import to_seconds
 
 HELD = 1.5  # periods without a message, and then
@@ -32,20 +31,15 @@ CAUGHT_UP = 0.25  # at most this share of a period until the next one: the first
 AT_ONCE = 0.002  # [s] upper limit of that: if most messages are lost, two are no bunch
 
 
-def bunched_fault(
-    steps: Steps, period: float, first: int, source: Input, window: Window, believed: float
-) -> Fault | None:
+def bunched_fault(cut: Cut) -> Fault | None:
     """Return whether bunched arrivals spoil the velocity.
 
     An even clock with the input's rate shows the error of the stamps: if the stamps advance by a
     factor 1 + e over the span of a slope, the velocity has a relative error e. A body at rest has
     no velocity to spoil.
-
-    :param steps: of unbroken samples in SI units; of the window from `first` on
-    :param period: [s] between two samples
-    :param believed: [m/s, rad/s] tolerated root mean square error of the velocity
     """
-    samples, gaps = steps.samples, steps.seconds
+    steps, period, first, source = cut.steps, cut.period, cut.first, cut.source
+    samples, gaps, believed = steps.samples, steps.seconds, cut.limits.bunched
     if source.velocity == Velocity.TWIST or source.retime or len(samples) - first < 4:
         return None
     if not gaps.max() > HELD * period:
@@ -70,7 +64,7 @@ def bunched_fault(
     return Fault(
         Code.BUNCHED,
         f'bunched: messages held up for {to_seconds(int(stamps[at + 1] - stamps[at])):.3f} s came '
-        f'together at {window.at(stamps[at + 1])}, which makes the velocity wrong by {worst:.4f} '
-        f'm/s or rad/s, at most {believed:g} is allowed: stamps of the sensor, or its rate and '
-        'retime: true',
+        f'together at {cut.window.at(stamps[at + 1])}, which makes the velocity wrong by '
+        f'{worst:.4f} m/s or rad/s, at most {believed:g} is allowed: stamps of the sensor, or '
+        'its rate and retime: true',
     )

@@ -234,9 +234,7 @@ def _smooth(cut: Cut) -> Fault | None:
 
 
 def _even(cut: Cut) -> Fault | None:
-    return bunched_fault(
-        cut.steps, cut.period, cut.first, cut.source, cut.window, cut.limits.bunched
-    )
+    return None if cut.stamps_judged else bunched_fault(cut)
 
 
 def _believed(cut: Cut) -> Fault | None:

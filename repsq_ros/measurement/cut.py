@@ -108,6 +108,7 @@ class Cut:
     needs: Need  # the columns that are used
     lead_ns: int = 0
     limits: Limits = USUAL
+    stamps_judged: bool = False  # psi_error judges stamps of arrival
     doubts: Sequence[Doubt] = ()  # faults noted when samples arrived
     even_stamps: Stamps | None = None  # stamps of `samples`, corrected to the input's rate
     skipped: frozenset[str] = field(default_factory=frozenset)  # names of skipped checks

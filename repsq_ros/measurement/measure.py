@@ -131,6 +131,11 @@ class Measure:
         return self.quantity.needs == Need.READING
 
     @property
+    def judges_stamps(self) -> bool:
+        """Tell whether psi_error judges stamps of arrival, so that they are no other reason."""
+        return self.gamma is not None and getattr(self.quantity, 'judges_stamps', False)
+
+    @property
     def own(self) -> bool:
         """Tell whether the quantity is the user's own, which may use all earlier samples."""
         return isinstance(getattr(self.quantity, 'inner', self.quantity), OwnQuantity)

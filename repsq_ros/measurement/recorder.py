@@ -200,6 +200,7 @@ class Recorder:
                 needs,
                 lead_ns=window.start_ns - since_ns,
                 limits=self._measure.limits,
+                stamps_judged=self._measure.judges_stamps,
                 doubts=tail.doubts(min(since_ns, window.reach_ns), window.end_ns, set_back),
             )
             cuts.append(cut)

@@ -31,10 +31,13 @@ from support.steady_faults import (
     damaged,
     delay_that_wanders,
     each_twice,
+    held_up,
     measure_for,
     outcome_of,
 )
 
+from repsq_ros.measurement.reasons import Code
+from repsq_ros.measurement.samples import joined
 from repsq_ros.recordings.recording import Recording
 from repsq_ros.recordings.sensor_columns import sample_columns
 from repsq_ros.replay.recorded_windows import SENSOR, WindowMeasurer
@@ -64,6 +67,39 @@ def test_poses_that_are_sent_twice_count(velocity):
     """A slope averages what two equal poses are off by, and psi_error knows it."""
     for seed in range(OF_EACH):
         assert outcome_of(damaged(each_twice, False, seed)[1], False, velocity).valid
+
+
+def test_arrivals_that_were_held_up_count_by_what_they_do_to_psi():
+    """Where psi_error cannot tell, they are a reason of their own."""
+    outcomes = [outcome_of(damaged(held_up, False, seed)[1], False) for seed in range(75)]
+    codes = [each.code for each in outcomes]
+    assert codes.count(None) >= 20 and codes.count(Code.ERROR) >= 20
+    assert any('stamps' in each.reason and 'retime: true' in each.reason for each in outcomes)
+    motion = motion_of(np.random.default_rng(57))
+    samples = held_up(motion.table(twist=False), np.random.default_rng(57))
+    assert outcome_of(samples, False).code is Code.BUNCHED
+
+
+def test_the_arrivals_of_a_real_recording_leave_most_windows(recordings):
+    """A walk at even 100 Hz that arrives as the poses of an OptiTrack did."""
+    topic = '/vrpn_client_node/IndexFinger/pose'
+    with Recording(recordings / 'optitrack_static_mcap') as bag:
+        inputs = {'seen': (topic, measure_for(False).input)}
+        stamps = joined([part['seen'] for part in sample_columns(bag, inputs)]).stamps
+    late = stamps - np.rint(np.linspace(stamps[0], stamps[-1], len(stamps))).astype(np.int64)
+    late -= late.min()
+    counted = 0
+    for seed in range(30):
+        motion = replace(motion_of(np.random.default_rng(seed)), rate=100.0)
+        samples, first = motion.table(twist=False), 100 * seed
+        moved = samples.stamps + late[first : first + len(samples)]
+        moved = np.maximum.accumulate(moved) + np.arange(len(moved))
+        outcome = outcome_of(replace(samples, stamps=moved), False)
+        truth = outcome_of(replace(motion, noise=0.0).table(twist=True), twist=True)
+        off = abs(outcome.psi - truth.psi)
+        assert not outcome.valid or off <= max(NEAR, COVERED * outcome.psi_error), seed
+        counted += outcome.valid
+    assert counted >= 22
 
 
 @pytest.mark.parametrize('velocity', ['slope', 'cubic'])

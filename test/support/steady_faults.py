@@ -71,6 +71,16 @@ def delay_of_3_ms(samples, rng):
     return late(samples, rng.normal(1e7, 3e6, len(samples)))
 
 
+def held_up(samples, rng, count=3):
+    """Some times messages wait for up to 0.19 s, and come together."""
+    stamps = samples.stamps.copy()
+    for _ in range(count):
+        at = int(rng.integers(80, len(stamps) - 30))
+        until = stamps[at] + int(rng.uniform(0.04, 0.19) * 1e9)
+        stamps[(stamps >= stamps[at]) & (stamps < until)] = until
+    return replace(samples, stamps=np.maximum.accumulate(stamps) + np.arange(len(stamps)))
+
+
 def rounded_to_cm(samples, rng):
     return replace(samples, position=np.round(samples.position, 2))
 
@@ -147,8 +157,8 @@ def no_lateral(samples, rng):
 
 
 OF_POSES = (
-    delay_that_wanders, delay_of_3_ms, rounded_to_cm, rounded_to_mm, held_at_15_hz, each_twice,
-    at_12_hz, noise_of_2_mm, a_third_lost,
+    delay_that_wanders, delay_of_3_ms, held_up, rounded_to_cm, rounded_to_mm, held_at_15_hz,
+    each_twice, at_12_hz, noise_of_2_mm, a_third_lost,
 )  # fmt: skip
 OF_TWISTS = (
     too_high, half, clipped, turned_by_10_degrees, mirrored, offset, noisy, rounded_twist,
