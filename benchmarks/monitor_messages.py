@@ -90,9 +90,9 @@ def main() -> None:
         CampaignState(), BoardUpdater(specification), MarkerSheet('repsq'), PathRecorder(source)
     )  # fmt: skip
     for k in range(tests):
-        story.hear_counted('benchmark', counted(k))
+        story.on_counted('benchmark', counted(k))
     case = CaseHeard(tests, 0, specification.box.names, ('m/s',) * 3, (0.1, 0.1, 0.1))
-    story.hear_phase('benchmark', case, Span(Phase.COMMAND, tests, 0, 0, SECOND, (0.1, 0.1, 0.1)))
+    story.on_phase('benchmark', case, Span(Phase.COMMAND, tests, 0, 0, SECOND, (0.1, 0.1, 0.1)))
 
     sizes: list[int] = []
 
@@ -109,7 +109,7 @@ def main() -> None:
     joining = [processor_ms(message) for _ in iter(lambda: sheet.owes, False)]
     usual, reference = [], []
     for k in range(ROUNDS):
-        story.hear_counted('benchmark', counted(tests + k))
+        story.on_counted('benchmark', counted(tests + k))
         seen.add(
             body_sample(k * SECOND // 20, (0.01 * k, 0.0, 0.0), (0.0, 0.0, 0.0, 1.0),
                        (0.1, 0.0, 0.0), (0.0, 0.0, 0.1)),

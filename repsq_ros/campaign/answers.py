@@ -43,13 +43,13 @@ class Answers:
             each: self._estimated[each] for each in (key,) if each in self._estimated
         }
 
-    def hear_measurement(self, record: TestRecord) -> None:
+    def on_measurement(self, record: TestRecord) -> None:
         """Accept a measurement; if there are several of one attempt, the first one counts."""
         key = (record.index, record.attempt)
         if self._key in (None, key):
             self._measured.setdefault(key, record)
 
-    def hear_estimate(self, estimate: EstimateRecord) -> None:
+    def on_estimate(self, estimate: EstimateRecord) -> None:
         """Accept an estimate; if there are several of one attempt, the last one counts."""
         key = (estimate.index, estimate.attempt)
         if self._key in (None, key):

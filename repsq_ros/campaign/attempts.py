@@ -54,7 +54,7 @@ class Attempts:
         """
         return tuple(key for key in self._open if key in self._over)
 
-    def hear(self, case: Case, span: Span) -> TestRecord | None:
+    def on_phase(self, case: Case, span: Span) -> TestRecord | None:
         """Follow a phase.
 
         :param case: the attempt that it belongs to

@@ -162,14 +162,14 @@ class Campaign:
                 self._progress.miss(self._total, could)
                 self._bet_on_limit(None, self.question.bounds, could)
         else:
-            beside = self._control.foresee(self._counted(record))
+            beside = self._control.predict(self._counted(record))
             self._miss_in(beside.shifted(could), beside.bounds.width, widens)
             if widens:
                 assert isinstance(self._progress, ControlledProgress)
                 self._progress.miss_beside(self._total, could, beside)
                 self._bet_on_limit(*beside.on_limit(None, self.question.bounds, could))
         if widens:
-            self._tell_progress(record)
+            self._report_progress(record)
 
     def _miss_in(self, could: Bounds, widest: float, widens: bool) -> None:
         for selection in (self._selection, self._widening)[: 1 + widens]:
@@ -218,7 +218,7 @@ class Campaign:
             self._progress.add_beside(self._total, z, bounds, beside, widened)
             self._bet_on_limit(*beside.on_limit(z, bounds, widened))
         self._losses.count(self._total, z, bounds, beside)
-        self._tell_progress(record)
+        self._report_progress(record)
         self._look_for_drift(record, z, bounds)
         self._to_ask = self._doubts.take(record)
         self._events += [self._event(record, self._to_ask)] * bool(self._to_ask)
@@ -278,7 +278,7 @@ class Campaign:
             if self._violations <= LISTED:
                 self._events += [self._event(record, fault) for fault in faults]
 
-    def _tell_progress(self, record: TestRecord) -> None:
+    def _report_progress(self, record: TestRecord) -> None:
         """Note what the stopping rule has reported since the last call."""
         told = self._progress.events[self._progress_told :]
         self._progress_told += len(told)

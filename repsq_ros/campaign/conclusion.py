@@ -22,7 +22,7 @@ from dataclasses import replace
 
 from repsq_ros.campaign.doubts import Doubts
 from repsq_ros.campaign.losses import Losses
-from repsq_ros.campaign.promise import facts_of, say
+from repsq_ros.campaign.promise import facts_of, sentences
 from repsq_ros.campaign.records import EstimateRecord
 from repsq_ros.campaign.result import Result
 from repsq_ros.estimation.acceptance import AcceptanceTest, AcceptanceVerdict
@@ -109,7 +109,7 @@ def conclude(
         systematic=systematic,
         doubts=doubts.findings,
     )
-    said = say(told_of)
+    said = sentences(told_of)
     by_mean = not told_of.cell_decides
     result = Result(
         campaign_id=campaign_id,

@@ -248,17 +248,17 @@ class Conductor:
         """End a phase that waits for a confirmation; false if no phase waits."""
         return self.span is not None and self.span is self._walk.span and self._walk.confirm()
 
-    def hear_body(self, sample: Samples) -> None:
+    def on_body(self, sample: Samples) -> None:
         """Add a sample of the body, for phases that end once it has settled."""
-        self._walk.hear_body(sample)
+        self._walk.on_body(sample)
 
-    def hear_measurement(self, record: TestRecord) -> None:
+    def on_measurement(self, record: TestRecord) -> None:
         """Accept the measurement of the current attempt; others are ignored."""
-        self._answers.hear_measurement(record)
+        self._answers.on_measurement(record)
 
-    def hear_estimate(self, estimate: EstimateRecord) -> None:
+    def on_estimate(self, estimate: EstimateRecord) -> None:
         """Accept the estimate that counts the current attempt; others are ignored."""
-        self._answers.hear_estimate(estimate)
+        self._answers.on_estimate(estimate)
 
     # Internal steps ------------------------------------------------------------------------------
 

@@ -43,7 +43,7 @@ class LogSheet:
         if not self._file.exists():
             self._write(HEADER, 'x')
 
-    def hear(self, span: Span) -> str:
+    def on_phase(self, span: Span) -> str:
         """Follow a phase; return the question to ask where a case begins, else ''."""
         self._paused = span.phase is Phase.PAUSED
         if self._paused or span.phase is Phase.IDLE:

@@ -119,7 +119,7 @@ def facts_of(specification: Specification, proposal: Proposal) -> Facts:
     )
 
 
-def say(facts: Facts) -> Sentences:
+def sentences(facts: Facts) -> Sentences:
     """Return the sentences that the facts justify."""
     broken, short = _why_interval_is_invalid(facts), _why_less_than_asked(facts)
     provisos = _provisos(facts)

@@ -65,7 +65,7 @@ class ProtocolRun:
         self._confirmed = self._confirmed or awaited
         return awaited
 
-    def hear_body(self, sample: Samples) -> None:
+    def on_body(self, sample: Samples) -> None:
         """Add a sample of the body."""
         if self._settling is not None:
             self._settling.add(sample)

@@ -50,7 +50,7 @@ class Switches:
         """Number of switches that were heard."""
         return len(self._switches)
 
-    def hear(self, number: int, pressed: bool, publishers: int) -> None:
+    def on_message(self, number: int, pressed: bool, publishers: int) -> None:
         """Update with a message.
 
         :param number: sequence number of the message at its publisher, from 1

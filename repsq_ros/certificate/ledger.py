@@ -144,7 +144,7 @@ class Ledger:
             )
         return self.campaigns[number - 1]
 
-    def hear(self, entry: Entry) -> None:
+    def add(self, entry: Entry) -> None:
         """Process the next line.
 
         :raises ValueError: with what is wrong
@@ -217,7 +217,7 @@ def read_ledger(path: Path) -> Ledger:
     for number, (entry, line) in enumerate(zip(entries, lines, strict=False), start=1):
         try:
             parse(line)
-            ledger.hear(entry)
+            ledger.add(entry)
         except (ValueError, RecursionError) as error:
             raise CertificateError(
                 f'{file}, line {number}: found {error}, expected an unchanged ledger'

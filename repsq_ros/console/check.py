@@ -30,7 +30,7 @@ from repsq_ros.specification.copies import own_classes
 from repsq_ros.specification.load import load
 from repsq_ros.specification.model import Specification
 from repsq_ros.specification.reach import require_within_reach
-from repsq_ros.studies.expected_promise import FIXED, foretell
+from repsq_ros.studies.expected_promise import FIXED, expected_promise
 from repsq_ros.timebase import to_seconds
 
 PLACES = 20  # number of psi values tried over its range
@@ -81,7 +81,7 @@ def _refuse_code(file: Path) -> None:
 def report(specification: Specification) -> str:
     """Return contents, promise and missing parts of a specification as text."""
     accuracy, tester = specification.accuracy, specification.tester
-    proposal, foretold = specification.make_proposal(), foretell(specification)
+    proposal, promise = specification.make_proposal(), expected_promise(specification)
     origin = 'computed from p and q' if proposal.proven else 'declared, not proven'
     duration = to_seconds(specification.protocol.duration_ns(specification.box))
     counts = tests_of_equal_psi(specification)
@@ -99,8 +99,8 @@ def report(specification: Specification) -> str:
         f'partition   {_partition(specification)}',
         f'proposal    {kind}, weights up to {proposal.largest_weight_bound:.6g} ({origin})',
         f'rule        {tester.stopping.name}{control}',
-        f'promised    {foretold.guarantee}',
-        f'agreement   {foretold.agreement}',
+        f'promised    {promise.guarantee}',
+        f'agreement   {promise.agreement}',
         f'tests       {least if count else ""}{duration:.3g} s each; repsq plan says how many to '
         'expect',
         'one test',
@@ -116,7 +116,7 @@ def report(specification: Specification) -> str:
 def answer(specification: Specification) -> dict[str, object]:
     """Return contents, promise and missing parts of a specification for programs."""
     accuracy, proposal = specification.accuracy, specification.make_proposal()
-    foretold, counts = foretell(specification), tests_of_equal_psi(specification)
+    promise, counts = expected_promise(specification), tests_of_equal_psi(specification)
     return {
         'file': specification.file,
         'valid': True,
@@ -134,8 +134,8 @@ def answer(specification: Specification) -> dict[str, object]:
         'weight_bound': proposal.largest_weight_bound,
         'weight_bound_proven': proposal.proven,
         'rule': specification.tester.stopping.name,
-        'guarantee': foretold.guarantee,
-        'agreement': foretold.agreement,
+        'guarantee': promise.guarantee,
+        'agreement': promise.agreement,
         'tests_of_equal_psi': max(counts, default=None),
         'seconds_per_test': to_seconds(specification.protocol.duration_ns(specification.box)),
         'phases': phase_lines(specification),

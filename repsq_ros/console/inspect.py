@@ -20,7 +20,7 @@ import argparse
 from pathlib import Path
 
 from repsq_ros.auditing.stream_audit import APART
-from repsq_ros.console.recorded_inputs import add_recover, tell_digests, tell_losses
+from repsq_ros.console.recorded_inputs import add_recover, print_digests, print_losses
 from repsq_ros.errors import BagError
 from repsq_ros.json_answer import add_json, print_json
 from repsq_ros.recordings.audits import AuditOfTopic, audits_of
@@ -65,9 +65,9 @@ def run(arguments: argparse.Namespace) -> int:
             )
         else:
             _show(audits)
-            tell_digests(bag.digests.items())
+            print_digests(bag.digests.items())
         damage = [each.damage for each in audits if each.damage]
-        tell_losses([*damage, *bag.losses])
+        print_losses([*damage, *bag.losses])
     return BagError.exit_code if damage else 0
 
 

@@ -67,5 +67,5 @@ def log_sheet_of(
     keyboard = Keyboard(single=True)
     if keyboard.there:
         return LogSheet(quantity, folder), keyboard
-    line.say(f'no terminal: outcomes have to be published on {source.topic}')
+    line.print_line(f'no terminal: outcomes have to be published on {source.topic}')
     return None, keyboard

@@ -57,16 +57,16 @@ class LiveLine:
             self._out.write(f'{text}\n')
         self._out.flush()
 
-    def say(self, text: str) -> None:
+    def print_line(self, text: str) -> None:
         """Print text on a line of its own."""
         start = '\r\x1b[K' if self._terminal else ''
         self._out.write(f'{start}{text}\n')
         self._out.flush()
 
-    def say_paused(self, span: Span) -> None:
+    def print_paused(self, span: Span) -> None:
         """Print that the campaign is paused, and what makes it resume."""
         how = 'To go on: Enter, or ros2 service call /scheduler/resume std_srvs/srv/Trigger'
-        self.say(pause_text(span, how))
+        self.print_line(pause_text(span, how))
 
     def end(self) -> None:
         """End the line."""

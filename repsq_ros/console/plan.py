@@ -48,7 +48,7 @@ from repsq_ros.studies.costs import (
     rules_of,
 )
 from repsq_ros.studies.counts import Count, count_tests, count_verdict
-from repsq_ros.studies.expected_promise import altered, foretell
+from repsq_ros.studies.expected_promise import altered, expected_promise
 from repsq_ros.studies.spread import (
     AT_LEAST_FOR_CONTROL,
     FEW,
@@ -139,7 +139,7 @@ def run(arguments: argparse.Namespace) -> int:
             print_json({'tests': arguments.tests, 'expected': spread, 'rules': gammas})
         else:
             _show_gammas(arguments.tests, spread, gammas, specification.accuracy.c, budget)
-        _say(notes, arguments.json)
+        _print_notes(notes, arguments.json)
         return 0
     found = offers(specification, spread, bounds, controlled)
     verdicts, best = _verdicts(specification, controlled or known), cheapest(found)
@@ -168,11 +168,11 @@ def run(arguments: argparse.Namespace) -> int:
         _show(specification, found, known, budget)
         if twin is not None:
             show_twin(twin)
-    _say(notes, arguments.json)
+    _print_notes(notes, arguments.json)
     return 0
 
 
-def _say(notes: list[str], json: bool) -> None:
+def _print_notes(notes: list[str], json: bool) -> None:
     """Print the assumptions; with JSON, on standard error."""
     for each in notes:
         print(folded(each), file=sys.stderr if json else sys.stdout)
@@ -244,8 +244,8 @@ def _recommend(specification: Specification, best: Offer | None, budget: Budget)
                 'promises an interval, and not gamma'
             )
         )
-    print(folded(f'promised    {best.foretold.guarantee}'))
-    print(folded(f'agreement   {best.foretold.agreement}') + '\n')
+    print(folded(f'promised    {best.promise.guarantee}'))
+    print(folded(f'agreement   {best.promise.agreement}') + '\n')
 
 
 def _verdicts(specification: Specification, known: Known) -> list[TestsOfVerdict]:
@@ -303,7 +303,7 @@ def _check(arguments: argparse.Namespace) -> None:
 def _promised(promised: bool, offer: Offer) -> str:
     if not promised:
         return 'no     '
-    return 'assumed' if offer.foretold.provisos else 'proven '
+    return 'assumed' if offer.promise.provisos else 'proven '
 
 
 def _tests(count: Count) -> str:
@@ -393,7 +393,7 @@ def _gammas(
             gamma = Binomial(tests).half_width(successes, specification.accuracy.c)
         else:
             gamma = reachable_gamma(specification, rule, tests, known, controlled)
-        proven = foretell(altered(specification, rule, gamma)).accurate
+        proven = expected_promise(altered(specification, rule, gamma)).accurate
         found.append(GammaOfRule(gamma, proven, rule.name))
     return found
 

@@ -30,13 +30,13 @@ def add_recover(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def tell_digests(digests: Iterable[tuple[str, str]]) -> None:
+def print_digests(digests: Iterable[tuple[str, str]]) -> None:
     """Print the SHA-256 of each file."""
     for file, digest in digests:
         print(f'sha256    {digest}  {file}')
 
 
-def tell_losses(losses: Iterable[str]) -> None:
+def print_losses(losses: Iterable[str]) -> None:
     """Print a line for each loss, on standard error."""
     sys.stdout.flush()
     for loss in losses:

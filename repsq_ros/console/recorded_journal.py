@@ -106,7 +106,7 @@ class _Announced:
     phases: list[tuple[Key, int, int]] = field(default_factory=list)  # start and log [ns]
     commanded: dict[Key, int] = field(default_factory=dict)  # when its command was recorded [ns]
 
-    def hear_phase(self, span: Span, log_ns: int) -> None:
+    def on_phase(self, span: Span, log_ns: int) -> None:
         """Record a phase."""
         key = (span.index, span.attempt)
         self.phases.append((key, span.start_ns, log_ns))
@@ -192,7 +192,7 @@ def _announced(
                 if of_campaign == campaign_id:
                     announced.heads.setdefault(head, item.log_ns)
             elif campaign_messages.test_of(message).campaign_id == campaign_id:
-                announced.hear_phase(campaign_messages.span_of(message), item.log_ns)
+                announced.on_phase(campaign_messages.span_of(message), item.log_ns)
     return announced
 
 

@@ -21,7 +21,7 @@ import sys
 from collections.abc import Sequence
 
 from repsq_ros.campaign.result_text import result_text
-from repsq_ros.console.recorded_inputs import tell_digests, tell_losses
+from repsq_ros.console.recorded_inputs import print_digests, print_losses
 from repsq_ros.errors import BagError
 from repsq_ros.estimation.accumulator import Accumulator
 from repsq_ros.replay.evaluation import EvaluatedSegment
@@ -48,7 +48,7 @@ def show(done: Reevaluation) -> None:
             _show_tests(row.evaluated)
     for note in done.notes:
         print(f'note      {note}')
-    tell_losses(done.losses)
+    print_losses(done.losses)
     if not any(each.outcome.valid for row in done.rows for each in row.evaluated):
         raise BagError(f'{done.bag}: found no valid test of {len(first.evaluated)}, expected one')
     if first.folded is None:
@@ -60,7 +60,7 @@ def show(done: Reevaluation) -> None:
             print(result_text(first.folded.result))
     else:
         _show_table(done.rows)
-    tell_digests(done.digests)
+    print_digests(done.digests)
 
 
 def spread_of(evaluated: Sequence[EvaluatedSegment]) -> Accumulator:
@@ -134,8 +134,8 @@ def show_all(done: Sequence[Reevaluation]) -> None:
             print(f'  {_line_of(row)}')
         for note in each.notes:
             print(f'  note: {note}')
-        tell_digests(each.digests)
-        tell_losses(each.losses)
+        print_digests(each.digests)
+        print_losses(each.losses)
         if each.error:
             sys.stdout.flush()
             print(f'repsq: {each.error}', file=sys.stderr)

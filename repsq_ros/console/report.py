@@ -115,13 +115,13 @@ def audited_topics(bag: Path) -> tuple[AuditedTopic, ...]:
     :raises MissingError: the reader of bags is not installed
     """
     # Imported here: reports without recordings start faster.
-    from repsq_ros.console.recorded_inputs import tell_losses
+    from repsq_ros.console.recorded_inputs import print_losses
     from repsq_ros.recordings.audits import audits_of
     from repsq_ros.recordings.recording import Recording
 
     with Recording(bag) as recording:
         audits = audits_of(recording, recording.topics())
-        tell_losses(recording.losses)
+        print_losses(recording.losses)
     return tuple(
         AuditedTopic(each.title, tuple(each.lines()))
         for each in audits

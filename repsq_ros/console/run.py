@@ -185,7 +185,7 @@ def run(arguments: argparse.Namespace) -> int:
         from repsq_ros.nodes.runtime import run_node
     except ImportError as error:
         if arguments.simulate and arguments.resume is None:
-            _say('without ROS 2: simulated in this process, as with --in-process', arguments)
+            _print('without ROS 2: simulated in this process, as with --in-process', arguments)
             return _run_in_process(arguments, specification)
         raise MissingError.of_ros('repsq run', error, 'repsq run --simulate') from None
     if arguments.simulate:
@@ -196,7 +196,7 @@ def run(arguments: argparse.Namespace) -> int:
         campaign_id, arguments.seed = _journal_of(folder)
     else:
         folder = _folder_for(arguments, campaign_id)
-    _say(f'campaign {campaign_id} in {folder}/', arguments)
+    _print(f'campaign {campaign_id} in {folder}/', arguments)
     line = LiveLine(text_beside(arguments.json))
     group = ProcessGroup(folder)
     sheet, keyboard = log_sheet_of(specification, folder, line)
@@ -209,7 +209,7 @@ def run(arguments: argparse.Namespace) -> int:
             for key in keyboard.typed():
                 said = sheet.press(key) if sheet else ''
                 if said:
-                    line.say(said)
+                    line.print_line(said)
                 if said or key == '\n':
                     self.go_on()
             if sheet and sheet.told is not None:
@@ -227,9 +227,9 @@ def run(arguments: argparse.Namespace) -> int:
             keyboard.close()
             line.end()
 
-    def hear(span: Span) -> None:
-        if sheet and (asked := sheet.hear(span)):
-            line.say(asked)
+    def on_phase(span: Span) -> None:
+        if sheet and (asked := sheet.on_phase(span)):
+            line.print_line(asked)
 
     results: list[Result] = []
 
@@ -239,7 +239,14 @@ def run(arguments: argparse.Namespace) -> int:
             robot = described.name == 'simulated_robot'  # all its parameters are given here
             group.start(described, arguments.remap, None if robot else arguments.parameters)
         try:
-            node = Watch(campaign_id, line.show, results.append, line.say_paused, line.say, hear)
+            node = Watch(
+                campaign_id,
+                line.show,
+                results.append,
+                line.print_paused,
+                line.print_line,
+                on_phase,
+            )
             if sheet:
                 node.offer_number(specification.measure.input.topic)
         except BaseException:
@@ -252,7 +259,7 @@ def run(arguments: argparse.Namespace) -> int:
             result = results[0]
             if specification.accept is not None:  # the verdict is in no message
                 result = recompute(folder).finished()
-            return code or _say_result(arguments, result, folder, specification)
+            return code or _print_result(arguments, result, folder, specification)
         if arguments.registration is not None:
             released = close_registered(arguments.registration, folder)
             if released:
@@ -300,11 +307,11 @@ def _look_at_registration(arguments: argparse.Namespace, specification: Specific
         )
 
 
-def _say(text: str, arguments: argparse.Namespace) -> None:
+def _print(text: str, arguments: argparse.Namespace) -> None:
     print(text, file=text_beside(arguments.json), flush=True)
 
 
-def _say_result(
+def _print_result(
     arguments: argparse.Namespace, result: Result, folder: Path, specification: Specification
 ) -> int:
     """Print a result; returns the exit code that its verdict asks for."""
@@ -331,7 +338,7 @@ def _run_in_process(arguments: argparse.Namespace, specification: Specification)
             )
     campaign_id, seed = _campaign_id(specification), _seed(arguments, specification)
     folder = _folder_for(arguments, campaign_id)
-    _say(f'campaign {campaign_id} in {folder}/', arguments)
+    _print(f'campaign {campaign_id} in {folder}/', arguments)
     line = LiveLine(text_beside(arguments.json))
     result = run_into_folder(
         load(folder / SPECIFICATION),
@@ -343,7 +350,7 @@ def _run_in_process(arguments: argparse.Namespace, specification: Specification)
         lambda _, estimate: line.show(estimate),
     )
     line.end()
-    return _say_result(arguments, result, folder, specification)
+    return _print_result(arguments, result, folder, specification)
 
 
 def _resume_options(arguments: argparse.Namespace) -> str:
@@ -375,7 +382,7 @@ def _seed(arguments: argparse.Namespace, specification: Specification) -> int:
     """Return the requested seed, else that of the specification, else a new one."""
     seed = chosen_seed(arguments.seed, specification)
     if arguments.seed is None and specification.tester.seed is None:
-        _say(f'seed      {seed}, drawn now: the specification gives none', arguments)
+        _print(f'seed      {seed}, drawn now: the specification gives none', arguments)
     return seed
 
 

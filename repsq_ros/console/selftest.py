@@ -151,7 +151,7 @@ def simulated(
     spans: list[Span] = []
     reasons: list[str] = []
 
-    def hear(source: Input, sample: Samples) -> Samples:
+    def keep(source: Input, sample: Samples) -> Samples:
         arrival = sample.stamps.copy()
         if disturb is not None and source == specification.measure.input:
             sample = disturb(sample)
@@ -168,7 +168,7 @@ def simulated(
 
     try:
         run_in_process(
-            specification, subject, 1, on_test=count, before=note, heard=hear,
+            specification, subject, 1, on_test=count, before=note, heard=keep,
         )  # fmt: skip
     except CampaignError as error:
         reasons = reasons or [str(error)]

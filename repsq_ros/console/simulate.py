@@ -30,7 +30,7 @@ from repsq_ros.simulation.build import SUBJECTS, WORD, make_subject
 from repsq_ros.specification.load import load
 from repsq_ros.specification.model import Specification
 from repsq_ros.studies.executor import open_executor
-from repsq_ros.studies.expected_promise import foretell
+from repsq_ros.studies.expected_promise import expected_promise
 from repsq_ros.studies.figures import FIGURE_BY, draw_runs, require_writable
 from repsq_ros.studies.laws import EXPECTED, read_law
 from repsq_ros.studies.repeated_campaigns import Plan, run_plan
@@ -104,7 +104,7 @@ def run(arguments: argparse.Namespace) -> int:
     by_cell = isinstance(initiator.tester.stopping, CertifiedCell)
     summary = summarize(runs, gammas, truth, by_cell)
     if arguments.json:
-        print_json({'summary': summary, 'promised': foretell(initiator)})
+        print_json({'summary': summary, 'promised': expected_promise(initiator)})
     else:
         _show(summary, initiator, by_cell)
         _warn_of_budget(summary, initiator)
@@ -174,15 +174,15 @@ def _warn_of_budget(summary: Summary, specification: Specification) -> None:
 
 def _show(summary: Summary, specification: Specification, by_cell: bool) -> None:
     mean, median, high = summary.tests
-    gamma, source, foretold = specification.gamma, '', foretell(specification)
+    gamma, source, promise = specification.gamma, '', expected_promise(specification)
     if summary.truth_error > 0:
         source = f' +- {summary.truth_error:.2g} (mean of all campaigns)'
     outcomes = ', '.join(f'{count} {name}' for name, count in summary.outcomes.items())
     held = 'whose cell holds' if by_cell else f'within gamma = {gamma:g} of'
     print(
         f'pairs      {summary.pairs}, campaigns: {outcomes}\n'
-        f'promised   {foretold.guarantee}\n'
-        f'           {foretold.agreement}\n'
+        f'promised   {promise.guarantee}\n'
+        f'           {promise.agreement}\n'
         f'agreement  {summary.agreement}, pairs that both met their rule\n'
         f'coverage   {summary.coverage}, campaigns that met their rule, {held} r* = '
         f'{summary.truth:.4g}{source}\n'

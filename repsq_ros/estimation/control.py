@@ -87,7 +87,7 @@ class ControlledValue(Predictable):
 class Control(Protocol):
     """A control variate, updated with the counted tests of a campaign, in their order."""
 
-    def foresee(self, test: CountedCase) -> Predictable:
+    def predict(self, test: CountedCase) -> Predictable:
         """Return what earlier tests predict of v; psi of this test is not used."""
 
     def count(self, test: CountedCase) -> ControlledValue:

@@ -103,7 +103,7 @@ class ControlledProgress(AnytimeProgress):
         self._bounds_beside = controlled.bounds
         self._conclude(total)
 
-    def miss_beside(self, total: Accumulator, could: Bounds, foreseen: Predictable) -> None:
+    def miss_beside(self, total: Accumulator, could: Bounds, predicted: Predictable) -> None:
         """Add a case that was drawn but gave no value.
 
         :param could: range of its z
@@ -112,13 +112,13 @@ class ControlledProgress(AnytimeProgress):
             return
         self._lost = True
         bounds = self._question.bounds
-        bets = self._first_bets(bounds, foreseen)
-        self._stake_beside(bets, (could, bounds), (foreseen.shifted(could), foreseen.bounds))
+        bets = self._first_bets(bounds, predicted)
+        self._stake_beside(bets, (could, bounds), (predicted.shifted(could), predicted.bounds))
         self._conclude(total)
 
-    def _first_bets(self, bounds: Bounds, foreseen: Predictable) -> tuple[Bet[float], Bet[float]]:
+    def _first_bets(self, bounds: Bounds, predicted: Predictable) -> tuple[Bet[float], Bet[float]]:
         if self._bet_beside is None:
-            around = foreseen.bounds
+            around = predicted.bounds
             self._bet_beside = Bet(
                 self._question.gamma, around.lower, around.upper, 0.0, self._within
             )

@@ -126,18 +126,18 @@ class RegressionControl:
     def count(self, test: CountedCase) -> ControlledValue:
         """Return v from the current fit, then learn."""
         values = self._basis.values(test.x)
-        g, before = dot(self._coefficients, values), self._foresee(test, values)
+        g, before = dot(self._coefficients, values), self._predict(test, values)
         found = ControlledValue(
             before.offset, before.bounds, test.weight * (test.psi - g) + self._mean
         )
         self._learn(test, values)
         return found
 
-    def foresee(self, test: CountedCase) -> Predictable:
+    def predict(self, test: CountedCase) -> Predictable:
         """Return what the current fit predicts of v."""
-        return self._foresee(test, self._basis.values(test.x))
+        return self._predict(test, self._basis.values(test.x))
 
-    def _foresee(self, test: CountedCase, values: list[float]) -> Predictable:
+    def _predict(self, test: CountedCase, values: list[float]) -> Predictable:
         bounds = controlled_bounds(
             self._psi, self._span, self._mean, test.weight_bound, self._unweighted
         )

@@ -69,7 +69,7 @@ def _bounds_of(sides: tuple[Side, Side]) -> Bounds:
 
 
 @dataclass(frozen=True)
-class ForeseenByTwin(Predictable):
+class PredictedByTwin(Predictable):
     """What is known of a test before psi."""
 
     known_before = False
@@ -135,24 +135,24 @@ class TwinControl:
         self._clips: tuple[_Clip, _Clip] | None = None
         self._batch = 0  # number of simulated tests for the next robot test
 
-    def foresee(self, test: CountedCase) -> ForeseenByTwin:
+    def predict(self, test: CountedCase) -> PredictedByTwin:
         """Return what is known of v; this uses up its simulated tests."""
-        return self._foresee(test, self._features(test.x, self._answer(test.x)))
+        return self._predict(test, self._features(test.x, self._answer(test.x)))
 
     def count(self, test: CountedCase) -> ValueByTwin:
         """Return v from the current fit, then learn."""
         row = self._features(test.x, self._answer(test.x))
-        before = self._foresee(test, row)
+        before = self._predict(test, row)
         self._learn(row, test)
         value = test.weight * test.psi + before.offset
         return ValueByTwin(before.offset, before.bounds, value, before.sides)
 
-    def _foresee(self, test: CountedCase, row: list[float]) -> ForeseenByTwin:
+    def _predict(self, test: CountedCase, row: list[float]) -> PredictedByTwin:
         psi, none = self._psi, Bounds(0.0, 0.0)
         z = controlled_bounds(psi, none, 0.0, test.weight_bound, self._unweighted)
         plain = (Side(bound=z.lower), Side(bound=-z.upper))
         if self._clips is None or not self._batch:
-            return ForeseenByTwin(0.0, z, plain)
+            return PredictedByTwin(0.0, z, plain)
         weight = test.weight if test.weight >= 0.0 else math.nan
         g = psi.clip(dot(self._coefficients, row))
         batch = self._g[self._used : self._used + self._batch]
@@ -176,7 +176,7 @@ class TwinControl:
             )
         mean = _mean(batch)
         bounds = controlled_bounds(psi, psi, mean, test.weight_bound, self._unweighted)
-        return ForeseenByTwin(mean - weight * g, bounds, (sides[0], sides[1]))
+        return PredictedByTwin(mean - weight * g, bounds, (sides[0], sides[1]))
 
     def _least(self, value: float, weight_bound: float) -> float:
         return value if self._unweighted else min(0.0, weight_bound * value)
@@ -299,14 +299,14 @@ class TwinProgress(ControlledProgress):
         bet.learn(z)
         self._conclude(total)
 
-    def miss_beside(self, total: Accumulator, could: Bounds, foreseen: Predictable) -> None:
+    def miss_beside(self, total: Accumulator, could: Bounds, predicted: Predictable) -> None:
         """Add a case without a value (see ControlledProgress)."""
         if self.reached:
             return
-        assert isinstance(foreseen, ForeseenByTwin)
+        assert isinstance(predicted, PredictedByTwin)
         self._lost = True
         bounds = self._question.bounds
-        self._bet_by_sides(could, bounds, self._first_bet(bounds).stake, foreseen.sides)
+        self._bet_by_sides(could, bounds, self._first_bet(bounds).stake, predicted.sides)
         self._conclude(total)
 
     def _bet_by_sides(

@@ -55,7 +55,7 @@ def read_cells(file: Path) -> tuple[list[str], list[tuple[int, list[str]]], str]
         text = raw.decode('latin-1')
     lines = text.splitlines()
     told = ''
-    while lines and (lines[0].lower().startswith('sep=') or not _says_something(lines[0])):
+    while lines and (lines[0].lower().startswith('sep=') or not _has_text(lines[0])):
         if lines[0].lower().startswith('sep='):
             told = lines[0][4:5]
         del lines[0]
@@ -84,7 +84,7 @@ def _plain(text: str) -> str:
     return GROUPS.sub('', text.strip().replace('\u2212', '-'))
 
 
-def _says_something(line: str) -> bool:
+def _has_text(line: str) -> bool:
     return bool(line.strip()) and not line.lstrip().startswith('#')
 
 

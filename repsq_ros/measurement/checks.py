@@ -143,7 +143,7 @@ def _complete(cut: Cut) -> Fault | None:
 def _alive(cut: Cut) -> Fault | None:
     if cut.by_twist:
         dead = twists.dead_fault(cut.inside, cut.window, cut.limits)
-        if dead or not twists.tells_motion(cut.inside):
+        if dead or not twists.follows_motion(cut.inside):
             return dead
     return frozen_fault(cut.inside, cut.window, cut.limits)
 

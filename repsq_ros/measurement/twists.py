@@ -167,7 +167,7 @@ def _repeated(samples: Samples, window: Window, limits: Limits) -> Fault | None:
     )
 
 
-def tells_motion(samples: Samples) -> bool:
+def follows_motion(samples: Samples) -> bool:
     """Tell whether an odometry with a position reports motion in all its samples.
 
     Wheels at rest repeat values, and a bridge may leave the position zero.

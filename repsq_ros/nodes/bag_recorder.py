@@ -137,7 +137,7 @@ class BagRecorder(CampaignNode):
         self._writing.start()
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self.create_timer(LOOK, self._look, clock=steady)
-        self.create_timer(TELL, self._tell, clock=steady)
+        self.create_timer(TELL, self._report, clock=steady)
         self._look()
 
     @property
@@ -163,7 +163,7 @@ class BagRecorder(CampaignNode):
         kind = expected or kinds[0]
         for other in kinds:
             if other != kind:
-                self._tell_once(f'{topic}: {other} is not recorded, but {kind}')
+                self._report_once(f'{topic}: {other} is not recorded, but {kind}')
         offered = [each.qos_profile for each in publishers if each.topic_type == kind]
         if not offered:
             return
@@ -179,7 +179,7 @@ class BagRecorder(CampaignNode):
         try:
             made = self._subscribe(topic, kind, asked)
         except MissingError as error:
-            self._tell_once(f'{topic}: not recorded: {error}')
+            self._report_once(f'{topic}: not recorded: {error}')
             return
         if known is None:
             profiles = tuple(_profile_of(each) for each in offered)
@@ -213,14 +213,14 @@ class BagRecorder(CampaignNode):
         self._writing.taken += len(data)
         self._writing.queue.put(_RawMessage(topic, kind, log_ns, data))
 
-    def _tell(self) -> None:
+    def _report(self) -> None:
         counts = self._writing.sink.counts
         silent = f'; nothing yet on {", ".join(self.unheard)}' if self.unheard else ''
         self.get_logger().info(
             f'{sum(counts.values())} messages of {len(counts)} topics recorded{silent}'
         )
 
-    def _tell_once(self, text: str) -> None:
+    def _report_once(self, text: str) -> None:
         if text not in self._told:
             self._told.add(text)
             self.get_logger().warning(text)

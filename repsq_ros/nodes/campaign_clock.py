@@ -59,9 +59,9 @@ class CampaignClock:
         self._alarm.cancel()
         if node.get_parameter('use_sim_time').value:
             self._simulated_ns = 0
-            node.create_subscription(ClockMessage, '/clock', self._hear, qos.CLOCK)
+            node.create_subscription(ClockMessage, '/clock', self._on_message, qos.CLOCK)
 
-    def _hear(self, message: ClockMessage) -> None:
+    def _on_message(self, message: ClockMessage) -> None:
         time_ns, now = from_time(message.clock), self._steady.now()
         before_ns = self._simulated_ns or time_ns
         if time_ns < before_ns:

@@ -55,9 +55,9 @@ def case_heard(test: TestCommand) -> CaseHeard:
     )
 
 
-def tell_counted(state: CampaignState, message: CountedTest) -> None:
+def add_counted(state: CampaignState, message: CountedTest) -> None:
     """Add a counted attempt to a state."""
-    state.hear_counted(
+    state.on_counted(
         message.estimate.campaign_id,
         campaign_messages.counted_of(message),
         tuple(message.names),
@@ -77,37 +77,37 @@ class CampaignListener:
         self.state = CampaignState()
         self._beats: dict[str, tuple[float, Heartbeat]] = {}
         self._diagnoses: dict[str, tuple[float, Health]] = {}
-        subscribe_to_phases(node, self._hear_phase)
-        node.create_subscription(CountedTest, topics.COUNTED_TEST, self._hear_counted, qos.WHOLE)
+        subscribe_to_phases(node, self._on_phase)
+        node.create_subscription(CountedTest, topics.COUNTED_TEST, self._on_counted, qos.WHOLE)
         node.create_subscription(
-            QuantizedResult, topics.QUANTIZED_RESULT, self._hear_result, qos.LATCHED
+            QuantizedResult, topics.QUANTIZED_RESULT, self._on_result, qos.LATCHED
         )
-        node.create_subscription(DiagnosticArray, TOPIC, self._hear_diagnoses, qos.DIAGNOSTICS)
+        node.create_subscription(DiagnosticArray, TOPIC, self._on_diagnostics, qos.DIAGNOSTICS)
         for role in ROLES:
             node.create_subscription(
                 Heartbeat,
                 f'{topics.HEARTBEAT}/{role}',
-                lambda beat, role=role: self._hear_beat(role, beat),
+                lambda beat, role=role: self._on_heartbeat(role, beat),
                 qos.HEARTBEAT,
             )
 
-    def _hear_beat(self, role: str, beat: Heartbeat) -> None:
+    def _on_heartbeat(self, role: str, beat: Heartbeat) -> None:
         with self.lock:
             self._beats[role] = (time.monotonic(), beat)
 
-    def _hear_phase(self, test: TestCommand, span: Span) -> None:
+    def _on_phase(self, test: TestCommand, span: Span) -> None:
         with self.lock:
-            self.state.hear_phase(test.campaign_id, case_heard(test), span)
+            self.state.on_phase(test.campaign_id, case_heard(test), span)
 
-    def _hear_counted(self, message: CountedTest) -> None:
+    def _on_counted(self, message: CountedTest) -> None:
         with self.lock:
-            tell_counted(self.state, message)
+            add_counted(self.state, message)
 
-    def _hear_result(self, message: QuantizedResult) -> None:
+    def _on_result(self, message: QuantizedResult) -> None:
         with self.lock:
-            self.state.hear_result(message.campaign_id, campaign_messages.result_of(message))
+            self.state.on_result(message.campaign_id, campaign_messages.result_of(message))
 
-    def _hear_diagnoses(self, message: DiagnosticArray) -> None:
+    def _on_diagnostics(self, message: DiagnosticArray) -> None:
         for status in message.status:
             level = Level(min(int.from_bytes(status.level, 'little'), Level.STALE))
             health = Health(status.name, level, status.message)
@@ -155,14 +155,14 @@ def listening() -> Iterator[CampaignListener]:
     with own_node('repsq_listener', then_ends=True) as (node, executor):
         listener = CampaignListener(node)
 
-        def hear() -> None:
+        def spin() -> None:
             while not ended.is_set():
                 try:
                     executor.spin_once(timeout_sec=0.1)
                 except ExternalShutdownException:
                     return
 
-        thread = threading.Thread(target=hear, daemon=True)
+        thread = threading.Thread(target=spin, daemon=True)
         thread.start()
         try:
             yield listener

@@ -35,7 +35,7 @@ class DeferredMessages(Generic[Message]):
     A publisher's first message may come before its node name, or before the heartbeat of its
     process. So messages wait, in their order, until each publisher on the topic is known.
 
-    :param hear: called with each message that is certainly of an expected node
+    :param callback: called with each message that is certainly of an expected node
     :param believe_single: a single publisher is always accepted, such as the player of a bag
     """
 
@@ -44,10 +44,10 @@ class DeferredMessages(Generic[Message]):
         node: Node,
         publishers: PublisherCheck,
         topic: str,
-        hear: Callable[[Message], None],
+        callback: Callable[[Message], None],
         believe_single: bool = False,
     ) -> None:
-        self._publishers, self._topic, self._hear = publishers, topic, hear
+        self._publishers, self._topic, self._on_message = publishers, topic, callback
         self._alone = publishers.alone_or_only if believe_single else publishers.alone
         self._believe_single = believe_single
         # with each message, when it was received [ns], and its number
@@ -77,4 +77,4 @@ class DeferredMessages(Generic[Message]):
         waiting, self._waiting = self._waiting, []
         for message, received_ns, number in waiting:
             if self._alone(self._topic, received_ns, number):
-                self._hear(message)
+                self._on_message(message)

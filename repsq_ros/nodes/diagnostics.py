@@ -121,7 +121,7 @@ class Diagnostics:
         message.header.stamp = self._node.get_clock().now().to_msg()
         self._publisher.publish(message)
 
-    def tell_test(self, index: int, attempt: int, outcome: Evaluation) -> None:
+    def publish_test(self, index: int, attempt: int, outcome: Evaluation) -> None:
         """Publish a test that is INVALID, or valid but unusual."""
         valid, reason = outcome.valid, outcome.reason or outcome.note
         self._invalid += not valid

@@ -84,11 +84,11 @@ class Estimator(CampaignNode):
     def _listen(self) -> None:
         """Subscribe to measurements."""
         publishers = PublisherCheck(self, {topics.TEST_MEASUREMENT: ('measurement',)})
-        deferred = DeferredMessages(self, publishers, topics.TEST_MEASUREMENT, self._hear)
+        deferred = DeferredMessages(self, publishers, topics.TEST_MEASUREMENT, self._on_message)
         self.create_subscription(
             TestMeasurement, topics.TEST_MEASUREMENT, deferred.take, qos.RECORD
         )
-        self._heartbeat.say(True, '')
+        self._heartbeat.set_status(True, '')
 
     def work(self, executor: SingleThreadedExecutor) -> None:
         """Count a long journal in parts, so that heartbeats continue."""
@@ -118,10 +118,12 @@ class Estimator(CampaignNode):
                 continue
             if self._folder is not None:
                 self._folder.add(record, estimate, sync=False)
-            self._tell_counted(CountedAttempt(record, estimate), Time())
+            self._publish_counted(CountedAttempt(record, estimate), Time())
             if time.monotonic() > until:
                 counted = estimate.n + estimate.invalid + estimate.broken_off + estimate.skipped
-                self._heartbeat.say(False, f'its count of {counted} of {self._of_journal} tests')
+                self._heartbeat.set_status(
+                    False, f'its count of {counted} of {self._of_journal} tests'
+                )
                 return
         campaign.forecasts, self._uncounted = True, None
         if self._folder is not None:
@@ -134,7 +136,7 @@ class Estimator(CampaignNode):
                 self._finish(Time())
         self._listen()
 
-    def _hear(self, message: TestMeasurement) -> None:
+    def _on_message(self, message: TestMeasurement) -> None:
         if message.specification_digest != self._specification.digest:
             self._refused += 1
             self.get_logger().error(
@@ -175,11 +177,11 @@ class Estimator(CampaignNode):
         self._estimates.publish(
             translate.estimate_of(estimate, self._campaign_id, message.header.stamp)
         )
-        self._tell_counted(CountedAttempt(record, estimate), message.header.stamp)
+        self._publish_counted(CountedAttempt(record, estimate), message.header.stamp)
         if estimate.stopped:
             self._finish(message.header.stamp)
 
-    def _tell_counted(self, counted: CountedAttempt, stamp: Time) -> None:
+    def _publish_counted(self, counted: CountedAttempt, stamp: Time) -> None:
         """Publish a counted attempt, and keep it for late joiners."""
         self._counted.publish(
             translate.counted_test_of(counted, self._specification, self._campaign_id, stamp)

@@ -46,7 +46,7 @@ def listen_for_cases(
     if not isinstance(proposal, External) or specification.tester.proposal.table:
         return cases
 
-    def hear(message: TestCommand) -> None:
+    def on_case(message: TestCommand) -> None:
         if message.campaign_id not in ('', campaign_id):
             return
         where = f'case {message.index} on {node.resolve_topic_name(topics.EXTERNAL_CASE)}'
@@ -66,6 +66,6 @@ def listen_for_cases(
 
     events = SubscriptionEventCallbacks()  # the default only logs an incompatible QoS
     node.create_subscription(
-        TestCommand, topics.EXTERNAL_CASE, hear, qos.RECORD, event_callbacks=events
+        TestCommand, topics.EXTERNAL_CASE, on_case, qos.RECORD, event_callbacks=events
     )
     return cases

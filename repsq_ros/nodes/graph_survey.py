@@ -70,12 +70,12 @@ class GraphSurvey(CampaignNode):
                 self.missing.append(f'{each.topic}: {error}')
                 continue
             self.create_subscription(
-                kind, each.topic, lambda message, name=each.topic: self._hear(name, message),
+                kind, each.topic, lambda message, name=each.topic: self._on_message(name, message),
                 qos.SENSOR,
             )  # fmt: skip
         self._until = time.monotonic() + seconds
 
-    def _hear(self, topic: str, message: Any) -> None:
+    def _on_message(self, topic: str, message: Any) -> None:
         self._counts[topic] += 1
         stamp = getattr(getattr(message, 'header', None), 'stamp', None)
         if stamp is not None and len(self._delays[topic]) < KEPT:

@@ -69,7 +69,7 @@ class Guard(CampaignNode):
         self._peers = Peers(self, 'scheduler')
         self._watched = False  # the scheduler was alive at the last look
         self._seen = False  # it has ever been alive
-        subscribe_to_phases(self, self._hear_phase)
+        subscribe_to_phases(self, self._on_phase)
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self.create_timer(1.0 / RATE, self._tick, clock=steady)
         SelfDiagnosis(self, self._health)
@@ -79,7 +79,7 @@ class Guard(CampaignNode):
             return Level.ERROR, self._stops.alarm
         return guard_health(self._watched, self._stopping, self._interventions)
 
-    def _hear_phase(self, test: TestCommand, span: Span) -> None:
+    def _on_phase(self, test: TestCommand, span: Span) -> None:
         self._phase = span.phase
 
     def _look(self) -> None:
@@ -92,13 +92,15 @@ class Guard(CampaignNode):
             self._stops.release()
         elif before and (self._under_way or self._was_stopping):
             self._stop()
-        self._say()
+        self._set_status()
 
-    def _say(self) -> None:
+    def _set_status(self) -> None:
         """Tell the scheduler whether it is watched; it moves nothing before."""
         ready = self._watched and not self._leaving
         status = self._command_type if ready else 'the scheduler'
-        self._heartbeat.say(ready, 'its own end' if self._leaving else status, self._interventions)
+        self._heartbeat.set_status(
+            ready, 'its own end' if self._leaving else status, self._interventions
+        )
 
     @property
     def _command_type(self) -> CommandType:
@@ -135,7 +137,7 @@ class Guard(CampaignNode):
     def leave(self, reason: str) -> None:
         """Announce the end first, so that the scheduler can stop the robot."""
         self._leaving = True
-        self._say()
+        self._set_status()
 
     @property
     def may_leave(self) -> bool:

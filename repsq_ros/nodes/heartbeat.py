@@ -55,7 +55,7 @@ class HeartbeatPublisher:
         )
         node.create_timer(PERIOD, self._beat, clock=Clock(clock_type=ClockType.STEADY_TIME))
 
-    def say(self, ready: bool, status: str, interventions: int = 0) -> None:
+    def set_status(self, ready: bool, status: str, interventions: int = 0) -> None:
         """Set the content of further heartbeats; a change is sent at once."""
         message = self._message
         new = (ready, status, interventions)

@@ -84,7 +84,7 @@ class InputSubscription:
         for subscription in (self._subscription, self._latched):
             while subscription is not None and (waiting := list(take_waiting(subscription, FEW))):
                 for message, info in waiting:
-                    self._hear(message, info)
+                    self._on_message(message, info)
                 if len(waiting) == FEW:
                     beat()
 
@@ -96,7 +96,7 @@ class InputSubscription:
             ):
                 self.received_ns = _received_ns(waiting[-1][1])
 
-    def _hear(self, message: Any, info: dict[str, int]) -> None:
+    def _on_message(self, message: Any, info: dict[str, int]) -> None:
         self.received_ns = _received_ns(info)
         arrival_ns = self._arrival_ns(self.received_ns)
         sample = self._read(message, arrival_ns)

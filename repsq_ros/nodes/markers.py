@@ -96,7 +96,7 @@ class MarkerSheet:
             self._kept[shape.key] = self._marker(shape)
         self._grown[shape.key] = None
 
-    def say_all_again(self) -> None:
+    def send_all_again(self) -> None:
         """Send all markers again for a new subscriber."""
         self._due.update(dict.fromkeys(self._kept))
 

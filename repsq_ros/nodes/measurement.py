@@ -83,7 +83,7 @@ class Measurement(CampaignNode):
         self._measurements = self.create_publisher(
             TestMeasurement, topics.TEST_MEASUREMENT, qos.RECORD
         )
-        subscribe_to_phases(self, self._hear_phase)
+        subscribe_to_phases(self, self._on_phase)
         self._listen()
         self._heartbeat = HeartbeatPublisher(self, 'measurement', self._look)
         SelfDiagnosis(self, self._health)
@@ -146,7 +146,7 @@ class Measurement(CampaignNode):
 
     # Tests ---------------------------------------------------------------------------------------
 
-    def _hear_phase(self, test: TestCommand, span: Span) -> None:
+    def _on_phase(self, test: TestCommand, span: Span) -> None:
         case = campaign_messages.case_of(test)
         if test.campaign_id != self._test.campaign_id:
             self._attempts, self._last = Attempts(), None
@@ -156,7 +156,7 @@ class Measurement(CampaignNode):
         if last is not None and (last.index, last.attempt) == key and span.phase is not Phase.DONE:
             self._measurements.publish(last)
             return
-        record = self._attempts.hear(case, span)
+        record = self._attempts.on_phase(case, span)
         self._recorder.keep(self._attempts.windows)
         if record is not None:
             self._publish(record)
@@ -192,7 +192,7 @@ class Measurement(CampaignNode):
         The sensor has fallen silent, or its stamps never pass the end of the window.
         """
         waits_for = self._waits_for()
-        self._heartbeat.say(not waits_for, waits_for)
+        self._heartbeat.set_status(not waits_for, waits_for)
         self._running.look(time.monotonic())
         self._measure_complete()
         now, overdue = self._running.now, max(OVERDUE, self._grace)
@@ -213,10 +213,10 @@ class Measurement(CampaignNode):
             attempt = self._attempts.close(key)
             self._over_since.pop(key, None)
             if attempt is not None:
-                self._tell(key, outcome)
+                self._report(key, outcome)
                 self._publish(record_of(key, attempt.case.draw, window, outcome))
 
-    def _tell(self, key: Key, outcome: Evaluation) -> None:
+    def _report(self, key: Key, outcome: Evaluation) -> None:
         """Log what is unusual."""
         if not (outcome.reason or outcome.note):
             return
@@ -225,7 +225,7 @@ class Measurement(CampaignNode):
         self.get_logger().warning(
             f'test {index}, attempt {attempt}: {word}{outcome.reason or outcome.note}'
         )
-        self._diagnostics.tell_test(index, attempt, outcome)
+        self._diagnostics.publish_test(index, attempt, outcome)
 
     def _publish(self, record: TestRecord) -> None:
         theirs, own = self._test.specification_digest, self._specification.digest

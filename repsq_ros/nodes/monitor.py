@@ -29,7 +29,7 @@ from repsq_ros.measurement.catalogue import TF
 from repsq_ros.messages import campaign_messages
 from repsq_ros.msg import CountedTest, QuantizedResult, TestCommand
 from repsq_ros.nodes import qos
-from repsq_ros.nodes.campaign_listener import case_heard, tell_counted
+from repsq_ros.nodes.campaign_listener import add_counted, case_heard
 from repsq_ros.nodes.markers import MarkerSheet
 from repsq_ros.nodes.message_classes import message_class
 from repsq_ros.nodes.parameters import Parameters
@@ -66,17 +66,17 @@ class Monitor(CampaignNode):
         self._markers = self.create_publisher(MarkerArray, '~/markers', qos.MARKERS)
         self._publish_frame(frame)
         for kind, topic, callback, profile in (
-            (CountedTest, topics.COUNTED_TEST, self._hear_counted, qos.WHOLE),
-            (QuantizedResult, topics.QUANTIZED_RESULT, self._hear_result, qos.LATCHED),
+            (CountedTest, topics.COUNTED_TEST, self._on_counted, qos.WHOLE),
+            (QuantizedResult, topics.QUANTIZED_RESULT, self._on_result, qos.LATCHED),
         ):
             self.create_subscription(
                 kind, topic, callback, profile, qos_overriding_options=qos.OVERRIDABLE
             )
-        subscribe_to_phases(self, self._hear_phase)
+        subscribe_to_phases(self, self._on_phase)
         SelfDiagnosis(self, self._health)
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self.create_timer(GLANCE, self._look, clock=steady)
-        self.create_timer(REFRESH, self._tell, clock=steady)
+        self.create_timer(REFRESH, self._report, clock=steady)
 
     def _health(self) -> tuple[Level, str]:
         own = '' if self._specification is None else self._specification.digest
@@ -118,16 +118,16 @@ class Monitor(CampaignNode):
 
     # Messages of different topics may come in any order, especially for a late joiner.
 
-    def _hear_phase(self, test: TestCommand, span: Span) -> None:
-        self._state.hear_phase(test.campaign_id, case_heard(test), span)
+    def _on_phase(self, test: TestCommand, span: Span) -> None:
+        self._state.on_phase(test.campaign_id, case_heard(test), span)
         self._stale = True
 
-    def _hear_counted(self, message: CountedTest) -> None:
-        tell_counted(self._state, message)
+    def _on_counted(self, message: CountedTest) -> None:
+        add_counted(self._state, message)
         self._stale = True
 
-    def _hear_result(self, message: QuantizedResult) -> None:
-        self._state.hear_result(message.campaign_id, campaign_messages.result_of(message))
+    def _on_result(self, message: QuantizedResult) -> None:
+        self._state.on_result(message.campaign_id, campaign_messages.result_of(message))
         self._stale = True
 
     def _look(self) -> None:
@@ -142,11 +142,11 @@ class Monitor(CampaignNode):
         self._path.add(sample, span.command_at(sample.stamp_ns, rest))
         self._stale = True
 
-    def _tell(self) -> None:
+    def _report(self) -> None:
         """Publish changes, if there are subscribers."""
         audience = self._markers.get_subscription_count()
         if audience > self._audience:
-            self._sheet.say_all_again()
+            self._sheet.send_all_again()
             self._stale = True
         self._audience = audience
         if not audience or not (self._stale or self._sheet.owes):

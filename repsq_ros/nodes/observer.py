@@ -37,7 +37,7 @@ class Observer(CampaignNode):
     """Passes on the estimates of one campaign and keeps its result.
 
     :param on_pause: called with the phase when the campaign pauses
-    :param say: called with text for people
+    :param report: called with text for people
     :param on_phase: called with each phase of the campaign
     """
 
@@ -47,24 +47,24 @@ class Observer(CampaignNode):
         on_estimate: Callable[[EstimateRecord], None],
         on_result: Callable[[Result], None],
         on_pause: Callable[[Span], None],
-        say: Callable[[str], None],
+        report: Callable[[str], None],
         on_phase: Callable[[Span], None] = lambda span: None,
     ) -> None:
         super().__init__('repsq_observer')
         self._campaign_id = campaign_id
         self._on_estimate = on_estimate
         self._on_result = on_result
-        self._on_pause, self._say, self._on_phase = on_pause, say, on_phase
+        self._on_pause, self._report, self._on_phase = on_pause, report, on_phase
         self._paused = False
         self.result: Result | None = None
         self._number: Publisher | None = None
-        subscribe_to_phases(self, self._hear_phase)
-        self.create_subscription(Estimate, topics.ESTIMATE, self._hear_estimate, qos.RECORD)
+        subscribe_to_phases(self, self._forward_phase)
+        self.create_subscription(Estimate, topics.ESTIMATE, self._forward_estimate, qos.RECORD)
         self.create_subscription(
-            QuantizedResult, topics.QUANTIZED_RESULT, self._hear_result, qos.LATCHED
+            QuantizedResult, topics.QUANTIZED_RESULT, self._forward_result, qos.LATCHED
         )
         self.create_subscription(
-            String, topics.INSTRUCTION, lambda message: say(message.data), qos.LATCHED
+            String, topics.INSTRUCTION, lambda message: report(message.data), qos.LATCHED
         )
         self._asked = {
             name: self.create_client(Trigger, f'scheduler/{name}')
@@ -74,7 +74,7 @@ class Observer(CampaignNode):
     def go_on(self) -> None:
         """Resume after a pause, or confirm a phase, on behalf of a person at the terminal."""
         future = self._asked['resume' if self._paused else 'confirm'].call_async(Trigger.Request())
-        future.add_done_callback(lambda done: self._say(done.result().message))
+        future.add_done_callback(lambda done: self._report(done.result().message))
 
     def offer_number(self, topic: str) -> None:
         """Create a publisher for a number on a topic, in place of a sensor."""
@@ -85,7 +85,7 @@ class Observer(CampaignNode):
         assert self._number is not None
         self._number.publish(Float64(data=value))
 
-    def _hear_phase(self, test: TestCommand, span: Span) -> None:
+    def _forward_phase(self, test: TestCommand, span: Span) -> None:
         if test.campaign_id != self._campaign_id:
             return
         self._paused = span.phase is Phase.PAUSED
@@ -93,11 +93,11 @@ class Observer(CampaignNode):
         if self._paused:
             self._on_pause(span)
 
-    def _hear_estimate(self, message: Estimate) -> None:
+    def _forward_estimate(self, message: Estimate) -> None:
         if message.campaign_id == self._campaign_id:
             self._on_estimate(campaign_messages.estimate_record_of(message))
 
-    def _hear_result(self, message: QuantizedResult) -> None:
+    def _forward_result(self, message: QuantizedResult) -> None:
         if message.campaign_id == self._campaign_id:
             self.result = campaign_messages.result_of(message)
             self._on_result(self.result)

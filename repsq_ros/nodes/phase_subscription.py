@@ -30,11 +30,11 @@ from repsq_ros.protocols.phases import Span
 
 
 def subscribe_to_phases(
-    node: Node, hear: Callable[[TestCommand, Span], None], of_anybody: bool = False
+    node: Node, on_phase: Callable[[TestCommand, Span], None], of_anybody: bool = False
 ) -> None:
     """Subscribe to phases; invalid ones, and those of other publishers, are logged and dropped.
 
-    :param hear: called with the attempt of a phase, and the phase
+    :param on_phase: called with the attempt of a phase, and the phase
     :param of_anybody: accept any publisher, as a simulated robot does: its time would stand still
         after each dropped phase
     """
@@ -46,7 +46,7 @@ def subscribe_to_phases(
         except ValueError as error:
             node.get_logger().error(f'{topics.TEST_PHASE} not understood: {error}')
             return
-        hear(message.test, span)
+        on_phase(message.test, span)
 
     deferred = DeferredMessages(node, publishers, topics.TEST_PHASE, take, believe_single=True)
     node.create_subscription(

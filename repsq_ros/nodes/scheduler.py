@@ -116,16 +116,16 @@ class Scheduler(CampaignNode):
             self._readiness, self._conductor, self._time, self._hold, self._ask,
             self.get_logger().warning, self._resume, self._wait if settings.lockstep else None,
         )  # fmt: skip
-        for kind, topic, hear in (
-            (TestMeasurement, topics.TEST_MEASUREMENT, self._hear_measurement),
-            (Estimate, topics.ESTIMATE, self._hear_estimate),
+        for kind, topic, callback in (
+            (TestMeasurement, topics.TEST_MEASUREMENT, self._on_measurement),
+            (Estimate, topics.ESTIMATE, self._on_estimate),
         ):
-            deferred = DeferredMessages(self, self._readiness.publishers, topic, hear)
+            deferred = DeferredMessages(self, self._readiness.publishers, topic, callback)
             self.create_subscription(kind, topic, deferred.take, qos.RECORD)
         if self._body is not None and settles:
-            self._body.pass_to(lambda samples, _: self._conductor.hear_body(samples))
+            self._body.pass_to(lambda samples, _: self._conductor.on_body(samples))
         self._heartbeat = HeartbeatPublisher(self, 'scheduler', self._beat)
-        self._heartbeat.say(True, '')
+        self._heartbeat.set_status(True, '')
         SelfDiagnosis(self, self._health)
         period, steady = 1.0 / settings.command_rate, Clock(clock_type=ClockType.STEADY_TIME)
         self.create_timer(period, self._tick, clock=steady)
@@ -140,7 +140,7 @@ class Scheduler(CampaignNode):
     def _beat(self) -> None:
         """Poll everything that does not come as a message."""
         self._stops.look()
-        self._heartbeat.say(True, STOPPING if self._stops.pending else '')
+        self._heartbeat.set_status(True, STOPPING if self._stops.pending else '')
         self._notice_alarm()
         self._notice_disobedience()
         self._operator.look()
@@ -168,14 +168,14 @@ class Scheduler(CampaignNode):
             self._supervisor.take_over()
             self._ask(did_not_move(self._obeys), Cause.INSTRUMENT)
 
-    def _hear_measurement(self, message: TestMeasurement) -> None:
+    def _on_measurement(self, message: TestMeasurement) -> None:
         if message.campaign_id == self._campaign_id:
-            self._conductor.hear_measurement(campaign_messages.test_record_of(message))
+            self._conductor.on_measurement(campaign_messages.test_record_of(message))
             self._step(self._time.now_ns())
 
-    def _hear_estimate(self, message: Estimate) -> None:
+    def _on_estimate(self, message: Estimate) -> None:
         if message.campaign_id == self._campaign_id:
-            self._conductor.hear_estimate(campaign_messages.estimate_record_of(message))
+            self._conductor.on_estimate(campaign_messages.estimate_record_of(message))
             self._step(self._time.now_ns())
 
     def _tick(self) -> None:
@@ -336,7 +336,7 @@ class Scheduler(CampaignNode):
                 # The command first: an announced phase is already in force.
                 self._publish_command()
             self._announcements.publish(action)
-            self._tell(action)
+            self._report(action)
         return bool(actions)
 
     def _wait_for_disk(self, error: OutputError) -> None:
@@ -347,7 +347,7 @@ class Scheduler(CampaignNode):
         self._supervisor.take_over()
         self._hold(str(error), cause=Cause.BENCH)
 
-    def _tell(self, action: Action) -> None:
+    def _report(self, action: Action) -> None:
         """Log what happens."""
         logger, name = self.get_logger(), f'campaign {self._campaign_id}'
         if isinstance(action, CountedAttempt):
@@ -381,10 +381,10 @@ class Scheduler(CampaignNode):
             self._command.stop()
             time.sleep(0.02)
         if self._conductor.span is not None:
-            self._heartbeat.say(True, STOPPING if self._stops.pending else '')
+            self._heartbeat.set_status(True, STOPPING if self._stops.pending else '')
             if not self._stops.finish(self._heartbeat.beat):
                 self.exit_code = CampaignError.exit_code
-            self._heartbeat.say(True, '')
+            self._heartbeat.set_status(True, '')
         self._command.wait_for_all_acked()
         self._announcements.wait_for_all_acked()
         self._journal.close()

@@ -105,15 +105,15 @@ class VelocityInput:
             node.create_subscription(
                 TwistStamped,
                 topics.COMMAND_VELOCITY,
-                lambda message: self._hear(message.twist),
+                lambda message: self._on_message(message.twist),
                 qos.COMMAND,
             )
         else:
-            node.create_subscription(Twist, topics.COMMAND_VELOCITY, self._hear, qos.COMMAND)
+            node.create_subscription(Twist, topics.COMMAND_VELOCITY, self._on_message, qos.COMMAND)
         if by_system_clock:
             node.create_timer(BASE_TIMEOUT / 5, self._watch)
 
-    def _hear(self, twist: Twist) -> None:
+    def _on_message(self, twist: Twist) -> None:
         command = campaign_messages.command_of_twist(twist)
         if not all(map(math.isfinite, command)):
             self._node.get_logger().warning(f'cmd_vel {command} is not finite: ignored')
@@ -140,9 +140,9 @@ class ScriptInput:
     def __init__(self, node: Node) -> None:
         self._node = node
         self.command: Command = REST[CommandKind.POSE]
-        node.create_subscription(String, topics.SCRIPT_COMMAND, self._hear, qos.COMMAND)
+        node.create_subscription(String, topics.SCRIPT_COMMAND, self._on_message, qos.COMMAND)
 
-    def _hear(self, message: String) -> None:
+    def _on_message(self, message: String) -> None:
         try:
             script = parse_script(message.data)
         except ValueError as error:

@@ -133,9 +133,9 @@ class SimulatedRobot(CampaignNode):
             return
         self._peers = Peers(self, *ROLES)
         self.create_timer(PERIOD, self._look, clock=RosClock(clock_type=ClockType.STEADY_TIME))
-        subscribe_to_phases(self, self._hear_phase, of_anybody=True)
+        subscribe_to_phases(self, self._on_phase, of_anybody=True)
         # A restarted robot needs the attempts broken off before.
-        self.create_subscription(CountedTest, topics.COUNTED_TEST, self._hear_counted, qos.WHOLE)
+        self.create_subscription(CountedTest, topics.COUNTED_TEST, self._on_counted, qos.WHOLE)
 
     def _health(self) -> tuple[Level, str]:
         held = self._held_since is not None and time.monotonic() - self._held_since > WAITED_LONG
@@ -145,7 +145,7 @@ class SimulatedRobot(CampaignNode):
 
     # Events --------------------------------------------------------------------------------------
 
-    def _hear_phase(self, test: TestCommand, span: Span) -> None:
+    def _on_phase(self, test: TestCommand, span: Span) -> None:
         self._orphaned = False
         if span.broken_off:
             self._note_broken_off((span.index, span.attempt))
@@ -155,7 +155,7 @@ class SimulatedRobot(CampaignNode):
         else:
             self._upcoming.append(span)
 
-    def _hear_counted(self, counted: CountedTest) -> None:
+    def _on_counted(self, counted: CountedTest) -> None:
         test = counted.measurement
         if test.broken_off:
             self._note_broken_off((test.index, test.attempt))

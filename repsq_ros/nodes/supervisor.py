@@ -40,7 +40,7 @@ class Supervisor:
         will resume by itself, and the cause
     :param ask: stops the robot and pauses the campaign until somebody resumes it; aborts the
         campaign if nobody attends it
-    :param say: logs why the campaign still waits
+    :param log: logs why the campaign still waits
     :param resume: resumes the campaign; returns an objection, or ''
     :param wait: called with what simulated time waits for during a test; None: time does not
         wait
@@ -53,12 +53,12 @@ class Supervisor:
         clock: CampaignClock,
         hold: Callable[[str, bool, Cause], object],
         ask: Callable[[str, Cause], None],
-        say: Callable[[str], None],
+        log: Callable[[str], None],
         resume: Callable[[], str],
         wait: Callable[[str], None] | None = None,
     ) -> None:
         self._wait = wait
-        self._readiness, self._recovery, self._say = readiness, Recovery(), say
+        self._readiness, self._recovery, self._log = readiness, Recovery(), log
         self._conductor, self._clock = conductor, clock
         self._hold, self._ask, self._resume = hold, ask, resume
 
@@ -125,4 +125,4 @@ class Supervisor:
         lasts = self._recovery.lasts(now)
         if blockers and lasts:
             machine = machine_text()
-            self._say(f'has waited {lasts:.0f} s: {blockers}{machine and f"; {machine}"}')
+            self._log(f'has waited {lasts:.0f} s: {blockers}{machine and f"; {machine}"}')

@@ -46,13 +46,15 @@ class _Questions:
     ) -> None:
         self._node, self._specification, self._cases = node, specification, cases
         self._out = node.create_publisher(TestCommand, f'{name}/{CASE}', qos.COMMAND)
-        node.create_subscription(TestMeasurement, f'{name}/{ANSWER}', self._hear, qos.COMMAND)
+        node.create_subscription(
+            TestMeasurement, f'{name}/{ANSWER}', self._on_message, qos.COMMAND
+        )
         self._where = node.resolve_topic_name(f'{name}/{ANSWER}')
         self.answers: dict[int, float | None] = {}  # None: the simulator has no answer
         self._asked = 0
         self.heard = self._again = time.monotonic()
 
-    def _hear(self, message: TestMeasurement) -> None:
+    def _on_message(self, message: TestMeasurement) -> None:
         place, psi = message.index, message.psi
         if place >= self._asked or place in self.answers:
             return

@@ -56,7 +56,7 @@ class McapStorage:
         try:
             self._contents = scan(self._file)
             for each in self._contents.damage:
-                self._tell(each)
+                self._report(each)
             if not self._contents.channels or self._contents.damage:
                 self._look_for_channels()
             self._check_data_crc()
@@ -68,7 +68,7 @@ class McapStorage:
         self.counts = self._contents.counts  # None: the file has no summary
         self._known = _mask(self.channels)
 
-    def _tell(self, damage: str) -> None:
+    def _report(self, damage: str) -> None:
         if not self._recover:
             raise DamagedError(damage)
         if damage not in self.damage:
@@ -82,7 +82,7 @@ class McapStorage:
                 try:
                     self._contents.note(opcode, data[begin:end])
                 except DamagedError as error:
-                    self._tell(str(error))
+                    self._report(str(error))
 
     def close(self) -> None:
         """Close the file."""
@@ -140,19 +140,19 @@ class McapStorage:
         at = f'at byte {parts[0].begin} of the file'
         left = len(data) - found.end
         if left and parts[0].complete:
-            self._tell(f'records that make no sense in a chunk {at}: {left} bytes not read')
+            self._report(f'records that make no sense in a chunk {at}: {left} bytes not read')
         elif left:
-            self._tell(f'{left} bytes of a cut chunk {at} not read')
+            self._report(f'{left} bytes of a cut chunk {at} not read')
         block = found.messages
         if not len(block):
             return EMPTY
         strange = block.channels[~self._known[block.channels]]
         if len(strange):
-            self._tell(f'messages of a channel that is not there: {strange.min()}')
+            self._report(f'messages of a channel that is not there: {strange.min()}')
         log_ns = block.log_ns
         begin_ns, end_ns = parts[0].start_ns, max(part.end_ns for part in parts)
         if not (begin_ns <= log_ns.min() and log_ns.max() <= end_ns):
-            self._tell(f'messages recorded before or after their chunk, {at}')
+            self._report(f'messages recorded before or after their chunk, {at}')
         kept = wanted[block.channels]
         return (block if kept.all() else block.take(kept)).sorted()
 
@@ -165,7 +165,7 @@ class McapStorage:
         try:
             return records.unpacked(part.head, data, partly=not part.complete)
         except DamagedError as error:
-            self._tell(f'{error}, at byte {part.begin} of the file: its messages are not read')
+            self._report(f'{error}, at byte {part.begin} of the file: its messages are not read')
             return b''
 
     def _indexed(self, part: McapPart) -> dict[int, Integers]:
@@ -195,7 +195,7 @@ class McapStorage:
             block = self._file.at(begin, min(1 << 20, self._contents.data_end - begin))
             found = zlib.crc32(block, found)
         if found != crc:
-            self._tell('the checksum (CRC) of its data does not hold')
+            self._report('the checksum (CRC) of its data does not hold')
 
 
 def _mask(numbers: set[int] | dict[int, Channel]) -> NDArray[np.bool_]:

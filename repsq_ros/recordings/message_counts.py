@@ -28,7 +28,7 @@ from repsq_ros.recordings.storage import Storage
 Stream = tuple[str, str]  # topic and type
 
 
-def told_counts(
+def known_counts(
     storages: Sequence[Storage], sources: Sequence[RecordedFiles]
 ) -> Counter[Stream] | None:
     """Return the number of messages by the files, or else by the metadata; None: neither."""

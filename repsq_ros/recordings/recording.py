@@ -36,7 +36,7 @@ from repsq_ros.recordings.message_block import (
     in_order,
     merged,
 )
-from repsq_ros.recordings.message_counts import CountCheck, told_counts
+from repsq_ros.recordings.message_counts import CountCheck, known_counts
 from repsq_ros.recordings.opening import damage_line, opened, with_beside
 from repsq_ros.recordings.recorded_types import RecordedTypes
 from repsq_ros.recordings.storage import Storage
@@ -155,7 +155,7 @@ class Recording:
     @property
     def streams(self) -> list[RecordedTopic]:
         """Topics with their types, counts and quality of service, sorted by name."""
-        counts = told_counts(self._storages, self._sources)
+        counts = known_counts(self._storages, self._sources)
         found: dict[tuple[str, str], RecordedTopic] = {}
         for channel in self._channels:
             key = (channel.topic, channel.type)

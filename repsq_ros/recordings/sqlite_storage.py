@@ -212,7 +212,7 @@ class SqliteStorage:
         if not numbers:
             self.damage.append('no row of a message was found')
             return
-        self._tell_missing(np.frombuffer(numbers, dtype=np.int64), pages.unreadable)
+        self._report_missing(np.frombuffer(numbers, dtype=np.int64), pages.unreadable)
         rows: Integers = np.frombuffer(found, dtype=np.int64).reshape(-1, 7)
         rows = rows[np.unique(rows[:, 1], return_index=True)[1]]  # stale pages repeat some rows
         rows = rows[np.argsort(rows[:, 0], kind='stable')]
@@ -233,7 +233,7 @@ class SqliteStorage:
             self.damage.append(f'{lost} messages whose pages are missing, about {rows[0, 0]} ns')
         return of_messages(found)
 
-    def _tell_missing(self, numbers: Integers, unreadable: int) -> None:
+    def _report_missing(self, numbers: Integers, unreadable: int) -> None:
         missing = int(numbers.max() - numbers.min()) + 1 - len(np.unique(numbers))
         for told in (
             '' if self.damage else self._quick_check(),

@@ -119,13 +119,13 @@ class CampaignTests:
         """
         windows = []
         for item in messages:
-            phase = self._hear(item)
+            phase = self._on_message(item)
             window = None if phase is None else window_of(phase.span)
             if phase is not None and window is not None and self._is_wanted(phase):
                 windows.append(window)
         return windows
 
-    def _hear(self, item: BagMessage) -> RecordedPhase | None:
+    def _on_message(self, item: BagMessage) -> RecordedPhase | None:
         message = item.message
         if item.topic == self._phase:
             phase = _phase_of(self._recording, item.log_ns, message)
@@ -243,7 +243,7 @@ def _follow(
         if told is not test or case is None:
             test, case = told, campaign_messages.case_of(told)
         campaign.digest = campaign.digest or _digest_of(each, commands)
-        record = attempts.hear(case, each.span)
+        record = attempts.on_phase(case, each.span)
         if record is not None:
             segments[each.key] = _ended(record)
             attempts.close(each.key)

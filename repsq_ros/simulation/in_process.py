@@ -102,8 +102,8 @@ def run_in_process(
             estimate = campaign.add(record)
             if estimate is None:
                 raise RuntimeError(f'{record} does not continue the campaign')
-            conductor.hear_measurement(record)
-            conductor.hear_estimate(estimate)
+            conductor.on_measurement(record)
+            conductor.on_estimate(estimate)
             if on_test is not None:
                 on_test(record, estimate)
         actions = conductor.advance(span.end_ns)
@@ -193,7 +193,7 @@ class _World:
         ]
         if specification.feedback is not None:
             feedback = specification.feedback
-            self._takers.append((sensor_of(feedback), feedback, conductor.hear_body))
+            self._takers.append((sensor_of(feedback), feedback, conductor.on_body))
         for condition, source in zip(measure.conditions, measure.condition_inputs, strict=True):
             add = partial(self.recorder.add, condition=condition.name)
             self._takers.append((sensor_of(source), source, add))

@@ -39,7 +39,7 @@ from repsq_ros.measurement.indicator import Indicator
 from repsq_ros.specification.model import Specification
 from repsq_ros.specification.partition_section import PartitionChoice, PartitionType
 from repsq_ros.studies.counts import Count, count_tests
-from repsq_ros.studies.expected_promise import ExpectedPromise, altered, foretell
+from repsq_ros.studies.expected_promise import ExpectedPromise, altered, expected_promise
 from repsq_ros.studies.spread import Spread, starting_bounds
 from repsq_ros.timebase import to_seconds
 
@@ -80,7 +80,7 @@ class Offer:
     c: float
     alpha: float
     count: Count
-    foretold: ExpectedPromise  # the expected sentences of its result
+    promise: ExpectedPromise  # the expected sentences of its result
     p_same: float  # plug-in for two runs of this size, averaged over r* in its cell
 
     @property
@@ -91,12 +91,12 @@ class Offer:
     @property
     def accurate(self) -> bool:
         """Tell whether the requested accuracy of the published value is promised."""
-        return self.foretold.accurate
+        return self.promise.accurate
 
     @property
     def agreed(self) -> bool:
         """Tell whether agreement of two labs with 1 - beta is promised."""
-        return self.foretold.agreed
+        return self.promise.agreed
 
     @property
     def guarantees(self) -> bool:
@@ -192,9 +192,9 @@ def _offers(
     ) -> Offer:
         count = count_of(specification, rule, aim, miss, known, controlled)
         spread = ((rule is anytime and controlled) or known)[0]
-        foretold = foretell(altered(specification, rule, aim, miss, laid))
+        promise = expected_promise(altered(specification, rule, aim, miss, laid))
         p_same = _p_same(spread.sd, count.mean, laid.alpha, laid.kind == PartitionType.ANCHORED)
-        return Offer(name, rule.name, aim, miss, laid.alpha, count, foretold, p_same)
+        return Offer(name, rule.name, aim, miss, laid.alpha, count, promise, p_same)
 
     laid = cells.partition is not None
     # Replicators have fixed cells, and so do standards.
@@ -263,9 +263,9 @@ def _certified(specification: Specification, known: Known, total: float, c: floa
     median = whole(float(np.median(counts)))
     # Never interpolate to a place without an end.
     most = whole(float(np.sort(counts)[math.ceil(0.95 * (len(counts) - 1))]))
-    foretold = foretell(altered(specification, CertifiedCell(), total, c))
+    promise = expected_promise(altered(specification, CertifiedCell(), total, c))
     count_of_all = Count(median, median, most)
-    return Offer(name, CertifiedCell.name, math.nan, c, alpha, count_of_all, foretold, math.nan)
+    return Offer(name, CertifiedCell.name, math.nan, c, alpha, count_of_all, promise, math.nan)
 
 
 def budget_of(

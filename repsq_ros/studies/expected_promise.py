@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from repsq_ros.campaign.promise import facts_of, say
+from repsq_ros.campaign.promise import facts_of, sentences
 from repsq_ros.estimation.binomial import Binomial
 from repsq_ros.estimation.divergence_sized import DivergenceSized
 from repsq_ros.estimation.moments import FixedN
@@ -42,9 +42,9 @@ class ExpectedPromise:
     provisos: tuple[str, ...] = ()  # unproven assumptions of the promise
 
 
-def foretell(specification: Specification) -> ExpectedPromise:
+def expected_promise(specification: Specification) -> ExpectedPromise:
     """Return the result's sentences if the rule is met without incidents."""
-    said = say(facts_of(specification, specification.make_proposal()))
+    said = sentences(facts_of(specification, specification.make_proposal()))
     rule = specification.tester.stopping
     open_ = isinstance(rule, FIXED) and not (
         isinstance(rule, Binomial) and rule.widest(specification.accuracy.c) <= specification.gamma

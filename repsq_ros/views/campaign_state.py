@@ -62,17 +62,17 @@ class CampaignState:
         self.counted, self._keys = [], set()
         self.case = self.span = self.result = None
 
-    def hear_phase(self, campaign_id: str, case: CaseHeard, span: Span) -> None:
+    def on_phase(self, campaign_id: str, case: CaseHeard, span: Span) -> None:
         """Add a phase and its case."""
         self._enter(campaign_id)
         self.case, self.span = case, span
-        self._hear_names(case.names, case.units, case.digest)
+        self._set_names(case.names, case.units, case.digest)
 
-    def _hear_names(self, names: tuple[str, ...], units: tuple[str, ...], digest: str) -> None:
+    def _set_names(self, names: tuple[str, ...], units: tuple[str, ...], digest: str) -> None:
         self.names, self.units = names or self.names, units or self.units
         self.digest = digest or self.digest
 
-    def hear_counted(
+    def on_counted(
         self,
         campaign_id: str,
         counted: CountedAttempt,
@@ -86,14 +86,14 @@ class CampaignState:
         :param digest: of the current specification
         """
         self._enter(campaign_id)
-        self._hear_names(names, units, digest)
+        self._set_names(names, units, digest)
         key = (counted.record.index, counted.record.attempt)
         if key in self._keys:
             return
         self._keys.add(key)
         self.counted.append(counted)
 
-    def hear_result(self, campaign_id: str, result: Result) -> None:
+    def on_result(self, campaign_id: str, result: Result) -> None:
         """Add the result."""
         self._enter(campaign_id)
         self.result = result

@@ -76,7 +76,7 @@ class FolderState:
             self._take(told.campaign_id, entry)
         self._read = len(entries)
         if self._campaign.stopped and self.state.result is None:
-            self.state.hear_result(told.campaign_id, self._campaign.result(told.campaign_id))
+            self.state.on_result(told.campaign_id, self._campaign.result(told.campaign_id))
         return True
 
     def _take(self, campaign_id: str, entry: Entry) -> None:
@@ -87,7 +87,7 @@ class FolderState:
         estimate = self._campaign.add(record)
         if estimate is not None:
             box, digest = self._specification.box, self._specification.digest
-            self.state.hear_counted(
+            self.state.on_counted(
                 campaign_id, CountedAttempt(record, estimate), box.names, box.units, digest
             )
 

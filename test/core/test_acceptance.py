@@ -39,7 +39,7 @@ from scipy import stats
 
 from repsq_ros import cli
 from repsq_ros.campaign.campaign import Campaign
-from repsq_ros.campaign.promise import facts_of, say
+from repsq_ros.campaign.promise import facts_of, sentences
 from repsq_ros.campaign.records import TestRecord
 from repsq_ros.campaign.result_text import result_text
 from repsq_ros.errors import SpecificationError
@@ -217,7 +217,7 @@ def test_a_campaign_that_ends_first_leaves_it_open(tmp_path):
 
 def test_before_the_campaign_it_is_said_what_is_accepted(tmp_path):
     specification = load(written(tmp_path))
-    said = say(facts_of(specification, specification.make_proposal()))
+    said = sentences(facts_of(specification, specification.make_proposal()))
     assert 'Accepted is a true mean of at most 0.6' in said.acceptance
 
 

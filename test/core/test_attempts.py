@@ -28,7 +28,7 @@ WINDOW = (10, 20)
 def say(attempts, phase, index=0, attempt=0, window=WINDOW, **more):
     window = window if phase is Phase.COMMAND else None
     span = Span(phase, index, attempt, 5, None, (), window, **more)
-    return attempts.hear(Case(index, attempt, DRAW), span)
+    return attempts.on_phase(Case(index, attempt, DRAW), span)
 
 
 @pytest.fixture

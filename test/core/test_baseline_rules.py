@@ -35,7 +35,7 @@ from repsq_ros.sampling.distributions import Product, uniform
 from repsq_ros.sampling.divergence import divergence
 from repsq_ros.sampling.marginals import Beta
 from repsq_ros.specification.load import load
-from repsq_ros.studies.expected_promise import foretell
+from repsq_ros.studies.expected_promise import expected_promise
 
 C, BETA, GAMMA = 0.01, 0.1, 0.04
 UNIT = Bounds(0.0, 1.0)
@@ -104,7 +104,7 @@ def query_content(content):
 
 
 def test_a_specification_with_the_query_promises_accuracy_and_agreement(content, write):
-    said = foretell(load(write(query_content(content))))
+    said = expected_promise(load(write(query_content(content))))
     assert said.accurate
     assert said.agreed
     assert 'With probability 0.99 the true mean is within 0.3 of this result' in said.guarantee
@@ -133,7 +133,7 @@ def test_a_campaign_by_the_query_ends_where_it_says(content, write):
 )  # fmt: skip
 def test_cells_of_the_query_suppose_runs_that_are_near_enough(content, write, rule, gamma, agreed):
     query_content(content)['tester'].update(gamma=gamma, stopping={'rule': rule})
-    said = foretell(load(write(content)))
+    said = expected_promise(load(write(content)))
     assert said.agreed is agreed
     assert agreed or 'supposes runs within 0.02222 of the true mean' in said.agreement
 
@@ -203,7 +203,7 @@ def test_a_specification_sizes_its_tests_by_the_divergence(content, write):
     assert 0.05 < rule.divergence < 0.2
     assert rule.tail == 0.0  # ln 1.637 is below L + 2.5
     assert rule.tests == math.ceil(math.exp(rule.divergence + 5.0))
-    assert not foretell(load(write(content))).accurate
+    assert not expected_promise(load(write(content))).accurate
     content['tester'].update(proposal='monte_carlo')
     assert load(write(content)).tester.stopping.tests == math.ceil(math.exp(5.0))
 
@@ -240,7 +240,7 @@ def test_it_takes_no_part_in_first_of(content, write):
 def test_iso9283_makes_thirty_cycles_and_promises_nothing(content, write):
     content['tester']['stopping'] = {'rule': 'iso9283'}
     specification = load(write(content))
-    said = foretell(specification)
+    said = expected_promise(specification)
     assert specification.tester.stopping.cycles == 30
     assert not said.accurate
     assert said.guarantee.startswith('Nothing: ISO 9283 asks for a number of cycles')

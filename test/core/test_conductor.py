@@ -48,8 +48,8 @@ def answer(conductor, case, valid=True, stopped=False, psi=0.5, question='', **m
         case.index, case.attempt, psi, case.draw.weight, valid, '' if valid else 'gap',
         x=case.draw.x, **more,
     )  # fmt: skip
-    conductor.hear_measurement(record)
-    conductor.hear_estimate(
+    conductor.on_measurement(record)
+    conductor.on_estimate(
         EstimateRecord(
             index=case.index,
             attempt=case.attempt,
@@ -120,7 +120,7 @@ def test_the_next_test_needs_both_answers(conductor):
     case, _ = conductor.start(0)
     now = run_test(conductor, 0)
     assert conductor.advance(now + SECOND) == []
-    conductor.hear_measurement(TestRecord(0, 0, 0.5, 1.0, True))
+    conductor.on_measurement(TestRecord(0, 0, 0.5, 1.0, True))
     assert conductor.advance(now + 2 * SECOND) == []
     answer(conductor, case)
     counted, following, dwell = conductor.advance(now + 3 * SECOND)
@@ -307,8 +307,8 @@ def test_a_pause_after_an_attempt_that_came_to_its_end_breaks_nothing_off(conduc
 def test_the_first_answer_counts_and_one_to_another_test_is_forgotten(conductor):
     case, _ = conductor.start(0)
     now = run_test(conductor, 0)
-    conductor.hear_measurement(TestRecord(1, 0, 0.9, 1.0, True))  # nobody has asked for it
-    conductor.hear_measurement(TestRecord(0, 0, 0.5, 1.0, True))
+    conductor.on_measurement(TestRecord(1, 0, 0.9, 1.0, True))  # nobody has asked for it
+    conductor.on_measurement(TestRecord(0, 0, 0.5, 1.0, True))
     answer(conductor, case, psi=0.7)
     counted, following, _ = conductor.advance(now)
     assert counted.record.psi == 0.5
@@ -341,7 +341,7 @@ def test_a_test_whose_phases_are_over_before_a_pause_is_not_repeated(conductor, 
     case, _ = conductor.start(0)
     now = run_test(conductor, 0)
     if heard:
-        conductor.hear_measurement(TestRecord(0, 0, 0.5, 1.0, True))
+        conductor.on_measurement(TestRecord(0, 0, 0.5, 1.0, True))
     (paused,) = conductor.pause(now, 'a cable')
     assert not paused.broken_off
     answer(conductor, case)
@@ -356,15 +356,15 @@ def test_after_a_pause_the_next_test_begins_no_earlier_than_it_is_given(conducto
     """A simulated robot has lived on meanwhile, perhaps beyond what the scheduler has heard."""
     case, _ = conductor.start(0)
     now = run_test(conductor, 0)
-    hear_estimate = []
+    on_estimate = []
     if not estimated:
-        conductor.hear_estimate = hear_estimate.append
+        conductor.on_estimate = on_estimate.append
     answer(conductor, case)
     conductor.pause(now, 'by the operator')
     actions = conductor.resume(now, now + 3 * SECOND)
     if not estimated:
-        del conductor.hear_estimate
-        conductor.hear_estimate(hear_estimate[0])
+        del conductor.on_estimate
+        conductor.on_estimate(on_estimate[0])
         actions = conductor.advance(now + SECOND)
     dwell = actions[-1]
     assert (dwell.index, dwell.phase, dwell.start_ns) == (1, Phase.DWELL, now + 3 * SECOND)

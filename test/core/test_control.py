@@ -354,13 +354,13 @@ def test_a_missing_v_is_what_its_case_makes_of_it():
 
 
 def test_what_v_can_have_been_is_what_z_can_have_been_and_the_offset():
-    foreseen = Predictable(-0.3, Bounds(-0.2, 0.9))
-    assert foreseen.shifted(Bounds(0.2, 0.8)) == Bounds(pytest.approx(-0.1), pytest.approx(0.5))
-    assert foreseen.shifted(Bounds(0.0, 2.0)) == foreseen.bounds
+    predicted = Predictable(-0.3, Bounds(-0.2, 0.9))
+    assert predicted.shifted(Bounds(0.2, 0.8)) == Bounds(pytest.approx(-0.1), pytest.approx(0.5))
+    assert predicted.shifted(Bounds(0.0, 2.0)) == predicted.bounds
     assert Predictable(math.nan, UNIT).shifted(Bounds(0.2, 0.8)) == UNIT
     control, _, _, random = taught(60, TARGETS['uniform'])
     test = CountedCase(TARGETS['uniform'].sample(random), 0.4, 1.0, 1.0)
-    before = control.foresee(test)
+    before = control.predict(test)
     found = control.count(test)
     assert (before.offset, before.bounds) == (found.offset, found.bounds)
     assert found.value == pytest.approx(0.4 + before.offset)

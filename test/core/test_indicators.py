@@ -30,7 +30,7 @@ from repsq_ros.estimation.binomial import Binomial, tests_for
 from repsq_ros.estimation.proportions import clopper_pearson
 from repsq_ros.estimation.stopping import Bounds, Question
 from repsq_ros.specification.load import load
-from repsq_ros.studies.expected_promise import foretell
+from repsq_ros.studies.expected_promise import expected_promise
 
 UNIT = Bounds(0.0, 1.0)
 tests_for.__test__ = False
@@ -142,9 +142,9 @@ def test_what_is_neither_0_nor_1_voids_it(indicator, write):
 
 
 def test_it_is_promised_beforehand_where_it_cannot_be_wider(indicator, write):
-    assert not foretell(load(write(indicator))).accurate
+    assert not expected_promise(load(write(indicator))).accurate
     indicator['tester']['stopping']['tests'] = 130
-    assert foretell(load(write(indicator))).accurate
+    assert expected_promise(load(write(indicator))).accurate
     assert Binomial(130).widest(0.05) < 0.1 < Binomial(60).widest(0.05)
 
 
@@ -223,7 +223,7 @@ def test_rare_events_take_fewer_tests_with_c_toward_the_upper_end():
 
 def test_the_result_says_how_c_was_split(content, write):
     content['tester']['stopping'] = {'rule': 'anytime', 'c_below': 0.1}
-    told = foretell(load(write(content))).guarantee
+    told = expected_promise(load(write(content))).guarantee
     assert '0.1 of the probability of a miss is that of the lower end, as was declared' in told
     content['tester']['control'] = 'regression'
-    assert '0.1 of the probability of a miss' in foretell(load(write(content))).guarantee
+    assert '0.1 of the probability of a miss' in expected_promise(load(write(content))).guarantee

@@ -100,29 +100,29 @@ def test_a_key_counts_for_the_case_that_was_commanded(measure, tmp_path):
     assert isinstance(measure, Measure)
     sheet = LogSheet(measure.quantity, tmp_path)
     assert sheet.press('s') == ''
-    assert sheet.hear(span(Phase.DWELL)) == ''
+    assert sheet.on_phase(span(Phase.DWELL)) == ''
     assert sheet.press('s') == ''  # nothing has happened yet
     asked = 'test 0: how did it end? s success, l slipped, d dropped'
-    assert sheet.hear(span(Phase.COMMAND)) == asked
-    assert sheet.hear(span(Phase.COMMAND)) == ''
+    assert sheet.on_phase(span(Phase.COMMAND)) == asked
+    assert sheet.on_phase(span(Phase.COMMAND)) == ''
     assert sheet.press('x') == ''
     assert sheet.told is None
     assert sheet.press('L') == 'test 0: slipped'
     assert sheet.press('d') == 'test 0: dropped'  # thought better of
-    assert sheet.hear(span(Phase.RECORD)) == ''
+    assert sheet.on_phase(span(Phase.RECORD)) == ''
     assert sheet.told == 2
-    sheet.hear(span(Phase.PAUSED))
+    sheet.on_phase(span(Phase.PAUSED))
     assert sheet.press('s') == ''
-    assert sheet.hear(span(Phase.DWELL, 0, 1)) == ''
+    assert sheet.on_phase(span(Phase.DWELL, 0, 1)) == ''
     assert sheet.told is None
     assert sheet.press('s') == ''
-    sheet.hear(span(Phase.MOVE, 0, 1))
+    sheet.on_phase(span(Phase.MOVE, 0, 1))
     sheet.press('d')
-    sheet.hear(span(Phase.MOVE, 1, 0))
+    sheet.on_phase(span(Phase.MOVE, 1, 0))
     assert sheet.told is None
     # Another program goes on with the same campaign: nothing is written over.
     again = LogSheet(measure.quantity, tmp_path)
-    again.hear(span(Phase.MOVE, 0, 1))
+    again.on_phase(span(Phase.MOVE, 0, 1))
     again.press('s')
     assert (tmp_path / LOG_SHEET).read_text().splitlines() == [
         'index,attempt,outcome,psi', '0,0,slipped,0.5', '0,0,dropped,0.75', '0,1,dropped,0.75',

@@ -146,7 +146,7 @@ def test_an_arm_in_millimetres_long_names_and_long_reasons(write):
     specification = load(write(content))
     told = story(5, 3)
     span = Span(Phase.PAUSED, 5, 2, 0, None, (), reason='condition speed_scaling: 0.3, ' * 20)
-    told.hear_phase('lab-1', replace(case(3, 5), names=('x' * 40, 'y', 'z')), span)
+    told.on_phase('lab-1', replace(case(3, 5), names=('x' * 40, 'y', 'z')), span)
     assert_legible(all_shapes(BoardUpdater(specification), told, trail_of('pose')))
 
 
@@ -168,7 +168,7 @@ def test_all_tests_invalid():
 def test_numbers_that_are_none_stop_nothing():
     told = story(2, 3)
     record = TestRecord(2, 0, 0.0, 1.0, False, 'nan', x=(math.nan, 0.0, 0.0))
-    told.hear_counted('lab-1', CountedAttempt(record, estimate(2, invalid=1, half=math.inf)))
+    told.on_counted('lab-1', CountedAttempt(record, estimate(2, invalid=1, half=math.inf)))
     assert_legible(all_shapes(BoardUpdater(load(G1)), told))
     assert_legible(all_shapes(BoardUpdater(None), told))
 
@@ -192,9 +192,9 @@ def scripted(write):
         TestRecord(3, 0, 0.5, 0.4, True, **common),
     ]
     for each in counted_by(specification, attempts):
-        told.hear_counted('lab-1', each)
+        told.on_counted('lab-1', each)
     span = Span(Phase.COMMAND, 4, 0, 0, SECOND, (0.0, 0.1, 0.2))
-    told.hear_phase('lab-1', replace(case(3), x=(0.0, 0.15, 0.3), index=4), span)
+    told.on_phase('lab-1', replace(case(3), x=(0.0, 0.15, 0.3), index=4), span)
     return specification, told
 
 
@@ -243,7 +243,7 @@ def test_the_case_under_test_is_marked_in_every_panel(scripted):
         middle = pair.panel.place(x[pair.column], x[pair.row])
         assert circle.mean(axis=0) == pytest.approx(middle)
     done = Span(Phase.DONE, 4, 0, 0, None, ())
-    told.hear_phase('lab-1', told.case, done)
+    told.on_phase('lab-1', told.case, done)
     assert not of_name(all_shapes(BoardUpdater(specification), told), 'under_test')
 
 
@@ -269,7 +269,7 @@ def test_the_panel_says_what_happens(scripted):
 
 def test_another_specification_than_the_campaigns_is_told():
     told = story(3, 3)
-    told.hear_phase('lab-1', case(3, 3, digest='f' * 64), told.span)
+    told.on_phase('lab-1', case(3, 3, digest='f' * 64), told.span)
     panel = of_name(all_shapes(BoardUpdater(load(G1)), told), 'panel')
     assert any('differs from that of the campaign' in text.text for text in panel)
 
@@ -281,10 +281,10 @@ def test_the_axis_of_psi_shows_cells_interval_estimate_and_result(content, write
     for record in records_of([0.4, 0.5, 0.45] * 1000):
         made = campaign.add(replace(record, index=record.index))
         if made is not None:
-            told.hear_counted('lab-1', CountedAttempt(record, made))
+            told.on_counted('lab-1', CountedAttempt(record, made))
     assert campaign.stopped
     result = campaign.result('lab-1')
-    told.hear_result('lab-1', result)
+    told.on_result('lab-1', result)
     shapes = all_shapes(BoardUpdater(specification), told)
     wide = panels.AXIS_RIGHT - panels.AXIS_LEFT
 
@@ -338,7 +338,7 @@ def test_uniform_cases_have_no_density_and_a_learnt_proposal_has(scripted):
         psi, x = (0.9, 0.28) if k % 2 else (0.1, -0.1)
         case_ = (x, 0.1 * (k % 3 - 1), 0.02 * (k % 5))
         record = TestRecord(k, 0, psi, 1.0, True, x=case_, weight_bound=2.0)
-        told.hear_counted('lab-1', CountedAttempt(record, estimate(k)))
+        told.on_counted('lab-1', CountedAttempt(record, estimate(k)))
     drawn = {s.key[1]: s for s in show.change(told).moving if s.key[0] == 'density'}
     proposal = specification.make_proposal()
     for counted in told.counted:
@@ -384,7 +384,7 @@ def test_ten_thousand_tests_are_few_shapes_and_one_more_changes_one():
     assert sum(len(group.places) for group in groups) == 30_000
     assert len(groups) <= 30_000 / FULL + 1
     record = TestRecord(10_000, 0, 0.5, 1.0, True, x=(0.0, 0.0, 0.0))
-    told.hear_counted('lab-1', CountedAttempt(record, estimate(10_001)))
+    told.on_counted('lab-1', CountedAttempt(record, estimate(10_001)))
     again = show.change(told)
     assert not again.redraw and not again.still
     assert [len(group.places) <= FULL + 3 for group in again.grown] == [True]
@@ -395,11 +395,11 @@ def test_other_colours_draw_everything_anew_and_another_campaign_begins_an_empty
     show = BoardUpdater(load(G1))
     show.change(told)
     record = TestRecord(3, 0, 0.99, 1.0, True, x=(0.0, 0.0, 0.0))
-    told.hear_counted('lab-1', CountedAttempt(record, estimate(4)))
+    told.on_counted('lab-1', CountedAttempt(record, estimate(4)))
     change = show.change(told)
     assert change.redraw
     assert sum(len(s.places) for s in change.still if s.key[0] == 'cases') == 4 * 3
-    told.hear_phase('lab-2', case(3), told.span or Span(Phase.IDLE, 0, 0, 0, None, ()))
+    told.on_phase('lab-2', case(3), told.span or Span(Phase.IDLE, 0, 0, 0, None, ()))
     change = show.change(told)
     assert change.redraw
     assert not [s for s in change.still if s.key[0] == 'cases']
@@ -537,14 +537,14 @@ def test_time_left_is_the_robots_and_breaks_do_not_count():
         20, 0, 0.5, 1.0, True, window_start_ns=90_000 * SECOND, window_end_ns=90_005 * SECOND,
         x=(0.0, 0.0, 0.0),
     )  # fmt: skip
-    told.hear_counted('lab-1', CountedAttempt(late, estimate(21)))
+    told.on_counted('lab-1', CountedAttempt(late, estimate(21)))
     assert seconds_per_test(told.counted) == pytest.approx(8.0)
     assert math.isnan(seconds_per_test(told.counted[:1]))
 
 
 def test_who_heard_too_little_says_so():
     told = CampaignState()
-    told.hear_counted('lab-1', CountedAttempt(records_of([0.4])[0], estimate(40, invalid=2)))
+    told.on_counted('lab-1', CountedAttempt(records_of([0.4])[0], estimate(40, invalid=2)))
     assert told.unheard == 41
     panel = of_name(all_shapes(BoardUpdater(load(G1)), told), 'panel')
     assert any('41 attempts were counted before' in text.text for text in panel)

@@ -72,7 +72,7 @@ class Bench:
                 self.sent.append((self.now_ns, command))
             arrived = [pose for at, pose in self.sent if self.now_ns >= at + self.delay_ns]
             if sensor and arrived:
-                self.conductor.hear_body(
+                self.conductor.on_body(
                     body_sample(self.now_ns, arrived[-1][:3], UPRIGHT, frame='base')
                 )
             self.take(self.conductor.advance(self.now_ns))
@@ -135,10 +135,10 @@ def test_the_gauge_is_recorded_after_the_dwell_against_a_tare_from_before_the_mo
 
 def answer(conductor, valid=True, stopped=False, **more):
     case = conductor.case
-    conductor.hear_measurement(
+    conductor.on_measurement(
         TestRecord(case.index, case.attempt, 0.1, 1.0, valid, '' if valid else 'gap', **more)
     )
-    conductor.hear_estimate(
+    conductor.on_estimate(
         EstimateRecord(
             case.index, case.attempt, 1, 0, 0, 0, 0.1, 0.0, 0.0, 0.2, 0.1, 0.01, 'rule', 9, 1.0,
             1.0, stopped,
@@ -226,7 +226,7 @@ def test_a_silent_sensor_ends_no_phase(specification):
 def test_a_clock_that_is_behind_is_told_of(specification):
     bench = Bench(specification, attended=True)
     bench.start()
-    bench.conductor.hear_body(body_sample(SECOND // 2, (0.0, 0.0, 0.0), UPRIGHT, frame='base'))
+    bench.conductor.on_body(body_sample(SECOND // 2, (0.0, 0.0, 0.0), UPRIGHT, frame='base'))
     bench.live(40, sensor=False)
     assert 'the newest sample of the body is 30.5' in bench.spans[-1].reason
 

@@ -24,7 +24,7 @@ import yaml
 
 from repsq_ros.campaign.campaign import Campaign
 from repsq_ros.campaign.folder import CampaignFolder
-from repsq_ros.campaign.promise import facts_of, say
+from repsq_ros.campaign.promise import facts_of, sentences
 from repsq_ros.campaign.records import TestRecord
 from repsq_ros.errors import SpecificationError
 from repsq_ros.estimation.alpha import anchored_c
@@ -195,7 +195,7 @@ def test_where_both_labs_doubt_their_sensors_the_larger_doubt_is_said_once(
         campaign.add(record(index, 0.46, psi_error=first))
     replication = publish(specification, campaign.result('lab'), tmp_path / 'campaign')
     facts = facts_of(replication, replication.make_proposal())
-    told = say(dataclasses.replace(facts, systematic=second)).agreement
+    told = sentences(dataclasses.replace(facts, systematic=second)).agreement
     assert told.count('the sensors are right') == 1
     assert '(their errors may have moved the mean by 0.008, the mean of psi_error)' in told
 
@@ -528,7 +528,7 @@ def test_before_a_campaign_the_same_is_said_as_after_one_that_went_well(
 ):
     content['tester']['stopping'] = rule
     specification = load(write(content))
-    planned = say(facts_of(specification, specification.make_proposal()))
+    planned = sentences(facts_of(specification, specification.make_proposal()))
     result = run(specification, 0.46)
     if accurate:
         assert (planned.guarantee, planned.agreement) == (result.guarantee, result.agreement)
@@ -543,8 +543,8 @@ def test_before_a_campaign_an_assumption_is_said_and_after_one_only_if_it_was_ne
     content['accuracy']['selection'] = 'assume_independent'
     specification = load(write(content))
     facts = facts_of(specification, specification.make_proposal())
-    assert 'tests were lost whatever psi would have been' in say(facts).guarantee
-    assert say(dataclasses.replace(facts, lost=0, independent=0)).provisos == ()
+    assert 'tests were lost whatever psi would have been' in sentences(facts).guarantee
+    assert sentences(dataclasses.replace(facts, lost=0, independent=0)).provisos == ()
     assert run(specification, 0.46).provisos == ()
 
 
@@ -559,7 +559,7 @@ def test_only_one_path_leads_to_a_promise(outcome, violations, half_width, conte
         outcome=outcome, violations=violations, half_width=half_width, lower=0.4, upper=0.5,
     )  # fmt: skip
     sound = outcome is Outcome.REACHED and not violations and half_width <= 0.04
-    said = say(facts)
+    said = sentences(facts)
     assert said.accurate is sound
     assert ('within 0.04 of the estimate' in said.guarantee) is sound
     holds = not violations and outcome is not Outcome.VOID

@@ -127,7 +127,7 @@ def test_a_free_protocol_is_a_list_of_phases(walking, write):
     while not conductor.waiting and now_ns < 20 * SECOND:
         now_ns += 20_000_000
         still = (0.0, 0.0, 0.0)
-        conductor.hear_body(body_sample(now_ns, still, UPRIGHT, still, still))
+        conductor.on_body(body_sample(now_ns, still, UPRIGHT, still, still))
         spans += conductor.advance(now_ns)
         if conductor.span.phase is not Phase.COMMAND:
             assert conductor.command(now_ns) == (0.0, 0.0, 0.0)

@@ -165,7 +165,7 @@ def test_repsq_plan_prints_the_cheapest(content, write, capsys):
     told = json.loads(capsys.readouterr().out)
     assert told['cheapest']['rule'] == 'anytime'
     assert told['cheapest']['count']['mean'] == min(
-        each['count']['mean'] for each in told['offers'] if each['foretold']['agreed']
+        each['count']['mean'] for each in told['offers'] if each['promise']['agreed']
     )
     for word, told in (
         (['--sd', 'nan'], 'parameter sd: found nan'),

@@ -28,7 +28,7 @@ PRESSED, RELEASED = True, False
 def pressed_after(*messages, publishers=2):
     switches = Switches()
     for number, pressed in messages:
-        switches.hear(number, pressed, publishers)
+        switches.on_message(number, pressed, publishers)
     return switches.pressed
 
 
@@ -72,5 +72,5 @@ def test_while_a_switch_is_pressed_nothing_that_others_say_releases_it(seed, cou
     for _ in range(length):
         one = random.randrange(count)
         pressed[one], numbers[one] = random.random() < 0.3, numbers[one] + 1
-        switches.hear(numbers[one], pressed[one], count)
+        switches.on_message(numbers[one], pressed[one], count)
         assert switches.pressed >= any(pressed)

@@ -127,7 +127,7 @@ def test_a_wrong_guess_of_the_mean_gains_nothing(wrong):
     sides = []
     for n in range(60, 190):
         case = bench.CountedCase(campaign.x[n], campaign.psi[n], 1.0, 1.0)
-        sides.append((case.psi, control.foresee(case).sides))
+        sides.append((case.psi, control.predict(case).sides))
     for place, sign in enumerate((1.0, -1.0)):
         b = sides[0][1][place].stake
         assert b is not None

@@ -56,7 +56,7 @@ def walk_to_the_goal(hold_ns, then=()):
 def hear(walk, from_ns, until_ns, position=GOAL):
     """Let the body be seen each 10 ms, the last time at `until_ns`."""
     for stamp_ns in range(from_ns, until_ns + 1, 10 * MS):
-        walk.hear_body(body_sample(stamp_ns, position, UPRIGHT, frame='base'))
+        walk.on_body(body_sample(stamp_ns, position, UPRIGHT, frame='base'))
 
 
 def test_the_newest_samples_are_not_yet_judged():

@@ -109,14 +109,14 @@ def test_blocks_have_a_scale():
 
 def test_the_newest_test_is_the_first_line_with_its_reason():
     told = story(2, 3)
-    told.hear_phase('lab-1', case(3, 2), told.span)
+    told.on_phase('lab-1', case(3, 2), told.span)
     for record in (
         TestRecord(2, 0, 0.0, 1.0, False, 'gap: 0.4 s', x=(0.1, 0.2, 0.3), code='gap'),
         TestRecord(2, 1, 0.0, 1.0, False, 'battery', x=(0.1, 0.2, 0.3), broken_off=True),
         TestRecord(2, 2, 0.0, 1.0, False, 'by the operator', x=(0.1, 0.2, 0.3), skipped=True),
         TestRecord(3, 0, 0.25, 1.5, True, x=(0.1, 0.2, 0.3)),
     ):
-        told.hear_counted('lab-1', CountedAttempt(record, estimate(3, invalid=1)))
+        told.on_counted('lab-1', CountedAttempt(record, estimate(3, invalid=1)))
     lines = watch_board(told).tests
     assert [line.number for line in lines[:4]] == ['3', '2.2', '2.1', '2']
     assert [line.outcome for line in lines[:4]] == [
@@ -315,8 +315,8 @@ def test_hundreds_of_tests_of_a_folder_are_all_there(tmp_path, write):
 
 def test_what_is_heard_twice_counts_once_and_another_campaign_begins_a_new_story():
     told = story(3, 3)
-    told.hear_counted('lab-1', told.counted[1])
+    told.on_counted('lab-1', told.counted[1])
     assert len(told.counted) == 3
-    told.hear_counted('lab-2', CountedAttempt(records_of([0.4])[0], estimate(1)), ('a', 'b', 'c'))
+    told.on_counted('lab-2', CountedAttempt(records_of([0.4])[0], estimate(1)), ('a', 'b', 'c'))
     assert (told.campaign_id, len(told.counted), told.names) == ('lab-2', 1, ('a', 'b', 'c'))
     assert told.span is None

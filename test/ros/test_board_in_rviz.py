@@ -96,7 +96,7 @@ def boards(tmp_path_factory):
         specification = specification_of(dimensions, folder)
         told = story(40, dimensions)
         if ended:
-            told.hear_result('lab-1', result_of(specification))
+            told.on_result('lab-1', result_of(specification))
         update = BoardUpdater(specification).change(told)
         shapes = [*update.still, *update.grown, *update.moving]
         sheet = MarkerSheet('repsq')

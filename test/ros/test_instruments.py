@@ -84,11 +84,11 @@ class Lab:
         self.phase = self.node.create_publisher(TestPhase, topics.TEST_PHASE, qos.RECORD)
         self.statuses = {}
         self.node.create_subscription(
-            DiagnosticArray, '/diagnostics', self._hear, QoSProfile(depth=100)
+            DiagnosticArray, '/diagnostics', self._on_message, QoSProfile(depth=100)
         )
         nodes.start('measurement', {'specification': str(self.file), **(parameters or {})})
 
-    def _hear(self, message):
+    def _on_message(self, message):
         for status in message.status:
             self.statuses[status.name] = status
 

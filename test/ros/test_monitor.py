@@ -61,10 +61,10 @@ class Viewer:
     def __init__(self, node):
         self.markers, self.messages = {}, []
         self.subscription = node.create_subscription(
-            MarkerArray, '/monitor/markers', self._hear, qos.MARKERS
+            MarkerArray, '/monitor/markers', self._on_message, qos.MARKERS
         )
 
-    def _hear(self, message):
+    def _on_message(self, message):
         self.messages.append(message)
         for marker in message.markers:
             if marker.action == Marker.DELETEALL:
@@ -270,7 +270,7 @@ def test_no_message_is_large_and_all_is_said_again_to_who_joins():
         return found
 
     assert len(said()) == 60
-    sheet.say_all_again()
+    sheet.send_all_again()
     assert len(said()) == 60
     # Without anybody having joined, a lost message is made good before long.
     assert set().union(*(names(sheet.message([])) for _ in range(25))) == {

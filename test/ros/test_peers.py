@@ -45,7 +45,7 @@ class Pair:
 
     def heartbeat(self, ready=True, status=''):
         heartbeat = HeartbeatPublisher(self.watched, 'estimator')
-        heartbeat.say(ready, status)
+        heartbeat.set_status(ready, status)
         return heartbeat
 
     def turn(self, seconds=PERIOD):
@@ -80,7 +80,7 @@ def test_a_peer_is_relied_on_once_it_is_ready_and_has_been_there_for_a_while(pai
     heartbeat = pair.heartbeat(False, 'a sensor')
     pair.until(lambda: pair.peers.lives('estimator'))
     assert pair.peers.blockers() == ['the estimator node waits for a sensor']
-    heartbeat.say(True, '')
+    heartbeat.set_status(True, '')
     pair.until(lambda: pair.peers.blockers() == [])
     assert pair.peers.state('estimator').node == '/watched'
 
@@ -153,11 +153,11 @@ def test_a_guard_that_has_stopped_the_robot_is_told_of_once(pair):
     pair.peers = Peers(pair.watching, 'guard')
     watch = GuardWatch(pair.peers, 'twist')
     heartbeat = HeartbeatPublisher(pair.watched, 'guard')
-    heartbeat.say(True, 'twist', 2)  # before this scheduler's time
+    heartbeat.set_status(True, 'twist', 2)  # before this scheduler's time
     pair.until(lambda: pair.peers.lives('guard'))
     watch.look()
     assert watch.blockers() == []
-    heartbeat.say(True, 'twist', 3)
+    heartbeat.set_status(True, 'twist', 3)
     pair.until(lambda: pair.peers.state('guard').interventions == 3)
     watch.look()
     assert watch.blockers() == [
@@ -165,7 +165,7 @@ def test_a_guard_that_has_stopped_the_robot_is_told_of_once(pair):
     ]
     watch.look()
     assert watch.blockers() == []
-    heartbeat.say(True, 'urscript', 3)
+    heartbeat.set_status(True, 'urscript', 3)
     pair.until(lambda: pair.peers.state('guard').status == 'urscript')
     watch.look()
     assert watch.blockers() == [

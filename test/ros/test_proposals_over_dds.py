@@ -83,11 +83,11 @@ class OtherProgram:
             TestCommand, topics.EXTERNAL_CASE, qos.RECORD
         )
         nodes.listener.node.create_subscription(
-            TestMeasurement, topics.TEST_MEASUREMENT, self._hear, qos.RECORD
+            TestMeasurement, topics.TEST_MEASUREMENT, self._on_message, qos.RECORD
         )
         self._offer()
 
-    def _hear(self, message):
+    def _on_message(self, message):
         if message.index == len(self.drawn) - 1 and message.valid:
             self._offer()
 

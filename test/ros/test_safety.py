@@ -240,7 +240,7 @@ def test_a_clock_that_is_set_back_breaks_the_attempt_off_and_no_campaign(moving)
 def test_a_measurement_that_never_comes_ends_the_campaign(nodes, long, write):
     """A measurement node that lives, but does not speak."""
     heartbeat = HeartbeatPublisher(nodes.listener.speaker('measurement'), 'measurement')
-    heartbeat.say(True, '')
+    heartbeat.set_status(True, '')
     common = {'specification': str(write(long)), 'use_sim_time': True}
     nodes.start('simulated_robot', {'speed': 0.0})
     nodes.start('estimator', common)

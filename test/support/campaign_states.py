@@ -60,7 +60,7 @@ def story(tests, dimensions=3, psi=None, valid=True, under_test=True):
         )  # fmt: skip
         if not valid:
             record = TestRecord(**{**vars(record), 'psi': 0.0, 'code': 'gap'})
-        told.hear_counted(
+        told.on_counted(
             'lab-1',
             CountedAttempt(record, estimate(n, invalid=invalid, mean=0.4 if n else math.nan)),
         )
@@ -68,7 +68,7 @@ def story(tests, dimensions=3, psi=None, valid=True, under_test=True):
         span = Span(
             Phase.COMMAND, tests, 0, 8 * tests * SECOND, (8 * tests + 5) * SECOND, (0.1, 0.0, 0.0)
         )
-        told.hear_phase('lab-1', case(dimensions, tests), span)
+        told.on_phase('lab-1', case(dimensions, tests), span)
     return told
 
 

@@ -33,9 +33,9 @@ class Relay:
         self.kept, self._wanted = [], wanted
         node, kind = listener.speaker(role), KEPT[topic][0]
         self._publisher = node.create_publisher(kind, self._target, qos.RECORD)
-        node.create_subscription(kind, self._source, self._hear, qos.RECORD)
+        node.create_subscription(kind, self._source, self._on_message, qos.RECORD)
 
-    def _hear(self, message):
+    def _on_message(self, message):
         self.kept.append(message)
         self.pass_on(*self._wanted(message))
 

@@ -78,7 +78,7 @@ class SportCommand(VelocityCommand):
         self._first = self._last = time.monotonic_ns()
         self._refused, self._refused_at = '', 0.0
         super().__init__(node, parameters, space, self._kind, topics.SPORT_REQUEST, self._walk)
-        node.create_subscription(response, topics.SPORT_RESPONSE, self._hear, qos.COMMAND)
+        node.create_subscription(response, topics.SPORT_RESPONSE, self._on_message, qos.COMMAND)
         if damp_allowed:
             self.other_stops.append(
                 _Damp(lambda: self.send(self._request(SET_STATE, state_request(DAMPING))))
@@ -94,7 +94,7 @@ class SportCommand(VelocityCommand):
     def _walk(self, command: Command) -> Any:
         return self._request(SET_VELOCITY, velocity_request(command, self._duration))
 
-    def _hear(self, response: Any) -> None:
+    def _on_message(self, response: Any) -> None:
         identity, code = response.header.identity, int(response.header.status.code)
         if not self._first < identity.id <= self._last:
             return  # the reply to another program

@@ -43,9 +43,9 @@ class ToolPoseSubscription:
         self._heard = -math.inf
         self._fault = 'nothing heard'
         self._topic = node.resolve_topic_name(TOOL_POSE)
-        node.create_subscription(PoseStamped, TOOL_POSE, self._hear, qos.NEWEST)
+        node.create_subscription(PoseStamped, TOOL_POSE, self._on_message, qos.NEWEST)
 
-    def _hear(self, message: PoseStamped) -> None:
+    def _on_message(self, message: PoseStamped) -> None:
         place, turn = message.pose.position, message.pose.orientation
         position = (float(place.x), float(place.y), float(place.z))
         quaternion = (float(turn.x), float(turn.y), float(turn.z), float(turn.w))

@@ -264,10 +264,10 @@ class _TriggerStop:
         """Call the service, if it is there."""
         if not self._client.service_is_ready():
             return f'{self._name} is not there'
-        self._client.call_async(Trigger.Request()).add_done_callback(self._hear)
+        self._client.call_async(Trigger.Request()).add_done_callback(self._on_message)
         return f'called {self._name}'
 
-    def _hear(self, answer: Future[Trigger.Response]) -> None:
+    def _on_message(self, answer: Future[Trigger.Response]) -> None:
         error = answer.exception()
         response = None if error else answer.result()
         if response is None or not response.success:

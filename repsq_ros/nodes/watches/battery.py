@@ -51,9 +51,9 @@ class BatteryWatch:
         self._silent = False
         self._topic = node.resolve_topic_name(topics.BATTERY)
         if self._limit > 0:
-            node.create_subscription(BatteryState, topics.BATTERY, self._hear, qos.SENSOR)
+            node.create_subscription(BatteryState, topics.BATTERY, self._on_message, qos.SENSOR)
 
-    def _hear(self, message: BatteryState) -> None:
+    def _on_message(self, message: BatteryState) -> None:
         share = float(message.percentage)
         if math.isnan(share):
             return

@@ -46,7 +46,7 @@ class _Stream:
         self._latched = False
         self._pressed_at = -math.inf  # when the last message of a pressed switch came
 
-    def hear(self, message: Bool, info: dict[str, int]) -> None:
+    def on_message(self, message: Bool, info: dict[str, int]) -> None:
         """Add a message."""
         number, pressed = info.get('publication_sequence_number'), bool(message.data)
         self._waiting.append((time.monotonic(), number, pressed))
@@ -64,7 +64,7 @@ class _Stream:
         while self._waiting and time.monotonic() - self._waiting[0][0] >= SETTLED:
             _, number, pressed = self._waiting.popleft()
             if number is not None:
-                self._switches.hear(number, pressed, publishers)
+                self._switches.on_message(number, pressed, publishers)
             elif pressed or publishers <= 1:
                 self._latched = pressed
 
@@ -89,7 +89,7 @@ class EmergencyStopWatch:
         self._streams = (self._best_effort, self._reliable)
         # RECORD, not LATCHED: of two switches, a queue of one message would lose the slower one.
         for stream, profile in zip(self._streams, (qos.SENSOR, qos.RECORD), strict=True):
-            node.create_subscription(Bool, topics.EMERGENCY_STOP, stream.hear, profile)
+            node.create_subscription(Bool, topics.EMERGENCY_STOP, stream.on_message, profile)
 
     def look(self) -> None:
         """Process the messages; called several times a second."""

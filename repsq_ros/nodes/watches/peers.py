@@ -53,7 +53,7 @@ class Peers:
         """
         # Use the time of the last look, so that no peer counts as alive for longer than SILENT.
         for role, beat in self._heartbeats.new():
-            self._peers[role].hear(beat, self._time.now)
+            self._peers[role].on_heartbeat(beat, self._time.now)
         passed = self._time.look(time.monotonic())
         for peer in self._peers.values():
             peer.alive = peer.alive and self._time.now - peer.heard <= SILENT
@@ -137,7 +137,7 @@ class _Peer:
         self._other_heard = 0.0
         self._before: tuple[int, float] = (0, 0.0)  # the previous session, and when it ended
 
-    def hear(self, message: Heartbeat, now: float) -> None:
+    def on_heartbeat(self, message: Heartbeat, now: float) -> None:
         """Process a heartbeat."""
         before, silent_since = self.message, self.heard
         if not self.alive:

@@ -29,7 +29,7 @@ from repsq_ros.estimation.moments import EmpiricalBernstein, Hoeffding
 from repsq_ros.estimation.stopping import Bounds
 from repsq_ros.specification.load import load
 from repsq_ros.studies.costs import _p_same, asked_for, count_of, offers
-from repsq_ros.studies.expected_promise import foretell
+from repsq_ros.studies.expected_promise import expected_promise
 from repsq_ros.studies.repeated_campaigns import Plan, Run, _campaign, run_plan
 from repsq_ros.studies.spread import Pilot, Spread, starting_bounds
 from repsq_ros.studies.summary import Share, summarize
@@ -69,11 +69,11 @@ def test_check_says_what_the_result_says(tester, partition, content, write, caps
     specification = load(file)
     result = _campaign(Plan(str(file), str(file), 'beta:0.47,0.1'), specification, 3)
     assert result.outcome == 'reached'
-    foretold = foretell(specification)
-    assert foretold.guarantee == result.guarantee
-    assert foretold.agreement == result.agreement
-    assert foretold.accurate == result.accurate
-    assert foretold.agreed == result.agreement.startswith('With probability')
+    promise = expected_promise(specification)
+    assert promise.guarantee == result.guarantee
+    assert promise.agreement == result.agreement
+    assert promise.accurate == result.accurate
+    assert promise.agreed == result.agreement.startswith('With probability')
     assert main(['check', str(file)]) == 0
     printed = ' '.join(capsys.readouterr().out.split())  # lines are folded
     assert result.guarantee in printed
@@ -204,7 +204,7 @@ def test_a_control_variate_is_planned_from_a_pilot(content, write, tmp_path, cap
         assert its[0] == its[1]
     offer = find(offers(load(file), spread, bounds, controlled), 'as specified', 'anytime')
     assert offer.count == count
-    assert 'the mean of v' in offer.foretold.guarantee
+    assert 'the mean of v' in offer.promise.guarantee
     assert main(['plan', file, '--pilot', str(pilot)]) == 0
     assert 'with the control variate the standard deviation is' in capsys.readouterr().out
 
