@@ -16,7 +16,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 import time
@@ -27,12 +26,9 @@ from typing import BinaryIO
 
 import yaml
 
-from repsq_ros.configurations import configuration_folder
 from repsq_ros.console.dependent_process import end, start_dependent
 from repsq_ros.launching.campaign_nodes import STOP_TIMEOUT, NodeDescription, enclave_of
 
-# Variables with the file of settings, for Fast DDS before version 3 and from then on.
-PROFILES = ('FASTRTPS_DEFAULT_PROFILES_FILE', 'FASTDDS_DEFAULT_PROFILES_FILE')
 COMMANDING = ('scheduler', 'guard')  # in the order of their end
 
 
@@ -100,14 +96,3 @@ class ProcessGroup:
             if name in self.running:
                 end([self.running[name]], STOP_TIMEOUT)
         end(self.running.values(), STOP_TIMEOUT)
-
-
-def use_this_computer_alone() -> None:
-    """Keep a simulated campaign to this computer, and let its nodes find each other sooner.
-
-    Settings that are there already stay in force.
-    """
-    os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
-    if not any(name in os.environ for name in PROFILES):
-        profile = str(configuration_folder() / 'fast_dds' / 'simulation.xml')
-        os.environ.update(dict.fromkeys(PROFILES, profile))

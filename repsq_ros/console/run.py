@@ -36,7 +36,7 @@ from repsq_ros.console.dependent_process import INTERRUPTED
 from repsq_ros.console.keyboard import log_sheet_of
 from repsq_ros.console.live import LiveLine
 from repsq_ros.console.outputs import new_folder
-from repsq_ros.console.processes import ProcessGroup, use_this_computer_alone
+from repsq_ros.console.processes import ProcessGroup
 from repsq_ros.console.registered_run import chosen_seed
 from repsq_ros.errors import (
     CampaignError,
@@ -183,6 +183,7 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         from repsq_ros.nodes.observer import Observer
         from repsq_ros.nodes.runtime import run_node
+        from repsq_ros.nodes.transport import use_this_computer_alone
     except ImportError as error:
         if arguments.simulate and arguments.resume is None:
             _print('without ROS 2: simulated in this process, as with --in-process', arguments)

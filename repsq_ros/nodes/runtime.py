@@ -33,6 +33,7 @@ from rclpy.signals import SignalHandlerOptions
 from repsq_ros.errors import ParameterError, RepsqError
 from repsq_ros.nodes.process_end import exits_within
 from repsq_ros.nodes.rclpy_versions import PublisherEventCallbacks, SubscriptionEventCallbacks
+from repsq_ros.nodes.transport import use_udp
 
 LEAVING = 2.0  # [s] longest time from the request to end until the end
 SPIN = 0.1  # [s] longest time between two checks for signals
@@ -109,6 +110,7 @@ def run_node(
     reason, code = 'an error in the node', 0
     try:
         try:
+            use_udp()
             rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
         except Exception as error:
             raise ParameterError(
@@ -152,6 +154,7 @@ def own_node(name: str, then_ends: bool = False) -> Iterator[tuple[Node, SingleT
 
     :param then_ends: the process has nothing left to do: it ends even if the middleware hangs
     """
+    use_udp()
     context = rclpy.Context()
     rclpy.init(context=context)
     node = rclpy.create_node(name, context=context)
