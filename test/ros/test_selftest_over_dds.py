@@ -179,7 +179,12 @@ def test_a_sensor_of_a_walker_is_judged_by_its_recording(nodes, tmp_path, damage
     cameras.create_subscription(
         PoseStamped, 'mocap/pose', lambda each: told.publish(damage(each)), qos.SENSOR
     )
-    code, found, said = selftest(nodes, tmp_path, content, WALK, '--remap', 'mocap/pose:=seen')
+    for attempt in range(3):  # where this process is late itself, beside other work
+        folder = tmp_path / f'{attempt}'
+        folder.mkdir()
+        code, found, said = selftest(nodes, folder, content, WALK, '--remap', 'mocap/pose:=seen')
+        if 'behind the clock of this computer' not in found.get('test', ''):
+            break
     faults = {each: fault for each, fault in found.items() if fault}
     assert (code, set(faults) - {'mocap/pose'}) == (3 * bool(name), {name} - {''}), (faults, said)
     assert all(words in fault for fault in faults.values()), faults
