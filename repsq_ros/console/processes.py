@@ -26,6 +26,7 @@ from typing import BinaryIO
 
 import yaml
 
+from repsq_ros.configurations import configuration_folder
 from repsq_ros.console.dependent_process import end, start_dependent
 from repsq_ros.launching.campaign_nodes import STOP_TIMEOUT, NodeDescription, enclave_of
 
@@ -96,3 +97,8 @@ class ProcessGroup:
             if name in self.running:
                 end([self.running[name]], STOP_TIMEOUT)
         end(self.running.values(), STOP_TIMEOUT)
+
+
+def simulation_settings() -> Path:
+    """Return the settings of Fast DDS for a simulated campaign."""
+    return configuration_folder() / 'fast_dds' / 'simulation.xml'

@@ -36,7 +36,7 @@ from repsq_ros.console.dependent_process import INTERRUPTED
 from repsq_ros.console.keyboard import log_sheet_of
 from repsq_ros.console.live import LiveLine
 from repsq_ros.console.outputs import new_folder
-from repsq_ros.console.processes import ProcessGroup
+from repsq_ros.console.processes import ProcessGroup, simulation_settings
 from repsq_ros.console.registered_run import chosen_seed
 from repsq_ros.errors import (
     CampaignError,
@@ -190,7 +190,7 @@ def run(arguments: argparse.Namespace) -> int:
             return _run_in_process(arguments, specification)
         raise MissingError.of_ros('repsq run', error, 'repsq run --simulate') from None
     if arguments.simulate:
-        use_this_computer_alone()
+        use_this_computer_alone(simulation_settings())
     campaign_id = _campaign_id(specification)
     if arguments.resume is not None:
         folder = arguments.resume

@@ -23,10 +23,9 @@ started again. Settings that a user gave stay in force. Fast DDS of Humble does 
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 from rclpy.utilities import get_rmw_implementation_identifier
-
-from repsq_ros.configurations import configuration_folder
 
 # Variables with the file of settings, for Fast DDS before version 3 and from then on.
 PROFILES = ('FASTRTPS_DEFAULT_PROFILES_FILE', 'FASTDDS_DEFAULT_PROFILES_FILE')
@@ -40,14 +39,15 @@ def use_udp() -> None:
         os.environ.setdefault(TRANSPORTS, 'UDPv4')
 
 
-def use_this_computer_alone() -> None:
+def use_this_computer_alone(settings: Path) -> None:
     """Keep this process and its children to this computer, and let them find each other sooner.
 
     Others on this computer, such as RViz, can listen.
+
+    :param settings: file of settings for Fast DDS
     """
     given = any(name in os.environ for name in (*PROFILES, TRANSPORTS, DISCOVERY_RANGE))
     if given or 'fastrtps' not in get_rmw_implementation_identifier():
         os.environ.setdefault(DISCOVERY_RANGE, 'LOCALHOST')
         return
-    profile = str(configuration_folder() / 'fast_dds' / 'simulation.xml')
-    os.environ.update(dict.fromkeys(PROFILES, profile), **{DISCOVERY_RANGE: 'SUBNET'})
+    os.environ.update(dict.fromkeys(PROFILES, str(settings)), **{DISCOVERY_RANGE: 'SUBNET'})
