@@ -29,7 +29,7 @@ from repsq_ros.measurement.condition_checks import condition_fault
 from repsq_ros.measurement.cut import Cut
 from repsq_ros.measurement.inputs import Input, Need
 from repsq_ros.measurement.limits import Condition, Fall, Limits, Unanswered
-from repsq_ros.measurement.own import OwnQuantity
+from repsq_ros.measurement.own import OwnQuantity, Quantity
 from repsq_ros.measurement.psi_error import PsiError
 from repsq_ros.measurement.reasons import Code, Fault
 from repsq_ros.measurement.unanswered import TURN, unanswered
@@ -57,30 +57,12 @@ class Evaluation:
         return Evaluation(0.0, False, reason, samples, code=code)
 
 
-class CheckedQuantity(Protocol):
+class CheckedQuantity(Quantity, Protocol):
     """A number computed from samples that have passed all checks."""
 
     @property
-    def lower(self) -> float:
-        """Lower end of its range M."""
-
-    @property
-    def upper(self) -> float:
-        """Upper end of its range M, the worst psi."""
-
-    @property
-    def unit(self) -> str:
-        """Unit of psi."""
-
-    @property
     def needs(self) -> Need:
-        """The columns that it uses: velocity, position, pose, or reading."""
-
-    def psi(self, cut: Cut) -> float:
-        """Return psi.
-
-        :raises UnmeasurableError: it cannot be computed; the test is INVALID
-        """
+        """The columns that it uses."""
 
     def error_of_psi(self, cut: Cut) -> PsiError:
         """Return the largest error of psi due to the instruments, by cause.

@@ -98,7 +98,7 @@ class TrackingLoss(KeyedDataclass, type='soft_linf'):
 
     needs = Need.VELOCITY
     unit = '1'
-    judges_stamps = True  # its psi_error tells what stamps of arrival do to psi
+    judges_stamps = True  # psi_error covers the errors of arrival stamps
     lower = 0.0  # range M of psi
     upper = 1.0
 
