@@ -67,10 +67,8 @@ from repsq_ros.specification.load import load
 from repsq_ros.specification.model import Specification
 
 RESULT_TIMEOUT = 5.0  # [s] after the scheduler's end for the result to arrive
-EXIT_OF_VERDICT = {
-    AcceptanceVerdict.FAIL.value: 13,
-    AcceptanceVerdict.UNDECIDED.value: 14,
-}  # exit codes of `accept`
+# Exit codes of `accept`.
+EXIT_OF_VERDICT = {AcceptanceVerdict.FAIL.value: 13, AcceptanceVerdict.UNDECIDED.value: 14}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -183,7 +181,7 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         from repsq_ros.nodes.observer import Observer
         from repsq_ros.nodes.runtime import run_node
-        from repsq_ros.nodes.transport import use_this_computer_alone
+        from repsq_ros.nodes.transport import take_domain, use_this_computer_alone
     except ImportError as error:
         if arguments.simulate and arguments.resume is None:
             _print('without ROS 2: simulated in this process, as with --in-process', arguments)
@@ -191,6 +189,8 @@ def run(arguments: argparse.Namespace) -> int:
         raise MissingError.of_ros('repsq run', error, 'repsq run --simulate') from None
     if arguments.simulate:
         use_this_computer_alone(simulation_settings())
+        if (domain := take_domain()) != '0':
+            _print(f'repsq watch and RViz: ROS_DOMAIN_ID={domain}', arguments)
     campaign_id = _campaign_id(specification)
     if arguments.resume is not None:
         folder = arguments.resume

@@ -23,14 +23,21 @@ started again. Settings that a user gave stay in force. Fast DDS of Humble does 
 from __future__ import annotations
 
 import os
+import socket
 from pathlib import Path
 
 from rclpy.utilities import get_rmw_implementation_identifier
+
+from repsq_ros.errors import CampaignError
 
 # Variables with the file of settings, for Fast DDS before version 3 and from then on.
 PROFILES = ('FASTRTPS_DEFAULT_PROFILES_FILE', 'FASTDDS_DEFAULT_PROFILES_FILE')
 TRANSPORTS = 'FASTDDS_BUILTIN_TRANSPORTS'
 DISCOVERY_RANGE = 'ROS_AUTOMATIC_DISCOVERY_RANGE'
+DOMAIN = 'ROS_DOMAIN_ID'
+# Those whose ports Linux gives to no other program; robots seldom have the high ones.
+DOMAINS = ('0', *map(str, range(101, 0, -1)))
+_taken: dict[str, socket.socket] = {}  # domains of this process, by number
 
 
 def use_udp() -> None:
@@ -51,3 +58,29 @@ def use_this_computer_alone(settings: Path) -> None:
         os.environ.setdefault(DISCOVERY_RANGE, 'LOCALHOST')
         return
     os.environ.update(dict.fromkeys(PROFILES, str(settings)), **{DISCOVERY_RANGE: 'SUBNET'})
+
+
+def take_domain() -> str:
+    """Take the domain of `ROS_DOMAIN_ID`, or the first free one, for one simulated robot.
+
+    Two in one domain would both publish `/clock`. The kernel gives the domain's name to a single
+    process among those that reach each other over loopback, until that process ends.
+
+    :returns: the domain
+    :raises CampaignError: another simulated campaign has it
+    """
+    given = os.environ.get(DOMAIN, '')
+    for domain in [given] if given else DOMAINS:
+        name = socket.socket(socket.AF_UNIX)
+        try:
+            if domain not in _taken:
+                name.bind(f'\0repsq-simulation-{domain}')
+                _taken[domain] = name
+        except OSError:
+            continue
+        os.environ[DOMAIN] = domain
+        return domain
+    raise CampaignError(
+        f'{DOMAIN} {given or "not set"}: found another simulated campaign on this computer, '
+        'expected a domain without one'
+    )

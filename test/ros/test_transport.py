@@ -24,7 +24,7 @@ from pathlib import Path
 import pytest
 from support.graph import PATIENCE, domain_of_its_own
 
-from repsq_ros.nodes.transport import DISCOVERY_RANGE, PROFILES, TRANSPORTS
+from repsq_ros.nodes.transport import DISCOVERY_RANGE, DOMAIN, PROFILES, TRANSPORTS
 
 PORT = '/dev/shm/fastrtps_port'  # mapped by each process that uses shared memory
 LISTENER = f"""
@@ -100,3 +100,29 @@ def test_a_node_uses_no_shared_memory_unless_it_is_asked_for(usual, given, found
     )  # fmt: skip
     # The discovery range LOCALHOST brings shared memory with it: said in nodes.md.
     assert done.stdout == found
+
+
+@pytest.mark.parametrize(('given', 'codes'), [(False, [0, 0]), (True, [0, 3])])
+def test_two_simulated_campaigns_at_a_time_have_a_domain_each(
+    short, write, tmp_path, usual, given, codes
+):
+    """In one domain both would publish /clock: the second is refused where it is given."""
+    short['tester'].update(stopping={'rule': 'fixed', 'tests': 3}, max_tests=3)
+    command = [sys.executable, '-m', 'repsq_ros.cli', 'run', str(write(short)), '--simulate']
+    environment = {name: value for name, value in usual.items() if given or name != DOMAIN}
+    both = [
+        subprocess.Popen(
+            [*command, '--seed', '7', '--output', str(tmp_path / name)], env=environment,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        )
+        for name in ('one', 'other')
+    ]  # fmt: skip
+    said = [each.communicate(timeout=PATIENCE)[0] for each in both]
+    assert sorted(each.returncode for each in both) == codes, said
+    results = {file.read_text() for file in tmp_path.glob('*/tests.csv')}
+    if given:
+        refused = f'{DOMAIN} {usual[DOMAIN]}: found another simulated campaign'
+        assert sum(refused in text for text in said) == 1
+    else:
+        assert any(f'{DOMAIN}=1' in text for text in said)
+        assert len(results) == 1
