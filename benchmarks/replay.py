@@ -181,7 +181,7 @@ def alone(words: list[str]) -> None:
     print(next(float(line.split()[1]) / 1024 for line in status if line.startswith('VmHWM')))
 
 
-def compare(name: str, path: Path, file: Path) -> None:
+def compare(name: str, path: Path, file: Path, by_command: bool) -> None:
     """Print a line for each thing that is done with one recording."""
     count = by_arrays(path)
     reference, walk, arrays = timed(lambda: by_reader(path)), None, timed(lambda: by_arrays(path))
@@ -193,6 +193,8 @@ def compare(name: str, path: Path, file: Path) -> None:
         walk = timed(lambda: by_walk(path))
         print(f'  plain numpy walk (reference)         {walk:8.3f} s  {reference / walk:6.1f} x')
     print(f'  into arrays                          {arrays:8.3f} s  {reference / arrays:6.1f} x')
+    if not by_command:
+        return
     reference = python('-c', READER, str(path))
     print(f'  AnyReader, as a process (reference)  {reference:8.3f} s')
     again = ('reevaluate', str(path), '--specification', str(file))
@@ -212,7 +214,9 @@ def main() -> int:
     """Run the benchmark."""
     parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
     parser.add_argument('--tests', type=int, default=449, help='of 8 s, 1000 messages each')
-    parser.add_argument('--quick', action='store_true', help='each once, memory of one recording')
+    parser.add_argument(
+        '--quick', action='store_true', help='each once, commands and memory of one recording'
+    )
     parser.add_argument(
         '--keep', type=Path, help='folder for the recordings; default: thrown away'
     )
@@ -230,7 +234,7 @@ def main() -> int:
         said = quietly('reevaluate', str(bags['plain']), '--specification', str(file))
         print(next(line for line in said.splitlines() if ' valid of ' in line))
         for name, path in bags.items():
-            compare(name, path, file)
+            compare(name, path, file, by_command=name == 'plain' or not arguments.quick)
         print(f'\nlargest memory, of which {memory("nothing"):.0f} MB before anything is read')
         for name, path in list(bags.items())[: 1 if arguments.quick else None]:
             words = [('arrays', str(path))]

@@ -157,10 +157,11 @@ def main() -> None:
     parser.add_argument('--campaigns', type=int, default=200, help='of each ratio; 0: none')
     parser.add_argument('--coverage', type=int, default=1500, help='runs of each twin; 0: none')
     parser.add_argument('--twins', nargs='+', choices=TWINS, default=TWINS, help='for coverage')
+    parser.add_argument('--settings', type=int, default=len(SETTINGS), help='the first so many')
     parser.add_argument('--processes', type=int, help='default: one for each core')
     arguments = parser.parse_args()
     with ProcessPoolExecutor(arguments.processes) as executor:
-        for gamma, simulated in SETTINGS if arguments.campaigns else ():
+        for gamma, simulated in SETTINGS[: arguments.settings] if arguments.campaigns else ():
             without = tests_without(gamma, arguments.campaigns)
             print(f'gamma {gamma:g}, {simulated} simulated tests; without: {without:.1f}')
             for rho in RHO:

@@ -20,8 +20,12 @@ import pytest
 import yaml
 from hypothesis import HealthCheck, settings
 
+from repsq_ros.recordings.contents import LOADER
+
 ROOT = Path(__file__).resolve().parent.parent
 SHARED_DATA = ROOT.parent / 'shared' / 'data'
+# In C where PyYAML has it: thousands of tests read and write a specification.
+DUMPER = getattr(yaml, 'CSafeDumper', yaml.SafeDumper)
 
 # One for all property tests: the same examples in each run, and no clock, since machines are busy.
 # To look further, at random: pytest --hypothesis-profile=far
@@ -64,7 +68,7 @@ def recordings() -> Path:
 
 def paper_settings() -> dict:
     """Return the specification with the settings of the paper."""
-    return yaml.safe_load((ROOT / 'config' / 'paper' / 'g1_locomotion.yaml').read_text())
+    return yaml.load((ROOT / 'config' / 'paper' / 'g1_locomotion.yaml').read_text(), LOADER)
 
 
 def short_campaign() -> dict:
@@ -88,7 +92,8 @@ def write(tmp_path):
 
     def writer(content, name='specification.yaml'):
         path = tmp_path / name
-        path.write_text(content if isinstance(content, str) else yaml.safe_dump(content))
+        text = content if isinstance(content, str) else yaml.dump(content, Dumper=DUMPER)
+        path.write_text(text)
         return path
 
     return writer

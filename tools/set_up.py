@@ -264,7 +264,7 @@ def build(from_wheels: bool) -> None:
             '--symlink-install', '--base-paths', str(ROOT), '--packages-select', 'repsq_ros',
             '--build-base', str(folder), '--install-base', str(VENV),
             '--cmake-args', f'-DPython3_EXECUTABLE={VENV_PYTHON}', '-DBUILD_TESTING=OFF',
-            '-Wno-dev', '--no-warn-unused-cli',
+            f'-DCPP_MESSAGES={"OFF" if from_wheels else "ON"}', '-Wno-dev', '--no-warn-unused-cli',
         ],
         'building the messages and the package', environment,
     )  # fmt: skip

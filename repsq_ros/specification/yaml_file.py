@@ -18,6 +18,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Hashable
+from copy import deepcopy
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +73,12 @@ _Loader.add_implicit_resolver(
 )
 
 
+@lru_cache(maxsize=16)
+def _parsed(text: str) -> Any:
+    """Parse a text once: a command reads the same specification a dozen times."""
+    return yaml.load(text, _Loader)
+
+
 def read(file: Path) -> Section:
     """Read a YAML file whose top is a mapping.
 
@@ -88,7 +96,7 @@ def read(file: Path) -> Section:
             name, '', f'no readable file ({error.strerror})', 'a YAML test specification'
         ) from None
     try:
-        content = yaml.load(text, _Loader)
+        content = deepcopy(_parsed(text))
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
         line = f'line {mark.line + 1}, column {mark.column + 1}' if mark else ''

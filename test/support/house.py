@@ -16,6 +16,7 @@
 
 import ast
 from collections import defaultdict
+from functools import cache
 
 ROS = {
     'rclpy', 'launch', 'launch_ros', 'builtin_interfaces', 'diagnostic_msgs', 'geometry_msgs',
@@ -30,9 +31,16 @@ def room_of(package, path):
     return path.relative_to(package).parts[0].removesuffix('.py')
 
 
+@cache
+def _nodes(text):
+    """Return the imports and the classes of a text in Python: each rule looks at all files."""
+    kinds = (ast.Import, ast.ImportFrom, ast.ClassDef)
+    return [node for node in ast.walk(ast.parse(text)) if isinstance(node, kinds)]
+
+
 def imported(path):
     """Give each module that a file imports, with the names taken from it; '.' if relative."""
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in _nodes(path.read_text()):
         if isinstance(node, ast.ImportFrom):
             yield '.' * node.level + (node.module or ''), [alias.name for alias in node.names]
         elif isinstance(node, ast.Import):
@@ -108,7 +116,7 @@ def classes_of_one_name(package):
     """Tell of names that two classes share; a leading underscore makes no other name."""
     found = defaultdict(set)
     for path in files_of(package):
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in _nodes(path.read_text()):
             if isinstance(node, ast.ClassDef):
                 found[node.name.lstrip('_')].add((path, node.lineno))
     return {name for name, places in found.items() if len(places) > 1}
