@@ -57,7 +57,8 @@ test: environment
 	@echo 'linters and tests run side by side: each part prints what it has found when it ends'
 	@$(MAKE) --no-print-directory --jobs 3 --output-sync=target linters test-core test-nodes
 
-PYTEST := $(VENV)/bin/with_repsq python3 -m pytest --quiet
+# Each of the six processes would compile all tests anew, 9 s of work, where nothing compiled is kept.
+PYTEST := PYTHONDONTWRITEBYTECODE= $(VENV)/bin/with_repsq python3 -m pytest --quiet
 test-core:
 	nice -n 5 $(PYTEST) test/core --numprocesses auto --dist worksteal $(CRASH)
 

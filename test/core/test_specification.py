@@ -20,6 +20,7 @@ from support.specification_faults import FAULTS, change
 from repsq_ros.cli import main
 from repsq_ros.errors import SpecificationError
 from repsq_ros.specification.load import load
+from repsq_ros.specification.yaml_file import read
 
 
 def test_the_demo_specification_is_sound(content, write):
@@ -115,3 +116,10 @@ def test_numbers_may_be_written_with_an_exponent(content, write):
     file = write(content)
     file.write_text(file.read_text().replace('gamma: 0.04', 'gamma: 4e-2'))
     assert load(file).accuracy.gamma == 0.04
+
+
+def test_what_one_reader_changes_no_other_sees(content, write):
+    """A text is parsed once, and each reader has its own."""
+    file = write(content)
+    read(file).content()['accuracy']['gamma'] = 9.0
+    assert read(file).content() == content
