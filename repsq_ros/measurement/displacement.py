@@ -25,6 +25,7 @@ from transforms3d.euler import euler2quat
 
 from repsq_ros.keys import KeyedDataclass, TextEnum, key
 from repsq_ros.measurement.checks import checked, checked_reference
+from repsq_ros.measurement.coverage import FEWEST
 from repsq_ros.measurement.cut import Cut
 from repsq_ros.measurement.inputs import Need
 from repsq_ros.measurement.pose import (
@@ -50,6 +51,7 @@ class WindowReading(TextEnum):
 
 
 MM = 1000.0
+SILENT = 0.1  # share of the window: a gauge that is silent for longer may send on change only
 BEYOND = 10.0  # times the largest displacement: a larger value is not a reading
 
 UPPER = key('upper end of psi: the worst there is', 'mm', above=0)
@@ -128,6 +130,13 @@ class GaugeDisplacement(KeyedDataclass, type='displacement', of='gauge'):
             noise=math.hypot(found, highest, *(_step(each) / 2.0 for each in readings))
         )
 
+    def reading_before(self, cut: Cut) -> tuple[float, ...]:
+        """Return the median of the readings before the command [mm]; empty: not known."""
+        try:
+            return (self._tare(cut),)
+        except UnmeasurableError:
+            return ()
+
     def _tare(self, cut: Cut) -> float:
         """Return the median of the readings before the command [mm].
 
@@ -144,12 +153,24 @@ class GaugeDisplacement(KeyedDataclass, type='displacement', of='gauge'):
                 'effect',
                 Code.TARE,
             )
-        baseline = cut.part(min(usual.start_ns, int(before[-1])), usual.end_ns)
+        last_ns = int(before[-1])
+        baseline = cut.part(min(usual.start_ns, last_ns), usual.end_ns)
         readings = baseline.inside.value
         if readings is None or not np.isfinite(readings).all():
             raise UnmeasurableError('tare: a reading before the command is no number', Code.TARE)
         readings = checked(baseline).values * MM
         self._require_settled(readings, 'tare: readings before the command', Code.TARE)
+        # At rest, a gauge that sends on change is silent.
+        gaps = np.diff([cut.start_ns, *cut.inside.stamps, cut.end_ns])
+        period_ns = float(np.median(gaps))
+        missed = float(np.maximum(gaps - 2.0 * period_ns, 0.0).sum())
+        sends_at_rest = len(gaps) > FEWEST and missed < SILENT * (cut.end_ns - cut.start_ns)
+        if sends_at_rest and usual.start_ns - last_ns > 2.0 * period_ns:
+            raise UnmeasurableError(
+                f'tare: {to_seconds(usual.end_ns - last_ns):.3f} s old, and the gauge sends '
+                f'{1e9 / period_ns:.3g} readings a second at rest',
+                Code.TARE,
+            )
         return readings
 
     def _require_settled(self, readings: NDArray[np.float64], of: str, code: Code) -> None:

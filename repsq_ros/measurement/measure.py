@@ -27,6 +27,7 @@ from repsq_ros.keys import shared
 from repsq_ros.measurement.checked_window import checked_window
 from repsq_ros.measurement.condition_checks import condition_fault
 from repsq_ros.measurement.cut import Cut
+from repsq_ros.measurement.displacement import GaugeDisplacement
 from repsq_ros.measurement.inputs import Input, Need
 from repsq_ros.measurement.limits import Condition, Fall, Limits, Unanswered
 from repsq_ros.measurement.own import OwnQuantity, Quantity
@@ -161,7 +162,7 @@ class Measure:
                 return Evaluation(self.upper, True, '', count, note)
             if objection:
                 return Evaluation.invalid(objection.text, count, objection.code)
-            measured = self._measured_command(ready)
+            measured = self._measured(ready)
             # Most bodies move on average, and need no closer check.
             fastest = max(map(abs, measured), default=0.0)
             still = unanswered(cut) if fastest < TURN * self.limits.least_speed else ''
@@ -196,8 +197,10 @@ class Measure:
             return Evaluation.invalid(text, count, Code.UNANSWERED)
         return Evaluation(self.upper, True, '', count, text, Code.UNANSWERED)
 
-    def _measured_command(self, cut: Cut) -> tuple[float, ...]:
-        """Return the measured command in a window."""
+    def _measured(self, cut: Cut) -> tuple[float, ...]:
+        """Return the measured command in a window, or a gauge's reading before the command."""
+        if isinstance(self.quantity, GaugeDisplacement):
+            return self.quantity.reading_before(cut)
         shows = self.shows
         if shows is None or len(cut.window.command) != NUMBERS[shows]:
             return ()

@@ -151,6 +151,20 @@ def test_a_tare_is_the_median_of_what_was_there_before_the_command(measure_of, b
         assert outcome.psi == pytest.approx(expected, abs=1e-9)
 
 
+@pytest.mark.parametrize('rate', [10, 100])
+@pytest.mark.parametrize('step', [0.0001, 0.01])
+def test_an_old_tare_of_a_gauge_that_sends_at_rest_is_none(measure_of, rate, step):
+    """No header, and no rate declared: the window shows that it is never silent for long."""
+    measure = measure_of(**DIAL, input={'type': 'std_msgs/Float64', 'unit': 'mm'})
+    rng, times = np.random.default_rng(1), np.arange(-25.0, 3.0, 1.0 / rate)
+    said = [(t, N(data=step * round(rng.normal(5.0, 0.002) / step))) for t in times]
+    assert outcome_of(measure, said).valid
+    lost = [(t, each) for t, each in said if not -22.0 < t < -1.0]
+    assert f'old, and the gauge sends {rate} readings' in outcome_of(measure, lost).reason
+    silent = [(t, each) for t, each in lost if not 0.5 < t < 2.0]
+    assert outcome_of(measure, silent).valid  # it may be silent at rest
+
+
 OVER_TIME = [('peak', 90.0), ('mean', 6.7), ('rms', 13.656), ('share_above', 0.02)]
 
 
