@@ -246,7 +246,7 @@ def _provisos(facts: Facts) -> tuple[str, ...]:
         found.append(f'{what} {"was" if lost == 1 else "were"} {INDEPENDENT}')
     if facts.systematic > NEGLIGIBLE * facts.accuracy.gamma:
         found.append(f'{SENSORS}{facts.systematic:.1g}, the mean of psi_error)')
-    found += [f'this is in order: {doubt}' for doubt in facts.doubts]
+    found += [f'this is in order: "{doubt}"' for doubt in facts.doubts]
     return tuple(found)
 
 

@@ -22,11 +22,11 @@ from typing import NamedTuple
 
 from repsq_ros.campaign.campaign import Campaign
 from repsq_ros.campaign.command_response import COMPARED, CommandResponse
+from repsq_ros.campaign.doubts import gauge_doubts
 from repsq_ros.campaign.records import EstimateRecord, TestRecord, record_of
 from repsq_ros.campaign.result import Result
 from repsq_ros.measurement.measure import Evaluation
 from repsq_ros.measurement.window import Window
-from repsq_ros.protocols.command_space import CommandKind
 from repsq_ros.replay.segments import Segment
 from repsq_ros.specification.model import Specification
 
@@ -112,17 +112,21 @@ def fold_records(
     )
 
 
-def against_commands(evaluated: Sequence[EvaluatedSegment], kind: CommandKind) -> tuple[str, ...]:
-    """Return inconsistencies between commands and measurements, one sentence each.
-
-    :param kind: what is commanded: velocity or pose
-    """
-    response = CommandResponse(kind)
+def doubts_about(
+    evaluated: Sequence[EvaluatedSegment], specification: Specification
+) -> tuple[str, ...]:
+    """Return what the tests show of the instruments, in the words of a campaign's events."""
+    response, gauge = CommandResponse(specification.protocol.kind), gauge_doubts(specification)
     for segment, outcome in evaluated:
         command = segment.window.command[:COMPARED]
         if len(outcome.measured) == len(command) == COMPARED:
             response.add(command, outcome.measured)
-    return response.findings
+        if gauge is not None and outcome.valid:
+            gauge.take(segment.index, outcome.psi, outcome.measured)
+    return (
+        *(f'measured against commanded: {each}' for each in response.findings),
+        *(f'readings of the gauge: {each}' for each in (gauge.findings if gauge else ())),
+    )
 
 
 def differences(evaluated: Sequence[EvaluatedSegment]) -> str:

@@ -32,8 +32,8 @@ from repsq_ros.replay.evaluated_campaign import (
 from repsq_ros.replay.evaluation import (
     EvaluatedSegment,
     FoldedCampaign,
-    against_commands,
     differences,
+    doubts_about,
     fold_records,
     records_of,
 )
@@ -139,11 +139,10 @@ def reevaluate(task: Task) -> Reevaluation:
         ]
         losses, digests = tuple(recording.losses), tuple(recording.digests.items())
     first = next(iter(found.evaluated.values()), [])
-    doubts = against_commands(first, own.protocol.kind)
     notes = [
         *found.notes,
         *filter(None, [differences(found.evaluated.get(None, []))]),
-        *(f'measured against commanded: {each}' for each in doubts),
+        *doubts_about(first, own),
     ]
     return Reevaluation(task.bag, found.campaign_id, tuple(rows), tuple(notes), losses, digests)
 

@@ -104,6 +104,13 @@ class CampaignState:
         return self.counted[-1].estimate if self.counted else None
 
     @property
+    def questions(self) -> tuple[str, ...]:
+        """What a person has to look at, each once; without what the campaign now waits for."""
+        asked = dict.fromkeys(each.estimate.question for each in self.counted)
+        reason = '' if self.span is None else self.span.reason
+        return tuple(each for each in asked if each and each not in reason)
+
+    @property
     def unheard(self) -> int:
         """Number of counted attempts whose messages were missed."""
         if self.latest is None:

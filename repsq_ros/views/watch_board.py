@@ -86,6 +86,7 @@ def watch_board(
         said.append(f'{state.unheard} attempts were counted before and are not shown')
     if state.latest is not None and state.latest.note:
         said.append(state.latest.note)
+    said += state.questions
     return WatchBoard(
         state.campaign_id or 'no campaign heard of yet',
         standing,

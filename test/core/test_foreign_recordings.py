@@ -378,25 +378,49 @@ def test_tests_from_a_table_of_times(reevaluated, tmp_path):
     assert [t['code'] for t in tests] == ['', 'cut']
 
 
-def test_an_arm_and_its_gauge_by_a_table(write, tmp_path, capsys):
+@pytest.fixture
+def by_gauge(write, tmp_path, capsys):
+    """Return tests and output of a recording of a gauge [m] at 10 Hz, by a table."""
+
+    def evaluate(reading, seconds, rows):
+        content = yaml.safe_load((ROOT / 'config' / 'ur10e_positioning.yaml').read_text())
+        del content['measure']['conditions'], content['measure']['travel']
+        kind = TYPES['sensor_msgs/msg/Range']
+        told = [
+            (t, kind(header(t, 'gauge'), 0, 0.0, 0.0, 1.0, reading(t), 0.0))
+            for t in np.arange(0.0, seconds, 0.1).tolist()
+        ]
+        bag = write_bag(tmp_path / 'bag', [('/gauge', 'sensor_msgs/msg/Range', told)])
+        table, psi = tmp_path / 'tests.csv', tmp_path / 'psi.csv'
+        table.write_text(f'label,start,end,command_start\n{rows}')
+        options = ['--segment-table', str(table), '--tests', str(psi)]
+        code = main(['reevaluate', str(bag), '--specification', str(write(content)), *options])
+        said = capsys.readouterr()
+        assert code == 0, said.err
+        return list(csv.DictReader(psi.open())), said.out
+
+    return evaluate
+
+
+def test_an_arm_and_its_gauge_by_a_table(by_gauge):
     """Displaced by 50 um from 20 s on; the tare is read before the command at 10 s."""
-    content = yaml.safe_load((ROOT / 'config' / 'ur10e_positioning.yaml').read_text())
-    del content['measure']['conditions'], content['measure']['travel']
-    kind = TYPES['sensor_msgs/msg/Range']
-    told = [
-        (t, kind(header(t, 'gauge'), 0, 0.0, 0.0, 1.0, 0.01 + 5e-5 * (20 < t < 30), 0.0))
-        for t in np.arange(0.0, 60.0, 0.1).tolist()
-    ]
-    bag = write_bag(tmp_path / 'bag', [('/gauge', 'sensor_msgs/msg/Range', told)])
-    table, psi = tmp_path / 'tests.csv', tmp_path / 'psi.csv'
-    table.write_text('label,start,end,command_start\nmoved,21,28,10\nas it was,40,50,33\n')
-    options = ['--segment-table', str(table), '--tests', str(psi)]
-    assert main(
-        ['reevaluate', str(bag), '--specification', str(write(content)), *options]
-    ) == 0, capsys.readouterr().err  # fmt: skip
-    rows = list(csv.DictReader(psi.open()))
+    rows, said = by_gauge(
+        lambda t: 0.01 + 5e-5 * (20 < t < 30), 60.0, 'moved,21,28,10\nas it was,40,50,33\n'
+    )
     assert [row['label'] for row in rows] == ['moved', 'as it was']
     assert [float(row['psi']) for row in rows] == pytest.approx([0.05, 0.0], abs=1e-5)
+    assert 'readings of the gauge' not in said
+
+
+def test_a_gauge_that_was_zeroed_between_tests_of_a_table_is_told(by_gauge):
+    """Each test takes 10 s; before the ninth one, 2 mm are taken away."""
+    _, said = by_gauge(
+        lambda t: 0.005 + 1e-6 * (t // 10 % 3) + 5e-5 * (t % 10 > 5) - 0.002 * (t > 80),
+        140.0,
+        ''.join(f't,{10 * k + 7},{10 * k + 9},{10 * k + 4}\n' for k in range(14)),
+    )
+    assert 'note      readings of the gauge: the reading before the command jumps by -1.99' in said
+    assert 'from test 7 to 8: zeroed, or moved?' in said
 
 
 @pytest.mark.parametrize(

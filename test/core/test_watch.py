@@ -190,6 +190,16 @@ def test_levels_of_an_estimator_and_a_guard():
     assert guard_health(True, True, 1)[0] is Level.ERROR
 
 
+def test_a_question_stays_until_the_campaign_waits_for_its_answer():
+    told, asked = story(3), 'measured against commanded: angular_z: a wrong sign'
+    record = told.counted[1].record
+    told.counted[1] = CountedAttempt(record, estimate(2, question=asked))
+    assert watch_board(told).remarks == (asked,)
+    paused = Span(Phase.PAUSED, 3, 0, 24, None, (), reason=f'{asked}; resume it?')
+    told.on_phase(told.campaign_id, case(3, 3), paused)
+    assert watch_board(told).remarks == ()
+
+
 def test_nothing_heard_is_told_as_such_and_levels_have_their_words():
     board = watch_board(
         CampaignState(),
