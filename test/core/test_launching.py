@@ -14,15 +14,18 @@
 
 """The one list of nodes, which launch files and `repsq run` share: plain data, no ROS."""
 
+import argparse
 import ast
 import configparser
 import importlib
 import re
+from pathlib import Path
 
 import pytest
 from conftest import ROOT
 from support import house
 
+from repsq_ros.console import selftest
 from repsq_ros.errors import CampaignError, OutputError, ParameterError, SpecificationError
 from repsq_ros.launching import arguments
 from repsq_ros.launching.campaign_nodes import (
@@ -190,6 +193,25 @@ def test_a_launch_file_imports_only_what_is_there(path):
                 assert hasattr(arguments, node.attr), node.attr
             elif node.value.id == 'actions':
                 assert f'def {node.attr}(' in ACTIONS.read_text(), node.attr
+
+
+def test_the_self_test_of_a_launch_is_a_command_line_of_the_verb():
+    text = (ROOT / 'launch' / 'selftest.launch.py').read_text()
+    words = [each.value for each in ast.walk(ast.parse(text)) if isinstance(each, ast.Constant)]
+    at = words.index('selftest')
+    assert words[at - 2 : at + 3] == [
+        '-m',
+        'repsq_ros.cli',
+        'selftest',
+        '--parameters',
+        '--output',
+    ]
+    given = [each for each in words[at:] if str(each).startswith('--')]
+    parser = argparse.ArgumentParser()
+    selftest.add_arguments(parser)
+    read = parser.parse_args(['s.yaml', *(part for each in given for part in (each, 'a:=b'))])
+    assert (read.specification, read.remap) == (Path('s.yaml'), ['a:=b'])
+    assert read.parameters == read.output == Path('a:=b')
 
 
 @pytest.mark.parametrize('path', LAUNCH_FILES, ids=lambda path: path.name)

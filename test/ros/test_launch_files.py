@@ -110,6 +110,22 @@ def test_an_argument_becomes_a_parameter_of_its_type():
     assert found['guard'][0]['command_type'] == 'urscript'
 
 
+def test_the_self_test_is_given_every_argument():
+    from launch.actions import DeclareLaunchArgument, ExecuteProcess
+
+    from launch import LaunchContext
+
+    path, context = ROOT / 'launch' / 'selftest.launch.py', LaunchContext()
+    names = [each.name for each in entities(path, DeclareLaunchArgument)]
+    context.launch_configurations.update({name: f'/{name}' for name in names})
+    (process,) = entities(path, ExecuteProcess)
+    process.prepare(context)
+    command = process.process_details['cmd']
+    assert command[1:5] == ['-m', 'repsq_ros.cli', 'selftest', '/specification']
+    assert all(any(each.endswith(f'/{name}') for each in command) for name in names)
+    assert 'odom:=/odometry_topic' in command
+
+
 def test_a_topic_of_the_robot_is_remapped_for_the_nodes_of_a_replay():
     path = ROOT / 'launch' / 'replay.launch.py'
     found = commands(
