@@ -58,7 +58,7 @@ test: environment
 	@$(MAKE) --no-print-directory --jobs 3 --output-sync=target linters test-core test-nodes
 
 # Each of the six processes would compile all tests anew, 9 s of work, where nothing compiled is kept.
-PYTEST := PYTHONDONTWRITEBYTECODE= $(VENV)/bin/with_repsq python3 -m pytest --quiet
+PYTEST := env PYTHONDONTWRITEBYTECODE= $(VENV)/bin/with_repsq python3 -m pytest --quiet
 test-core:
 	nice -n 5 $(PYTEST) test/core --numprocesses auto --dist worksteal $(CRASH)
 
