@@ -82,7 +82,9 @@ def test_the_campaign_of_a_self_test_ends_with_it(tmp_path, number):
         assert 'ended before its last move' in said
 
 
-LONG = 4 * PATIENCE  # [s] for two moves in real time, beside other work
+LONG = 2 * PATIENCE  # [s] for two moves in real time, beside other work
+# What a self-test says of a machine that is busy: of this test's relay, of a node.
+LATE = ('behind the clock of this computer', ' did not run for ')
 WALK = 'linear_x,linear_y,angular_z,weight\n0.225,0.0,0.0,1.0\n0.0,0.225,0.0,1.0\n'
 PLACE = 'x,y,z,weight\n-0.5,0.0,0.4,1.0\n-0.6,-0.1,0.4,1.0\n'
 
@@ -108,12 +110,25 @@ def selftest(nodes, folder, content, moves, *words, meanwhile=None):
     return process.returncode, {each['name']: each['fault'] for each in told['findings']}, said
 
 
+def selftest_in_time(nodes, folder, *words):
+    """Test the station again where this machine was late itself, beside other work."""
+    began = time.monotonic()
+    for attempt in range(3):
+        made = folder / f'{attempt}'
+        made.mkdir()
+        code, found, said = selftest(nodes, made, *words)
+        late = any(word in found.get('test', '') for word in LATE)
+        if not late or time.monotonic() - began > PATIENCE:
+            break
+    return code, found, said
+
+
 def test_an_arm_that_is_in_order_is_green(nodes, tmp_path):
     content = yaml.safe_load((ROOT / 'config/ur10e_positioning.yaml').read_text())
     robot = {'subject': 'arm', 'clock': 'system', 'gauge_position': '-0.55 -0.2 0.25'}
     nodes.start('simulated_robot', robot)
     lab = ROOT / 'config/ur10e_parameters.yaml'
-    code, found, said = selftest(nodes, tmp_path, content, PLACE, '--parameters', lab)
+    code, found, said = selftest_in_time(nodes, tmp_path, content, PLACE, '--parameters', lab)
     assert (code, [each for each in found.values() if each]) == (0, []), said
     assert {'gauge range', 'tool_pose places', 'tool_pose clock'} <= set(found)
 
@@ -150,14 +165,14 @@ def lying(message):
 
 
 class Late:
-    """Says what was 150 ms ago, under a fresh stamp."""
+    """Says what was 160 ms ago, under a fresh stamp."""
 
     def __init__(self):
         self.told = []
 
     def __call__(self, message):
         self.told.append(message.pose)
-        return PoseStamped(header=message.header, pose=self.told[-16:][0])
+        return PoseStamped(header=message.header, pose=self.told[-9:][0])
 
 
 @pytest.mark.parametrize(
@@ -173,18 +188,15 @@ def test_a_sensor_of_a_walker_is_judged_by_its_recording(nodes, tmp_path, damage
     """INVALID tests end it: nobody is asked to resume."""
     content = yaml.safe_load((ROOT / 'config/g1_locomotion.yaml').read_text())
     content['measure']['source'] = 'mocap'
-    nodes.start('simulated_robot', {'clock': 'system', 'seed': 3})
+    # Half of its usual rate: each pose passes through this process, in time.
+    nodes.start('simulated_robot', {'clock': 'system', 'seed': 3, 'mocap_rate': 50.0})
     cameras = nodes.listener.speaker('cameras')
     told = cameras.create_publisher(PoseStamped, 'seen', qos.SENSOR)
     cameras.create_subscription(
         PoseStamped, 'mocap/pose', lambda each: told.publish(damage(each)), qos.SENSOR
     )
-    for attempt in range(3):  # where this process is late itself, beside other work
-        folder = tmp_path / f'{attempt}'
-        folder.mkdir()
-        code, found, said = selftest(nodes, folder, content, WALK, '--remap', 'mocap/pose:=seen')
-        if 'behind the clock of this computer' not in found.get('test', ''):
-            break
+    remap = ('--remap', 'mocap/pose:=seen')
+    code, found, said = selftest_in_time(nodes, tmp_path, content, WALK, *remap)
     faults = {each: fault for each, fault in found.items() if fault}
     assert (code, set(faults) - {'mocap/pose'}) == (3 * bool(name), {name} - {''}), (faults, said)
-    assert all(words in fault for fault in faults.values()), faults
+    assert words in faults.get(name, ''), faults
