@@ -57,7 +57,7 @@ test: environment
 	@echo 'linters and tests run side by side: each part prints what it has found when it ends'
 	@$(MAKE) --no-print-directory --jobs 3 --output-sync=target linters test-core test-nodes
 
-# Each of the six processes would compile all tests anew, 9 s of work, where nothing compiled is kept.
+# Where Python may keep no compiled files, each of the six processes would compile all tests again.
 PYTEST := env PYTHONDONTWRITEBYTECODE= $(VENV)/bin/with_repsq python3 -m pytest --quiet
 test-core:
 	nice -n 5 $(PYTEST) test/core --numprocesses auto --dist worksteal $(CRASH)

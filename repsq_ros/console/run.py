@@ -190,7 +190,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.simulate:
         use_this_computer_alone(simulation_settings())
         if (domain := take_domain()) != '0':
-            _print(f'repsq watch and RViz: ROS_DOMAIN_ID={domain}', arguments)
+            _print(f'watch it with: ROS_DOMAIN_ID={domain} repsq watch', arguments)
     campaign_id = _campaign_id(specification)
     if arguments.resume is not None:
         folder = arguments.resume

@@ -87,6 +87,15 @@ def is_stream(samples: Samples, stamped: bool) -> bool:
     return middle <= FAST_NS or bool(np.mean(values[1:] == values[:-1]) > REPEATED)
 
 
+def coverage_of(steps: Stamps, period_ns: float) -> float:
+    """Return the share of a time interval that lies within a period of a sample.
+
+    :param steps: (n + 1,) [ns] from the start to the first of n samples, ..., to the end
+    """
+    missed = float(np.sum(np.maximum(steps - 2.0 * period_ns, 0.0)))
+    return 1.0 - missed / float(steps.sum())
+
+
 def silence(window: Window) -> Fault:
     """Return the reason for a window without a sample."""
     seconds = to_seconds(window.end_ns - window.start_ns)
@@ -121,8 +130,7 @@ def gap_fault(
             f'{to_seconds(limits.largest_gap_ns):g} s allowed',
         )
     if period_ns > 0:
-        missed = float(np.sum(np.maximum(steps - 2.0 * period_ns, 0.0)))
-        coverage = 1.0 - missed / (end_ns - start_ns)
+        coverage = coverage_of(steps, period_ns)
         if coverage < limits.coverage:
             return Fault(
                 Code.COVERAGE,

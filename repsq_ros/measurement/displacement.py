@@ -25,7 +25,7 @@ from transforms3d.euler import euler2quat
 
 from repsq_ros.keys import KeyedDataclass, TextEnum, key
 from repsq_ros.measurement.checks import checked, checked_reference
-from repsq_ros.measurement.coverage import FEWEST
+from repsq_ros.measurement.coverage import FEWEST, coverage_of
 from repsq_ros.measurement.cut import Cut
 from repsq_ros.measurement.inputs import Need
 from repsq_ros.measurement.pose import (
@@ -51,7 +51,7 @@ class WindowReading(TextEnum):
 
 
 MM = 1000.0
-SILENT = 0.1  # share of the window: a gauge that is silent for longer may send on change only
+COVERED = 0.9  # share of the window: a gauge that covers less may send on change only
 BEYOND = 10.0  # times the largest displacement: a larger value is not a reading
 
 UPPER = key('upper end of psi: the worst there is', 'mm', above=0)
@@ -163,11 +163,11 @@ class GaugeDisplacement(KeyedDataclass, type='displacement', of='gauge'):
         # At rest, a gauge that sends on change is silent.
         gaps = np.diff([cut.start_ns, *cut.inside.stamps, cut.end_ns])
         period_ns = float(np.median(gaps))
-        missed = float(np.maximum(gaps - 2.0 * period_ns, 0.0).sum())
-        sends_at_rest = len(gaps) > FEWEST and missed < SILENT * (cut.end_ns - cut.start_ns)
+        sends_at_rest = len(gaps) > FEWEST and coverage_of(gaps, period_ns) > COVERED
         if sends_at_rest and usual.start_ns - last_ns > 2.0 * period_ns:
             raise UnmeasurableError(
-                f'tare: {to_seconds(usual.end_ns - last_ns):.3f} s old, and the gauge sends '
+                'tare: the last reading before the command is '
+                f'{to_seconds(usual.end_ns - last_ns):.3f} s old, and the gauge sends '
                 f'{1e9 / period_ns:.3g} readings a second at rest',
                 Code.TARE,
             )

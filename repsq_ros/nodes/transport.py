@@ -35,7 +35,7 @@ PROFILES = ('FASTRTPS_DEFAULT_PROFILES_FILE', 'FASTDDS_DEFAULT_PROFILES_FILE')
 TRANSPORTS = 'FASTDDS_BUILTIN_TRANSPORTS'
 DISCOVERY_RANGE = 'ROS_AUTOMATIC_DISCOVERY_RANGE'
 DOMAIN = 'ROS_DOMAIN_ID'
-# Those whose ports Linux gives to no other program; robots seldom have the high ones.
+# Linux gives the ports of these domains to no other program. Robots seldom use the high ones.
 DOMAINS = ('0', *map(str, range(101, 0, -1)))
 _taken: dict[str, socket.socket] = {}  # domains of this process, by number
 
@@ -71,13 +71,14 @@ def take_domain() -> str:
     """
     given = os.environ.get(DOMAIN, '')
     for domain in [given] if given else DOMAINS:
-        name = socket.socket(socket.AF_UNIX)
-        try:
-            if domain not in _taken:
+        if domain not in _taken:
+            name = socket.socket(socket.AF_UNIX)
+            try:
                 name.bind(f'\0repsq-simulation-{domain}')
-                _taken[domain] = name
-        except OSError:
-            continue
+            except OSError:
+                name.close()
+                continue
+            _taken[domain] = name
         os.environ[DOMAIN] = domain
         return domain
     raise CampaignError(

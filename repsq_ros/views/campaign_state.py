@@ -105,7 +105,7 @@ class CampaignState:
 
     @property
     def questions(self) -> tuple[str, ...]:
-        """What a person has to look at, each once; without what the campaign now waits for."""
+        """The questions for a person, each once, without the one that the campaign waits for."""
         asked = dict.fromkeys(each.estimate.question for each in self.counted)
         reason = '' if self.span is None else self.span.reason
         return tuple(each for each in asked if each and each not in reason)

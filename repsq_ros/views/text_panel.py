@@ -120,8 +120,8 @@ def _counts(state: CampaignState) -> Iterator[Line]:
         yield (f'estimate {e.mean:.4f} +- {reach}, to reach {e.gamma:g}', CYAN)
     if state.unheard:
         yield (f'{state.unheard} attempts were counted before and are not shown', ORANGE)
+    room = RIGHT_END - RIGHT_COLUMN
     for said in filter(None, (e.note, *state.questions)):
-        room = RIGHT_END - RIGHT_COLUMN
         yield from ((each, ORANGE) for each in wrapped(plain(said), HEIGHT, room, 2))
 
 

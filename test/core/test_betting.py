@@ -324,7 +324,7 @@ def test_no_adaptive_adversary_makes_more_than_c_miss(adversary):
         rng = np.random.default_rng((29, seed))
         progress, total = Anytime().begin(Question(gamma, OFTEN, whole)), Accumulator()
         average = mean
-        while total.n < 60 and progress.lower <= mean <= progress.upper:
+        while total.n < 100 and progress.lower <= mean <= progress.upper:
             step, above, below = adversary(rng, progress, mean, average)
             bounds = Bounds(mean - below, mean + above)
             z = float(mean + step)
