@@ -38,6 +38,8 @@ NOTHING = 0.1  # share of the command; a smaller gain counts as no response
 FOLLOWED = 0.5  # a smaller gain does not follow if less than
 EXPLAINED = 0.5  # this share of the variance is explained by the commands
 TOO_MUCH = 2.0  # a larger gain is reported: feet read as metres give 3.28, centimetres 100
+# Smallest eigenvalue of the commands' correlations: below it, some are a function of the others.
+COLLINEAR = 1e-9
 EXACT = 1e-6  # residual, as a share of the spread, of an echo that went through 32-bit floats
 
 
@@ -99,7 +101,9 @@ class CommandResponse:
         freedom, of_commands = self._n - len(varied) - 1, s[np.ix_(varied, varied)]
         if not self._names or self._n < FEWEST or not varied or freedom < 3:
             return None
-        if np.linalg.matrix_rank(of_commands, hermitian=True) < len(varied):
+        scale = np.sqrt(np.diag(of_commands))
+        correlations = of_commands / np.outer(scale, scale)
+        if np.linalg.matrix_rank(correlations, tol=COLLINEAR, hermitian=True) < len(varied):
             return None
         inverse, total = np.linalg.inv(of_commands), np.diag(s)[COMPARED:]
         found = inverse @ s[varied, COMPARED:]

@@ -27,6 +27,9 @@ FITS = (Velocity.SLOPE, Velocity.CUBIC)
 FEWEST = 3  # poses for a straight line
 FEWEST_OF_A_CUBIC = 5
 EDGE_NS = 20  # [ns] tolerance of the span, since stamps are rounded
+# Smallest eigenvalue of a cubic's normal equations, as a share of the largest. Below it, the
+# cubic is not determined by poses that came together: that of the smallest coefficients is taken.
+DETERMINED = 1e-10
 
 
 def from_twist(samples: Samples) -> Array:
@@ -118,7 +121,7 @@ def by_cubic(samples: Samples, span: float, first: int = 0) -> Array:
     time, inside, values = _around(samples, span, low, high)
     powers = np.stack([inside * time**k for k in range(4)], axis=2)
     normal = np.einsum('nkp,nkq->npq', powers, powers)
-    found = np.linalg.solve(normal, np.einsum('nkp,nkv->npv', powers, values))
+    found = _inverse(normal) @ np.einsum('nkp,nkv->npv', powers, values)
     slopes = found[:, 1, :] / (span / 2.0)
     return np.column_stack([into_body(slopes[:, :2], found[:, 0, 2]), slopes[:, 2]])
 
@@ -135,7 +138,7 @@ def cubic_noise(samples: Samples, span: float, first: int, every: int) -> Array:
     square = time * time
     powers = np.stack([inside, time, square, square * time], axis=1)
     across = powers.transpose(0, 2, 1)
-    left = values - across @ np.linalg.solve(powers @ across, powers @ values)
+    left = values - across @ (_inverse(powers @ across) @ (powers @ values))
     rows = left.reshape(-1, 3)
     variances: Array = np.diagonal(rows.T @ rows) / float(np.sum(high - low - 4))
     return variances
@@ -158,6 +161,16 @@ def line_noise(stamps: Stamps, span: float, first: int, cubic: bool = False) -> 
     if cubic:
         inverse *= 6.25 + 70.0 / (n * n)
     return float(np.mean(inverse))
+
+
+def _inverse(normal: Array) -> Array:
+    """Return the inverses of normal equations (k, 4, 4).
+
+    Whether a matrix that is nearly singular can be solved, and to what, would depend on the
+    processor's rounding, and two labs would not agree about psi.
+    """
+    inverse = np.linalg.pinv(normal, rcond=DETERMINED, hermitian=True)
+    return inverse.astype(np.float64, copy=False)
 
 
 def _around(

@@ -24,7 +24,6 @@ from typing import NamedTuple
 import numpy as np
 
 from repsq_ros.measurement import velocity
-from repsq_ros.measurement.bunching import bunched_fault
 from repsq_ros.measurement.cut import Cut
 from repsq_ros.measurement.inputs import Velocity
 from repsq_ros.measurement.psi_error import PsiError
@@ -32,7 +31,6 @@ from repsq_ros.measurement.retime import retimed
 from repsq_ros.measurement.samples import Array, Samples, Stamps
 from repsq_ros.measurement.twists import SlopesOfBoth, differences_told, spikes, spikes_told
 from repsq_ros.measurement.velocity import by_slope, cubic_noise, line_noise
-from repsq_ros.measurement.window import UnmeasurableError
 
 CENTRES = 60  # number of instants in a window at which the noise is estimated
 UNEVEN = 0.02  # share of a period: stamps closer than this to even ones count as even
@@ -74,7 +72,6 @@ def velocity_error(cut: Cut, weights: Array, loss: Loss) -> PsiError:
 
     :param weights: (3,) of the velocities' squared errors
     :param loss: from the mean over the states of the weighted sum of squares to psi
-    :raises UnmeasurableError: messages are bunched, and what that does to psi is not known
     """
     command = np.asarray(cut.window.command, dtype=np.float64)
 
@@ -105,7 +102,6 @@ def velocity_error(cut: Cut, weights: Array, loss: Loss) -> PsiError:
             held = moved(square(velocity.estimated(timed, source, first)) - base)
         noise = _noise_of_velocity(timed, source.velocity, source.velocity_span, first, pose)
     except ValueError:
-        _require_no_bunches(cut)
         return PsiError()
     smoothing = 0.0
     if source.velocity in velocity.FITS:
@@ -117,20 +113,11 @@ def velocity_error(cut: Cut, weights: Array, loss: Loss) -> PsiError:
             power = 2.0 * float(variant.taken.var(axis=0) @ weights)
             smoothing *= min(OF_CUBIC * abs(smoothing) / power, 1.0) if power > 0 else 0.0
     stamps = _by_even_stamps(cut, of_all)
-    if stamps is None:
-        _require_no_bunches(cut)
     return PsiError(
         noise=math.hypot(moved(-float(noise @ weights)), held),
         stamps=0.0 if stamps is None else moved(square(stamps) - base),
         smoothing=moved(smoothing),
     )
-
-
-def _require_no_bunches(cut: Cut) -> None:
-    """Refuse bunched messages whose effect on psi is not known."""
-    fault = bunched_fault(cut) if cut.stamps_judged else None
-    if fault is not None:
-        raise UnmeasurableError(fault.text, fault.code)
 
 
 def twist_error(cut: Cut, psi: Callable[[Cut], float]) -> PsiError:

@@ -91,6 +91,17 @@ def test_nothing_is_said_of_few_tests_or_of_one_case():
     assert response(still, np.zeros((20, 3))).findings == ()
 
 
+@pytest.mark.parametrize('seed', range(20))
+def test_nothing_is_said_where_one_command_is_a_function_of_the_others(seed):
+    """Up to rounding: which of them moved the robot is not known."""
+    rng = np.random.default_rng(seed)
+    commands = rng.uniform(-0.3, 0.3, (1000, 3))
+    commands[:, 2] = commands[:, :2] @ rng.uniform(-1.0, 1.0, 2) + 0.1
+    assert response(commands, commands @ turned(90).T).findings == ()
+    commands[:, 2] += rng.normal(0.0, 0.001, 1000)
+    assert response(commands, commands @ turned(90).T).findings != ()
+
+
 def test_an_echo_in_32_bits_and_scaled():
     commands = np.random.default_rng(1).uniform(-0.3, 0.3, (20, 3))
     assert 'an echo' in response(commands, (0.9 * commands).astype(np.float32)).findings[0]

@@ -28,7 +28,7 @@ from repsq_ros.measurement.heading import yaw_of
 from repsq_ros.measurement.inputs import Extrinsics, Input
 from repsq_ros.measurement.retime import retimed
 from repsq_ros.measurement.samples import Samples, joined
-from repsq_ros.measurement.velocity import by_cubic, by_difference, by_slope
+from repsq_ros.measurement.velocity import by_cubic, by_difference, by_slope, cubic_noise
 from repsq_ros.recordings.recording import Recording
 from repsq_ros.specification.input_section import input_of_source
 
@@ -323,6 +323,23 @@ def test_a_cubic_on_a_circle(rate, heading):
     expected = np.tile([0.3, 0.0, 0.5], (len(track), 1))
     assert by_cubic(track, SPAN) == pytest.approx(expected, abs=1e-5)
     assert by_cubic(track, SPAN, first=20) == pytest.approx(by_cubic(track, SPAN)[20:], abs=1e-9)
+
+
+@pytest.mark.parametrize('batch', [8, 10, 15])
+def test_a_cubic_is_the_same_whatever_the_nanoseconds_between_poses_that_came_together(batch):
+    """Else it would depend on the processor's rounding, and one lab's test would be INVALID."""
+    track, _ = swaying(100, 1e-4)
+    order = np.arange(len(track))
+    last = track.stamps[np.minimum(order // batch * batch + batch - 1, len(track) - 1)]
+    found = []
+    for apart in (1, 2, 3):
+        together = Samples(
+            last + apart * (order % batch - batch), track.position, track.orientation
+        )
+        found.append((by_cubic(together, SPAN), cubic_noise(together, SPAN, 0, 1)))
+    for velocity, noise in found:
+        assert velocity == pytest.approx(found[0][0], abs=1e-4)
+        assert noise == pytest.approx(found[0][1], rel=1e-4)
 
 
 @pytest.mark.parametrize('fit', [by_slope, by_cubic])

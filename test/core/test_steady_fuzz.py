@@ -70,14 +70,10 @@ def test_poses_that_are_sent_twice_count(velocity):
 
 
 def test_arrivals_that_were_held_up_count_by_what_they_do_to_psi():
-    """Where psi_error cannot tell, they are a reason of their own."""
     outcomes = [outcome_of(damaged(held_up, False, seed)[1], False) for seed in range(75)]
     codes = [each.code for each in outcomes]
     assert codes.count(None) >= 20 and codes.count(Code.ERROR) >= 20
     assert any('stamps' in each.reason and 'retime: true' in each.reason for each in outcomes)
-    motion = motion_of(np.random.default_rng(57))
-    samples = held_up(motion.table(twist=False), np.random.default_rng(57))
-    assert outcome_of(samples, False).code is Code.BUNCHED
 
 
 def test_the_arrivals_of_a_real_recording_leave_most_windows(recordings):
