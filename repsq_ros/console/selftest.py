@@ -149,7 +149,8 @@ def simulated(
     """
     heard: dict[Input, list[Samples]] = {}
     spans: list[Span] = []
-    reasons: list[str] = []
+    attempts: list[TestRecord] = []
+    ended = ''
 
     def keep(source: Input, sample: Samples) -> Samples:
         arrival = sample.stamps.copy()
@@ -159,8 +160,7 @@ def simulated(
         return sample
 
     def count(record: TestRecord, _: EstimateRecord) -> None:
-        if record.reason:
-            reasons.append(f'test {record.index}: {record.reason}')
+        attempts.append(record)
 
     def note(action: object) -> None:
         if isinstance(action, Span):
@@ -171,9 +171,9 @@ def simulated(
             specification, subject, 1, on_test=count, before=note, heard=keep,
         )  # fmt: skip
     except CampaignError as error:
-        reasons = reasons or [str(error)]
+        ended = str(error)
     samples = {source: joined(parts) for source, parts in heard.items()}
-    return SelfTestRecord(samples, spans, reasons)
+    return SelfTestRecord(samples, spans, attempts, ended)
 
 
 def _on_the_robot(
@@ -205,10 +205,9 @@ def _on_the_robot(
     contents = read_contents(journal) if journal.exists() else None
     if contents is None:
         raise CampaignError(f'{folder / CAMPAIGN}: nothing was tested, see above')
-    reasons = [f'test {each.index}: {each.reason}' for each in contents.tests if each.reason]
-    if code and not reasons:
-        reasons = [f'the campaign ended before its last move, with exit code {code}: see above']
-    return recorded(recording, specification, arguments.remap, reasons)
+    ended = f'the campaign ended before its last move, with exit code {code}: see above'
+    samples, spans = recorded(recording, specification, arguments.remap)
+    return SelfTestRecord(samples, spans, contents.tests, ended if code else '')
 
 
 def _wait_for(recording: Path, recorder: subprocess.Popen[bytes], log: Path) -> None:
@@ -222,9 +221,9 @@ def _wait_for(recording: Path, recorder: subprocess.Popen[bytes], log: Path) -> 
 
 
 def recorded(
-    bag: Path, specification: Specification, remap: Sequence[str], reasons: Sequence[str]
-) -> SelfTestRecord:
-    """Return the record of a self-test from its recording."""
+    bag: Path, specification: Specification, remap: Sequence[str]
+) -> tuple[dict[Input, Samples], list[Span]]:
+    """Return the samples of each input and the phases of a recording."""
     names = TopicNames.of('', remap)
     inputs = {
         source.topic: (names(source.topic), source)
@@ -241,4 +240,4 @@ def recorded(
             for name, samples in part.items():
                 heard.setdefault(inputs[name][1], []).append(samples)
     spans.sort(key=lambda span: span.start_ns)
-    return SelfTestRecord({s: joined(parts) for s, parts in heard.items()}, spans, reasons)
+    return {source: joined(parts) for source, parts in heard.items()}, spans

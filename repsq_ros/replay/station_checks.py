@@ -27,12 +27,13 @@ from repsq_ros.auditing.body_audit import audit_body
 from repsq_ros.auditing.stream_audit import CLOCK_TOLERANCE, audit, clock_fault
 from repsq_ros.auditing.verdicts import body_verdicts, stream_verdicts
 from repsq_ros.campaign.command_response import NAMES, CommandResponse
+from repsq_ros.campaign.records import TestRecord
 from repsq_ros.measurement.cut import Cut, SampleRun
 from repsq_ros.measurement.inputs import LENGTHS, Input, Need, Stamp, Velocity
 from repsq_ros.measurement.samples import Samples
 from repsq_ros.measurement.window import UnmeasurableError, Window
 from repsq_ros.protocols.command_space import CommandKind
-from repsq_ros.protocols.phases import Phase, Span
+from repsq_ros.protocols.phases import Cause, Phase, Span
 from repsq_ros.specification.model import Specification
 from repsq_ros.timebase import to_nanoseconds
 
@@ -73,12 +74,14 @@ class SelfTestRecord:
 
     :ivar samples: of each input in the order of arrival, with the times of arrival (`logs`)
     :ivar spans: phases in their order
-    :ivar reasons: why a move was INVALID, one line each
+    :ivar attempts: outcomes of all attempts
+    :ivar ended: why it ended before its last move; '': it did not
     """
 
     samples: Mapping[Input, Samples]
     spans: Sequence[Span]
-    reasons: Sequence[str]
+    attempts: Sequence[TestRecord]
+    ended: str = ''
 
     @property
     def moves(self) -> list[Span]:
@@ -109,8 +112,12 @@ def judge(
     :param taped: tape-measured length of the first move, from rest to rest [m]; None: not given
     """
     measure, kind = specification.measure, specification.protocol.kind
+    # The robot was stopped in the middle of these.
+    broken_off = {(each.index, each.attempt) for each in record.attempts if each.broken_off}
+    whole = [each for each in record.spans if (each.index, each.attempt) not in broken_off]
+    record = replace(record, spans=whole)
     found = [StationCheck('moves', f'{len({span.index for span in record.spans})}')]
-    found += [StationCheck('test', 'failed', reason) for reason in record.reasons]
+    found += _check_attempts(record)
     for source in dict.fromkeys([measure.input, specification.feedback]):
         if source is None:
             continue
@@ -129,6 +136,24 @@ def judge(
         ):
             found += _check_velocities(source, raw, record)
             found.append(_check_scale(seen, record, taped))
+    return found
+
+
+def _check_attempts(record: SelfTestRecord) -> list[StationCheck]:
+    """Return a check for each attempt that gave no psi.
+
+    A stall of this computer says nothing of robot and sensors if the move was made again.
+    """
+    counted = {each.index for each in record.attempts if each.valid}
+    found = []
+    for each in record.attempts:
+        reason = f'test {each.index}: {each.reason}'
+        if each.broken_off and each.loss is Cause.BENCH and each.index in counted:
+            found.append(StationCheck('test', f'made again, {reason}'))
+        elif each.reason:
+            found.append(StationCheck('test', 'failed', reason))
+    if record.ended and not any(each.fault for each in found):
+        found.append(StationCheck('test', 'failed', record.ended))
     return found
 
 

@@ -128,6 +128,30 @@ def test_what_is_in_order_is_green(station):
     assert not any(station(taped=WAY).values())
 
 
+@pytest.mark.parametrize(
+    ('cause', 'again', 'red'),
+    [('bench', True, False), ('instrument', True, True), ('bench', False, True)],
+)
+def test_a_move_that_was_broken_off_is_not_judged(tmp_path, cause, again, red):
+    """A stall of this computer is no fault of the station if the move was made again."""
+    file = write_self_test(ROOT / 'config' / 'g1_locomotion.yaml', tmp_path)
+    specification = load(file)
+    record = simulated(specification, make_subject('surrogate', ''))
+    move = record.moves[0]
+    second = 1_000_000_000
+    off = replace(
+        move, attempt=7, start_ns=move.start_ns - 4 * second, end_ns=move.start_ns - second
+    )
+    first = replace(
+        record.attempts[0], attempt=7, valid=False, broken_off=True, cause=cause, reason='a stall'
+    )
+    attempts = [first, *record.attempts[not again :]]
+    found = judge(specification, replace(record, spans=[off, *record.spans], attempts=attempts))
+    told = next(each for each in found if each.name == 'test')
+    assert 'test 0: a stall' in told.value + told.fault
+    assert [each.name for each in found if each.fault] == ['test'] * red
+
+
 def test_moves_that_are_not_there_are_one_line(tmp_path, capsys):
     file, folder = str(ROOT / 'config' / 'g1_locomotion.yaml'), tmp_path / 'station'
     words = ['--moves', str(tmp_path / 'none.csv'), '--simulate', '--output', str(folder)]

@@ -89,8 +89,8 @@ WALK = 'linear_x,linear_y,angular_z,weight\n0.225,0.0,0.0,1.0\n0.0,0.225,0.0,1.0
 PLACE = 'x,y,z,weight\n-0.5,0.0,0.4,1.0\n-0.6,-0.1,0.4,1.0\n'
 
 
-def selftest(nodes, folder, content, moves, *words, meanwhile=None):
-    """Test the station by two moves; return exit code, findings and what was said meanwhile."""
+def selftest(nodes, folder, content, moves, *words, meanwhile=None, **options):
+    """Test the station by two moves; return exit code, faults and what was said meanwhile."""
     specification, cases, errors = (folder / name for name in ('s.yaml', 'm.csv', 'errors'))
     specification.write_text(yaml.safe_dump(content))
     cases.write_text(moves)
@@ -98,7 +98,7 @@ def selftest(nodes, folder, content, moves, *words, meanwhile=None):
         process = nodes.popen(
             [sys.executable, '-m', 'repsq_ros.cli', 'selftest', specification, '--json',
              '--moves', cases, '--output', folder / 'station', *words],
-            stdout=out, stderr=error,
+            stdout=out, stderr=error, **options,
         )  # fmt: skip
         if meanwhile is not None:
             meanwhile(process)
@@ -144,6 +144,29 @@ def test_a_self_test_that_is_aborted_is_red(nodes, tmp_path):
 
     code, found, said = selftest(nodes, tmp_path, content, WALK, meanwhile=abort)
     assert (code, 'ended before its last move' in found['test']) == (3, True), said
+
+
+def test_a_move_that_a_stall_broke_off_is_made_again_and_no_fault(nodes, tmp_path):
+    content = yaml.safe_load((ROOT / 'config/g1_locomotion.yaml').read_text())
+    nodes.start('simulated_robot', {'clock': 'system', 'seed': 3})
+    mark = uuid.uuid4().hex
+
+    def stall(_):
+        nodes.listener.phase(TestPhase.COMMAND, timeout=LONG)
+        [estimator] = [
+            each for each in alive(mark)
+            if b'repsq_ros.nodes.estimator' in Path(f'/proc/{each}/cmdline').read_bytes()
+        ]  # fmt: skip
+        os.kill(estimator, signal.SIGSTOP)
+        time.sleep(1.0)
+        os.kill(estimator, signal.SIGCONT)
+
+    code, found, said = selftest(
+        nodes, tmp_path, content, WALK, meanwhile=stall, env={**os.environ, 'MARK': mark}
+    )
+    assert (code, [each for each in found.values() if each]) == (0, []), said
+    kept = yaml.safe_load((tmp_path / 'station/selftest.yaml').read_text())
+    assert 'made again, test 0: ' in str([each['value'] for each in kept['findings']]), said
 
 
 def in_order(message):
