@@ -146,7 +146,8 @@ def test_a_move_that_was_broken_off_is_not_judged(tmp_path, cause, again, red):
         record.attempts[0], attempt=7, valid=False, broken_off=True, cause=cause, reason='a stall'
     )
     attempts = [first, *record.attempts[not again :]]
-    found = judge(specification, replace(record, spans=[off, *record.spans], attempts=attempts))
+    record = replace(record, spans=[off, *record.spans], attempts=attempts)
+    found = judge(specification, record, taped=WAY)
     told = next(each for each in found if each.name == 'test')
     assert 'test 0: a stall' in told.value + told.fault
     assert [each.name for each in found if each.fault] == ['test'] * red
