@@ -113,14 +113,18 @@ def test_a_circle_with_even_stamps(rate, heading):
     assert by_slope(track, SPAN, first=20) == pytest.approx(by_slope(track, SPAN)[20:], abs=1e-12)
 
 
+def delayed_circle(at_rest, rate, seconds=3):
+    """A circle that arrives as the real poses did; all rates meet the same delays."""
+    times, known = np.arange(seconds * rate) / rate, 100 * seconds + 1
+    delay = np.interp(times, np.arange(known) / 100.0, late(at_rest, known))
+    arrival = np.maximum.accumulate(times + delay)
+    return circle(times, arrival + np.arange(len(times)) * 2e-9, heading=math.pi / 2)
+
+
 @pytest.mark.parametrize('rate', [50, 125, 360])
 @pytest.mark.parametrize('retime', [False, True])
 def test_a_circle_with_the_arrival_jitter_of_the_real_recording(at_rest, rate, retime):
-    times = np.arange(3 * rate) / rate
-    # The delays are used by time, so that all rates meet the same ones.
-    delay = late(at_rest, 301)
-    arrival = np.maximum.accumulate(times + np.interp(times, np.arange(301) / 100.0, delay))
-    track = circle(times, arrival + np.arange(len(times)) * 2e-9, heading=math.pi / 2)
+    track = delayed_circle(at_rest, rate)
     if retime:
         track = Samples(retimed(track.stamps, rate), track.position, track.orientation)
     errors = by_slope(track, SPAN) - [0.3, 0.0, 0.5]
@@ -128,6 +132,21 @@ def test_a_circle_with_the_arrival_jitter_of_the_real_recording(at_rest, rate, r
     linear, turn = STATED[rate][retime]
     assert max(rms[:2]) < linear
     assert rms[2] < turn
+
+
+@pytest.mark.parametrize('rate', [50, 100, 125, 360])
+@pytest.mark.parametrize(
+    ('off', 'most'), [(-0.01, 0.0005), (-0.002, 0.0005), (0.002, 0.0065), (0.01, 0.0115)]
+)
+def test_a_nominal_rate_that_is_too_high_leaves_an_error(at_rest, rate, off, most):
+    worst = 0.0
+    for seconds in (3, 6):
+        track = delayed_circle(at_rest, rate, seconds)
+        stamps = retimed(track.stamps, rate * (1.0 + off))
+        errors = by_slope(Samples(stamps, track.position, track.orientation), SPAN) - [0.3, 0, 0.5]
+        worst = max(worst, np.sqrt(np.mean(errors[:, :2] ** 2, axis=0)).max())
+    assert worst < most
+    assert off < 0 or worst > most / 4
 
 
 def test_a_flipped_sign_of_the_quaternion_changes_nothing():

@@ -33,6 +33,7 @@ from std_srvs.srv import Trigger
 
 from repsq_ros import topics
 from repsq_ros.campaign.running_time import RunningTime
+from repsq_ros.console.processes import simulation_settings
 from repsq_ros.launching.campaign_nodes import LOCKSTEP, LOSSLESS, RELIABLE, NodeDescription
 from repsq_ros.msg import Estimate, QuantizedResult, TestCommand, TestMeasurement, TestPhase
 from repsq_ros.nodes import qos
@@ -273,7 +274,7 @@ def _this_machine_alone():
     fast_dds = 'fastrtps' in rclpy.get_rmw_implementation_identifier()
     if os.environ.get('REPSQ_SHARED_MEMORY') == '1' or not fast_dds:
         return {'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST'}
-    profile = str(Path(__file__).with_name('loopback.xml'))
+    profile = str(simulation_settings())
     return {
         'ROS_AUTOMATIC_DISCOVERY_RANGE': 'SUBNET',
         'FASTRTPS_DEFAULT_PROFILES_FILE': profile,
