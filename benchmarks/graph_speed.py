@@ -77,7 +77,7 @@ class Beats:
         """Take in those that have come; forget the times before them if they do not count."""
         for role, subscription in self._heard.items():
             for _, info in take_waiting(subscription):
-                at_ns = info['received_timestamp']
+                at_ns = info['source_timestamp']  # without the delays of this process
                 between = to_seconds(at_ns - self._last.get(role, at_ns))
                 self._last[role] = at_ns
                 self.longest[role] = max(self.longest[role], between) if counts else 0.0

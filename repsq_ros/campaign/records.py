@@ -25,6 +25,13 @@ from repsq_ros.protocols.phases import Cause
 from repsq_ros.sampling.proposals import Draw
 
 CAUSES = {cause.value: cause for cause in Cause}
+ROUNDING = 1e-9  # relative: another machine's sines and logarithms may differ in the last digits
+
+
+def close(found: float, expected: float) -> bool:
+    """Return whether two numbers are equal, up to the rounding of another machine."""
+    both_nan = math.isnan(found) and math.isnan(expected)
+    return both_nan or math.isclose(found, expected, rel_tol=ROUNDING, abs_tol=ROUNDING)
 
 
 @dataclass(frozen=True)

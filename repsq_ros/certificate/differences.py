@@ -16,10 +16,9 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
-ROUNDING = 1e-9  # relative: logarithms of another machine may differ in the last digits
+from repsq_ros.campaign.records import close
 
 
 @dataclass(frozen=True)
@@ -30,12 +29,6 @@ class CheckResult:
     problems: tuple[str, ...] = ()  # empty: the check passed
     note: str = ''  # what was found
     not_checked: str = ''  # what could not be checked, and what is needed for it
-
-
-def close(found: float, expected: float) -> bool:
-    """Return whether two numbers are equal, up to the rounding of another machine."""
-    both_nan = math.isnan(found) and math.isnan(expected)
-    return both_nan or math.isclose(found, expected, rel_tol=ROUNDING, abs_tol=ROUNDING)
 
 
 def name_of(index: int, attempt: int) -> str:

@@ -22,8 +22,8 @@ from collections.abc import Iterator
 from repsq_ros.campaign.cases import CaseSource
 from repsq_ros.campaign.journal_contents import CASE, NUMBERS, TEST
 from repsq_ros.campaign.recomputed_campaign import RecomputedCampaign
-from repsq_ros.campaign.records import TestRecord
-from repsq_ros.certificate.differences import CheckResult, close, name_of
+from repsq_ros.campaign.records import TestRecord, close
+from repsq_ros.certificate.differences import CheckResult, name_of
 from repsq_ros.errors import RepsqError
 from repsq_ros.sampling.external import MISMATCH
 from repsq_ros.sampling.proposals import Draw, Proposal

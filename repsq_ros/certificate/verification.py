@@ -38,8 +38,9 @@ from repsq_ros.campaign.folder import (
 )
 from repsq_ros.campaign.journal import JOURNAL, LEDGER
 from repsq_ros.campaign.recomputed_campaign import RecomputedCampaign, recompute
+from repsq_ros.campaign.records import close
 from repsq_ros.certificate.canonical import content_digest, sha256_of, written_form
-from repsq_ros.certificate.differences import CheckResult, close, differences
+from repsq_ros.certificate.differences import CheckResult, differences
 from repsq_ros.certificate.document import (
     CERTIFICATE,
     ISSUED,

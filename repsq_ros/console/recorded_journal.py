@@ -27,8 +27,8 @@ from repsq_ros import topics
 from repsq_ros.campaign.folder import SPECIFICATION
 from repsq_ros.campaign.journal_contents import ABORT, CASE, DONE, NUMBERS, PAUSE, SKIP
 from repsq_ros.campaign.recomputed_campaign import RecomputedCampaign
-from repsq_ros.campaign.records import TestRecord
-from repsq_ros.certificate.differences import CheckResult, close, name_of
+from repsq_ros.campaign.records import TestRecord, close
+from repsq_ros.certificate.differences import CheckResult, name_of
 from repsq_ros.measurement.recorder import Key
 from repsq_ros.messages import campaign_messages
 from repsq_ros.protocols.phases import Phase, Span

@@ -27,8 +27,8 @@ FITS = (Velocity.SLOPE, Velocity.CUBIC)
 FEWEST = 3  # poses for a straight line
 FEWEST_OF_A_CUBIC = 5
 EDGE_NS = 20  # [ns] tolerance of the span, since stamps are rounded
-# Smallest eigenvalue of a cubic's normal equations, as a share of the largest. Below it, the
-# cubic is not determined by poses that came together: that of the smallest coefficients is taken.
+# Share of a power's sum of squares that the lower powers must leave. Poses that came together
+# leave less: a cubic is then a parabola or a line.
 DETERMINED = 1e-10
 
 
@@ -121,7 +121,7 @@ def by_cubic(samples: Samples, span: float, first: int = 0) -> Array:
     time, inside, values = _around(samples, span, low, high)
     powers = np.stack([inside * time**k for k in range(4)], axis=2)
     normal = np.einsum('nkp,nkq->npq', powers, powers)
-    found = _inverse(normal) @ np.einsum('nkp,nkv->npv', powers, values)
+    found = _solved(normal, np.einsum('nkp,nkv->npv', powers, values))
     slopes = found[:, 1, :] / (span / 2.0)
     return np.column_stack([into_body(slopes[:, :2], found[:, 0, 2]), slopes[:, 2]])
 
@@ -138,7 +138,7 @@ def cubic_noise(samples: Samples, span: float, first: int, every: int) -> Array:
     square = time * time
     powers = np.stack([inside, time, square, square * time], axis=1)
     across = powers.transpose(0, 2, 1)
-    left = values - across @ (_inverse(powers @ across) @ (powers @ values))
+    left = values - across @ _solved(powers @ across, powers @ values)
     rows = left.reshape(-1, 3)
     variances: Array = np.diagonal(rows.T @ rows) / float(np.sum(high - low - 4))
     return variances
@@ -163,14 +163,43 @@ def line_noise(stamps: Stamps, span: float, first: int, cubic: bool = False) -> 
     return float(np.mean(inverse))
 
 
-def _inverse(normal: Array) -> Array:
-    """Return the inverses of normal equations (k, 4, 4).
+def _solved(normal: Array, right: Array) -> Array:
+    """Solve normal equations by Cholesky's decomposition, without a linear algebra library.
 
-    Whether a matrix that is nearly singular can be solved, and to what, would depend on the
-    processor's rounding, and two labs would not agree about psi.
+    A power that the lower ones leave undetermined gets the coefficient 0. A library would solve
+    nearly singular equations on one processor and refuse them on another, and two labs would not
+    agree which tests are INVALID.
+
+    :param normal: (k, p, p)
+    :param right: (k, p, v)
+    :returns: (k, p, v)
     """
-    inverse = np.linalg.pinv(normal, rcond=DETERMINED, hermitian=True)
-    return inverse.astype(np.float64, copy=False)
+    size, columns = normal.shape[1], normal.transpose(1, 2, 0)
+    lower = np.zeros((size, size, normal.shape[0]))
+    forward = np.zeros((size, right.shape[2], right.shape[0]))
+    for j in range(size):
+        rest = columns[j, j].copy()
+        for i in range(j):
+            rest -= lower[j, i] * lower[j, i]
+        determined = rest > DETERMINED * columns[j, j]
+        pivot = np.sqrt(np.where(determined, rest, 1.0))
+        lower[j, :j] *= determined
+        lower[j, j] = pivot
+        for k in range(j + 1, size):
+            below = columns[k, j].copy()
+            for i in range(j):
+                below -= lower[k, i] * lower[j, i]
+            lower[k, j] = determined * below / pivot
+        known = right[:, j].T.copy()
+        for i in range(j):
+            known -= lower[j, i] * forward[i]
+        forward[j] = determined * known / pivot
+    for j in reversed(range(size)):
+        for k in range(j + 1, size):
+            forward[j] -= lower[k, j] * forward[k]
+        forward[j] /= lower[j, j]
+    found: Array = forward.transpose(2, 0, 1)
+    return found
 
 
 def _around(

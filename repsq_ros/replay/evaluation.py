@@ -23,7 +23,7 @@ from typing import NamedTuple
 from repsq_ros.campaign.campaign import Campaign
 from repsq_ros.campaign.command_response import COMPARED, CommandResponse
 from repsq_ros.campaign.doubts import gauge_doubts
-from repsq_ros.campaign.records import EstimateRecord, TestRecord, record_of
+from repsq_ros.campaign.records import EstimateRecord, TestRecord, close, record_of
 from repsq_ros.campaign.result import Result
 from repsq_ros.measurement.measure import Evaluation
 from repsq_ros.measurement.window import Window
@@ -130,7 +130,7 @@ def doubts_about(
 
 
 def differences(evaluated: Sequence[EvaluatedSegment]) -> str:
-    """Return how psi differs from the recorded values; '': not at all."""
+    """Return how psi differs from the recorded values; '': by rounding at most."""
     pairs = [
         (segment, outcome)
         for segment, outcome in evaluated
@@ -139,7 +139,8 @@ def differences(evaluated: Sequence[EvaluatedSegment]) -> str:
     unlike = [
         (segment, outcome)
         for segment, outcome in pairs
-        if (outcome.psi, outcome.valid) != (_live_record(segment).psi, _live_record(segment).valid)
+        if outcome.valid != _live_record(segment).valid
+        or not close(outcome.psi, _live_record(segment).psi)
     ]
     if not unlike:
         return ''

@@ -220,11 +220,12 @@ def test_a_psi_that_is_not_as_it_was_is_told(script, saved, specification):
     done = reevaluate(Task(saved(told), specification))
     psi = [outcome.psi for _, outcome in done.rows[0].evaluated]
     for index, value in enumerate(psi):
-        told.measured(index, 0, value + (index == 2) * 1e-12)
+        # The sines of another machine may differ in the last digits.
+        told.measured(index, 0, value + {1: 1e-12, 2: 1e-8}.get(index, 0.0))
     done = reevaluate(Task(saved(told, name='again'), specification))
     assert done.notes == (
         '1 of 4 attempts are not as when they were recorded, the first: test 2, attempt 0, '
-        f'psi {psi[2]!r} now, psi {psi[2] + 1e-12!r} then',
+        f'psi {psi[2]!r} now, psi {psi[2] + 1e-8!r} then',
     )
 
 

@@ -14,8 +14,11 @@
 
 """Steady faults at random: psi is right, or there is a reason, or its own error covers it."""
 
+import json
 import math
 import os
+import subprocess
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -60,6 +63,40 @@ def wrong(kind, twist, velocity, seed):
 def test_steady_faults_at_random(kind, twist, velocity):
     found = [seed for seed in range(OF_EACH) if wrong(kind, twist, velocity, seed)]
     assert len(found) <= math.ceil(SOME.get(kind, 0.0) * OF_EACH), found
+
+
+# What another process finds: psi and reason of some cases of each kind.
+ELSEWHERE = """
+import json
+from support.steady_faults import CASES, damaged, outcome_of
+found = []
+for kind, twist, velocity in CASES:
+    for seed in range(4):
+        outcome = outcome_of(damaged(kind, twist, seed)[1], twist, velocity)
+        found.append((outcome.psi, outcome.code and outcome.code.name))
+print(json.dumps(found))
+"""
+
+
+def test_psi_and_reason_are_the_same_on_another_processor():
+    """numpy and its linear algebra choose their code by the processor: here, as on an old one."""
+    old = {'NPY_DISABLE_CPU_FEATURES': 'AVX2 FMA3', 'OPENBLAS_CORETYPE': 'Prescott'}
+    here, there = (
+        json.loads(
+            subprocess.run(
+                [sys.executable, '-W', 'ignore', '-c', ELSEWHERE],
+                env={**os.environ, 'PYTHONPATH': os.pathsep.join(sys.path), **more},
+                capture_output=True,
+                text=True,
+                check=True,
+            ).stdout
+        )
+        for more in ({}, old)
+    )
+    codes = [code for _, code in here]
+    assert codes == [code for _, code in there]
+    assert [psi for psi, _ in here] == pytest.approx([psi for psi, _ in there], abs=1e-9)
+    assert len(set(codes)) > 5
 
 
 @pytest.mark.parametrize('velocity', ['slope', 'cubic', 'auto'])
