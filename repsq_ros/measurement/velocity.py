@@ -27,8 +27,8 @@ FITS = (Velocity.SLOPE, Velocity.CUBIC)
 FEWEST = 3  # poses for a straight line
 FEWEST_OF_A_CUBIC = 5
 EDGE_NS = 20  # [ns] tolerance of the span, since stamps are rounded
-# Share of a power's sum of squares that the lower powers must leave. Poses that came together
-# leave less: a cubic is then a parabola or a line.
+# A power counts if the lower ones leave more than this share of its sum of squares. Where poses
+# came together they leave less, and a parabola or a line is fitted.
 DETERMINED = 1e-10
 
 
@@ -164,42 +164,25 @@ def line_noise(stamps: Stamps, span: float, first: int, cubic: bool = False) -> 
 
 
 def _solved(normal: Array, right: Array) -> Array:
-    """Solve normal equations by Cholesky's decomposition, without a linear algebra library.
+    """Solve normal equations by elimination, without a linear algebra library.
 
-    A power that the lower ones leave undetermined gets the coefficient 0. A library would solve
-    nearly singular equations on one processor and refuse them on another, and two labs would not
-    agree which tests are INVALID.
+    A library solves nearly singular equations on one processor and refuses them on another: two
+    labs would not agree which tests are INVALID. Here a power that is not determined gets the
+    coefficient 0.
 
     :param normal: (k, p, p)
     :param right: (k, p, v)
     :returns: (k, p, v)
     """
-    size, columns = normal.shape[1], normal.transpose(1, 2, 0)
-    lower = np.zeros((size, size, normal.shape[0]))
-    forward = np.zeros((size, right.shape[2], right.shape[0]))
+    size = normal.shape[1]
+    table = np.concatenate([normal, right], axis=2)
     for j in range(size):
-        rest = columns[j, j].copy()
-        for i in range(j):
-            rest -= lower[j, i] * lower[j, i]
-        determined = rest > DETERMINED * columns[j, j]
-        pivot = np.sqrt(np.where(determined, rest, 1.0))
-        lower[j, :j] *= determined
-        lower[j, j] = pivot
-        for k in range(j + 1, size):
-            below = columns[k, j].copy()
-            for i in range(j):
-                below -= lower[k, i] * lower[j, i]
-            lower[k, j] = determined * below / pivot
-        known = right[:, j].T.copy()
-        for i in range(j):
-            known -= lower[j, i] * forward[i]
-        forward[j] = determined * known / pivot
-    for j in reversed(range(size)):
-        for k in range(j + 1, size):
-            forward[j] -= lower[k, j] * forward[k]
-        forward[j] /= lower[j, j]
-    found: Array = forward.transpose(2, 0, 1)
-    return found
+        pivot = table[:, j, j]  # what the lower powers leave of this one
+        determined = pivot > DETERMINED * normal[:, j, j]
+        row = (determined / np.where(determined, pivot, 1.0))[:, None] * table[:, j]
+        table -= table[:, :, j, None] * row[:, None, :]
+        table[:, j] = row
+    return table[:, :, size:]
 
 
 def _around(

@@ -112,7 +112,7 @@ def judge(
     :param taped: tape-measured length of the first move, from rest to rest [m]; None: not given
     """
     measure, kind = specification.measure, specification.protocol.kind
-    # The robot was stopped in the middle of these.
+    # In these attempts the robot was stopped before its move was over.
     broken_off = {(each.index, each.attempt) for each in record.attempts if each.broken_off}
     whole = [each for each in record.spans if (each.index, each.attempt) not in broken_off]
     record = replace(record, spans=whole)
@@ -142,13 +142,13 @@ def judge(
 def _check_attempts(record: SelfTestRecord) -> list[StationCheck]:
     """Return a check for each attempt that gave no psi.
 
-    A stall of this computer says nothing of robot and sensors if the move was made again.
+    A move that this computer broke off, and that was made again, is no fault of the station.
     """
     counted = {each.index for each in record.attempts if each.valid}
     found = []
     for each in record.attempts:
         reason = f'test {each.index}: {each.reason}'
-        if each.broken_off and each.loss is Cause.BENCH and each.index in counted:
+        if each.loss is Cause.BENCH and each.index in counted:
             found.append(StationCheck('test', f'made again, {reason}'))
         elif each.reason:
             found.append(StationCheck('test', 'failed', reason))

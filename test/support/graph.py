@@ -37,6 +37,7 @@ from repsq_ros.console.processes import simulation_settings
 from repsq_ros.launching.campaign_nodes import LOCKSTEP, LOSSLESS, RELIABLE, NodeDescription
 from repsq_ros.msg import Estimate, QuantizedResult, TestCommand, TestMeasurement, TestPhase
 from repsq_ros.nodes import qos
+from repsq_ros.nodes.transport import PROFILES
 from support.forked import ForkedGroup
 
 KEPT = {
@@ -274,12 +275,8 @@ def _this_machine_alone():
     fast_dds = 'fastrtps' in rclpy.get_rmw_implementation_identifier()
     if os.environ.get('REPSQ_SHARED_MEMORY') == '1' or not fast_dds:
         return {'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST'}
-    profile = str(simulation_settings())
-    return {
-        'ROS_AUTOMATIC_DISCOVERY_RANGE': 'SUBNET',
-        'FASTRTPS_DEFAULT_PROFILES_FILE': profile,
-        'FASTDDS_DEFAULT_PROFILES_FILE': profile,  # its name from Fast DDS 3 on
-    }
+    profiles = dict.fromkeys(PROFILES, str(simulation_settings()))
+    return {'ROS_AUTOMATIC_DISCOVERY_RANGE': 'SUBNET', **profiles}
 
 
 @contextmanager
