@@ -152,7 +152,8 @@ class Section:
         self._asked.append(key)
         if key not in self._content:
             near = difflib.get_close_matches(key, self._content, n=1)
-            raise self.fail(key, f'nothing, but {near[0]!r}' if near else 'nothing', expected)
+            meant = f' (is {near[0]!r} meant?)' if near else ''
+            raise self.fail(key, f'nothing{meant}', expected)
         return self._content[key]
 
     def finish(self) -> None:

@@ -64,7 +64,8 @@ def test_a_fault_is_told_in_one_line(path, value, found, expected, content, writ
 
 def test_a_misspelt_key_is_named_where_the_right_one_is_missing(content, write):
     content['accuracy']['gama'] = content['accuracy'].pop('gamma')
-    with pytest.raises(SpecificationError, match=r"accuracy\.gamma: found nothing, but 'gama'"):
+    told = r"accuracy\.gamma: found nothing \(is 'gama' meant\?\)"
+    with pytest.raises(SpecificationError, match=told):
         load(write(content))
 
 
